@@ -1,0 +1,69 @@
+// Makes a clone ready (installs packages, compiles), then runs a program of it in this same process:
+//   node scripts/launch.mjs [PROGRAM [ARGUMENT...]]
+// PROGRAM is a path from the project's root. Quiet and quick when nothing is missing or stale.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const at = (...parts) => join(root, ...parts);
+
+const [program, ...args] = process.argv.slice(2);
+const install = fingerprint([at('package.json'), at('package-lock.json')], process.version);
+const installed = at('node_modules', '.ballast-installed');
+if (read(installed) !== install) {
+  say('installing packages (once) ...');
+  // --include=dev: the compiler is needed even where NODE_ENV is "production".
+  run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'could not install the packages', 'ignore');
+  writeFileSync(installed, install);
+}
+const build = fingerprint([at('tsconfig.json'), ...['src', 'test', 'bench', 'scripts'].flatMap(sources)], install);
+if (read(at('dist', '.built')) !== build) {
+  say('compiling ...');
+  // Built beside and then swapped in, so that a running server keeps its files until the new ones are whole.
+  const fresh = at(`dist.${process.pid}`);
+  const compile = [at('node_modules', 'ts-patch', 'bin', 'tspc.js'), '-p', at('tsconfig.json'), '--outDir', fresh];
+  run(process.execPath, compile, 'could not compile', 2, () => rmSync(fresh, { recursive: true, force: true }));
+  writeFileSync(join(fresh, '.built'), build);
+  const old = `${fresh}.old`;
+  if (existsSync(at('dist'))) renameSync(at('dist'), old);
+  renameSync(fresh, at('dist'));
+  rmSync(old, { recursive: true, force: true });
+}
+if (program) {
+  process.argv = [process.execPath, at(program), ...args];
+  await import(pathToFileURL(at(program)).href);
+}
+
+function read(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+function sources(folder) {
+  if (!existsSync(at(folder))) return [];
+  return readdirSync(at(folder), { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+    .map((name) => at(folder, name));
+}
+
+function fingerprint(paths, ...also) {
+  const hash = createHash('sha256').update(also.join('\0'));
+  for (const path of paths) hash.update(`\0${path.slice(root.length)}\0`).update(readFileSync(path));
+  return hash.digest('hex');
+}
+
+function run(command, commandArgs, failure, out = 2, cleanUp = () => {}) {
+  // The program's own stdout stays clean for what it prints itself (a token, a table).
+  const { status, error } = spawnSync(command, commandArgs, { cwd: root, stdio: ['ignore', out, 2] });
+  if (status === 0) return;
+  cleanUp();
+  say(`${failure}: "${[command, ...commandArgs].join(' ')}" ${error ? error.message : `ended with ${status}`}`);
+  process.exit(1);
+}
+
+function say(line) {
+  process.stderr.write(`ballast: ${line}\n`);
+}

@@ -1,0 +1,66 @@
+import { openStore, type Store } from '../store/open.js';
+import { createProject, findProject, listProjects, type Project } from '../store/projects.js';
+import { createToken, listTokens, revokeToken } from '../store/tokens.js';
+
+/** Commands on the data folder. They work beside a running server, which sees the change at its next request. */
+
+/** Makes a project; prints its first token and nothing else. */
+export function createProjectWithToken(dataDir: string, name: string): Promise<void> {
+  return withStore(dataDir, async store => {
+    const project = await createProject(store, name, Date.now());
+    print(await createToken(store, project.id, Date.now()));
+  });
+}
+
+/** A line a project: name, creation, tokens in force. */
+export function printProjects(dataDir: string): Promise<void> {
+  return withStore(dataDir, store => {
+    for (const { id, name, created_at } of listProjects(store)) {
+      const inForce = listTokens(store, id).filter(token => token.revoked_at === null);
+      print(`${name}\t${new Date(created_at).toISOString()}\t${inForce.length} tokens`);
+    }
+  });
+}
+
+/** Makes a further token (rotation without downtime); prints it and nothing else. */
+export function createTokenOf(dataDir: string, name: string): Promise<void> {
+  return withStore(dataDir, async store => {
+    print(await createToken(store, existing(store, name).id, Date.now()));
+  });
+}
+
+/** A line a token: id, creation, state. Tokens themselves are not kept. */
+export function printTokens(dataDir: string, name: string): Promise<void> {
+  return withStore(dataDir, store => {
+    for (const { id, created_at, revoked_at } of listTokens(store, existing(store, name).id)) {
+      const state = revoked_at === null ? 'in force' : `revoked ${new Date(revoked_at).toISOString()}`;
+      print(`${id}\t${new Date(created_at).toISOString()}\t${state}`);
+    }
+  });
+}
+
+export function revoke(dataDir: string, tokenOrId: string): Promise<void> {
+  return withStore(dataDir, async store => {
+    const { id } = await revokeToken(store, tokenOrId, Date.now());
+    process.stderr.write(`revoked token ${id}\n`);
+  });
+}
+
+function existing(store: Store, name: string): Project {
+  const project = findProject(store, name);
+  if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
+  return project;
+}
+
+async function withStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
+  const store = openStore(dataDir);
+  try {
+    await work(store);
+  } finally {
+    await store.root.close();
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,34 @@
+import { type Config } from '../config.js';
+import { openLog } from '../log.js';
+import { openService } from '../service.js';
+
+/** Serves until SIGTERM or SIGINT, then drains. */
+export async function serve(config: Config): Promise<void> {
+  const log = openLog(config.logLevel);
+  const service = await openService(config, log);
+  if (service.firstToken) {
+    process.stdout.write(
+      `Made the project "default". Its test-suite token, shown only now:\n${service.firstToken}\n` +
+        'Clients send it as SERVICE-TEST-SUITE-TOKEN or KNAPSACK-PRO-TEST-SUITE-TOKEN.\n',
+    );
+  }
+  process.stdout.write(`Ballast listens on ${service.url} (data in ${config.dataDir})\n`);
+
+  // lmdb leaves a rejection behind when a commit fails (a full disk); whoever waited for it was told.
+  process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'draining');
+    service.close().then(
+      () => process.exit(0),
+      (err: unknown) => {
+        log.fatal({ err }, 'could not close');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}

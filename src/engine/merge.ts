@@ -1,0 +1,26 @@
+import type { RecordedTestFile } from '../wire/test-file.js';
+
+/**
+ * The runs of a build as one list, slowest first: by path the median of its measured times (0 when it was
+ * only scheduled). Runs of one node are retries of the same files, so their times are never summed.
+ */
+export function mergeSubsets(subsets: Iterable<readonly RecordedTestFile[]>): RecordedTestFile[] {
+  const times = new Map<string, number[]>();
+  for (const files of subsets) {
+    for (const { path, time_execution } of files) {
+      let measured = times.get(path);
+      if (!measured) times.set(path, (measured = []));
+      if (time_execution > 0) measured.push(time_execution);
+    }
+  }
+  return [...times]
+    .map(([path, measured]) => ({ path, time_execution: median(measured) }))
+    .sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
+}
+
+function median(values: number[]): number {
+  if (values.length === 0) return 0;
+  values.sort((a, b) => a - b);
+  const middle = values.length >> 1;
+  return values.length % 2 === 1 ? values[middle]! : (values[middle - 1]! + values[middle]!) / 2;
+}

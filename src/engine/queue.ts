@@ -1,0 +1,185 @@
+import { batchSeconds } from '../plan/batch.js';
+import { Untaken } from './untaken.js';
+
+/** What a node was handed at one pull: an entry of the queue's journal. */
+export interface Batch {
+  v: 1;
+  seq: number;
+  node_index: number;
+  /** Digest of the node_build_id that pulled: tells the runs of a node apart. */
+  run: string;
+  batch_uuid: string | null;
+  handed_at: number;
+  /** Indices into the queue's test files. */
+  files: number[];
+  /** A fixed split: files that the node had in an earlier run, handed to it again. */
+  again: boolean;
+  /** The recorded subset that a fixed split is based on. */
+  build_subset_id: string | null;
+  /** Whether the answer is known to have been written. Journaled only for clients without batch_uuid. */
+  delivered: boolean;
+}
+
+export interface Pull {
+  node_index: number;
+  run: string;
+  batch_uuid: string | null;
+  /** The client says that it sent this request before. */
+  is_retry: boolean;
+  /** A first request of a node (can_initialize_queue) that wants the last split again (fixed_queue_split). */
+  wants_last_split: boolean;
+  /** The node's recorded subset since this queue began. */
+  recorded_subset: string | null;
+}
+
+interface Node {
+  /** In the order of handing, over all runs. */
+  readonly batches: Batch[];
+  /** Runs whose last answer was the end of the queue. */
+  readonly ended: Set<string>;
+}
+
+/**
+ * One queue: what is left and what every node was handed. Pure: the caller journals what changed.
+ * The law: every file is handed out at least once, and exactly once unless a request or a node failed.
+ */
+export class Queue {
+  readonly #untaken: Untaken;
+  readonly #total: number;
+  readonly #nodes = new Map<number, Node>();
+  readonly #bySeq = new Map<number, Batch>();
+  /** Answers being written, by batch. */
+  readonly #answering = new Map<Batch, number>();
+  /** Batches of an earlier process that may not have reached their node. */
+  readonly #doubtful = new Set<Batch>();
+  #nextSeq = 0;
+
+  /**
+   * @param weights predicted seconds by file, in descending order
+   * @param journal the batches handed out by an earlier process
+   */
+  constructor(
+    weights: Float64Array,
+    readonly nodeTotal: number,
+    readonly measured: boolean,
+    readonly pullCost: number,
+    journal: Iterable<Batch> = [],
+  ) {
+    this.#untaken = new Untaken(weights);
+    this.#total = this.#untaken.seconds;
+    for (const batch of journal) {
+      for (const file of batch.files) this.#untaken.remove(file);
+      this.#add(batch);
+    }
+    for (const { batches } of this.#nodes.values()) {
+      for (const batch of batches) {
+        const last = batches.findLast(({ run }) => run === batch.run) === batch;
+        if (last && !batch.delivered && batch.batch_uuid === null) this.#doubtful.add(batch);
+      }
+    }
+  }
+
+  get filesLeft(): number {
+    return this.#untaken.count;
+  }
+
+  /**
+   * The node's next batch, `isNew` when it is to be journaled; null at the end of the queue.
+   * The caller reports what became of the answer: `delivered` or `undelivered`.
+   */
+  pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
+    const node = this.#node(request.node_index);
+    const before = this.#handedBefore(node, request);
+    if (before) return { batch: this.#answer(before), isNew: false };
+
+    const all = request.wants_last_split ? [...new Set(node.batches.flatMap(batch => batch.files))] : [];
+    const again = all.length > 0;
+    const files = again ? all : this.#untaken.take(this.#batchSeconds());
+    if (files.length === 0) {
+      node.ended.add(request.run);
+      return null;
+    }
+    const batch: Batch = {
+      v: 1,
+      seq: this.#nextSeq,
+      node_index: request.node_index,
+      run: request.run,
+      batch_uuid: request.batch_uuid,
+      handed_at: now,
+      files,
+      again,
+      build_subset_id: again ? request.recorded_subset : null,
+      delivered: false,
+    };
+    this.#add(batch);
+    return { batch: this.#answer(batch), isNew: true };
+  }
+
+  /** The answer with the batch was written. Returns the batch when its journal entry is to be renewed. */
+  delivered(seq: number): Batch | null {
+    const batch = this.#bySeq.get(seq);
+    if (!batch) return null;
+    this.#endAnswer(batch);
+    const renew = !batch.delivered && batch.batch_uuid === null;
+    batch.delivered = true;
+    return renew ? batch : null;
+  }
+
+  /**
+   * The node left before the answer was written: its files go back to the front. False, and nothing done,
+   * when another answer brings or brought the same batch to the node.
+   */
+  undelivered(seq: number): boolean {
+    const batch = this.#bySeq.get(seq);
+    if (!batch || this.#endAnswer(batch) > 0 || batch.delivered) return false;
+    const { batches } = this.#node(batch.node_index);
+    batches.splice(batches.indexOf(batch), 1);
+    this.#bySeq.delete(seq);
+    if (!batch.again) this.#untaken.putBack(batch.files);
+    return true;
+  }
+
+  /** The batch that this request, sent again, was answered with before. */
+  #handedBefore({ batches, ended }: Node, { batch_uuid, run, is_retry }: Pull): Batch | null {
+    if (batch_uuid !== null) return batches.findLast(batch => batch.batch_uuid === batch_uuid) ?? null;
+    const last = batches.findLast(batch => batch.run === run);
+    if (!last) return null;
+    if (this.#doubtful.delete(last)) return last;
+    return is_retry && !ended.has(run) ? last : null;
+  }
+
+  #batchSeconds(): number {
+    return batchSeconds({
+      left: this.#untaken.seconds,
+      total: this.#total,
+      nodeTotal: this.nodeTotal,
+      pullCost: this.pullCost,
+      measured: this.measured,
+    });
+  }
+
+  #add(batch: Batch): void {
+    this.#node(batch.node_index).batches.push(batch);
+    this.#bySeq.set(batch.seq, batch);
+    this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
+  }
+
+  #node(index: number): Node {
+    let node = this.#nodes.get(index);
+    if (!node) this.#nodes.set(index, (node = { batches: [], ended: new Set() }));
+    return node;
+  }
+
+  #answer(batch: Batch): Batch {
+    this.#answering.set(batch, (this.#answering.get(batch) ?? 0) + 1);
+    return batch;
+  }
+
+  /** Returns how many other answers still bring the batch. */
+  #endAnswer(batch: Batch): number {
+    const others = Math.max(0, (this.#answering.get(batch) ?? 0) - 1);
+    if (others > 0) this.#answering.set(batch, others);
+    else this.#answering.delete(batch);
+    return others;
+  }
+}

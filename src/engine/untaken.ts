@@ -1,0 +1,87 @@
+/** The files of a queue that no node has: files by index, slowest first. */
+export class Untaken {
+  /** next[i] leads to the first untaken file at or after i; union-find with path halving. */
+  readonly #next: Uint32Array;
+  /** Files put back, to be taken before all others. */
+  readonly #putBack: number[] = [];
+  #count: number;
+  #seconds: number;
+
+  /** @param weights seconds by file, in descending order */
+  constructor(readonly weights: Float64Array) {
+    this.#next = Uint32Array.from({ length: weights.length + 1 }, (_, i) => i);
+    this.#count = weights.length;
+    this.#seconds = weights.reduce((sum, weight) => sum + weight, 0);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get seconds(): number {
+    return this.#count === 0 ? 0 : Math.max(0, this.#seconds);
+  }
+
+  /** Takes the file if it is untaken. */
+  remove(file: number): void {
+    if (this.#find(file) !== file) return;
+    this.#next[file] = file + 1;
+    this.#count -= 1;
+    this.#seconds -= this.weights[file]!;
+  }
+
+  /** Puts files back that were taken: they come first. */
+  putBack(files: readonly number[]): void {
+    for (const file of files) {
+      this.#putBack.push(file);
+      this.#count += 1;
+      this.#seconds += this.weights[file]!;
+    }
+  }
+
+  /**
+   * Takes about so many seconds of files: what was put back and the longest file always (one of them),
+   * then the longest that still fit. Nothing is left untaken by rounding: no files means that none are left.
+   */
+  take(seconds: number): number[] {
+    const taken: number[] = [];
+    let room = seconds;
+    while (this.#putBack.length > 0) {
+      const file = this.#putBack[0]!;
+      if (taken.length > 0 && this.weights[file]! > room) return taken;
+      this.#putBack.shift();
+      this.#count -= 1;
+      this.#seconds -= this.weights[file]!;
+      taken.push(file);
+      room -= this.weights[file]!;
+    }
+    for (;;) {
+      const file = this.#find(taken.length === 0 ? 0 : this.#firstWithin(room));
+      if (file === this.weights.length) return taken;
+      this.remove(file);
+      taken.push(file);
+      room -= this.weights[file]!;
+    }
+  }
+
+  #find(file: number): number {
+    const next = this.#next;
+    while (next[file] !== file) {
+      next[file] = next[next[file]!]!;
+      file = next[file]!;
+    }
+    return file;
+  }
+
+  /** The first file no longer than the seconds. */
+  #firstWithin(seconds: number): number {
+    let low = 0;
+    let high = this.weights.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.weights[middle]! > seconds) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

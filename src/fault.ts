@@ -1,0 +1,52 @@
+/** Messages by parameter; inside `test_files` nested by position. The shape of a 422. */
+export interface Complaints {
+  [parameter: string]: (string | Complaints)[] | Complaints;
+}
+
+/** What is answered instead of a result: thrown by handlers, written by http/. */
+export class Fault extends Error {
+  constructor(
+    readonly status: number,
+    readonly errors: readonly (string | Complaints)[],
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(`${status} ${JSON.stringify(errors)}`);
+  }
+}
+
+/** The closed list of faults and their sentences. */
+export const faults = {
+  notJson: (why: string) => new Fault(400, [`the request body is not valid JSON: ${why}`]),
+  malformed: (why: string) => new Fault(400, [`malformed request: ${why}`]),
+  tokenMissing: (header: string) =>
+    new Fault(403, [
+      `invalid test suite token: none was sent; send the header ${header}, or test_suite_token in the body of a POST`,
+    ]),
+  tokenInvalid: () => new Fault(403, ['invalid test suite token']),
+  pathUnknown: (method: string, path: string) =>
+    new Fault(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
+  // Not 404: newer clients take a 404 for an outage and run every test without saying so.
+  versionUnknown: () =>
+    new Fault(422, [
+      'this server speaks version 1 of the API; use clients that post to /v1 (of the JavaScript clients: ' +
+        'jest and cypress up to 9, vitest up to 0.3; of the Ruby client: versions below 10)',
+    ]),
+  buildNotFound: () => new Fault(404, ['Could not find Build']),
+  methodNotAllowed: (method: string, path: string, allow: string) =>
+    new Fault(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),
+  bodyTooSlow: (seconds: number) => new Fault(408, [`the request body did not arrive within ${seconds} seconds`]),
+  bodyTooLarge: (limitBytes: number) =>
+    new Fault(413, [
+      `the request body is larger than ${limitBytes} bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit`,
+    ]),
+  notJsonType: (contentType: string) =>
+    new Fault(415, [`cannot read a body of the type ${contentType}; send application/json`]),
+  invalid: (complaints: Complaints) => new Fault(422, [complaints]),
+  internal: (requestId: string) =>
+    new Fault(500, [`internal error; the server's log has the details under the request id ${requestId}`]),
+  overloaded: (what: string, retryAfterSeconds: number) =>
+    new Fault(503, [`overloaded: ${what}; try again in ${retryAfterSeconds} seconds`], {
+      'Retry-After': String(retryAfterSeconds),
+    }),
+  notReady: (why: string) => new Fault(503, [`not ready: ${why}`]),
+};

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpRequest } from 'uWebSockets.js';
+import type { Fault } from '../fault.js';
+import { faults } from '../fault.js';
+import type { Request } from './request.js';
+
+export type Head = Omit<Request, 'body'> & {
+  /** Declared bytes of the body; null when chunked or absent. */
+  contentLength: number | null;
+  /** Why the request is refused whatever its path. */
+  refusal: Fault | null;
+};
+
+type Field = 'token' | 'clientName' | 'clientVersion';
+
+/** Turns the configured prefixes into a lookup by header name; of several prefixes sent the last header counts. */
+export function headerFields(prefixes: readonly string[]): ReadonlyMap<string, Field> {
+  const fields = new Map<string, Field>();
+  for (const prefix of prefixes.map(text => text.toLowerCase())) {
+    fields.set(`${prefix}-test-suite-token`, 'token');
+    fields.set(`${prefix}-client-name`, 'clientName');
+    fields.set(`${prefix}-client-version`, 'clientVersion');
+  }
+  return fields;
+}
+
+/** Copies what is needed from a request's head, and refuses what the parser let through. */
+export function readHead(req: HttpRequest, fields: ReadonlyMap<string, Field>): Head {
+  const query = req.getQuery() ?? '';
+  const head: Head = {
+    method: req.getMethod().toUpperCase(),
+    // An endpoint configured with a trailing slash makes clients send "//v1/...".
+    path: req.getUrl().replace(/^\/{2,}/, '/'),
+    query,
+    id: '',
+    host: '',
+    contentType: '',
+    token: null,
+    clientName: '',
+    clientVersion: '',
+    retryCount: 0,
+    contentLength: null,
+    refusal: null,
+  };
+  let chunked = false;
+  req.forEach((name, value) => {
+    switch (name) {
+      case 'content-length':
+        if (head.contentLength !== null) head.refusal = faults.malformed('Content-Length is sent twice');
+        head.contentLength = Number(value);
+        return;
+      case 'transfer-encoding':
+        if (chunked || value.toLowerCase() !== 'chunked') {
+          head.refusal = faults.malformed('Transfer-Encoding must be chunked or absent');
+        }
+        chunked = true;
+        return;
+      case 'host':
+        head.host = value;
+        return;
+      case 'content-type':
+        head.contentType = value;
+        return;
+      case 'x-request-id':
+        // A caller's text becomes a header of the answer only when it is harmless.
+        if (/^[A-Za-z0-9._-]{1,128}$/.test(value)) head.id = value;
+        return;
+      case 'x-retry-count':
+        if (/^\d{1,6}$/.test(value)) head.retryCount = Number(value);
+        return;
+    }
+    const field = fields.get(name);
+    if (field && value !== '') head[field] = value;
+  });
+  if (head.id === '') head.id = randomUUID();
+  return head;
+}

@@ -1,0 +1,29 @@
+/** A request as handlers see it: copied from uWebSockets.js, whose own object is dead after its callback. */
+export interface Request {
+  /** Upper case. */
+  method: string;
+  /** Without the query. */
+  path: string;
+  /** Raw, without the question mark. */
+  query: string;
+  id: string;
+  host: string;
+  contentType: string;
+  /** Null when no token header was sent; older clients have it in the body. */
+  token: string | null;
+  clientName: string;
+  clientVersion: string;
+  /** From X-Retry-Count; 0 when absent. */
+  retryCount: number;
+  /** Of its own: it may be given away to another thread. */
+  body: Uint8Array;
+}
+
+/** What a handler returns; http/ alone writes bytes. */
+export interface Answer {
+  status: number;
+  /** JSON. */
+  body: string | Uint8Array;
+  /** Told once whether the answer was written, or the client left before. */
+  written?: (ok: boolean) => void;
+}

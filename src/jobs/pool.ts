@@ -1,0 +1,85 @@
+import { Piscina } from 'piscina';
+import { Fault, faults } from '../fault.js';
+import { limits } from '../limits.js';
+import type { Build } from '../store/builds.js';
+import type { Store } from '../store/open.js';
+import { bodyToken, decodeBody } from '../wire/decode.js';
+import { authenticate } from './authenticate.js';
+import { prepareQueue, prepareSplit, prepareSubset } from './prepare.js';
+import { buildDetail, recordedDistribution } from './read.js';
+import type { PostJob, PostTask, ReadJob, ReadTask, TaskAnswer, WorkerSetup } from './task.js';
+
+const posts: PostJob = { prepareSubset, prepareSplit, prepareQueue };
+const reads: ReadJob = { buildDetail, recordedDistribution };
+
+export interface Prepared<K extends keyof PostJob> {
+  project: number;
+  prepared: ReturnType<PostJob[K]>;
+}
+
+/** Runs jobs: small ones here and now, those of large suites in packing threads, so that nobody waits for them. */
+export class JobPool {
+  readonly #piscina: Piscina;
+
+  constructor(
+    readonly store: Store,
+    readonly options: { dataDir: string; workers: number; tokenHeader: string },
+  ) {
+    const setup: WorkerSetup = { dataDir: options.dataDir };
+    this.#piscina = new Piscina({
+      filename: new URL('./worker.js', import.meta.url).href,
+      workerData: setup,
+      minThreads: 1,
+      maxThreads: options.workers,
+      maxQueue: limits.waitingJobs,
+      idleTimeout: 60_000,
+    });
+  }
+
+  /** Starts a thread and waits for it: a worker that cannot start is found out now, not at the first large suite. */
+  async warmUp(): Promise<void> {
+    let fail: (error: Error) => void = () => {};
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject;
+      this.#piscina.once('error', fail);
+    });
+    await Promise.race([this.#piscina.run(null), failed]);
+    this.#piscina.off('error', fail);
+    // Later failures reject their own task, whose request is answered and logged.
+    this.#piscina.on('error', () => {});
+  }
+
+  /** Prepares a POST. A null project means that the token is in the body. The body is given away. */
+  async post<K extends keyof PostJob>(job: K, body: Uint8Array, project: number | null): Promise<Prepared<K>> {
+    const { tokenHeader } = this.options;
+    if (body.length < limits.pooledBodyBytes) {
+      const parameters = decodeBody(body);
+      const known = project ?? authenticate(this.store, bodyToken(parameters), tokenHeader);
+      const { test_files } = parameters;
+      if (!Array.isArray(test_files) || test_files.length < limits.pooledTestFiles) {
+        return { project: known, prepared: posts[job](this.store, parameters, known) as ReturnType<PostJob[K]> };
+      }
+    }
+    const task: PostTask = { kind: 'post', job, body, project, tokenHeader };
+    return (await this.#run(task, [body.buffer as ArrayBuffer])) as Prepared<K>;
+  }
+
+  /** Builds a long answer. */
+  async read(job: keyof ReadJob, build: Build): Promise<string | Uint8Array> {
+    if (build.test_files < limits.pooledTestFiles) return reads[job](this.store, build);
+    return (await this.#run({ kind: 'read', job, build })) as Uint8Array;
+  }
+
+  async close(): Promise<void> {
+    await this.#piscina.close();
+  }
+
+  async #run(task: PostTask | ReadTask, transferList: ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#piscina.queueSize >= limits.waitingJobs) {
+      throw faults.overloaded('too many large test suites at once', limits.retryAfterSeconds);
+    }
+    const answer = (await this.#piscina.run(task, { transferList })) as TaskAnswer;
+    if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers);
+    return answer.value;
+  }
+}

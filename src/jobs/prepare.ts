@@ -1,0 +1,90 @@
+import { estimate } from '../plan/estimate.js';
+import { pack } from '../plan/pack.js';
+import { findSplit, splitKey } from '../store/splits.js';
+import type { Store } from '../store/open.js';
+import { findQueue, type QueueFiles, queueKeys } from '../store/queues.js';
+import { timingKey, timingsOf } from '../store/timings.js';
+import { type BuildSubsetMessage, toBuildSubsetMessage } from '../wire/build-subset.js';
+import type { Parameters } from '../wire/coerce.js';
+import { maskPeople, type People } from '../wire/people.js';
+import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
+import { type Segments, toSegments } from '../wire/segments.js';
+import { type SplitMessage, toSplitMessage } from '../wire/split.js';
+import { distinctPaths } from '../wire/test-file.js';
+
+/**
+ * What a POST takes before anything is changed: validating, looking up timings, packing, encoding.
+ * Reads the store and writes nothing; runs on the main thread when small and in the pool when large,
+ * so what it returns moves between threads as blocks of bytes.
+ */
+
+export interface PreparedSubset {
+  message: Omit<BuildSubsetMessage, 'test_files'>;
+  json: string;
+  count: number;
+  /** Measured files: key and seconds. */
+  timingKeys: string[];
+  seconds: Float64Array;
+}
+
+export function prepareSubset(_store: Store, parameters: Parameters, project: number): PreparedSubset {
+  const { test_files, ...message } = toBuildSubsetMessage(parameters);
+  const files = test_files.map(({ path, time_execution }) => ({ path, time_execution }));
+  const measured = files.filter(({ time_execution }) => time_execution > 0);
+  return {
+    message,
+    json: JSON.stringify(files),
+    count: files.length,
+    timingKeys: measured.map(({ path }) => timingKey(project, path)),
+    seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
+  };
+}
+
+export interface PreparedSplit {
+  message: Omit<SplitMessage, 'test_files' | keyof People>;
+  /** Masked. */
+  people: People;
+  key: string;
+  /** JSON of each node's test files; null when this request starts no split, or there is one already. */
+  nodes: Segments | null;
+}
+
+export function prepareSplit(store: Store, parameters: Parameters, project: number): PreparedSplit {
+  const { test_files = [], ...message } = toSplitMessage(parameters);
+  const key = splitKey(project, message, message.fixed_test_suite_split ? null : message.ci_build_id);
+  const prepared = { message, people: maskPeople(message), key };
+  if (message.cache_read_attempt || findSplit(store, key)) return { ...prepared, nodes: null };
+  const paths = distinctPaths(test_files);
+  const estimates = estimate(paths, timingsOf(store, project, paths));
+  const json = estimates.map(toJson);
+  const nodes = pack(Float64Array.from(estimates, ({ weight }) => weight), message.node_total);
+  return { ...prepared, nodes: toSegments(nodes.map(files => `[${files.map(file => json[file]!).join()}]`)) };
+}
+
+export interface PreparedQueue {
+  message: Omit<QueueMessage, 'test_files' | keyof People>;
+  /** Masked. */
+  people: People;
+  /** Null when this request starts no queue, or there is one already. */
+  files: QueueFiles | null;
+  measured: boolean;
+}
+
+export function prepareQueue(store: Store, parameters: Parameters, project: number): PreparedQueue {
+  const { test_files = [], ...message } = toQueueMessage(parameters);
+  const prepared = { message, people: maskPeople(message), files: null, measured: false };
+  const keys = queueKeys(project, message, message.node_build_id);
+  if (!initializes(message) || findQueue(store, keys, message.fixed_queue_split)) return prepared;
+  const paths = distinctPaths(test_files);
+  const timings = timingsOf(store, project, paths);
+  const estimates = estimate(paths, timings);
+  return {
+    ...prepared,
+    files: { files: toSegments(estimates.map(toJson)), weights: Float64Array.from(estimates, ({ weight }) => weight) },
+    measured: timings.some(seconds => seconds !== null),
+  };
+}
+
+function toJson({ path, time_execution }: { path: string; time_execution: number | null }): string {
+  return JSON.stringify({ path, time_execution });
+}

@@ -1,0 +1,32 @@
+import { mergeSubsets } from '../engine/merge.js';
+import { type Build, subsetsOf } from '../store/builds.js';
+import type { Store } from '../store/open.js';
+import type { BuildAnswer } from '../wire/build.js';
+import type { RecordedTestFile } from '../wire/test-file.js';
+
+/** Answers that grow with the suite: built on the main thread when small and in the pool when large. */
+
+export function toBuildAnswer({ id, commit_hash, branch, node_total, created_at, updated_at }: Build): BuildAnswer {
+  return { id, commit_hash, branch, node_total, created_at: toIso(created_at), updated_at: toIso(updated_at) };
+}
+
+/** A build with all its runs, newest first, as JSON. */
+export function buildDetail(store: Store, build: Build): string {
+  const subsets = [...subsetsOf(store, build.id)].map(({ id, node_index, created_at, updated_at, test_files }) => {
+    const head = JSON.stringify({ id, node_index, created_at: toIso(created_at), updated_at: toIso(updated_at) });
+    return `${head.slice(0, -1)},"test_files":${test_files}}`;
+  });
+  return `${JSON.stringify(toBuildAnswer(build)).slice(0, -1)},"build_subsets":[${subsets.join()}]}`;
+}
+
+/** What was recorded for a build over all its nodes and retries, as JSON. */
+export function recordedDistribution(store: Store, build: Build): string {
+  const runs = [...subsetsOf(store, build.id)].map(subset => JSON.parse(subset.test_files) as RecordedTestFile[]);
+  const test_files = mergeSubsets(runs);
+  const time_execution = test_files.reduce((sum, file) => sum + file.time_execution, 0);
+  return JSON.stringify({ build_distribution_id: build.id, time_execution, test_files });
+}
+
+function toIso(millis: number): string {
+  return new Date(millis).toISOString();
+}

@@ -1,0 +1,55 @@
+import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
+import { Fault } from '../fault.js';
+import { openStore } from '../store/open.js';
+import { bodyToken, decodeBody } from '../wire/decode.js';
+import { authenticate } from './authenticate.js';
+import { prepareQueue, prepareSplit, prepareSubset } from './prepare.js';
+import { buildDetail, recordedDistribution } from './read.js';
+import type { PostJob, PostTask, ReadJob, ReadTask, TaskAnswer, WorkerSetup } from './task.js';
+
+/** The entry of a packing thread: a task in, blocks of bytes out. */
+
+const setup = workerData as WorkerSetup;
+const store = openStore(setup.dataDir);
+const posts: { [K in keyof PostJob]: PostJob[K] } = { prepareSubset, prepareSplit, prepareQueue };
+const reads: { [K in keyof ReadJob]: ReadJob[K] } = { buildDetail, recordedDistribution };
+
+export default function work(task: PostTask | ReadTask | null): unknown {
+  // The pool's warm-up.
+  if (task === null) return null;
+  // The main thread has committed since this thread's last read.
+  store.root.resetReadTxn();
+  try {
+    return answer({ value: task.kind === 'post' ? post(task) : Buffer.from(reads[task.job](store, task.build)) });
+  } catch (error) {
+    // A class does not survive the way between threads.
+    if (error instanceof Fault) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers } } });
+    throw error;
+  }
+}
+
+function post({ job, body, project, tokenHeader }: PostTask): unknown {
+  const parameters = decodeBody(body);
+  const known = project ?? authenticate(store, bodyToken(parameters), tokenHeader);
+  return { project: known, prepared: posts[job](store, parameters, known) };
+}
+
+function answer(given: TaskAnswer): unknown {
+  const buffers = new Set<ArrayBuffer>();
+  collect(given, buffers);
+  return move({
+    get [transferableSymbol]() {
+      return [...buffers];
+    },
+    get [valueSymbol]() {
+      return given;
+    },
+  } as never);
+}
+
+function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
+  if (ArrayBuffer.isView(value)) buffers.add(value.buffer as ArrayBuffer);
+  else if (value && typeof value === 'object' && !Array.isArray(value)) {
+    for (const inner of Object.values(value)) collect(inner, buffers);
+  }
+}

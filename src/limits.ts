@@ -1,0 +1,52 @@
+/**
+ * Every bound in one place, its unit in its name. What an operator may change is in config.ts.
+ * The literals are types too: the wire types quote them.
+ */
+export const limits = {
+  /** Characters of a test file's path. */
+  pathMinCharacters: 3,
+  pathMaxCharacters: 4096,
+  /** Characters of a commit hash, branch, build id, person string. */
+  textMaxCharacters: 4096,
+  nodesPerBuild: 10_000,
+  testFilesPerRequest: 200_000,
+  commitAuthorsPerRequest: 10_000,
+  /** Runs of one node that a build keeps: the first and 100 retries. */
+  runsPerNode: 101,
+  buildsPerPage: 100,
+  /** Failing entries of test_files named in one 422. */
+  complainedEntries: 1000,
+
+  /** Bytes of a request's line and headers. uWebSockets.js answers 431 above it. */
+  headBytes: 16_384,
+  /** A body may take this long, however steadily it drips. */
+  bodySeconds: 30,
+  /** Bytes of all bodies that are being received or worked on at once; above it 503. */
+  bodyBytesInFlight: 536_870_912,
+  /** Answers above this are written in pieces as the socket takes them. */
+  answerPieceBytes: 65_536,
+  /** Large requests that may wait for a packing thread; above it 503. */
+  waitingJobs: 256,
+  retryAfterSeconds: 2,
+
+  /** From this many test files on, a request is worked on in the pool. */
+  pooledTestFiles: 1000,
+  /** A body of this size is handed to the pool unread: about 1,000 test files. */
+  pooledBodyBytes: 65_536,
+
+  /** Records written in one transaction when a large suite's timings are recorded. */
+  timingsPerCommit: 500,
+  /** Records that one step of the expiry sweep deletes, and the pause between two steps. */
+  expiredPerStep: 200,
+  sweepPauseMilliseconds: 20,
+  sweepEveryMilliseconds: 600_000,
+
+  /** Requests still being answered get this long after SIGTERM. */
+  drainSeconds: 10,
+} as const;
+
+/** The relations that the numbers above must keep. */
+export const related =
+  limits.pathMinCharacters < limits.pathMaxCharacters &&
+  limits.pooledTestFiles <= limits.testFilesPerRequest &&
+  limits.answerPieceBytes <= limits.bodyBytesInFlight;

@@ -1,0 +1,8 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+export type { Logger };
+
+/** Structured logs, a JSON object a line, on stderr: stdout is for what the user asked for. */
+export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Logger {
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+}

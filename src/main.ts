@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { createProjectWithToken, createTokenOf, printProjects, printTokens, revoke } from './commands/project.js';
+import { serve } from './commands/serve.js';
+import { type Config, ConfigError, parseConfig, type Setting, settings } from './config.js';
+
+/** The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage). */
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+type Texts = { [K in keyof Config]?: string };
+
+const program = new Command('ballast')
+  .description('Self-hosted test-suite splitting and timing service for parallel CI nodes.')
+  .version(version)
+  .showHelpAfterError('(add --help for the usage)')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+
+const serveCommand = program.command('serve').description('run the server until SIGTERM');
+for (const setting of Object.values(settings)) addOption(serveCommand, setting);
+serveCommand
+  .addHelpText('after', `\nEnvironment only:\n${helpOfSecrets()}`)
+  .action(async (flags: Texts) => serve(parseConfig(withSecrets(flags))));
+
+const project = program.command('project').description('make and list projects');
+dataCommand(project, 'create <name>', 'make a project and print its test-suite token', createProjectWithToken);
+dataCommand(project, 'list', 'list the projects', printProjects);
+
+const token = program.command('token').description('make, list and revoke test-suite tokens');
+dataCommand(token, 'create <project>', 'make a further token for a project and print it', createTokenOf);
+dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', printTokens);
+dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', revoke);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const lines = error instanceof ConfigError ? error.complaints : [(error as Error).message];
+  for (const line of lines) process.stderr.write(`ballast: ${line}\n`);
+  process.exit(error instanceof ConfigError ? 2 : 1);
+}
+
+/** A command on the data folder, which takes at most one argument. */
+function dataCommand(
+  parent: Command,
+  usage: string,
+  description: string,
+  run: (dataDir: string, argument: string) => Promise<void>,
+): void {
+  const command = parent.command(usage).description(description);
+  addOption(command, settings.dataDir);
+  command.action(async (...given: unknown[]) => {
+    const { dataDir } = command.opts<Texts>();
+    const config = parseConfig(dataDir === undefined ? {} : { dataDir });
+    await run(config.dataDir, typeof given[0] === 'string' ? given[0] : '');
+  });
+}
+
+function addOption(command: Command, { flag, env, fallback, help }: Setting): void {
+  if (flag === null) return;
+  command.addOption(new Option(flag, `${help} (default: ${fallback || 'none'})`).env(env));
+}
+
+function withSecrets(flags: Texts): Texts {
+  const token = process.env[settings.bootstrapToken.env];
+  return token === undefined ? flags : { ...flags, bootstrapToken: token };
+}
+
+function helpOfSecrets(): string {
+  return Object.values(settings)
+    .filter(({ flag }) => flag === null)
+    .map(({ env, help }) => `  ${env}  ${help}`)
+    .join('\n');
+}

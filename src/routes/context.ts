@@ -1,0 +1,20 @@
+import type { JobPool } from '../jobs/pool.js';
+import type { Logger } from '../log.js';
+import type { Queues } from '../store/queues.js';
+import type { Store } from '../store/open.js';
+
+/** What handlers work with. */
+export interface Context {
+  store: Store;
+  queues: Queues;
+  jobs: JobPool;
+  log: Logger;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** Scheme and host for links; null: from the Host header. */
+  publicUrl: string | null;
+  /** Newest version by client name. */
+  clientVersions: ReadonlyMap<string, string>;
+  /** The token header named in messages. */
+  tokenHeader: string;
+}

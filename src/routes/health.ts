@@ -1,0 +1,21 @@
+import { faults } from '../fault.js';
+import type { Answer } from '../http/request.js';
+import { commit } from '../store/open.js';
+import { json } from './answer.js';
+import type { Context } from './context.js';
+
+/** GET /healthz: the process is up. */
+export function healthy(): Answer {
+  return json(200, { status: 'ok' });
+}
+
+/** GET /readyz: the store is open and a write reaches the disk. */
+export async function ready({ store, now, log }: Context): Promise<Answer> {
+  try {
+    await commit(store, () => void store.meta.put('readiness', now()));
+  } catch (err) {
+    log.error({ err }, 'the store cannot be written');
+    throw faults.notReady('the store cannot be written; see the server log');
+  }
+  return json(200, { status: 'ready' });
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import type { Batch } from '../engine/queue.js';
+import type { Answer, Request } from '../http/request.js';
+import { lastSubsetId } from '../store/builds.js';
+import { findQueue, type OpenQueue, queueKeys, type QueueRecord } from '../store/queues.js';
+import type { BuildKey } from '../wire/build-key.js';
+import { segment } from '../wire/segments.js';
+import { baseUrl, json, projectOfHeader } from './answer.js';
+import type { Context } from './context.js';
+
+/** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
+export async function queueForNode(context: Context, request: Request): Promise<Answer> {
+  const { store, queues, jobs, now, log } = context;
+  const { project, prepared } = await jobs.post('prepareQueue', request.body, projectOfHeader(context, request));
+  const { message, files, people, measured } = prepared;
+  const { node_index, node_total, can_initialize_queue, fixed_queue_split } = message;
+  const keys = queueKeys(project, message, message.node_build_id);
+  const wants_last_split = fixed_queue_split && can_initialize_queue;
+
+  let id = findQueue(store, keys, wants_last_split);
+  let isNew = false;
+  if (id === null && files) {
+    const { build: name, triple } = keys;
+    const record: QueueRecord = { v: 1, name, node_total, measured, people, created_at: now(), triple };
+    ({ id, isNew } = await queues.create(keys, fixed_queue_split, randomUUID(), record, files));
+  }
+  if (id === null) return can_initialize_queue ? connectFailed(keys.build) : endOfQueue(keys.build);
+
+  const queueId = id;
+  const pulled = await queues.update(queueId, open => {
+    if (wants_last_split) queues.follow(keys, queueId, now());
+    if (message.skip_pull) return { open, batch: null };
+    const handed = open.queue.pull(
+      {
+        node_index,
+        run: keys.run,
+        batch_uuid: message.batch_uuid ?? null,
+        is_retry: request.retryCount > 0,
+        wants_last_split,
+        recorded_subset: wants_last_split ? lastSubsetId(store, project, message, open.record.created_at) : null,
+      },
+      now(),
+    );
+    if (handed?.isNew) queues.journal(queueId, handed.batch);
+    return { open, batch: handed?.batch ?? null };
+  });
+  const name = pulled?.open.record.name ?? keys.build;
+  if (message.skip_pull) return endOfQueue(name, isNew ? null : buildsUrl(context, request, message));
+  if (!pulled?.batch) return endOfQueue(name);
+  const { open, batch } = pulled;
+  return {
+    status: 200,
+    body: batchBody(open, batch),
+    written: ok => {
+      if (ok) queues.delivered(queueId, batch.seq);
+      else queues.undelivered(queueId, batch.seq).catch((err: unknown) => log.error({ err }, 'a batch was not put back'));
+    },
+  };
+}
+
+function batchBody({ record, files }: OpenQueue, { build_subset_id, files: indices }: Batch): string {
+  // Based on a recorded subset, a batch is no queue's.
+  const head = JSON.stringify({ queue_name: build_subset_id === null ? record.name : null, build_subset_id });
+  const list = indices.map(file => segment(files, file).toString());
+  return `${head.slice(0, -1)},"test_files":[${list.join()}]}`;
+}
+
+/** Where the build that the queue belongs to is seen. */
+function buildsUrl(context: Context, request: Request, { branch, commit_hash, node_total }: BuildKey): string {
+  const query = new URLSearchParams({ branch, commit_hash, node_total: String(node_total) });
+  return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
+}
+
+function endOfQueue(queue_name: string, url: string | null = null): Answer {
+  return json(200, { queue_name, build_subset_id: null, test_files: [], ...(url && { url }) });
+}
+
+function connectFailed(queue_name: string): Answer {
+  return json(200, {
+    queue_name,
+    message: 'There is no queue for this build yet: send the test files to initialise it.',
+    code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
+  });
+}

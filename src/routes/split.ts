@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import type { Answer, Request } from '../http/request.js';
+import { findSplit, installSplit, nodeOfSplit, type SplitRecord } from '../store/splits.js';
+import { json, projectOfHeader } from './answer.js';
+import type { Context } from './context.js';
+
+/** POST /build_distributions/subset: the test files of one node in regular mode. */
+export async function splitForNode(context: Context, request: Request): Promise<Answer> {
+  const { store, jobs, now } = context;
+  const { prepared } = await jobs.post('prepareSplit', request.body, projectOfHeader(context, request));
+  const { message, people, key, nodes } = prepared;
+  const { node_index, node_total } = message;
+  let split = findSplit(store, key);
+  if (!split && nodes) {
+    const record: SplitRecord = { v: 1, id: randomUUID(), node_total, people, created_at: now() };
+    split = await installSplit(store, key, record, nodes);
+  }
+  if (!split) return json(200, { code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
+  const head = JSON.stringify({ build_distribution_id: split.id, node_index });
+  return { status: 200, body: `${head.slice(0, -1)},"test_files":${nodeOfSplit(store, split, node_index).toString()}}` };
+}

@@ -1,0 +1,53 @@
+import { faults } from '../fault.js';
+import type { Answer, Request } from '../http/request.js';
+import { recordBuildSubset } from './build-subsets.js';
+import { buildById, pageOfBuilds } from './builds.js';
+import type { Context } from './context.js';
+import { healthy, ready } from './health.js';
+import { lastDistribution } from './last-distribution.js';
+import { queueForNode } from './queue.js';
+import { splitForNode } from './split.js';
+
+type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
+
+/** The whole API. `:id` takes one segment of the path. */
+const table: Readonly<Record<string, { [method: string]: Handle }>> = {
+  '/v1/build_subsets': { POST: recordBuildSubset },
+  '/v1/build_distributions/subset': { POST: splitForNode },
+  '/v1/build_distributions/last': { GET: lastDistribution },
+  '/v1/queues/queue': { POST: queueForNode },
+  '/v1/builds': { GET: pageOfBuilds },
+  '/v1/builds/:id': { GET: buildById },
+  '/healthz': { GET: healthy },
+  '/readyz': { GET: ready },
+};
+const routes = new Map(Object.entries(table));
+
+/** Finds and runs a request's handler. Throws the faults of a request that has none. */
+export function route(context: Context, request: Request): Answer | Promise<Answer> {
+  const { path } = request;
+  const id = /^\/v1\/builds\/([^/]+)$/.exec(path)?.[1] ?? '';
+  const methods = routes.get(id === '' ? path : '/v1/builds/:id');
+  if (!methods) {
+    if (path.startsWith('/v2/')) throw faults.versionUnknown();
+    throw faults.pathUnknown(request.method, path);
+  }
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (!handle) {
+    const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+    throw faults.methodNotAllowed(request.method, path, allowed.join(', '));
+  }
+  if (method === 'POST' && !maybeJson(request.contentType)) throw faults.notJsonType(request.contentType);
+  return handle(context, request, id);
+}
+
+/** Many clients send no type or a careless one: refused is only what plainly is something else. */
+function maybeJson(contentType: string): boolean {
+  const type = contentType.split(';')[0]!.trim().toLowerCase();
+  return (
+    type === '' ||
+    /[/+]json$/.test(type) ||
+    ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream', '*/*'].includes(type)
+  );
+}

@@ -1,0 +1,97 @@
+import type { Config } from './config.js';
+import { listen } from './http/server.js';
+import { JobPool } from './jobs/pool.js';
+import { limits } from './limits.js';
+import type { Logger } from './log.js';
+import type { Context } from './routes/context.js';
+import { route } from './routes/table.js';
+import { expireStep } from './store/expiry.js';
+import { openStore, type Store } from './store/open.js';
+import { createProject, findProject } from './store/projects.js';
+import { Queues } from './store/queues.js';
+import { createToken, findToken } from './store/tokens.js';
+
+const DAY_MILLISECONDS = 86_400_000;
+const DEFAULT_PROJECT = 'default';
+
+export interface Service {
+  url: string;
+  /** The token of the project that the first start made; null at every other start. */
+  firstToken: string | null;
+  /** Deletes everything that is older than the retention; resolves when nothing is left to delete. */
+  sweep(): Promise<void>;
+  /** Answers what is in flight, then closes everything in the reverse order of opening. */
+  close(): Promise<void>;
+}
+
+/** Opens store, jobs and HTTP, and keeps the one timer of the process: the expiry sweep. */
+export async function openService(config: Config, log: Logger, now: () => number = Date.now): Promise<Service> {
+  const store = openStore(config.dataDir);
+  const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
+  const jobs = new JobPool(store, { dataDir: config.dataDir, workers: config.workers, tokenHeader });
+  const closeInside = async () => {
+    await jobs.close();
+    await store.root.close();
+  };
+  try {
+    const firstToken = await ensureProject(store, config.bootstrapToken, now(), log);
+    await jobs.warmUp();
+    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost: config.pullCostSeconds });
+    const { publicUrl, clientVersions } = config;
+    const context: Context = { store, queues, jobs, log, now, publicUrl, clientVersions, tokenHeader };
+    const http = await listen({ ...config, bodySeconds: limits.bodySeconds }, request => route(context, request), log);
+
+    let closing = false;
+    const sweep = async () => {
+      const before = now() - config.retentionDays * DAY_MILLISECONDS;
+      while (!closing && (await expireStep(store, before, queue => queues.drop(queue)))) {
+        await new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));
+      }
+    };
+    let sweeping = Promise.resolve();
+    const sweepLogged = () => {
+      sweeping = sweep().catch((err: unknown) => log.error({ err }, 'the expiry sweep failed; it starts again later'));
+    };
+    sweepLogged();
+    const timer = setInterval(sweepLogged, limits.sweepEveryMilliseconds);
+    return {
+      url: http.url,
+      firstToken,
+      sweep,
+      async close() {
+        closing = true;
+        clearInterval(timer);
+        await http.drain();
+        await sweeping;
+        await closeInside();
+      },
+    };
+  } catch (error) {
+    await closeInside();
+    throw error;
+  }
+}
+
+/**
+ * Makes sure that somebody can use the server: the bootstrap token's project, or at the first start on an
+ * empty folder the project "default". Returns the token made, to be shown this once.
+ */
+async function ensureProject(
+  store: Store,
+  bootstrapToken: string | null,
+  now: number,
+  log: Logger,
+): Promise<string | null> {
+  if (bootstrapToken === null) {
+    if (store.projects.getKeysCount({ limit: 1 }) > 0) return null;
+    return createToken(store, (await createProject(store, DEFAULT_PROJECT, now)).id, now);
+  }
+  const token = findToken(store, bootstrapToken);
+  if (token) {
+    if (token.revoked_at !== null) log.warn('the token in BALLAST_BOOTSTRAP_TOKEN was revoked and stays so');
+    return null;
+  }
+  const project = findProject(store, DEFAULT_PROJECT) ?? (await createProject(store, DEFAULT_PROJECT, now));
+  await createToken(store, project.id, now, bootstrapToken);
+  return null;
+}

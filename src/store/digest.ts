@@ -1,0 +1,9 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Free text enters a key only as this digest, so that a key's length is bounded whatever callers send.
+ * 22 characters: the first 132 bits of SHA-256 over the parts as a JSON array (so ['a','b'] is not ['ab']).
+ */
+export function digest(...parts: readonly (string | number | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,93 @@
+import { limits } from '../limits.js';
+import { deleteSubset } from './builds.js';
+import { commit, type ExpiryKey, type Millis, type Store } from './open.js';
+
+/**
+ * The index by time of everything that expires. Kinds and their keys:
+ *   subset        build id, -created_at, subset id     its build goes with the last subset
+ *   split         key in splits, split id
+ *   queue         queue id, key in queuesOfBuild
+ *   queueOfBuild  key in queuesOfBuild, queue id        a build that followed another's queue
+ *   timing        key in timings                        moved on when the timing was renewed meanwhile
+ *
+ * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
+ * Returns whether any may be left. `dropped` is told of each queue that is gone.
+ */
+export function expireStep(store: Store, before: Millis, dropped: (queue: string) => void): Promise<boolean> {
+  return commit(store, () => {
+    let left: number = limits.expiredPerStep;
+    const due = [...store.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
+    for (const entry of due) {
+      const [, kind, ...key] = entry;
+      const done = expire(store, kind, key, left, before, dropped);
+      left -= done.deleted + 1;
+      if (done.whole) void store.expiry.remove(entry);
+      if (left <= 0) return true;
+    }
+    return due.length === limits.expiredPerStep;
+  });
+}
+
+type Done = { deleted: number; whole: boolean };
+const ONE: Done = { deleted: 1, whole: true };
+
+function expire(
+  store: Store,
+  kind: string,
+  key: (string | number)[],
+  most: number,
+  before: Millis,
+  dropped: (queue: string) => void,
+): Done {
+  const first = key[0] as string;
+  switch (kind) {
+    case 'subset':
+      deleteSubset(store, first, key[1] as number, key[2] as string);
+      return ONE;
+    // What is large is made unreachable first and then deleted piece by piece.
+    case 'split':
+      void store.splits.remove(first);
+      return deleteRange(store.blobs, key[1] as string, most);
+    case 'queue': {
+      const queue = store.queues.get(first);
+      if (queue) {
+        removePointer(store.queuesOfBuild, key[1] as string, first);
+        removePointer(store.queuesOfTriple, queue.triple, first);
+        void store.queues.remove(first);
+        dropped(first);
+      }
+      const batches = deleteRange(store.batches, first, most);
+      if (!batches.whole) return batches;
+      const blobs = deleteRange(store.blobs, first, most);
+      return { deleted: batches.deleted + blobs.deleted, whole: blobs.whole };
+    }
+    case 'queueOfBuild':
+      removePointer(store.queuesOfBuild, first, key[1] as string);
+      return ONE;
+    case 'timing': {
+      const timing = store.timings.get(first);
+      if (timing && timing.at >= before) void store.expiry.put([timing.at, kind, ...key], true);
+      else void store.timings.remove(first);
+      return ONE;
+    }
+    default:
+      throw new Error(`nothing of the kind "${kind}" is known to expire`);
+  }
+}
+
+/** Unless it points to a newer queue by now. */
+function removePointer(table: Store['queuesOfBuild'], key: string, queue: string): void {
+  if (table.get(key)?.queue === queue) void table.remove(key);
+}
+
+/** Deletes up to `most` (at least one) entries [owner, ...]; `whole` when none is left. */
+function deleteRange(
+  table: Store['blobs'] | Store['batches'],
+  owner: string,
+  most: number,
+): Done {
+  const limit = Math.max(1, most);
+  const keys = [...table.getKeys({ start: [owner, -Infinity], end: [owner, '\u{10FFFF}'], limit } as object)];
+  for (const key of keys) void table.remove(key as never);
+  return { deleted: keys.length, whole: keys.length < limit };
+}

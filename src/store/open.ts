@@ -1,0 +1,124 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import type { Batch } from '../engine/queue.js';
+import type { BuildRecord, NodeRunsRecord, SubsetRecord } from './builds.js';
+import type { ProjectRecord } from './projects.js';
+import type { QueuePointerRecord, QueueRecord } from './queues.js';
+import type { SplitRecord } from './splits.js';
+import type { TimingRecord } from './timings.js';
+import type { TokenRecord } from './tokens.js';
+
+/** Edit rule: a changed shape gets a new number here and a reader for the old one, or the folder is refused. */
+export const STORE_VERSION = 1;
+
+/** Milliseconds since 1970, as every time in the store. */
+export type Millis = number;
+
+/**
+ * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.
+ *
+ * table          key                                           value
+ * meta           'version' | 'nextProject' | 'readiness'       number
+ * projects       project (1, 2, ...)                           ProjectRecord
+ * projectNames   name                                          project
+ * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
+ * builds         build id                                      BuildRecord
+ * buildIds       digest(project, commit, branch, total)        build id
+ * buildIndex     [filter, -created_at, build id]               true       newest first, for each of 8 filters
+ * buildCounts    filter                                        number of entries in buildIndex
+ * nodeRuns       [build id, node_index]                        NodeRunsRecord
+ * subsets        [build id, -created_at, subset id]            SubsetRecord   newest first
+ * timings        digest(project, path)                         TimingRecord
+ * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
+ * queues         queue id                                      QueueRecord
+ * queuesOfBuild  digest(project, commit, branch, total, node_build_id)           QueuePointerRecord
+ * queuesOfTriple digest(project, commit, branch, total)        QueuePointerRecord, the newest queue
+ * batches        [queue id, seq]                               Batch      the journal of a queue
+ * blobs          [split id, node_index]                        JSON array of the node's test files
+ *                [queue id, 'bytes' | 'ends' | 'weights']      the queue's test files, slowest first
+ * expiry         [time, kind, ...key]                          true       see expiry.ts
+ *
+ * filter = digest(project, commit_hash | null, branch | null, node_total | null)
+ */
+export interface Store {
+  readonly root: RootDatabase;
+  readonly meta: Database<number, string>;
+  readonly projects: Database<ProjectRecord, number>;
+  readonly projectNames: Database<number, string>;
+  readonly tokens: Database<TokenRecord, string>;
+  readonly builds: Database<BuildRecord, string>;
+  readonly buildIds: Database<string, string>;
+  readonly buildIndex: Database<true, [filter: string, minusCreatedAt: number, build: string]>;
+  readonly buildCounts: Database<number, string>;
+  readonly nodeRuns: Database<NodeRunsRecord, [build: string, node: number]>;
+  readonly subsets: Database<SubsetRecord, [build: string, minusCreatedAt: number, subset: string]>;
+  readonly timings: Database<TimingRecord, string>;
+  readonly splits: Database<SplitRecord, string>;
+  readonly queues: Database<QueueRecord, string>;
+  readonly queuesOfBuild: Database<QueuePointerRecord, string>;
+  readonly queuesOfTriple: Database<QueuePointerRecord, string>;
+  readonly batches: Database<Batch, [queue: string, seq: number]>;
+  readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
+  readonly expiry: Database<true, ExpiryKey>;
+}
+
+export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
+
+/** Opens the store in the folder, made if missing. Throws when a newer Ballast wrote it. */
+export function openStore(dataDir: string): Store {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // safeRestore (missing from lmdb's types): after a power cut only what was flushed is trusted.
+  const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
+    path: join(dataDir, 'ballast.lmdb'),
+    noSubdir: true,
+    maxDbs: 32,
+    safeRestore: true,
+    compression: true,
+  };
+  const root = open(options);
+  const table = <V, K extends import('lmdb').Key>(name: string) => root.openDB<V, K>({ name });
+  const store: Store = {
+    root,
+    meta: table('meta'),
+    projects: table('projects'),
+    projectNames: table('projectNames'),
+    tokens: table('tokens'),
+    builds: table('builds'),
+    buildIds: table('buildIds'),
+    buildIndex: table('buildIndex'),
+    buildCounts: table('buildCounts'),
+    nodeRuns: table('nodeRuns'),
+    subsets: table('subsets'),
+    timings: table('timings'),
+    splits: table('splits'),
+    queues: table('queues'),
+    queuesOfBuild: table('queuesOfBuild'),
+    queuesOfTriple: table('queuesOfTriple'),
+    batches: table('batches'),
+    blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
+    expiry: table('expiry'),
+  };
+  const version = store.meta.get('version');
+  if (version === undefined) {
+    store.meta.putSync('version', STORE_VERSION);
+  } else if (version !== STORE_VERSION) {
+    void root.close();
+    throw new Error(
+      `the store in ${dataDir} has version ${version}, and this Ballast reads version ${STORE_VERSION}: ` +
+        'start the Ballast that wrote it, or choose another folder with BALLAST_DATA_DIR',
+    );
+  }
+  return store;
+}
+
+/**
+ * Runs the change in a write transaction and returns its result once it is flushed to disk: it survives
+ * kill -9 and a power cut. Transactions run one after the other and each sees what those before it wrote;
+ * many share one flush. A change must throw before its first write or not at all: nothing is rolled back.
+ */
+export async function commit<T>(store: Store, change: () => T): Promise<T> {
+  const result = await store.root.transaction(change);
+  await store.root.flushed;
+  return result;
+}

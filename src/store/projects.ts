@@ -1,0 +1,47 @@
+import { commit, type Millis, type Store } from './open.js';
+
+export interface ProjectRecord {
+  v: 1;
+  name: string;
+  created_at: Millis;
+}
+
+export interface Project extends ProjectRecord {
+  id: number;
+}
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
+
+/** Throws when the name cannot be one or is taken. */
+export async function createProject(store: Store, name: string, now: Millis): Promise<Project> {
+  if (!NAME.test(name)) {
+    throw new Error(
+      `cannot create the project "${name}": a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`,
+    );
+  }
+  const project = await commit(store, () => {
+    if (store.projectNames.get(name) !== undefined) return null;
+    const id = store.meta.get('nextProject') ?? 1;
+    const record: ProjectRecord = { v: 1, name, created_at: now };
+    void store.meta.put('nextProject', id + 1);
+    void store.projects.put(id, record);
+    void store.projectNames.put(name, id);
+    return { ...record, id };
+  });
+  if (!project) {
+    throw new Error(
+      `cannot create the project "${name}": it exists already; a further token for it is made with "token create"`,
+    );
+  }
+  return project;
+}
+
+export function findProject(store: Store, name: string): Project | null {
+  const id = store.projectNames.get(name);
+  if (id === undefined) return null;
+  return { ...store.projects.get(id)!, id };
+}
+
+export function listProjects(store: Store): Project[] {
+  return [...store.projects.getRange()].map(({ key, value }) => ({ ...value, id: key }));
+}

@@ -1,0 +1,201 @@
+import { LRUCache } from 'lru-cache';
+import { type Batch, Queue } from '../engine/queue.js';
+import type { BuildKey } from '../wire/build-key.js';
+import type { People } from '../wire/people.js';
+import type { Segments } from '../wire/segments.js';
+import { digest } from './digest.js';
+import { commit, type Millis, type Store } from './open.js';
+
+/** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`. */
+export interface QueueRecord {
+  v: 1;
+  /** Its name in answers, the same for all nodes of its build. */
+  name: string;
+  node_total: number;
+  /** Whether any of its files was measured before. */
+  measured: boolean;
+  people: People;
+  created_at: Millis;
+  /** Its key in queuesOfTriple. */
+  triple: string;
+}
+
+export interface QueuePointerRecord {
+  v: 1;
+  queue: string;
+}
+
+/** The test files of a queue, slowest first. */
+export interface QueueFiles {
+  /** JSON of each test file. */
+  files: Segments;
+  /** Seconds to plan with, in descending order. */
+  weights: Float64Array;
+}
+
+/** A queue in memory: a cache over the store, read back when asked for. */
+export interface OpenQueue {
+  id: string;
+  record: QueueRecord;
+  queue: Queue;
+  files: Segments;
+}
+
+/** The keys under which a request finds its queue. */
+export interface QueueKeys {
+  /** Of the build: the triple and its node_build_id. */
+  build: string;
+  /** Of any build of the triple: where a fixed split is looked for. */
+  triple: string;
+  /** Tells the runs of a node apart. */
+  run: string;
+}
+
+export function queueKeys(project: number, key: BuildKey, node_build_id: string): QueueKeys {
+  const { commit_hash, branch, node_total } = key;
+  return {
+    build: digest(project, commit_hash, branch, node_total, node_build_id),
+    triple: digest(project, commit_hash, branch, node_total),
+    run: digest(node_build_id),
+  };
+}
+
+/**
+ * The queue of the build, null when there is none. With `fixed` a build that has none of its own
+ * follows the newest queue of its triple, whichever build that was.
+ */
+export function findQueue(store: Store, { build, triple }: QueueKeys, fixed: boolean): string | null {
+  const own = store.queuesOfBuild.get(build)?.queue;
+  // The pointer of a build that followed another's queue outlives that queue.
+  if (own !== undefined && store.queues.doesExist(own)) return own;
+  return (fixed && store.queuesOfTriple.get(triple)?.queue) || null;
+}
+
+/** Rough bytes that a queue takes in memory beside its blobs: state, journal, maps. */
+const BYTES_PER_QUEUE = 2048;
+const BYTES_PER_FILE = 24;
+
+export class Queues {
+  readonly #open: LRUCache<string, OpenQueue>;
+
+  constructor(
+    readonly store: Store,
+    readonly options: { cacheBytes: number; pullCost: number },
+  ) {
+    this.#open = new LRUCache({
+      maxSize: options.cacheBytes,
+      sizeCalculation: ({ files }) => BYTES_PER_QUEUE + files.bytes.length + BYTES_PER_FILE * files.ends.length,
+    });
+  }
+
+  /**
+   * Creates the queue of the build unless there is one already (many nodes initialise at once);
+   * returns the id of the one in force, and whether it is new.
+   */
+  create(
+    keys: QueueKeys,
+    fixed: boolean,
+    id: string,
+    record: QueueRecord,
+    { files, weights }: QueueFiles,
+  ): Promise<{ id: string; isNew: boolean }> {
+    const { store } = this;
+    return this.#guarded(id, () => {
+      const known = findQueue(store, keys, fixed);
+      if (known !== null) return { id: known, isNew: false };
+      void store.queues.put(id, record);
+      void store.blobs.put([id, 'bytes'], asBuffer(files.bytes));
+      void store.blobs.put([id, 'ends'], asBuffer(files.ends));
+      void store.blobs.put([id, 'weights'], asBuffer(weights));
+      void store.queuesOfBuild.put(keys.build, { v: 1, queue: id });
+      void store.queuesOfTriple.put(keys.triple, { v: 1, queue: id });
+      void store.expiry.put([record.created_at, 'queue', id, keys.build], true);
+      const queue = new Queue(weights, record.node_total, record.measured, this.options.pullCost);
+      this.#open.set(id, { id, record, queue, files });
+      return { id, isNew: true };
+    });
+  }
+
+  /**
+   * Runs a verb on the queue's state within a write transaction, and resolves with its result when what
+   * the verb wrote is on disk. Verbs of all requests run one after the other. Null when the queue expired.
+   */
+  update<T>(id: string, verb: (queue: OpenQueue) => T): Promise<T | null> {
+    return this.#guarded(id, () => {
+      const open = this.#get(id);
+      return open ? verb(open) : null;
+    });
+  }
+
+  /** Within an update: lets a build without a queue of its own follow another's from now on. */
+  follow(keys: QueueKeys, id: string, now: Millis): void {
+    if (this.store.queuesOfBuild.get(keys.build)?.queue === id) return;
+    void this.store.queuesOfBuild.put(keys.build, { v: 1, queue: id });
+    void this.store.expiry.put([now, 'queueOfBuild', keys.build, id], true);
+  }
+
+  /** The answer with the batch was written. Nobody waits for the journal: at worst a restart hands it out twice. */
+  delivered(id: string, seq: number): void {
+    const renewed = this.#open.peek(id)?.queue.delivered(seq);
+    if (renewed) this.journal(id, renewed);
+  }
+
+  /** The node left before its answer was written. */
+  async undelivered(id: string, seq: number): Promise<void> {
+    await this.update(id, ({ queue }) => {
+      if (queue.undelivered(seq)) void this.store.batches.remove([id, seq]);
+    });
+  }
+
+  /** Writes a batch to the journal (within an update), or renews its entry. */
+  journal(id: string, batch: Batch): void {
+    void this.store.batches.put([id, batch.seq], batch);
+  }
+
+  /** Drops a queue from memory, when it expires. */
+  drop(id: string): void {
+    this.#open.delete(id);
+  }
+
+  async #guarded<T>(id: string, change: () => T): Promise<T> {
+    try {
+      return await commit(this.store, change);
+    } catch (error) {
+      // What is in memory may be ahead of the disk: the next request reads it back.
+      this.#open.delete(id);
+      throw error;
+    }
+  }
+
+  #get(id: string): OpenQueue | null {
+    const open = this.#open.get(id);
+    if (open) return open;
+    const { store } = this;
+    const record = store.queues.get(id);
+    if (!record) return null;
+    const blob = (part: string) => store.blobs.get([id, part])!;
+    const ends = blob('ends');
+    const weights = blob('weights');
+    const files = { bytes: blob('bytes'), ends: new Uint32Array(bytesOf(ends), 0, ends.length / 4) };
+    const journal = [...store.batches.getRange({ start: [id, 0], end: [id, Infinity] })].map(({ value }) => value);
+    const queue = new Queue(
+      new Float64Array(bytesOf(weights), 0, weights.length / 8),
+      record.node_total,
+      record.measured,
+      this.options.pullCost,
+      journal,
+    );
+    const read = { id, record, queue, files };
+    this.#open.set(id, read);
+    return read;
+  }
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+/** A copy that typed arrays can stand on: their start must be aligned. */
+function bytesOf(blob: Buffer): ArrayBuffer {
+  return new Uint8Array(blob).buffer;
+}

@@ -1,0 +1,50 @@
+import type { BuildKey } from '../wire/build-key.js';
+import type { People } from '../wire/people.js';
+import { segment, type Segments } from '../wire/segments.js';
+import { digest } from './digest.js';
+import { commit, type Millis, type Store } from './open.js';
+
+/** A build distribution: which node runs which test files. What each node runs lies in `blobs`. */
+export interface SplitRecord {
+  v: 1;
+  id: string;
+  node_total: number;
+  people: People;
+  created_at: Millis;
+}
+
+/** ci_build_id null: a fixed split, the same for every CI build of the triple. */
+export function splitKey(project: number, key: BuildKey, ci_build_id: string | null): string {
+  return digest(project, key.commit_hash, key.branch, key.node_total, ci_build_id);
+}
+
+export function findSplit(store: Store, key: string): SplitRecord | null {
+  return store.splits.get(key) ?? null;
+}
+
+/** The JSON array of the node's test files. */
+export function nodeOfSplit(store: Store, split: SplitRecord, node_index: number): Buffer {
+  return store.blobs.get([split.id, node_index])!;
+}
+
+/**
+ * Installs a split unless another request was faster; returns the one in force.
+ * @param nodes a segment for each node
+ */
+export function installSplit(
+  store: Store,
+  key: string,
+  split: SplitRecord,
+  nodes: Segments,
+): Promise<SplitRecord> {
+  return commit(store, () => {
+    const installed = store.splits.get(key);
+    if (installed) return installed;
+    for (let node = 0; node < split.node_total; node++) {
+      void store.blobs.put([split.id, node], segment(nodes, node));
+    }
+    void store.splits.put(key, split);
+    void store.expiry.put([split.created_at, 'split', key, split.id], true);
+    return split;
+  });
+}

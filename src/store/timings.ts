@@ -1,0 +1,42 @@
+import { limits } from '../limits.js';
+import { digest } from './digest.js';
+import { commit, type Millis, type Store } from './open.js';
+
+/** The last recorded time of a test file, over all branches of the project. */
+export interface TimingRecord {
+  v: 1;
+  seconds: number;
+  at: Millis;
+}
+
+export function timingKey(project: number, path: string): string {
+  return digest(project, path);
+}
+
+/** Seconds by path, in the order of the paths; null where none was ever measured. */
+export function timingsOf(store: Store, project: number, paths: readonly string[]): (number | null)[] {
+  return paths.map(path => store.timings.get(timingKey(project, path))?.seconds ?? null);
+}
+
+/**
+ * Records measured times, by timingKey. In several transactions when they are many, so that
+ * one large suite does not hold up everybody else's commits.
+ */
+export async function recordTimings(
+  store: Store,
+  keys: readonly string[],
+  seconds: Float64Array,
+  now: Millis,
+): Promise<void> {
+  for (let start = 0; start < keys.length; start += limits.timingsPerCommit) {
+    const end = Math.min(keys.length, start + limits.timingsPerCommit);
+    await commit(store, () => {
+      for (let i = start; i < end; i++) {
+        const key = keys[i]!;
+        const known = store.timings.get(key);
+        if (!known) void store.expiry.put([now, 'timing', key], true);
+        if (!known || known.at <= now) void store.timings.put(key, { v: 1, seconds: seconds[i]!, at: now });
+      }
+    });
+  }
+}

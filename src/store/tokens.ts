@@ -1,0 +1,74 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { commit, type Millis, type Store } from './open.js';
+
+export interface TokenRecord {
+  v: 1;
+  project: number;
+  /** SHA-256 of the token, hex. */
+  hash: string;
+  created_at: Millis;
+  revoked_at: Millis | null;
+}
+
+/** A token as it may be shown: by its id, from which the token cannot be found. */
+export interface TokenInfo extends TokenRecord {
+  id: string;
+}
+
+const ID_CHARACTERS = 32;
+const SHOWN_CHARACTERS = 12;
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** Makes a token for the project (or stores the hash of the one given) and returns it: the only time it is seen. */
+export async function createToken(
+  store: Store,
+  project: number,
+  now: Millis,
+  token = randomBytes(32).toString('hex'),
+): Promise<string> {
+  const hash = hashOf(token);
+  await commit(store, () => {
+    void store.tokens.put(hash.slice(0, ID_CHARACTERS), { v: 1, project, hash, created_at: now, revoked_at: null });
+  });
+  return token;
+}
+
+/** The record of a token, in force or revoked. Found by hash: the time it takes tells nothing about tokens. */
+export function findToken(store: Store, token: string): TokenRecord | null {
+  const hash = hashOf(token);
+  const record = store.tokens.get(hash.slice(0, ID_CHARACTERS));
+  return record && timingSafeEqual(Buffer.from(record.hash), Buffer.from(hash)) ? record : null;
+}
+
+/** The project of a token in force, else null. */
+export function projectOfToken(store: Store, token: string): number | null {
+  const record = findToken(store, token);
+  return record?.revoked_at === null ? record.project : null;
+}
+
+export function listTokens(store: Store, project: number): TokenInfo[] {
+  return [...store.tokens.getRange()]
+    .map(({ key, value }) => ({ ...value, id: key.slice(0, SHOWN_CHARACTERS) }))
+    .filter(token => token.project === project)
+    .sort((a, b) => a.created_at - b.created_at);
+}
+
+/** Revokes by the token itself or by its id. Throws when there is no such token in force. */
+export async function revokeToken(store: Store, tokenOrId: string, now: Millis): Promise<TokenInfo> {
+  const hash = hashOf(tokenOrId);
+  const revoked = await commit(store, () => {
+    for (const { key, value } of store.tokens.getRange()) {
+      const id = key.slice(0, SHOWN_CHARACTERS);
+      if (value.revoked_at !== null || (value.hash !== hash && id !== tokenOrId)) continue;
+      const record = { ...value, revoked_at: now };
+      void store.tokens.put(key, record);
+      return { ...record, id };
+    }
+    return null;
+  });
+  if (!revoked) throw new Error('cannot revoke: no token in force has this value or id; "token list" shows the ids');
+  return revoked;
+}

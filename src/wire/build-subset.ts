@@ -1,0 +1,24 @@
+import typia from 'typia';
+import type { Complaints } from '../fault.js';
+import type { NodeKey } from './build-key.js';
+import type { Parameters } from './coerce.js';
+import { accept } from './complaint.js';
+import type { RecordedTestFile, TestFileList } from './test-file.js';
+
+/** POST /build_subsets */
+export interface BuildSubsetMessage extends NodeKey {
+  test_files: TestFileList<RecordedTestFile>;
+}
+
+const validate = typia.createValidate<BuildSubsetMessage>();
+
+export function toBuildSubsetMessage(parameters: Parameters): BuildSubsetMessage {
+  return accept(validate(parameters), nodeIndexInTotal);
+}
+
+/** node_index counts from 0: its maximum is node_total - 1. */
+export function nodeIndexInTotal({ node_index, node_total }: Partial<NodeKey>): Complaints {
+  if (!Number.isInteger(node_index) || !Number.isInteger(node_total) || node_total! < 1) return {};
+  const maximum = node_total! - 1;
+  return node_index! > maximum ? { node_index: [`must be less than or equal to ${maximum}`] } : {};
+}

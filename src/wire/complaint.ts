@@ -1,0 +1,79 @@
+import type { IValidation } from 'typia';
+import { type Complaints, faults } from '../fault.js';
+import { limits } from '../limits.js';
+
+/** Returns the data of a typia validation; throws the 422 that lists everything wrong with it. */
+export function accept<T>(validation: IValidation<T>, more: (data: Partial<T>) => Complaints = () => ({})): T {
+  const data = validation.data as Partial<T> | undefined;
+  const complaints = validation.success ? {} : fromErrors(validation.errors);
+  if (data && typeof data === 'object') {
+    for (const [parameter, messages] of Object.entries(more(data))) complaints[parameter] ??= messages;
+  }
+  if (Object.keys(complaints).length > 0) throw faults.invalid(complaints);
+  return validation.data as T;
+}
+
+export const required = 'parameter is required';
+
+function fromErrors(errors: readonly IValidation.IError[]): Complaints {
+  const complaints: Complaints = Object.create(null) as Complaints;
+  let entries = 0;
+  let lastEntry = '';
+  for (const error of errors) {
+    const [, parameter, position, field] = /^\$input\.(\w+)(?:\[(\d+)\])?(?:\.(\w+))?/.exec(error.path) ?? [];
+    if (!parameter) continue;
+    const message = toMessage(error);
+    const messages = (complaints[parameter] ??= []) as (string | Complaints)[];
+    if (position === undefined) {
+      messages.push(message);
+      continue;
+    }
+    const entry = `${parameter}.${position}`;
+    if (entry !== lastEntry) {
+      lastEntry = entry;
+      entries += 1;
+      if (entries <= limits.complainedEntries) messages.push({ [position]: field ? {} : [] });
+    }
+    if (entries > limits.complainedEntries) continue;
+    const nested = (messages.at(-1) as Complaints)[position]!;
+    if (Array.isArray(nested)) nested.push(message);
+    else ((nested[field!] ??= []) as string[]).push(message);
+  }
+  return complaints;
+}
+
+/**
+ * typia names what it expected: one failing tag as `string & MinLength<3>`, a wrong type as
+ * `(string & MinLength<3>)`, `boolean` or `((string & MaxLength<9>) | undefined)`.
+ */
+function toMessage({ expected, value }: IValidation.IError): string {
+  if (value === undefined || (value === '' && expected.includes('MinLength<1>'))) return required;
+  const [, tag, bound] = /^[^()]* & (\w+)<"?([^"<>]+)"?>$/.exec(expected) ?? [];
+  switch (tag) {
+    case 'Type':
+      return Number.isInteger(value) ? 'is too large' : 'is not an integer';
+    case 'Minimum':
+      return `must be greater than or equal to ${bound}`;
+    case 'Maximum':
+      return `must be less than or equal to ${bound}`;
+    case 'MinLength':
+      return `is too short (minimum is ${bound} characters)`;
+    case 'MaxLength':
+      return `is too long (maximum is ${bound} characters)`;
+    case 'MaxItems':
+      return `is too long (maximum is ${bound} entries)`;
+  }
+  const type = /^\(*(\w+)/.exec(expected)?.[1];
+  switch (type) {
+    case 'Array':
+      return 'is not an array';
+    case 'string':
+      return 'is not a string';
+    case 'number':
+      return 'is not a number';
+    case 'boolean':
+      return 'is not a boolean';
+    default:
+      return 'is not an object';
+  }
+}

@@ -1,0 +1,34 @@
+import { isUtf8 } from 'node:buffer';
+import { faults } from '../fault.js';
+import { coerce, type Parameters } from './coerce.js';
+
+/** The parameters of a POST body. Throws a 400 when it is not a JSON object in UTF-8. */
+export function decodeBody(body: Uint8Array): Parameters {
+  if (body.length === 0) throw faults.notJson('it is empty');
+  if (!isUtf8(body)) throw faults.notJson('it is not UTF-8');
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch {
+    throw faults.notJson('it cannot be parsed');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw faults.notJson('it must be an object with the parameters');
+  }
+  return coerce(value);
+}
+
+/** The parameters of a query string; of a repeated one the first counts. */
+export function decodeQuery(query: string): Parameters {
+  const parameters: Parameters = {};
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!Object.hasOwn(parameters, name)) parameters[name] = value;
+  }
+  return coerce(parameters);
+}
+
+/** The token that older JavaScript clients send in the body. */
+export function bodyToken(parameters: Parameters): string | null {
+  const token = parameters['test_suite_token'];
+  return typeof token === 'string' && token !== '' ? token : null;
+}

@@ -1,0 +1,42 @@
+import typia from 'typia';
+import type { NodeKey } from './build-key.js';
+import { nodeIndexInTotal } from './build-subset.js';
+import type { Parameters } from './coerce.js';
+import { accept, required } from './complaint.js';
+import type { People } from './people.js';
+import type { ListedTestFile, TestFileList } from './test-file.js';
+import type { Text } from './text.js';
+
+/** POST /queues/queue */
+export interface QueueMessage extends NodeKey, People {
+  can_initialize_queue: boolean;
+  attempt_connect_to_queue: boolean;
+  fixed_queue_split: boolean;
+  node_build_id: Text;
+  test_files?: TestFileList<ListedTestFile>;
+  /** Newer clients: the same uuid from the same node asks for the same batch again. */
+  batch_uuid?: Text;
+  /** Create or connect, but take no batch. */
+  skip_pull: boolean;
+}
+
+const validate = typia.createValidate<QueueMessage>();
+
+/** True for the one kind of request that brings the list of all test files. */
+export function initializes(message: Partial<QueueMessage>): boolean {
+  return message.can_initialize_queue === true && message.attempt_connect_to_queue === false;
+}
+
+export function toQueueMessage(parameters: Parameters): QueueMessage {
+  parameters['fixed_queue_split'] ??= false;
+  parameters['skip_pull'] ??= false;
+  // Old clients know no attempt_connect_to_queue: they send the list at once, and later pulls
+  // (where it is not considered) without either.
+  if (parameters['test_files'] !== undefined || parameters['can_initialize_queue'] === false) {
+    parameters['attempt_connect_to_queue'] ??= false;
+  }
+  return accept(validate(parameters), message => ({
+    ...nodeIndexInTotal(message),
+    ...(initializes(message) && !message.test_files?.length && { test_files: [required] }),
+  }));
+}

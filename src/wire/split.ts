@@ -1,0 +1,32 @@
+import typia from 'typia';
+import type { NodeKey } from './build-key.js';
+import { nodeIndexInTotal } from './build-subset.js';
+import type { Parameters } from './coerce.js';
+import { accept, required } from './complaint.js';
+import type { People } from './people.js';
+import type { ListedTestFile, TestFileList } from './test-file.js';
+import type { Text } from './text.js';
+
+/** POST /build_distributions/subset */
+export interface SplitMessage extends NodeKey, People {
+  fixed_test_suite_split: boolean;
+  cache_read_attempt: boolean;
+  ci_build_id: Text;
+  test_files?: TestFileList<ListedTestFile>;
+}
+
+const validate = typia.createValidate<SplitMessage>();
+
+export function toSplitMessage(parameters: Parameters): SplitMessage {
+  parameters['fixed_test_suite_split'] ??= true;
+  if (parameters['test_files'] !== undefined && parameters['cache_read_attempt'] === undefined) {
+    // Old clients know no cache_read_attempt and send the list at once; nor do they know a
+    // ci_build_id, which tells dynamic splits apart and matters to no fixed one.
+    parameters['cache_read_attempt'] = false;
+    if (parameters['fixed_test_suite_split'] === true) parameters['ci_build_id'] ??= 'unknown';
+  }
+  return accept(validate(parameters), message => ({
+    ...nodeIndexInTotal(message),
+    ...(message.cache_read_attempt === false && !message.test_files?.length && { test_files: [required] }),
+  }));
+}

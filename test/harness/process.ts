@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { Client } from './server.js';
+
+const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+
+export interface ServerProcess extends Client {
+  child: ChildProcess;
+  /** kill -9; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Sends a signal; resolves with the exit code. */
+  stop(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** The real program as a process of its own, killed after the test. */
+export async function spawnServer(dataDir: string, token = 'a-token-for-tests-0123456789abcdef'): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--data-dir', dataDir], {
+    env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let printed = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      const found = /http:\/\/\S+/.exec(printed)?.[0];
+      if (found) resolve(found);
+    });
+    void exited.then(([code]) => reject(new Error(`the server ended with ${code} and printed: ${printed}`)));
+  });
+  const stop = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    const [code] = (await exited) as [number | null];
+    return code;
+  };
+  return Object.assign(new Client(url, token), {
+    child,
+    stop,
+    kill: async () => {
+      await stop('SIGKILL');
+    },
+  });
+}
+
+/** Runs a command of the program to its end. */
+export async function runBallast(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...env }, stdio: 'pipe' });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { startServer } from '../harness/server.js';
+
+describe('health', () => {
+  it('needs no token', async () => {
+    const server = await startServer();
+    expect(await server.send('/healthz', {})).toMatchObject({ status: 200, json: { status: 'ok' } });
+    expect(await server.send('/readyz', {})).toMatchObject({ status: 200, json: { status: 'ready' } });
+  });
+
+  it('answers HEAD with a length and no body', async () => {
+    const server = await startServer();
+    const reply = await server.send('/healthz', { method: 'HEAD' });
+    expect(reply).toMatchObject({ status: 200, text: '' });
+    expect(reply.headers.get('content-length')).toBe('15');
+  });
+});

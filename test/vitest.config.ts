@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests run on the compiled code: typia's checkers and the worker's entry are there as in production. */
+export default defineConfig({
+  test: {
+    root: 'dist',
+    include: ['test/**/*.test.js'],
+    // uWebSockets.js belongs on a process's main thread.
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});
