@@ -6,7 +6,7 @@ import { findQueue, type QueueFiles, queueKeys } from '../store/queues.js';
 import { timingKey, timingsOf } from '../store/timings.js';
 import { type BuildSubsetMessage, toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Parameters } from '../wire/coerce.js';
-import { maskPeople, type People } from '../wire/people.js';
+import { keptPeople, type KeptPeople, type People } from '../wire/people.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
 import { type Segments, toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
@@ -42,8 +42,7 @@ export function prepareSubset(_store: Store, parameters: Parameters, project: nu
 
 export interface PreparedSplit {
   message: Omit<SplitMessage, 'test_files' | keyof People>;
-  /** Masked. */
-  people: People;
+  people: KeptPeople;
   key: string;
   /** JSON of each node's test files; null when this request starts no split, or there is one already. */
   nodes: Segments | null;
@@ -52,7 +51,7 @@ export interface PreparedSplit {
 export function prepareSplit(store: Store, parameters: Parameters, project: number): PreparedSplit {
   const { test_files = [], ...message } = toSplitMessage(parameters);
   const key = splitKey(project, message, message.fixed_test_suite_split ? null : message.ci_build_id);
-  const prepared = { message, people: maskPeople(message), key };
+  const prepared = { message, people: keptPeople(message), key };
   if (message.cache_read_attempt || findSplit(store, key)) return { ...prepared, nodes: null };
   const paths = distinctPaths(test_files);
   const estimates = estimate(paths, timingsOf(store, project, paths));
@@ -63,8 +62,7 @@ export function prepareSplit(store: Store, parameters: Parameters, project: numb
 
 export interface PreparedQueue {
   message: Omit<QueueMessage, 'test_files' | keyof People>;
-  /** Masked. */
-  people: People;
+  people: KeptPeople;
   /** Null when this request starts no queue, or there is one already. */
   files: QueueFiles | null;
   measured: boolean;
@@ -72,7 +70,7 @@ export interface PreparedQueue {
 
 export function prepareQueue(store: Store, parameters: Parameters, project: number): PreparedQueue {
   const { test_files = [], ...message } = toQueueMessage(parameters);
-  const prepared = { message, people: maskPeople(message), files: null, measured: false };
+  const prepared = { message, people: keptPeople(message), files: null, measured: false };
   const keys = queueKeys(project, message, message.node_build_id);
   if (!initializes(message) || findQueue(store, keys, message.fixed_queue_split)) return prepared;
   const paths = distinctPaths(test_files);

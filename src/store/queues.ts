@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Batch, Queue } from '../engine/queue.js';
 import type { BuildKey } from '../wire/build-key.js';
-import type { People } from '../wire/people.js';
+import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
 import { digest } from './digest.js';
 import { commit, type Millis, type Store } from './open.js';
@@ -14,7 +14,7 @@ export interface QueueRecord {
   node_total: number;
   /** Whether any of its files was measured before. */
   measured: boolean;
-  people: People;
+  people: KeptPeople;
   created_at: Millis;
   /** Its key in queuesOfTriple. */
   triple: string;

@@ -1,5 +1,5 @@
 import type { BuildKey } from '../wire/build-key.js';
-import type { People } from '../wire/people.js';
+import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
 import { digest } from './digest.js';
 import { commit, type Millis, type Store } from './open.js';
@@ -9,7 +9,7 @@ export interface SplitRecord {
   v: 1;
   id: string;
   node_total: number;
-  people: People;
+  people: KeptPeople;
   created_at: Millis;
 }
 

@@ -22,12 +22,15 @@ export function mask(person: string): string {
   return person.replace(/(?<=\w{2})[a-zA-Z]/g, '*');
 }
 
-export function maskPeople({ user_seat, build_author, commit_authors }: People): People {
+/** What is kept of the people: masked, and without the authors of the last month's commits, which nothing needs. */
+export interface KeptPeople {
+  user_seat: string | null;
+  build_author: string | null;
+}
+
+export function keptPeople({ user_seat, build_author }: People): KeptPeople {
   return {
-    ...(user_seat !== undefined && { user_seat: mask(user_seat) }),
-    ...(build_author !== undefined && { build_author: mask(build_author) }),
-    ...(commit_authors !== undefined && {
-      commit_authors: commit_authors.map(({ commits, author }) => ({ commits, author: mask(author) })),
-    }),
+    user_seat: user_seat === undefined ? null : mask(user_seat),
+    build_author: build_author === undefined ? null : mask(build_author),
   };
 }

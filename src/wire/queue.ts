@@ -30,6 +30,7 @@ export function initializes(message: Partial<QueueMessage>): boolean {
 export function toQueueMessage(parameters: Parameters): QueueMessage {
   parameters['fixed_queue_split'] ??= false;
   parameters['skip_pull'] ??= false;
+  if (parameters['batch_uuid'] === '') delete parameters['batch_uuid'];
   // Old clients know no attempt_connect_to_queue: they send the list at once, and later pulls
   // (where it is not considered) without either.
   if (parameters['test_files'] !== undefined || parameters['can_initialize_queue'] === false) {
