@@ -26,50 +26,58 @@ export interface Service {
 
 /** Opens store, jobs and HTTP, and keeps the one timer of the process: the expiry sweep. */
 export async function openService(config: Config, log: Logger, now: () => number = Date.now): Promise<Service> {
-  const store = openStore(config.dataDir);
-  const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
-  const jobs = new JobPool(store, { dataDir: config.dataDir, workers: config.workers, tokenHeader });
-  const closeInside = async () => {
-    await jobs.close();
-    await store.root.close();
+  const { dataDir, publicUrl, clientVersions } = config;
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const firstToken = await ensureProject(store, config.bootstrapToken, now(), log);
+    const store = openStore(dataDir);
+    closers.push(() => store.root.close());
+
+    const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
+    const jobs = new JobPool(store, { dataDir, workers: config.workers, tokenHeader });
+    closers.push(() => jobs.close());
     await jobs.warmUp();
+
     const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost: config.pullCostSeconds });
-    const { publicUrl, clientVersions } = config;
+    const { sweep, stop } = startSweeping(store, queues, config.retentionDays, log, now);
+    closers.push(stop);
+
     const context: Context = { store, queues, jobs, log, now, publicUrl, clientVersions, tokenHeader };
     const http = await listen({ ...config, bodySeconds: limits.bodySeconds }, request => route(context, request), log);
+    closers.push(() => http.drain());
 
-    let closing = false;
-    const sweep = async () => {
-      const before = now() - config.retentionDays * DAY_MILLISECONDS;
-      while (!closing && (await expireStep(store, before, queue => queues.drop(queue)))) {
-        await new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));
-      }
-    };
-    let sweeping = Promise.resolve();
-    const sweepLogged = () => {
-      sweeping = sweep().catch((err: unknown) => log.error({ err }, 'the expiry sweep failed; it starts again later'));
-    };
-    sweepLogged();
-    const timer = setInterval(sweepLogged, limits.sweepEveryMilliseconds);
-    return {
-      url: http.url,
-      firstToken,
-      sweep,
-      async close() {
-        closing = true;
-        clearInterval(timer);
-        await http.drain();
-        await sweeping;
-        await closeInside();
-      },
-    };
+    // Last: a token that is made and never shown, because the port was taken, would be lost.
+    const firstToken = await ensureProject(store, config.bootstrapToken, now(), log);
+    return { url: http.url, firstToken, sweep, close };
   } catch (error) {
-    await closeInside();
+    await close();
     throw error;
   }
+}
+
+/** Sweeps now and then what is older than the retention. */
+function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, now: () => number) {
+  let stopping = false;
+  const sweep = async () => {
+    const before = now() - retentionDays * DAY_MILLISECONDS;
+    while (!stopping && (await expireStep(store, before, queue => queues.drop(queue)))) {
+      await new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));
+    }
+  };
+  let sweeping = Promise.resolve();
+  const start = () => {
+    sweeping = sweep().catch((err: unknown) => log.error({ err }, 'the expiry sweep failed; it starts again later'));
+  };
+  start();
+  const timer = setInterval(start, limits.sweepEveryMilliseconds);
+  const stop = () => {
+    stopping = true;
+    clearInterval(timer);
+    return sweeping;
+  };
+  return { sweep, stop };
 }
 
 /**

@@ -37,7 +37,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const uws = await import('uWebSockets.js').catch((error: unknown) => {
     throw new Error(
       `Node ${process.version} on ${process.platform}-${process.arch} has no uWebSockets.js binary in this package: ` +
-        'run Ballast with Node 20 or 22 (on Linux with glibc, macOS or Windows), ' +
+        'run Ballast with Node 20 or 22 on Linux (glibc) or macOS, ' +
         `or install the upstream uWebSockets.js package from its Git repository (${String(error).split('\n')[0]})`,
     );
   });
