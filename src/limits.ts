@@ -35,9 +35,10 @@ export const limits = {
   pooledBodyBytes: 65_536,
 
   /** Records written in one transaction when a large suite's timings are recorded. */
-  timingsPerCommit: 500,
-  /** Records that one step of the expiry sweep deletes, and the pause between two steps. */
+  timingsPerCommit: 1000,
+  /** Records that one step of the expiry sweep deletes, timings that one looks at, and the pause between two steps. */
   expiredPerStep: 200,
+  timingsPerStep: 1000,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
 

@@ -5,7 +5,7 @@ import { limits } from './limits.js';
 import type { Logger } from './log.js';
 import type { Context } from './routes/context.js';
 import { route } from './routes/table.js';
-import { expireStep } from './store/expiry.js';
+import { expireStep, expireTimings } from './store/expiry.js';
 import { openStore, type Store } from './store/open.js';
 import { createProject, findProject } from './store/projects.js';
 import { Queues } from './store/queues.js';
@@ -57,14 +57,19 @@ export async function openService(config: Config, log: Logger, now: () => number
   }
 }
 
+const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));
+
 /** Sweeps now and then what is older than the retention. */
 function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, now: () => number) {
   let stopping = false;
   const sweep = async () => {
     const before = now() - retentionDays * DAY_MILLISECONDS;
-    while (!stopping && (await expireStep(store, before, queue => queues.drop(queue)))) {
-      await new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));
-    }
+    while (!stopping && (await expireStep(store, before, queue => queues.drop(queue)))) await pause();
+    let at: string | null = null;
+    do {
+      at = await expireTimings(store, before, at);
+      await pause();
+    } while (!stopping && at !== null);
   };
   let sweeping = Promise.resolve();
   const start = () => {

@@ -22,5 +22,5 @@ function median(values: number[]): number {
   if (values.length === 0) return 0;
   values.sort((a, b) => a - b);
   const middle = values.length >> 1;
-  return values.length % 2 === 1 ? values[middle]! : (values[middle - 1]! + values[middle]!) / 2;
+  return values.length % 2 === 1 ? values[middle]! : values[middle - 1]! / 2 + values[middle]! / 2;
 }

@@ -90,7 +90,6 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
           body: answer.body,
           headers: { 'X-Request-Id': head.id, ...headers },
           headOnly: head.method === 'HEAD',
-          // What follows a body that did not come, or a head that two parsers read differently, is no request.
           close: draining || answer.status === 408 || head.refusal !== null,
         },
         end,
@@ -108,9 +107,15 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
       if (answered || !handling) end();
     });
     let handling = false;
-    const release = readBody(res, head.contentLength, bodyLimits, body => {
-      if (body instanceof Fault || head.refusal) {
-        fail(head.refusal ?? body);
+    let release = () => {};
+    if (head.refusal) {
+      // At once: what follows such a head may be anything, and the connection is closed behind the answer.
+      fail(head.refusal);
+      return;
+    }
+    release = readBody(res, head.contentLength, bodyLimits, body => {
+      if (body instanceof Fault) {
+        fail(body);
         return;
       }
       handling = true;

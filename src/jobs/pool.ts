@@ -53,11 +53,11 @@ export class JobPool {
   async post<K extends keyof PostJob>(job: K, body: Uint8Array, project: number | null): Promise<Prepared<K>> {
     const { tokenHeader } = this.options;
     if (body.length < limits.pooledBodyBytes) {
-      const parameters = decodeBody(body);
-      const known = project ?? authenticate(this.store, bodyToken(parameters), tokenHeader);
-      const { test_files } = parameters;
+      const sent = decodeBody(body);
+      const known = project ?? authenticate(this.store, bodyToken(sent), tokenHeader);
+      const test_files = sent['test_files'];
       if (!Array.isArray(test_files) || test_files.length < limits.pooledTestFiles) {
-        return { project: known, prepared: posts[job](this.store, parameters, known) as ReturnType<PostJob[K]> };
+        return { project: known, prepared: posts[job](this.store, sent, known) as ReturnType<PostJob[K]> };
       }
     }
     const task: PostTask = { kind: 'post', job, body, project, tokenHeader };

@@ -5,8 +5,8 @@ import type { Store } from '../store/open.js';
 import { findQueue, type QueueFiles, queueKeys } from '../store/queues.js';
 import { timingKey, timingsOf } from '../store/timings.js';
 import { type BuildSubsetMessage, toBuildSubsetMessage } from '../wire/build-subset.js';
-import type { Parameters } from '../wire/coerce.js';
-import { keptPeople, type KeptPeople, type People } from '../wire/people.js';
+import type { Sent } from '../wire/coerce.js';
+import { type KeptPeople, type People, separatePeople } from '../wire/people.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
 import { type Segments, toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
@@ -27,8 +27,8 @@ export interface PreparedSubset {
   seconds: Float64Array;
 }
 
-export function prepareSubset(_store: Store, parameters: Parameters, project: number): PreparedSubset {
-  const { test_files, ...message } = toBuildSubsetMessage(parameters);
+export function prepareSubset(_store: Store, sent: Sent, project: number): PreparedSubset {
+  const { test_files, ...message } = toBuildSubsetMessage(sent);
   const files = test_files.map(({ path, time_execution }) => ({ path, time_execution }));
   const measured = files.filter(({ time_execution }) => time_execution > 0);
   return {
@@ -48,10 +48,11 @@ export interface PreparedSplit {
   nodes: Segments | null;
 }
 
-export function prepareSplit(store: Store, parameters: Parameters, project: number): PreparedSplit {
-  const { test_files = [], ...message } = toSplitMessage(parameters);
+export function prepareSplit(store: Store, sent: Sent, project: number): PreparedSplit {
+  const { rest, people } = separatePeople(toSplitMessage(sent));
+  const { test_files = [], ...message } = rest;
   const key = splitKey(project, message, message.fixed_test_suite_split ? null : message.ci_build_id);
-  const prepared = { message, people: keptPeople(message), key };
+  const prepared = { message, people, key };
   if (message.cache_read_attempt || findSplit(store, key)) return { ...prepared, nodes: null };
   const paths = distinctPaths(test_files);
   const estimates = estimate(paths, timingsOf(store, project, paths));
@@ -68,9 +69,10 @@ export interface PreparedQueue {
   measured: boolean;
 }
 
-export function prepareQueue(store: Store, parameters: Parameters, project: number): PreparedQueue {
-  const { test_files = [], ...message } = toQueueMessage(parameters);
-  const prepared = { message, people: keptPeople(message), files: null, measured: false };
+export function prepareQueue(store: Store, sent: Sent, project: number): PreparedQueue {
+  const { rest, people } = separatePeople(toQueueMessage(sent));
+  const { test_files = [], ...message } = rest;
+  const prepared = { message, people, files: null, measured: false };
   const keys = queueKeys(project, message, message.node_build_id);
   if (!initializes(message) || findQueue(store, keys, message.fixed_queue_split)) return prepared;
   const paths = distinctPaths(test_files);

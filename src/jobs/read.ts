@@ -23,7 +23,9 @@ export function buildDetail(store: Store, build: Build): string {
 export function recordedDistribution(store: Store, build: Build): string {
   const runs = [...subsetsOf(store, build.id)].map(subset => JSON.parse(subset.test_files) as RecordedTestFile[]);
   const test_files = mergeSubsets(runs);
-  const time_execution = test_files.reduce((sum, file) => sum + file.time_execution, 0);
+  const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
+  // Absurd records may add up to infinity, which JSON has not.
+  const time_execution = Math.min(total, Number.MAX_VALUE);
   return JSON.stringify({ build_distribution_id: build.id, time_execution, test_files });
 }
 

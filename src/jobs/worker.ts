@@ -29,9 +29,9 @@ export default function work(task: PostTask | ReadTask | null): unknown {
 }
 
 function post({ job, body, project, tokenHeader }: PostTask): unknown {
-  const parameters = decodeBody(body);
-  const known = project ?? authenticate(store, bodyToken(parameters), tokenHeader);
-  return { project: known, prepared: posts[job](store, parameters, known) };
+  const sent = decodeBody(body);
+  const known = project ?? authenticate(store, bodyToken(sent), tokenHeader);
+  return { project: known, prepared: posts[job](store, sent, known) };
 }
 
 function answer(given: TaskAnswer): unknown {

@@ -3,12 +3,11 @@ import { deleteSubset } from './builds.js';
 import { commit, type ExpiryKey, type Millis, type Store } from './open.js';
 
 /**
- * The index by time of everything that expires. Kinds and their keys:
+ * The index by time of what expires once and for all. Kinds and their keys:
  *   subset        build id, -created_at, subset id     its build goes with the last subset
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfBuild
  *   queueOfBuild  key in queuesOfBuild, queue id        a build that followed another's queue
- *   timing        key in timings                        moved on when the timing was renewed meanwhile
  *
  * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
  * Returns whether any may be left. `dropped` is told of each queue that is gone.
@@ -19,12 +18,31 @@ export function expireStep(store: Store, before: Millis, dropped: (queue: string
     const due = [...store.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
     for (const entry of due) {
       const [, kind, ...key] = entry;
-      const done = expire(store, kind, key, left, before, dropped);
+      const done = expire(store, kind, key, left, dropped);
       left -= done.deleted + 1;
       if (done.whole) void store.expiry.remove(entry);
       if (left <= 0) return true;
     }
     return due.length === limits.expiredPerStep;
+  });
+}
+
+/**
+ * One step of the sweep over the timings, which are renewed all the time and therefore not indexed by time:
+ * looks at some that follow the key, deletes those older than `before`. Returns where to go on, null at the end.
+ */
+export function expireTimings(store: Store, before: Millis, after: string | null): Promise<string | null> {
+  const limit = limits.timingsPerStep;
+  const range = after === null ? { limit } : { start: after, exclusiveStart: true, limit };
+  return commit(store, () => {
+    let seen = 0;
+    let last: string | null = null;
+    for (const { key, value } of store.timings.getRange(range)) {
+      seen += 1;
+      last = key;
+      if (value.at < before) void store.timings.remove(key);
+    }
+    return seen === limit ? last : null;
   });
 }
 
@@ -36,7 +54,6 @@ function expire(
   kind: string,
   key: (string | number)[],
   most: number,
-  before: Millis,
   dropped: (queue: string) => void,
 ): Done {
   const first = key[0] as string;
@@ -64,12 +81,6 @@ function expire(
     case 'queueOfBuild':
       removePointer(store.queuesOfBuild, first, key[1] as string);
       return ONE;
-    case 'timing': {
-      const timing = store.timings.get(first);
-      if (timing && timing.at >= before) void store.expiry.put([timing.at, kind, ...key], true);
-      else void store.timings.remove(first);
-      return ONE;
-    }
     default:
       throw new Error(`nothing of the kind "${kind}" is known to expire`);
   }

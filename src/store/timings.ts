@@ -32,10 +32,7 @@ export async function recordTimings(
     const end = Math.min(keys.length, start + limits.timingsPerCommit);
     await commit(store, () => {
       for (let i = start; i < end; i++) {
-        const key = keys[i]!;
-        const known = store.timings.get(key);
-        if (!known) void store.expiry.put([now, 'timing', key], true);
-        if (!known || known.at <= now) void store.timings.put(key, { v: 1, seconds: seconds[i]!, at: now });
+        void store.timings.put(keys[i]!, { v: 1, seconds: seconds[i]!, at: now });
       }
     });
   }

@@ -1,7 +1,7 @@
 import typia from 'typia';
 import type { Complaints } from '../fault.js';
 import type { NodeKey } from './build-key.js';
-import type { Parameters } from './coerce.js';
+import { coerce, type Sent } from './coerce.js';
 import { accept } from './complaint.js';
 import type { RecordedTestFile, TestFileList } from './test-file.js';
 
@@ -10,10 +10,11 @@ export interface BuildSubsetMessage extends NodeKey {
   test_files: TestFileList<RecordedTestFile>;
 }
 
+const names = typia.misc.literals<keyof BuildSubsetMessage>();
 const validate = typia.createValidate<BuildSubsetMessage>();
 
-export function toBuildSubsetMessage(parameters: Parameters): BuildSubsetMessage {
-  return accept(validate(parameters), nodeIndexInTotal);
+export function toBuildSubsetMessage(sent: Sent): BuildSubsetMessage {
+  return accept(validate(coerce(sent, names)), nodeIndexInTotal);
 }
 
 /** node_index counts from 0: its maximum is node_total - 1. */

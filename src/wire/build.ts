@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
 import type { NodeKey } from './build-key.js';
 import { nodeIndexInTotal } from './build-subset.js';
-import type { Parameters } from './coerce.js';
+import { coerce, type Sent } from './coerce.js';
 import { accept } from './complaint.js';
 import type { NodeTotal, OptionalText } from './text.js';
 
@@ -23,18 +23,21 @@ export interface BuildsQuery {
   node_total?: NodeTotal;
 }
 
+const buildsQueryNames = typia.misc.literals<keyof BuildsQuery>();
 const validateBuildsQuery = typia.createValidate<BuildsQuery>();
 
-export function toBuildsQuery(parameters: Parameters): BuildsQuery {
+export function toBuildsQuery(sent: Sent): BuildsQuery {
+  const parameters = coerce(sent, buildsQueryNames);
   parameters['page'] ??= 1;
   // A form sends its empty fields too: they do not filter.
   for (const [name, value] of Object.entries(parameters)) if (value === '' && name !== 'page') delete parameters[name];
   return accept(validateBuildsQuery(parameters));
 }
 
+const nodeKeyNames = typia.misc.literals<keyof NodeKey>();
 const validateNodeKey = typia.createValidate<NodeKey>();
 
 /** Query of GET /build_distributions/last */
-export function toNodeKey(parameters: Parameters): NodeKey {
-  return accept(validateNodeKey(parameters), nodeIndexInTotal);
+export function toNodeKey(sent: Sent): NodeKey {
+  return accept(validateNodeKey(coerce(sent, nodeKeyNames)), nodeIndexInTotal);
 }

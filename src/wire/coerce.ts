@@ -1,6 +1,6 @@
 /**
- * Client programs differ in JSON types: integers and booleans come as strings, ids as numbers,
- * absent parameters as null. One table of what may come so; typia checks strictly after it.
+ * What parameters may come as: client programs send integers and booleans as strings, ids as numbers.
+ * typia checks strictly after this table.
  */
 const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   node_total: toInteger,
@@ -16,21 +16,26 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   node_build_id: toId,
 };
 
-export type Parameters = Record<string, unknown>;
+/** Parameters as they were sent. */
+export type Sent = Readonly<Record<string, unknown>>;
 
-/** A copy with null parameters left out and strings turned into what they stand for. */
-export function coerce(parameters: object): Parameters {
-  const coerced: Parameters = {};
-  for (const [name, value] of Object.entries(parameters)) {
-    // A key of this name would set the prototype; no parameter is called so.
-    if (value === null || name === '__proto__') continue;
-    coerced[name] = Object.hasOwn(coercions, name) ? coercions[name]!(value) : value;
+/**
+ * The named parameters, null ones left out, strings turned into what they stand for. All others end here,
+ * however many and however deep.
+ */
+export function coerce(sent: Sent, names: readonly string[]): Record<string, unknown> {
+  const parameters: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = Object.hasOwn(sent, name) ? sent[name] : null;
+    if (value !== null && value !== undefined) parameters[name] = coercions[name]?.(value) ?? value;
   }
-  return coerced;
+  return parameters;
 }
 
 function toInteger(value: unknown): unknown {
-  return typeof value === 'string' && /^\s*-?\d{1,15}(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+  const number = typeof value === 'string' && /^\s*-?\d{1,15}(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+  // -0 is 0, but not as a key.
+  return number === 0 ? 0 : number;
 }
 
 function toBoolean(value: unknown): unknown {

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { faults } from '../fault.js';
-import { coerce, type Parameters } from './coerce.js';
+import type { Sent } from './coerce.js';
 
 /** The parameters of a POST body. Throws a 400 when it is not a JSON object in UTF-8. */
-export function decodeBody(body: Uint8Array): Parameters {
+export function decodeBody(body: Uint8Array): Sent {
   if (body.length === 0) throw faults.notJson('it is empty');
   if (!isUtf8(body)) throw faults.notJson('it is not UTF-8');
   let value: unknown;
@@ -15,20 +15,17 @@ export function decodeBody(body: Uint8Array): Parameters {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw faults.notJson('it must be an object with the parameters');
   }
-  return coerce(value);
+  return value as Sent;
 }
 
 /** The parameters of a query string; of a repeated one the first counts. */
-export function decodeQuery(query: string): Parameters {
-  const parameters: Parameters = {};
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (!Object.hasOwn(parameters, name)) parameters[name] = value;
-  }
-  return coerce(parameters);
+export function decodeQuery(query: string): Sent {
+  const sent = new URLSearchParams(query);
+  return Object.fromEntries([...sent.keys()].map(name => [name, sent.get(name)]));
 }
 
 /** The token that older JavaScript clients send in the body. */
-export function bodyToken(parameters: Parameters): string | null {
-  const token = parameters['test_suite_token'];
+export function bodyToken(sent: Sent): string | null {
+  const token = Object.hasOwn(sent, 'test_suite_token') ? sent['test_suite_token'] : null;
   return typeof token === 'string' && token !== '' ? token : null;
 }

@@ -28,9 +28,14 @@ export interface KeptPeople {
   build_author: string | null;
 }
 
-export function keptPeople({ user_seat, build_author }: People): KeptPeople {
+/** Takes the people out of a message, and masks what is kept of them. */
+export function separatePeople<M extends People>(message: M): { rest: Omit<M, keyof People>; people: KeptPeople } {
+  const { user_seat, build_author, commit_authors: _dropped, ...rest } = message;
   return {
-    user_seat: user_seat === undefined ? null : mask(user_seat),
-    build_author: build_author === undefined ? null : mask(build_author),
+    rest,
+    people: {
+      user_seat: user_seat === undefined ? null : mask(user_seat),
+      build_author: build_author === undefined ? null : mask(build_author),
+    },
   };
 }

@@ -1,7 +1,7 @@
 import typia from 'typia';
 import type { NodeKey } from './build-key.js';
 import { nodeIndexInTotal } from './build-subset.js';
-import type { Parameters } from './coerce.js';
+import { coerce, type Sent } from './coerce.js';
 import { accept, required } from './complaint.js';
 import type { People } from './people.js';
 import type { ListedTestFile, TestFileList } from './test-file.js';
@@ -20,6 +20,7 @@ export interface QueueMessage extends NodeKey, People {
   skip_pull: boolean;
 }
 
+const names = typia.misc.literals<keyof QueueMessage>();
 const validate = typia.createValidate<QueueMessage>();
 
 /** True for the one kind of request that brings the list of all test files. */
@@ -27,7 +28,8 @@ export function initializes(message: Partial<QueueMessage>): boolean {
   return message.can_initialize_queue === true && message.attempt_connect_to_queue === false;
 }
 
-export function toQueueMessage(parameters: Parameters): QueueMessage {
+export function toQueueMessage(sent: Sent): QueueMessage {
+  const parameters = coerce(sent, names);
   parameters['fixed_queue_split'] ??= false;
   parameters['skip_pull'] ??= false;
   if (parameters['batch_uuid'] === '') delete parameters['batch_uuid'];

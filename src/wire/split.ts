@@ -1,7 +1,7 @@
 import typia from 'typia';
 import type { NodeKey } from './build-key.js';
 import { nodeIndexInTotal } from './build-subset.js';
-import type { Parameters } from './coerce.js';
+import { coerce, type Sent } from './coerce.js';
 import { accept, required } from './complaint.js';
 import type { People } from './people.js';
 import type { ListedTestFile, TestFileList } from './test-file.js';
@@ -15,9 +15,11 @@ export interface SplitMessage extends NodeKey, People {
   test_files?: TestFileList<ListedTestFile>;
 }
 
+const names = typia.misc.literals<keyof SplitMessage>();
 const validate = typia.createValidate<SplitMessage>();
 
-export function toSplitMessage(parameters: Parameters): SplitMessage {
+export function toSplitMessage(sent: Sent): SplitMessage {
+  const parameters = coerce(sent, names);
   parameters['fixed_test_suite_split'] ??= true;
   if (parameters['test_files'] !== undefined && parameters['cache_read_attempt'] === undefined) {
     // Old clients know no cache_read_attempt and send the list at once; nor do they know a
