@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer, Request } from '../http/request.js';
-import { findSplit, installSplit, nodeOfSplit, type SplitRecord } from '../store/splits.js';
+import type { SplitRecord } from '../store/records.js';
+import { findSplit, installSplit, nodeOfSplit } from '../store/splits.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 

@@ -2,43 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from '../wire/build-key.js';
 import { digest } from './digest.js';
-import { commit, type Millis, type Store } from './open.js';
-
-export interface BuildRecord extends BuildKey {
-  v: 1;
-  project: number;
-  created_at: Millis;
-  /** Moves with each subset. */
-  updated_at: Millis;
-  subsets: number;
-  /** Entries of test_files over all subsets. */
-  test_files: number;
-}
+import { commit, type Store } from './open.js';
+import type { BuildRecord, Millis, SubsetRecord } from './records.js';
 
 export interface Build extends BuildRecord {
   id: string;
 }
 
-export interface SubsetRecord {
-  v: 1;
-  node_index: number;
-  created_at: Millis;
-  updated_at: Millis;
-  /** JSON array of {path, time_execution}, as it is answered. */
-  test_files: string;
-  count: number;
-}
-
 export interface Subset extends SubsetRecord {
   id: string;
-}
-
-/** How often a node of a build was recorded, and its last subset. */
-export interface NodeRunsRecord {
-  v: 1;
-  runs: number;
-  subset: string;
-  recorded_at: Millis;
 }
 
 /** What narrows a list of builds; what is absent does not. */

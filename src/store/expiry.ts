@@ -1,6 +1,7 @@
 import { limits } from '../limits.js';
 import { deleteSubset } from './builds.js';
-import { commit, type ExpiryKey, type Millis, type Store } from './open.js';
+import { commit, type ExpiryKey, type Store } from './open.js';
+import type { Millis } from './records.js';
 
 /**
  * The index by time of what expires once and for all. Kinds and their keys:

@@ -2,18 +2,21 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Batch } from '../engine/queue.js';
-import type { BuildRecord, NodeRunsRecord, SubsetRecord } from './builds.js';
-import type { ProjectRecord } from './projects.js';
-import type { QueuePointerRecord, QueueRecord } from './queues.js';
-import type { SplitRecord } from './splits.js';
-import type { TimingRecord } from './timings.js';
-import type { TokenRecord } from './tokens.js';
+import type {
+  BuildRecord,
+  Millis,
+  NodeRunsRecord,
+  ProjectRecord,
+  QueuePointerRecord,
+  QueueRecord,
+  SplitRecord,
+  SubsetRecord,
+  TimingRecord,
+  TokenRecord,
+} from './records.js';
 
-/** Edit rule: a changed shape gets a new number here and a reader for the old one, or the folder is refused. */
+/** Raised when older records cannot be read any more. */
 export const STORE_VERSION = 1;
-
-/** Milliseconds since 1970, as every time in the store. */
-export type Millis = number;
 
 /**
  * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.

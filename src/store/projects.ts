@@ -1,10 +1,5 @@
-import { commit, type Millis, type Store } from './open.js';
-
-export interface ProjectRecord {
-  v: 1;
-  name: string;
-  created_at: Millis;
-}
+import { commit, type Store } from './open.js';
+import type { Millis, ProjectRecord } from './records.js';
 
 export interface Project extends ProjectRecord {
   id: number;

@@ -1,29 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { type Batch, Queue } from '../engine/queue.js';
 import type { BuildKey } from '../wire/build-key.js';
-import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
 import { digest } from './digest.js';
-import { commit, type Millis, type Store } from './open.js';
-
-/** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`. */
-export interface QueueRecord {
-  v: 1;
-  /** Its name in answers, the same for all nodes of its build. */
-  name: string;
-  node_total: number;
-  /** Whether any of its files was measured before. */
-  measured: boolean;
-  people: KeptPeople;
-  created_at: Millis;
-  /** Its key in queuesOfTriple. */
-  triple: string;
-}
-
-export interface QueuePointerRecord {
-  v: 1;
-  queue: string;
-}
+import { commit, type Store } from './open.js';
+import type { Millis, QueueRecord } from './records.js';
 
 /** The test files of a queue, slowest first. */
 export interface QueueFiles {

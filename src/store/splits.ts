@@ -1,17 +1,8 @@
 import type { BuildKey } from '../wire/build-key.js';
-import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
 import { digest } from './digest.js';
-import { commit, type Millis, type Store } from './open.js';
-
-/** A build distribution: which node runs which test files. What each node runs lies in `blobs`. */
-export interface SplitRecord {
-  v: 1;
-  id: string;
-  node_total: number;
-  people: KeptPeople;
-  created_at: Millis;
-}
+import { commit, type Store } from './open.js';
+import type { SplitRecord } from './records.js';
 
 /** ci_build_id null: a fixed split, the same for every CI build of the triple. */
 export function splitKey(project: number, key: BuildKey, ci_build_id: string | null): string {

@@ -1,13 +1,7 @@
 import { limits } from '../limits.js';
 import { digest } from './digest.js';
-import { commit, type Millis, type Store } from './open.js';
-
-/** The last recorded time of a test file, over all branches of the project. */
-export interface TimingRecord {
-  v: 1;
-  seconds: number;
-  at: Millis;
-}
+import { commit, type Store } from './open.js';
+import type { Millis } from './records.js';
 
 export function timingKey(project: number, path: string): string {
   return digest(project, path);

@@ -1,14 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { commit, type Millis, type Store } from './open.js';
-
-export interface TokenRecord {
-  v: 1;
-  project: number;
-  /** SHA-256 of the token, hex. */
-  hash: string;
-  created_at: Millis;
-  revoked_at: Millis | null;
-}
+import { commit, type Store } from './open.js';
+import type { Millis, TokenRecord } from './records.js';
 
 /** A token as it may be shown: by its id, from which the token cannot be found. */
 export interface TokenInfo extends TokenRecord {

@@ -1,0 +1,89 @@
+import type { BuildKey } from '../wire/build-key.js';
+import type { KeptPeople } from '../wire/people.js';
+
+/**
+ * Every record on disk but the engine's Batch, the journal of a queue. Edit rule: a changed shape gets a new `v` and a
+ * reader for the old one, or STORE_VERSION is raised and older folders are refused.
+ */
+
+/** Milliseconds since 1970, as every time in the store. */
+export type Millis = number;
+
+export interface ProjectRecord {
+  v: 1;
+  name: string;
+  created_at: Millis;
+}
+
+export interface TokenRecord {
+  v: 1;
+  project: number;
+  /** SHA-256 of the token, hex. */
+  hash: string;
+  created_at: Millis;
+  revoked_at: Millis | null;
+}
+
+export interface BuildRecord extends BuildKey {
+  v: 1;
+  project: number;
+  created_at: Millis;
+  /** Moves with each subset. */
+  updated_at: Millis;
+  subsets: number;
+  /** Entries of test_files over all subsets. */
+  test_files: number;
+}
+
+export interface SubsetRecord {
+  v: 1;
+  node_index: number;
+  created_at: Millis;
+  updated_at: Millis;
+  /** JSON array of {path, time_execution}, as it is answered. */
+  test_files: string;
+  count: number;
+}
+
+/** How often a node of a build was recorded, and its last subset. */
+export interface NodeRunsRecord {
+  v: 1;
+  runs: number;
+  subset: string;
+  recorded_at: Millis;
+}
+
+/** The last recorded time of a test file, over all branches of the project. */
+export interface TimingRecord {
+  v: 1;
+  seconds: number;
+  at: Millis;
+}
+
+/** A build distribution: which node runs which test files. What each node runs lies in `blobs`. */
+export interface SplitRecord {
+  v: 1;
+  id: string;
+  node_total: number;
+  people: KeptPeople;
+  created_at: Millis;
+}
+
+/** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`. */
+export interface QueueRecord {
+  v: 1;
+  /** Its name in answers, the same for all nodes of its build. */
+  name: string;
+  node_total: number;
+  /** Whether any of its files was measured before. */
+  measured: boolean;
+  people: KeptPeople;
+  created_at: Millis;
+  /** Its key in queuesOfTriple. */
+  triple: string;
+}
+
+export interface QueuePointerRecord {
+  v: 1;
+  queue: string;
+}
