@@ -1,10 +1,12 @@
 import { estimate } from '../plan/estimate.js';
 import { pack } from '../plan/pack.js';
+import type { Run } from '../store/recording.js';
 import { findSplit, splitKey } from '../store/splits.js';
 import type { Store } from '../store/open.js';
 import { findQueue, type QueueFiles, queueKeys } from '../store/queues.js';
 import { timingKey, timingsOf } from '../store/timings.js';
-import { type BuildSubsetMessage, toBuildSubsetMessage } from '../wire/build-subset.js';
+import type { NodeKey } from '../wire/build-key.js';
+import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
 import { type KeptPeople, type People, separatePeople } from '../wire/people.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
@@ -19,12 +21,8 @@ import { distinctPaths } from '../wire/test-file.js';
  */
 
 export interface PreparedSubset {
-  message: Omit<BuildSubsetMessage, 'test_files'>;
-  json: string;
-  count: number;
-  /** Measured files: key and seconds. */
-  timingKeys: string[];
-  seconds: Float64Array;
+  message: NodeKey;
+  run: Run;
 }
 
 export function prepareSubset(_store: Store, sent: Sent, project: number): PreparedSubset {
@@ -33,10 +31,12 @@ export function prepareSubset(_store: Store, sent: Sent, project: number): Prepa
   const measured = files.filter(({ time_execution }) => time_execution > 0);
   return {
     message,
-    json: JSON.stringify(files),
-    count: files.length,
-    timingKeys: measured.map(({ path }) => timingKey(project, path)),
-    seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
+    run: {
+      json: JSON.stringify(files),
+      count: files.length,
+      timingKeys: measured.map(({ path }) => timingKey(project, path)),
+      seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
+    },
   };
 }
 

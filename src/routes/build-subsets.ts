@@ -1,8 +1,7 @@
 import semver from 'semver';
 import type { Answer, Request } from '../http/request.js';
 import { limits } from '../limits.js';
-import { recordSubset } from '../store/builds.js';
-import { recordTimings } from '../store/timings.js';
+import { recordSubset } from '../store/recording.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 
@@ -10,9 +9,8 @@ import type { Context } from './context.js';
 export async function recordBuildSubset(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
   const { project, prepared } = await jobs.post('prepareSubset', request.body, projectOfHeader(context, request));
-  const { message, timingKeys, seconds } = prepared;
-  const at = now();
-  const stored = await recordSubset(store, project, message, prepared, request.retryCount > 0, at);
+  const { message, run } = prepared;
+  const stored = await recordSubset(store, project, message, run, request.retryCount > 0, now());
   if (stored === 'retried too often') {
     return json(202, {
       message:
@@ -20,7 +18,6 @@ export async function recordBuildSubset(context: Context, request: Request): Pro
         'this run is not stored, which does not affect the CI build',
     });
   }
-  if (stored === 'recorded') await recordTimings(store, timingKeys, seconds, at);
   const update = updateMessage(request, context.clientVersions);
   return update ? json(201, { message: update }) : { status: 201, body: '' };
 }

@@ -1,5 +1,5 @@
 import { limits } from '../limits.js';
-import { deleteSubset } from './builds.js';
+import { deleteSubset } from './recording.js';
 import { commit, type ExpiryKey, type Store } from './open.js';
 import type { Millis } from './records.js';
 

@@ -1,6 +1,6 @@
 import { limits } from '../limits.js';
 import { digest } from './digest.js';
-import { commit, type Store } from './open.js';
+import type { Store } from './open.js';
 import type { Millis } from './records.js';
 
 export function timingKey(project: number, path: string): string {
@@ -12,22 +12,18 @@ export function timingsOf(store: Store, project: number, paths: readonly string[
   return paths.map(path => store.timings.get(timingKey(project, path))?.seconds ?? null);
 }
 
+/** Measured times, by timingKey. */
+export interface Measured {
+  timingKeys: readonly string[];
+  seconds: Float64Array;
+}
+
 /**
- * Records measured times, by timingKey. In several transactions when they are many, so that
- * one large suite does not hold up everybody else's commits.
+ * Within a write transaction: records times from the given one on, as many as one transaction may hold, so
+ * that a large suite does not hold up everybody else's commits. Returns where to go on, null at the end.
  */
-export async function recordTimings(
-  store: Store,
-  keys: readonly string[],
-  seconds: Float64Array,
-  now: Millis,
-): Promise<void> {
-  for (let start = 0; start < keys.length; start += limits.timingsPerCommit) {
-    const end = Math.min(keys.length, start + limits.timingsPerCommit);
-    await commit(store, () => {
-      for (let i = start; i < end; i++) {
-        void store.timings.put(keys[i]!, { v: 1, seconds: seconds[i]!, at: now });
-      }
-    });
-  }
+export function putTimings(store: Store, { timingKeys, seconds }: Measured, from: number, now: Millis): number | null {
+  const end = Math.min(timingKeys.length, from + limits.timingsPerCommit);
+  for (let i = from; i < end; i++) void store.timings.put(timingKeys[i]!, { v: 1, seconds: seconds[i]!, at: now });
+  return end < timingKeys.length ? end : null;
 }

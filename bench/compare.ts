@@ -1,0 +1,86 @@
+import type { BareAnswer } from './bare.js';
+import type { Load, Outcome } from './generator.js';
+import { type Cpu, cpuOf, headers, type Helper, type Server } from './processes.js';
+import type { Trial } from './trials.js';
+
+export type Bare = Helper<BareAnswer, string>;
+export type Generator = Helper<Load, Outcome>;
+
+/** A trial's load on one server: what came back, and what it cost. */
+export interface Side extends Outcome {
+  server: Cpu;
+  generator: Cpu;
+}
+
+export interface Comparison {
+  ours: Side;
+  bare: Side;
+  ratio: number;
+  /** The lowest and the highest of all rounds. */
+  ratios: [number, number];
+}
+
+export interface Extent {
+  /** Load on each of the two, over all rounds. */
+  seconds: number;
+  /** Answers in a round; it then takes the time it takes. */
+  amount?: number;
+  connections: number;
+}
+
+/** Other programs of the machine disturb a round: of so many the one with the median ratio counts. */
+const ROUNDS = 3;
+/** More than the generator can ask for. */
+const REQUESTS_PER_SECOND = 30_000;
+
+/** Runs a trial against the server and against the bare handler, in turn and with the same generator. */
+export async function compare(
+  trial: Trial,
+  { seconds, amount, connections }: Extent,
+  { server, bare, generator }: { server: Server; bare: Bare; generator: Generator },
+): Promise<Comparison> {
+  const warmUp = Math.min(1, seconds / ROUNDS);
+  const bodies = await trial.setUp(server, amount ? amount * (ROUNDS + 1) : (seconds + warmUp) * REQUESTS_PER_SECOND);
+  const { status } = trial;
+  let from = 0;
+  const run = async (url: string, pid: number, expected: string, duration: number): Promise<Side> => {
+    const before = [cpuOf(pid), cpuOf(generator.pid)] as const;
+    const extent = { seconds: duration, connections, ...(amount && { amount }) };
+    const outcome = await generator.ask({ url: url + trial.path, headers, bodies, from, ...extent, status, expected });
+    from = outcome.next;
+    return { ...outcome, server: since(before[0], cpuOf(pid)), generator: since(before[1], cpuOf(generator.pid)) };
+  };
+  const ours = (duration: number) => run(server.url, server.pid, trial.expected, duration);
+
+  const { meanAnswerBytes } = await ours(warmUp);
+  const bareUrl = await bare.ask({ status, bytes: meanAnswerBytes });
+  const yardstick = (duration: number) => run(bareUrl, bare.pid, '', duration);
+  await yardstick(warmUp);
+
+  const rounds = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const pair = { ours: await ours(seconds / ROUNDS), bare: await yardstick(seconds / ROUNDS) };
+    rounds.push({ ...pair, ratio: rate(pair.ours) / rate(pair.bare) });
+  }
+  rounds.sort((a, b) => a.ratio - b.ratio);
+  return { ...rounds[ROUNDS >> 1]!, ratios: [rounds[0]!.ratio, rounds.at(-1)!.ratio] };
+}
+
+/** Answers a second. */
+export function rate({ answers, seconds }: Outcome): number {
+  return answers / seconds;
+}
+
+/** The main thread that had the most to do: how long it ran, and would have run on an idle machine, of the time. */
+export function limitOf({ server, generator, seconds }: Side): string {
+  const wanted = ({ main, starved }: Cpu) => Math.min(1, (main + starved) / seconds);
+  const [name, cpu] = wanted(server) > wanted(generator) ? ['server', server] : ['generator', generator];
+  if (cpu.main === 0) return 'unknown';
+  const percent = (share: number) => Math.round(100 * share);
+  const busiest = `${name} ${percent(cpu.main / seconds)}/${percent(wanted(cpu))} %`;
+  return wanted(cpu) < 0.8 ? `waiting, ${busiest}` : busiest;
+}
+
+function since(before: Cpu, after: Cpu): Cpu {
+  return { all: after.all - before.all, main: after.main - before.main, starved: after.starved - before.starved };
+}

@@ -1,0 +1,83 @@
+import { createHistogram } from 'node:perf_hooks';
+import autocannon from 'autocannon';
+import { ROUND } from './trials.js';
+
+/** The load generator, a process of its own: told by message what to send, replies with what came back. */
+
+export interface Load {
+  url: string;
+  headers: Record<string, string>;
+  /** Sent in turn, `ROUND` replaced, starting with number `from`. */
+  bodies: string[];
+  from: number;
+  /** How long, or until how many answers. */
+  seconds: number;
+  amount?: number;
+  connections: number;
+  /** Every answer has this status, and this in its body. */
+  status: number;
+  expected: string;
+}
+
+export interface Outcome {
+  answers: number;
+  /** Answers of another status or body, connection errors, timeouts. */
+  failures: number;
+  seconds: number;
+  p50Milliseconds: number;
+  p99Milliseconds: number;
+  meanAnswerBytes: number;
+  /** The `from` of the next load. */
+  next: number;
+}
+
+async function generate(load: Load): Promise<Outcome> {
+  const { url, headers, bodies, from, seconds, amount, connections, status, expected } = load;
+  const parts = bodies.map(body => body.split(ROUND));
+  const microseconds = createHistogram();
+  let next = from;
+  let answerBytes = 0;
+  let answers = 0;
+  let failures = 0;
+  const nextBody = () => {
+    const round = String(Math.floor(next / parts.length)).padStart(ROUND.length, '0');
+    return parts[next++ % parts.length]!.join(round);
+  };
+  const { duration, errors, mismatches } = await new Promise<autocannon.Result>((resolve, reject) => {
+    const run = autocannon(
+      {
+        url,
+        method: 'POST',
+        headers,
+        connections,
+        pipelining: 1,
+        duration: seconds,
+        ...(amount && { amount }),
+        sampleInt: 20,
+        requests: [{ setupRequest: request => Object.assign(request, { body: nextBody() }) }],
+        verifyBody: body => {
+          answerBytes += body!.length;
+          return body!.includes(expected);
+        },
+      },
+      (error: Error | null, result) => (error ? reject(error) : resolve(result)),
+    );
+    run.on('response', (_client, answered, _bytes, milliseconds) => {
+      answers += 1;
+      if (answered !== status) failures += 1;
+      microseconds.record(Math.max(1, Math.round(milliseconds * 1000)));
+    });
+  });
+  return {
+    answers,
+    failures: failures + errors + mismatches,
+    seconds: duration,
+    p50Milliseconds: microseconds.percentile(50) / 1000,
+    p99Milliseconds: microseconds.percentile(99) / 1000,
+    meanAnswerBytes: answers === 0 ? 0 : Math.round(answerBytes / answers),
+    next,
+  };
+}
+
+process.on('message', async (load: Load) => process.send!(await generate(load)));
+process.on('disconnect', () => process.exit());
