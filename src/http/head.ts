@@ -5,6 +5,8 @@ import { faults } from '../fault.js';
 import type { Request } from './request.js';
 
 export type Head = Omit<Request, 'body'> & {
+  /** The client wants the connection closed behind the answer. */
+  closes: boolean;
   /** Declared bytes of the body; null when chunked or absent. */
   contentLength: number | null;
   /** Why the request is refused whatever its path. */
@@ -39,6 +41,7 @@ export function readHead(req: HttpRequest, fields: ReadonlyMap<string, Field>): 
     clientName: '',
     clientVersion: '',
     retryCount: 0,
+    closes: false,
     contentLength: null,
     refusal: null,
   };
@@ -54,6 +57,9 @@ export function readHead(req: HttpRequest, fields: ReadonlyMap<string, Field>): 
           head.refusal = faults.malformed('Transfer-Encoding must be chunked or absent');
         }
         chunked = true;
+        return;
+      case 'connection':
+        head.closes = /\bclose\b/i.test(value);
         return;
       case 'host':
         head.host = value;

@@ -88,9 +88,10 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
         {
           status: answer.status,
           body: answer.body,
-          headers: { 'X-Request-Id': head.id, ...headers },
+          // uWebSockets.js says so itself only when the server is who closes.
+          headers: { 'X-Request-Id': head.id, ...(head.closes && { Connection: 'close' }), ...headers },
           headOnly: head.method === 'HEAD',
-          close: draining || answer.status === 408 || head.refusal !== null,
+          close: draining || head.closes || answer.status === 408 || head.refusal !== null,
         },
         end,
       );

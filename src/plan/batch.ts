@@ -12,9 +12,10 @@ export interface QueueOutlook {
 /**
  * Predicted seconds of the next batch: max(3c, R/2M), so that batches shrink towards the end and none is
  * so short that the cost of pulling it shows. Without any history the predictions say nothing, so batches
- * stay small: max(c, R/10M). Never more than a node's fair share of the whole.
+ * stay small: max(c, R/10M). In a suite so short that 3c is a large part of a node's share, a quarter of that
+ * share is the least instead, or a node that comes early would take what was meant for one that comes late.
  */
 export function batchSeconds({ left, total, nodeTotal, pullCost, measured }: QueueOutlook): number {
-  const target = measured ? Math.max(3 * pullCost, left / (2 * nodeTotal)) : Math.max(pullCost, left / (10 * nodeTotal));
-  return Math.min(target, total / nodeTotal);
+  const least = Math.min(measured ? 3 * pullCost : pullCost, total / (4 * nodeTotal));
+  return Math.max(least, left / ((measured ? 2 : 10) * nodeTotal));
 }

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { record } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { Client, startServer, temporaryFolder } from '../harness/server.js';
+
+const TOKEN_LINE = /^[0-9a-f]{32,}\n$/;
+const INVALID = { status: 403, json: { errors: ['invalid test suite token'] } };
+const AT = '\\d{4}-\\d\\d-\\d\\dT\\S+Z';
+
+/** Runs commands on a data folder. */
+function commandsOn(dataDir: string) {
+  return (...args: string[]) => runBallast([...args, '--data-dir', dataDir]);
+}
+
+describe('project and token commands beside a running server', () => {
+  it('take effect at its next request: a project made, a token rotated, the old one revoked', async () => {
+    const server = await startServer();
+    const ballast = commandsOn(server.dataDir);
+
+    const created = await ballast('project', 'create', 'web shop');
+    expect(created).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(TOKEN_LINE) });
+    const first = new Client(server.url, created.stdout.trim());
+    await record(first);
+
+    const rotated = await ballast('token', 'create', 'web shop');
+    expect(rotated).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(TOKEN_LINE) });
+    const second = new Client(server.url, rotated.stdout.trim());
+    expect((await second.get('/v1/builds')).json.data).toHaveLength(1);
+    expect((await first.get('/v1/builds')).status).toBe(200);
+
+    const line = new RegExp(`^([0-9a-f]{12,})\t${AT}\tin force$`);
+    const listed = (await ballast('token', 'list', 'web shop')).stdout.trim().split('\n');
+    expect(listed).toEqual([expect.stringMatching(line), expect.stringMatching(line)]);
+    expect(listed.join()).not.toContain(first.token);
+    expect(listed.join()).not.toContain(second.token);
+
+    const id = line.exec(listed[0]!)![1]!;
+    expect(await ballast('token', 'revoke', id)).toEqual({ code: 0, stdout: '', stderr: `revoked token ${id}\n` });
+    expect(await first.get('/v1/builds')).toMatchObject(INVALID);
+    expect((await second.get('/v1/builds')).json.data).toHaveLength(1);
+    expect((await ballast('token', 'list', 'web shop')).stdout).toMatch(
+      new RegExp(`^${id}\t${AT}\trevoked ${AT}\n[0-9a-f]+\t${AT}\tin force\n$`),
+    );
+
+    // By the token itself, too; also a large request is refused from then on.
+    expect((await ballast('token', 'revoke', second.token)).code).toBe(0);
+    expect(await second.get('/v1/builds')).toMatchObject(INVALID);
+    const body = JSON.stringify({ test_suite_token: second.token, pad: 'x'.repeat(100_000) });
+    expect(await server.send('/v1/build_subsets', { method: 'POST', body })).toMatchObject(INVALID);
+
+    expect((await ballast('project', 'list')).stdout).toMatch(
+      new RegExp(`^default\t${AT}\t1 tokens\nweb shop\t${AT}\t0 tokens\n$`),
+    );
+  });
+});
+
+describe('a command that cannot be done', () => {
+  it('says why on stderr, and ends with 1', async () => {
+    const ballast = commandsOn(temporaryFolder());
+    await ballast('project', 'create', 'one');
+    for (const [args, message] of [
+      [
+        ['project', 'create', 'one'],
+        'cannot create the project "one": it exists already; a further token for it is made with "token create"',
+      ],
+      [['token', 'create', 'two'], 'there is no project "two"; "project list" shows all, "project create" makes one'],
+      [
+        ['token', 'revoke', 'nothing'],
+        'cannot revoke: no token in force has this value or id; "token list" shows the ids',
+      ],
+    ] as const) {
+      expect(await ballast(...args)).toEqual({ code: 1, stdout: '', stderr: `ballast: ${message}\n` });
+    }
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, it, vi } from 'vitest';
+import { record, subsetMessage } from '../harness/messages.js';
+import { runBallast, spawnServer } from '../harness/process.js';
+import { Client, startServer, temporaryFolder } from '../harness/server.js';
+import { head, RawConnection } from '../http/raw.js';
+import { serving } from './serving.js';
+
+describe('the first start', () => {
+  it('on an empty folder makes a project and prints its token once', async () => {
+    const dataDir = temporaryFolder();
+    const first = await serving(['--data-dir', dataDir]);
+    const token = /^[0-9a-f]{32,}$/m.exec(first.stdout())?.[0] ?? '';
+    expect(first.stdout()).toBe(
+      `Made the project "default". Its test-suite token, shown only now:\n${token}\n` +
+        'Clients send it as SERVICE-TEST-SUITE-TOKEN or KNAPSACK-PRO-TEST-SUITE-TOKEN.\n' +
+        `Ballast listens on ${first.url} (data in ${dataDir})\n`,
+    );
+    await record(new Client(first.url, token));
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    expect(first.stderr()).not.toContain(token);
+
+    const second = await serving(['--data-dir', dataDir]);
+    expect(second.stdout()).toBe(`Ballast listens on ${second.url} (data in ${dataDir})\n`);
+    expect((await new Client(second.url, token).get('/v1/builds')).json.data).toHaveLength(1);
+  });
+
+  it('with BALLAST_BOOTSTRAP_TOKEN makes the project "default" with that token, and prints none', async () => {
+    const dataDir = temporaryFolder();
+    const token = 'bootstrap-token-of-at-least-32-characters';
+    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: token });
+    expect(server.stdout()).toBe(`Ballast listens on ${server.url} (data in ${dataDir})\n`);
+    expect((await new Client(server.url, token).get('/v1/builds')).status).toBe(200);
+    const { stdout } = await runBallast(['project', 'list', '--data-dir', dataDir]);
+    expect(stdout).toMatch(/^default\t\S+\t1 tokens\n$/);
+  });
+
+  it('with a bootstrap token changed later keeps the project, and both tokens', async () => {
+    const dataDir = temporaryFolder();
+    const first = await startServer({ dataDir, bootstrapToken: 'first-'.repeat(6) });
+    await record(first);
+    await first.close();
+    const second = await startServer({ dataDir, bootstrapToken: 'second-'.repeat(6) });
+    for (const token of [first.token, second.token]) {
+      expect((await new Client(second.url, token).get('/v1/builds')).json.data).toHaveLength(1);
+    }
+  });
+});
+
+describe('SIGTERM', () => {
+  it('lets the answer in flight finish, takes no new connection and ends with 0', async () => {
+    const dataDir = temporaryFolder();
+    const token = 'a-token-for-tests-0123456789abcdef';
+    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: token });
+    const body = JSON.stringify(subsetMessage());
+    const connection = await RawConnection.open(server.url);
+    // The answer to the first request tells that the head of the second arrived too.
+    connection.send(
+      head('GET /healthz', []),
+      head('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${token}`, `Content-Length: ${body.length}`]),
+      body.slice(0, 20),
+    );
+    expect((await connection.reply())?.status).toBe(200);
+    server.child.kill('SIGTERM');
+    const refused = () => expect(RawConnection.open(server.url)).rejects.toThrow(/ECONNREFUSED/);
+    await vi.waitFor(refused, { timeout: 5000, interval: 5 });
+    connection.send(body.slice(20));
+    expect(await connection.reply()).toMatchObject({ status: 201, text: '' });
+    expect(await server.ended).toBe(0);
+
+    const again = await startServer({ dataDir });
+    expect((await again.get('/v1/builds')).json.data).toHaveLength(1);
+  });
+
+  it('or SIGINT ends at once with 0 when nothing is in flight, though a connection is open', async () => {
+    const server = await spawnServer(temporaryFolder());
+    const idle = await RawConnection.open(server.url);
+    expect(await server.stop('SIGINT')).toBe(0);
+    expect(await idle.closed()).toBe('');
+  });
+
+  it('drains from the moment on that the address is printed', async () => {
+    const server = await spawnServer(temporaryFolder());
+    expect(await server.stop('SIGTERM')).toBe(0);
+  });
+});
+
+describe('serve', () => {
+  it('names all wrong settings together, and ends with 2', async () => {
+    const env = {
+      BALLAST_PORT: 'http',
+      BALLAST_RETENTION_DAYS: '0',
+      BALLAST_PUBLIC_URL: 'ballast.example.com',
+      BALLAST_CLIENT_VERSIONS: 'knapsack_pro',
+      BALLAST_BOOTSTRAP_TOKEN: 'short secret',
+    };
+    const { code, stdout, stderr } = await runBallast(['serve', '--workers', '0', '--log-level', 'loud'], env);
+    expect(stderr.split('\n')).toEqual([
+      'ballast: BALLAST_PORT (--port) is "http": it must be a whole number from 0 to 65535',
+      'ballast: BALLAST_PUBLIC_URL (--public-url) is "ballast.example.com": ' +
+        'it must be an address such as https://ballast.example.com',
+      'ballast: BALLAST_RETENTION_DAYS (--retention-days) is "0": it must be a whole number from 1 to 36500',
+      'ballast: BALLAST_WORKERS (--workers) is "0": it must be a whole number from 1 to 64',
+      'ballast: BALLAST_CLIENT_VERSIONS (--client-versions) is "knapsack_pro": ' +
+        'it must be a list such as knapsack_pro=7.14.0,@knapsack-pro/jest=9.0.0',
+      'ballast: BALLAST_LOG_LEVEL (--log-level) is "loud": it must be fatal, error, warn, info, debug, trace or silent',
+      'ballast: BALLAST_BOOTSTRAP_TOKEN: it must be 32 to 256 printable characters without spaces',
+      '',
+    ]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('says that the port is in use, ends with 1, and leaves no token behind that nobody saw', async () => {
+    const { url } = await startServer();
+    const { port } = new URL(url);
+    const dataDir = temporaryFolder();
+    const env = { BALLAST_BOOTSTRAP_TOKEN: '' };
+    const { code, stdout, stderr } = await runBallast(['serve', '--port', port, '--data-dir', dataDir], env);
+    expect(stderr).toBe(
+      `ballast: cannot listen on 127.0.0.1 port ${port}: it is in use or not this machine's; ` +
+        'choose another with BALLAST_PORT or BALLAST_HOST\n',
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect((await serving(['--data-dir', dataDir])).stdout()).toContain('Made the project "default"');
+  });
+
+  it('lets a flag win over the environment', async () => {
+    const dataDir = temporaryFolder();
+    const server = await serving(['--data-dir', dataDir], {
+      BALLAST_PORT: '1',
+      BALLAST_DATA_DIR: '/nowhere',
+      BALLAST_HEADER_PREFIXES: 'ACME',
+      BALLAST_BOOTSTRAP_TOKEN: 'a-token-for-tests-0123456789abcdef',
+    });
+    const reply = await new Client(server.url, '').send('/v1/builds', {});
+    expect(reply.json.errors[0]).toContain('ACME-TEST-SUITE-TOKEN');
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { type Config, ConfigError, parseConfig, settings } from '../../src/config.js';
+
+describe('a setting', () => {
+  it.each<[keyof Config, text: string, value: unknown]>([
+    ['host', '::', '::'],
+    ['port', '0', 0],
+    ['headerPrefixes', 'service, Knapsack-Pro', ['SERVICE', 'KNAPSACK-PRO']],
+    ['publicUrl', 'https://ballast.example.com/', 'https://ballast.example.com'],
+    ['publicUrl', 'http://localhost:8080/ci//', 'http://localhost:8080/ci'],
+    ['publicUrl', '', null],
+    ['pullCostSeconds', '0.5', 0.5],
+    ['clientVersions', '', new Map()],
+    ['clientVersions', '@knapsack-pro/jest = 9.0.0 ,b=7', new Map([['@knapsack-pro/jest', '9.0.0'], ['b', '7']])],
+    ['bootstrapToken', '', null],
+  ])('%s may be "%s"', (name, text, value) => {
+    expect(parseConfig({ [name]: text })[name]).toEqual(value);
+  });
+
+  it.each<[keyof Config, texts: string[]]>([
+    ['host', ['', 'a b', 'http://a']],
+    ['port', ['', '-1', '65536', '80.5', 'http']],
+    ['dataDir', ['']],
+    ['headerPrefixes', ['', 'A,,B', 'A B', 'SERVICE-', 'X:Y']],
+    ['publicUrl', ['ballast', 'ftp://a', 'https://a?b=c', 'https://a#b']],
+    ['retentionDays', ['0', '1.5', '36501', 'ever']],
+    ['pullCostSeconds', ['', '0', '-1', '601', 'NaN', 'Infinity']],
+    ['maxBodyBytes', ['0', '1023', '1e12', '32MB']],
+    ['queueCacheBytes', ['0', '1e15']],
+    ['workers', ['0', '65', '1.5']],
+    ['clientVersions', ['a', 'a=', '=1', 'a=next']],
+    ['logLevel', ['', 'verbose', 'INFO']],
+    ['bootstrapToken', ['short', 'x'.repeat(31), 'x'.repeat(257), `${'x'.repeat(31)} x`, `${'x'.repeat(40)}\n`]],
+  ])('%s may not be any of %j', (name, texts) => {
+    for (const text of texts) {
+      let complaints: string[] = [];
+      try {
+        parseConfig({ [name]: text });
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigError);
+        ({ complaints } = error as ConfigError);
+      }
+      expect(complaints).toEqual([expect.stringMatching(new RegExp(`^${settings[name].env}.*: it must `, 's'))]);
+      // A secret is not repeated to a screen or a log.
+      if (name === 'bootstrapToken') expect(complaints[0]).not.toContain(text);
+      else expect(complaints[0]).toContain(` is "${text}"`);
+    }
+  });
+
+  it('has a default that is right', () => {
+    expect(parseConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      headerPrefixes: ['SERVICE', 'KNAPSACK-PRO'],
+      retentionDays: 90,
+      maxBodyBytes: 33_554_432,
+      bootstrapToken: null,
+    });
+  });
+});

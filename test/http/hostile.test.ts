@@ -1,0 +1,234 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  drain,
+  initialise,
+  listed,
+  manyPaths,
+  pathsOf,
+  readSplit,
+  sorted,
+  splitMessage,
+  startSplit,
+  subsetMessage,
+  uuidPattern,
+} from '../harness/messages.js';
+import { type Client, startServer } from '../harness/server.js';
+import { SharedServer } from '../routes/shared-server.js';
+import { head, post, RawConnection } from './raw.js';
+
+/** For requests that are refused, and so change nothing. */
+const shared = new SharedServer();
+const server: Client = shared;
+
+async function countBuilds(server: Client): Promise<number> {
+  return (await server.get('/v1/builds')).json.data.length;
+}
+
+const REQUIRED = ['parameter is required'];
+const record = JSON.stringify(subsetMessage());
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+
+describe('a request that two parsers could read differently', () => {
+  const once = `Content-Length: ${record.length}`;
+
+  it.each<[situation: string, fields: string[], body: string]>([
+    ['Content-Length twice', [once, 'Content-Length: 5'], record],
+    ['the same Content-Length twice', [once, once], record],
+    ['Content-Length beside chunks', [once, 'Transfer-Encoding: chunked'], `${chunk(record)}0\r\n\r\n`],
+    ['chunks beside Content-Length', ['Transfer-Encoding: chunked', once], `${chunk(record)}0\r\n\r\n`],
+    ['another Transfer-Encoding', ['Transfer-Encoding: gzip'], record],
+    ['two Transfer-Encodings', ['Transfer-Encoding: gzip, chunked'], `${chunk(record)}0\r\n\r\n`],
+    ['chunked twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], `${chunk(record)}0\r\n\r\n`],
+    ['a disguised chunked', ['Transfer-Encoding: xchunked'], `${chunk(record)}0\r\n\r\n`],
+    ['a negative Content-Length', ['Content-Length: -1'], record],
+    ['a Content-Length that is no number', ['Content-Length: 5a'], record],
+    ['a signed Content-Length', [`Content-Length: +${record.length}`], record],
+    ['a Content-Length beyond all numbers', ['Content-Length: 99999999999999999999999'], record],
+    ['a chunk size that is no number', ['Transfer-Encoding: chunked'], `zz\r\n${record}\r\n0\r\n\r\n`],
+    ['a chunk size beyond all numbers', ['Transfer-Encoding: chunked'], `fffffffffffffffff\r\n${record}`],
+  ])('(%s) is refused, nothing is recorded, and what follows it is not answered', async (_, fields, body) => {
+    const connection = await RawConnection.open(server.url);
+    const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
+    connection.send(head('POST /v1/build_subsets', [token, ...fields]), body, head('GET /healthz', []));
+    const reply = await connection.reply();
+    if (reply) expect(reply.status).toBe(400);
+    connection.socket.end();
+    expect(await connection.closed()).not.toContain('200 OK');
+    expect(await countBuilds(server)).toBe(0);
+  });
+
+  it.each([
+    ['Content-Length is sent twice', [once, once], record],
+    [
+      'Transfer-Encoding must be chunked or absent',
+      ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
+      `${chunk(record)}0\r\n\r\n`,
+    ],
+  ])('is told why (%s), and its connection is closed', async (why, fields, body) => {
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('POST /v1/build_subsets', fields), body);
+    const reply = await connection.reply();
+    expect(reply?.status).toBe(400);
+    expect(JSON.parse(reply!.text)).toEqual({ errors: [`malformed request: ${why}`] });
+    expect(reply?.headers['x-request-id']).toMatch(uuidPattern);
+    expect(await connection.closed()).toBe('');
+  });
+
+  it.each([
+    ['not HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
+    ['HTTP/1.0', 'GET /healthz HTTP/1.0\r\nHost: a\r\n\r\n'],
+    ['no Host', 'GET /healthz HTTP/1.1\r\nX-Host: a\r\n\r\n'],
+    ['a head of 64 KB', head('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
+    ['200 headers', head('GET /healthz', Array.from({ length: 200 }, (_, i) => `X-${i}: 1`))],
+  ])('(%s) gets no answer but a refusal, and others go on', async (_, bytes) => {
+    const connection = await RawConnection.open(server.url);
+    connection.send(Buffer.from(bytes, 'latin1'));
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 (400|431|505) /);
+    expect((await server.get('/healthz')).json).toEqual({ status: 'ok' });
+  });
+});
+
+describe('a body', () => {
+  it('may come in chunks, and byte by byte', async () => {
+    const server = await shared.project();
+    const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
+    const chunked = await RawConnection.open(server.url);
+    chunked.send(head('POST /v1/build_subsets', [token, 'Transfer-Encoding: chunked']));
+    chunked.send(chunk(record.slice(0, 7)));
+    chunked.send(chunk(record.slice(7, 50)), chunk(record.slice(50)), '0\r\n\r\n');
+    expect(await chunked.reply()).toMatchObject({ status: 201, text: '' });
+
+    const slow = await RawConnection.open(server.url);
+    const [line, rest] = post('/v1/build_subsets', server.token, record).split(/(?<=\n)([^]*)/) as [string, string];
+    slow.send(line);
+    for (const byte of rest) {
+      slow.send(byte);
+      await new Promise(resolve => setImmediate(resolve));
+    }
+    expect(await slow.reply()).toMatchObject({ status: 201, text: '' });
+    // The same connection serves on.
+    slow.send(post('/v1/build_subsets', server.token, record));
+    expect(await slow.reply()).toMatchObject({ status: 201, text: '' });
+  });
+
+  it('that is cut off records nothing and harms nobody', async () => {
+    const server = await startServer();
+    const whole = post('/v1/build_subsets', server.token, record);
+    for (const length of [10, whole.length - record.length, whole.length - 1]) {
+      const connection = await RawConnection.open(server.url);
+      connection.send(whole.slice(0, length));
+      connection.leave();
+    }
+    // Of the first, not even the head arrived.
+    const left = () => server.log.filter(line => line.includes('client left'));
+    await vi.waitFor(() => expect(left()).toHaveLength(2), { interval: 5 });
+    expect(await countBuilds(server)).toBe(0);
+    expect((await server.post('/v1/build_subsets', record)).status).toBe(201);
+  });
+
+  it('of 33 MB is a 413, whether its length was declared or not', async () => {
+    const server = await shared.project();
+    const errors = [
+      'the request body is larger than 33554432 bytes; the server\'s setting BALLAST_MAX_BODY_BYTES raises the limit',
+    ];
+    const body = Buffer.alloc(33 * 1024 * 1024, ' ');
+    expect(await server.post('/v1/queues/queue', body)).toMatchObject({ status: 413, json: { errors } });
+
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('POST /v1/queues/queue', ['Transfer-Encoding: chunked']));
+    connection.send(`${body.length.toString(16)}\r\n`, body, '\r\n0\r\n\r\n');
+    const reply = await connection.reply();
+    expect(reply?.status).toBe(413);
+    expect(JSON.parse(reply!.text)).toEqual({ errors });
+    connection.send(post('/v1/build_subsets', server.token, record));
+    expect(await connection.reply()).toMatchObject({ status: 201, text: '' });
+  });
+
+  it.each([
+    ['lists', '[', ']', { test_files: [{ 0: { path: REQUIRED, time_execution: REQUIRED } }] }],
+    ['objects', '{"a":', '}', { test_files: ['is not an array'] }],
+  ])('with %s 200,000 deep is read or refused, wherever they are', async (_, open, close, complaints) => {
+    const deep = `${open.repeat(200_000)}1${close.repeat(200_000)}`;
+    const unknown = JSON.stringify(splitMessage()).replace('{', `{"unknown":${deep},`);
+    expect(await server.post('/v1/build_distributions/subset', unknown)).toMatchObject({
+      status: 200,
+      json: { code: 'TEST_SUITE_SPLIT_CACHE_MISS' },
+    });
+    const branch = record.replace('"main"', deep);
+    expect(await server.post('/v1/build_subsets', branch)).toMatchObject({
+      status: 422,
+      json: { errors: [{ branch: ['is not a string'] }] },
+    });
+    const files = record.replace(/"test_files":.*/, `"test_files":${deep}}`);
+    expect(await server.post('/v1/build_subsets', files)).toMatchObject({
+      status: 422,
+      json: { errors: [complaints] },
+    });
+  });
+
+  it('with keys of every object changes no object', async () => {
+    const server = await shared.project();
+    const keys = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'];
+    const evil = keys.map(key => `${JSON.stringify(key)}:{"branch":"evil","polluted":true,"token":"x"}`).join();
+    const full = JSON.stringify(subsetMessage()).replace('{', `{${evil},`);
+    expect(await server.post('/v1/build_subsets', full)).toMatchObject({ status: 201, text: '' });
+    expect((await server.get('/v1/builds')).json.data).toMatchObject([{ branch: 'main' }]);
+
+    // Nor does what it brings stand in for a parameter, or for a field of a test file.
+    const inherited = JSON.stringify(subsetMessage({ branch: undefined })).replace('{', `{${evil},`);
+    expect((await server.post('/v1/build_subsets', inherited)).json).toEqual({
+      errors: [{ branch: REQUIRED }],
+    });
+    const file = '{"__proto__":{"path":"evil_spec.rb","time_execution":1}}';
+    const files = JSON.stringify(subsetMessage({ test_files: [] })).replace('[]', `[${file}]`);
+    expect((await server.post('/v1/build_subsets', files)).json).toEqual({
+      errors: [{ test_files: [{ 0: { path: REQUIRED, time_execution: REQUIRED } }] }],
+    });
+    expect((await server.get('/v1/builds?__proto__=x&constructor=y')).json.data).toHaveLength(1);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('that repeats its token as an object is refused, not run', async () => {
+    const body = JSON.stringify(splitMessage({ test_suite_token: { toString: 'x' } }));
+    expect((await server.send('/v1/build_distributions/subset', { method: 'POST', body })).status).toBe(403);
+  });
+});
+
+describe('a suite of 100,000 files', () => {
+  const paths = manyPaths(100_000);
+
+  it('is split, each file once, while small requests are answered', async () => {
+    const server = await shared.project();
+    const first = startSplit(server, paths, { node_total: 3 });
+    expect((await readSplit(server, { branch: 'small' })).status).toBe(200);
+    const nodes = [await first];
+    for (const node_index of [1, 2]) nodes.push(await readSplit(server, { node_total: 3, node_index }));
+    const all = nodes.flatMap(pathsOf);
+    expect(all).toHaveLength(100_000);
+    expect(new Set(all).size).toBe(100_000);
+  });
+
+  it('is queued, each file once', async () => {
+    const server = await shared.project();
+    const first = await initialise(server, paths);
+    const all = [...pathsOf(first), ...(await drain(server))];
+    expect(sorted(all)).toEqual(paths);
+  });
+
+  it('with a path too short is told which', async () => {
+    const reply = await startSplit(server, [...paths, 'ab']);
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({
+      errors: [{ test_files: [{ 100000: { path: ['is too short (minimum is 3 characters)'] } }] }],
+    });
+  });
+
+  it('is too many at 200,001', async () => {
+    const reply = await server.post(
+      '/v1/queues/queue',
+      { ...splitMessage(), can_initialize_queue: true, node_build_id: '1', test_files: listed(manyPaths(200_001)) },
+    );
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({ errors: [{ test_files: ['is too long (maximum is 200000 entries)'] }] });
+  });
+});

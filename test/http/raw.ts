@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface RawReply {
+  status: number;
+  /** By lower-case name. */
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** A connection that sends whatever bytes a test likes. */
+export class RawConnection {
+  #received = Buffer.alloc(0);
+  #arrived = () => {};
+  #ended = false;
+
+  private constructor(readonly socket: Socket) {
+    socket.on('data', (bytes: Buffer) => {
+      this.#received = Buffer.concat([this.#received, bytes]);
+      this.#arrived();
+    });
+    for (const event of ['end', 'close', 'error']) {
+      socket.on(event, () => {
+        this.#ended = true;
+        this.#arrived();
+      });
+    }
+  }
+
+  static async open(url: string): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.setNoDelay(true);
+    await once(socket, 'connect');
+    onTestFinished(() => void socket.destroy());
+    return new RawConnection(socket);
+  }
+
+  send(...parts: (string | Uint8Array)[]): void {
+    this.socket.write(Buffer.concat(parts.map(part => Buffer.from(part as string))));
+  }
+
+  /** The next answer as a whole; null when the server closed the connection before one. */
+  async reply(): Promise<RawReply | null> {
+    for (;;) {
+      const reply = this.#take();
+      if (reply) return reply;
+      if (this.#ended) return null;
+      await new Promise<void>(resolve => (this.#arrived = resolve));
+    }
+  }
+
+  /** Resolves when the server closed the connection, with what else it sent. */
+  async closed(): Promise<string> {
+    while (!this.#ended) await new Promise<void>(resolve => (this.#arrived = resolve));
+    return this.#received.toString();
+  }
+
+  leave(): void {
+    this.socket.destroy();
+  }
+
+  #take(): RawReply | null {
+    const end = this.#received.indexOf('\r\n\r\n');
+    if (end < 0) return null;
+    const [line = '', ...fields] = this.#received.subarray(0, end).toString().split('\r\n');
+    const headers: Record<string, string> = {};
+    for (const field of fields) {
+      const colon = field.indexOf(':');
+      headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
+    }
+    const whole = end + 4 + Number(headers['content-length'] ?? 0);
+    if (this.#received.length < whole) return null;
+    const text = this.#received.subarray(end + 4, whole).toString();
+    this.#received = this.#received.subarray(whole);
+    return { status: Number(line.split(' ')[1]), headers, text };
+  }
+}
+
+/** The head of a request, to the empty line. */
+export function head(line: string, fields: readonly string[]): string {
+  return [`${line} HTTP/1.1`, 'Host: ballast', ...fields, '', ''].join('\r\n');
+}
+
+/** A whole POST with a body of known length. */
+export function post(path: string, token: string, body: string): string {
+  const fields = [`SERVICE-TEST-SUITE-TOKEN: ${token}`, `Content-Length: ${Buffer.byteLength(body)}`];
+  return head(`POST ${path}`, fields) + body;
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { faults } from '../../src/fault.js';
+import type { Request } from '../../src/http/request.js';
+import { type Handler, type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
+import { openLog } from '../../src/log.js';
+import { Client } from '../harness/server.js';
+import { head, RawConnection } from './raw.js';
+
+interface Listening extends Client {
+  http: HttpServer;
+  log: string[];
+}
+
+/** The socket layer alone, with a handler of the test. */
+async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
+  const log: string[] = [];
+  const http = await listen(
+    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, ...options },
+    handler,
+    openLog('debug', { write: line => log.push(line) }),
+  );
+  let drained: Promise<void> | null = null;
+  const { drain } = http;
+  http.drain = () => (drained ??= drain());
+  onTestFinished(http.drain);
+  return Object.assign(new Client(http.url, 'a-token'), { http, log });
+}
+
+const SECRET = 'secret: disk /dev/sda is full';
+
+describe('a handler', () => {
+  it.each<[situation: string, handler: Handler]>([
+    ['throws', () => assert.fail(SECRET)],
+    ['fails later', () => Promise.reject(new Error(SECRET))],
+  ])('that %s is a 500 without internals; the log has them under the request id', async (_, handler) => {
+    const server = await listenWith(handler);
+    const reply = await server.post('/v1/builds', {}, { 'X-Request-Id': 'id-1' });
+    expect(reply).toMatchObject({
+      status: 500,
+      json: { errors: ["internal error; the server's log has the details under the request id id-1"] },
+    });
+    expect(reply.headers.get('x-request-id')).toBe('id-1');
+    const logged = server.log.map(line => JSON.parse(line)).find(line => line.msg === 'internal');
+    expect(logged).toMatchObject({ request: 'id-1', method: 'POST', err: { message: SECRET } });
+  });
+
+  it('that throws a fault has its headers sent', async () => {
+    const server = await listenWith(() => Promise.reject(faults.overloaded('too much', 2)));
+    const reply = await server.get('/');
+    expect(reply).toMatchObject({ status: 503, json: { errors: ['overloaded: too much; try again in 2 seconds'] } });
+    expect(reply.headers.get('retry-after')).toBe('2');
+  });
+
+  it('sees what the request was, after the request itself is gone', async () => {
+    let seen: Request | null = null;
+    const server = await listenWith(async request => {
+      await new Promise(resolve => setImmediate(resolve));
+      seen = request;
+      return { status: 200, body: '{}' };
+    });
+    await server.send('//v1/x?a=%20b&c', {
+      method: 'POST',
+      body: '{"größe":1}',
+      headers: {
+        'Content-Type': 'text/plain',
+        'X-Retry-Count': '2',
+        'X-Request-Id': 'id-1',
+        'service-test-suite-token': 'a-token',
+        'SERVICE-CLIENT-NAME': 'name',
+        'SERVICE-CLIENT-VERSION': '1.2',
+      },
+    });
+    expect(seen).toMatchObject({
+      method: 'POST',
+      path: '/v1/x',
+      query: 'a=%20b&c',
+      id: 'id-1',
+      host: server.url.slice('http://'.length),
+      contentType: 'text/plain',
+      token: 'a-token',
+      clientName: 'name',
+      clientVersion: '1.2',
+      retryCount: 2,
+    });
+    expect(Buffer.from(seen!.body).toString()).toBe('{"größe":1}');
+  });
+
+  it('is told that its answer was written', async () => {
+    const told: boolean[] = [];
+    const server = await listenWith(() => ({ status: 200, body: '[1]', written: ok => told.push(ok) }));
+    expect((await server.get('/')).json).toEqual([1]);
+    expect(told).toEqual([true]);
+  });
+
+  it('is told once that the client left before its answer', async () => {
+    const told: boolean[] = [];
+    let arrived = () => {};
+    const arrival = new Promise<void>(resolve => (arrived = resolve));
+    let answer = () => {};
+    let done: (times: number) => void = () => {};
+    const finished = new Promise<number>(resolve => (done = resolve));
+    const server = await listenWith(async () => {
+      arrived();
+      await new Promise<void>(resolve => (answer = resolve));
+      return { status: 200, body: '{}', written: ok => done(told.push(ok)) };
+    });
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('GET /', []));
+    await arrival;
+    connection.leave();
+    // The next exchange on another connection gives the server a turn to notice.
+    const other = await RawConnection.open(server.url);
+    other.send(head('BREW', []));
+    await other.closed();
+    answer();
+    await finished;
+    expect(told).toEqual([false]);
+  });
+
+  it('is told that a client left in the middle of a long answer', async () => {
+    const body = Buffer.alloc(64_000_000, ' ');
+    let tell: (ok: boolean) => void = () => {};
+    const told = new Promise<boolean>(resolve => (tell = resolve));
+    const server = await listenWith(() => ({ status: 200, body, written: tell }));
+    const connection = await RawConnection.open(server.url);
+    connection.socket.once('data', () => connection.leave());
+    connection.send(head('GET /', []));
+    expect(await told).toBe(false);
+  });
+
+  it('may answer more than a socket takes at once', async () => {
+    const body = JSON.stringify(Array.from({ length: 500_000 }, (_, i) => i));
+    const server = await listenWith(() => ({ status: 200, body }));
+    expect((await server.get('/')).text === body).toBe(true);
+  });
+});
+
+describe('a body that does not come', () => {
+  it('is a 408 after the time for it, and the connection is closed', async () => {
+    const server = await listenWith(() => ({ status: 200, body: '{}' }), { bodySeconds: 0.05 });
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('POST /', ['Content-Length: 100']), '{"a":');
+    const reply = await connection.reply();
+    expect(reply?.status).toBe(408);
+    expect(JSON.parse(reply!.text)).toEqual({ errors: ['the request body did not arrive within 0.05 seconds'] });
+    expect(reply?.headers['x-request-id']).toBeDefined();
+    expect(await connection.closed()).toBe('');
+  });
+});
+
+describe('draining', () => {
+  it('waits for answers in flight and takes no new connection', async () => {
+    let answer = () => {};
+    let arrived = () => {};
+    const arrival = new Promise<void>(resolve => (arrived = resolve));
+    const server = await listenWith(async () => {
+      arrived();
+      await new Promise<void>(resolve => (answer = resolve));
+      return { status: 200, body: '{"late":true}' };
+    });
+    const reply = server.get('/');
+    await arrival;
+    const drained = server.http.drain();
+    await expect(RawConnection.open(server.url)).rejects.toThrow(/ECONNREFUSED/);
+    answer();
+    expect((await reply).json).toEqual({ late: true });
+    await drained;
+  });
+});
+
+describe('a port', () => {
+  it('that is taken is said so', async () => {
+    const { http } = await listenWith(() => ({ status: 200, body: '{}' }));
+    await expect(listenWith(() => ({ status: 200, body: '{}' }), { port: http.port })).rejects.toThrow(
+      `cannot listen on 127.0.0.1 port ${http.port}: it is in use or not this machine's; ` +
+        'choose another with BALLAST_PORT or BALLAST_HOST',
+    );
+  });
+});

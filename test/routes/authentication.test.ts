@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import {
+  listed,
+  manyPaths,
+  pathsOf,
+  queueMessage,
+  readSplit,
+  record,
+  splitMessage,
+  startSplit,
+  subsetMessage,
+} from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { Client, startServer } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
+const INVALID = { errors: ['invalid test suite token'] };
+const MISSING = {
+  errors: [
+    'invalid test suite token: none was sent; send the header SERVICE-TEST-SUITE-TOKEN, ' +
+      'or test_suite_token in the body of a POST',
+  ],
+};
+
+const endpoints: [method: string, path: string, body?: object][] = [
+  ['POST', '/v1/build_subsets', subsetMessage()],
+  ['POST', '/v1/build_distributions/subset', splitMessage()],
+  ['POST', '/v1/queues/queue', queueMessage()],
+  ['GET', '/v1/build_distributions/last?commit_hash=c&branch=b&node_total=1&node_index=0'],
+  ['GET', '/v1/builds'],
+  ['GET', '/v1/builds/00000000-0000-4000-8000-000000000000'],
+];
+
+const server = new SharedServer();
+
+describe('the test-suite token', () => {
+  it.each(endpoints)('is asked for at %s %s', async (method, path, message) => {
+    const init = { method, ...(message && { body: JSON.stringify(message) }) };
+    expect(await server.send(path, init)).toMatchObject({ status: 403, json: MISSING });
+    const headers = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
+    expect(await server.send(path, { ...init, headers })).toMatchObject({ status: 403, json: INVALID });
+  });
+
+  it('is taken from a header of any configured prefix, in any case', async () => {
+    const body = JSON.stringify(splitMessage());
+    for (const name of ['SERVICE-TEST-SUITE-TOKEN', 'knapsack-pro-test-suite-token', 'KNAPSACK-PRO-TEST-SUITE-TOKEN']) {
+      const reply = await server.send('/v1/build_distributions/subset', {
+        method: 'POST',
+        body,
+        headers: { [name]: server.token },
+      });
+      expect(reply).toMatchObject({ status: 200, json: CACHE_MISS });
+    }
+  });
+
+  it('is taken from no other prefix than the operator names; the message names the first', async () => {
+    const server = await startServer({ headerPrefixes: 'acme, Split-It' });
+    const ask = (headers: Record<string, string>) => server.send('/v1/builds', { headers });
+    expect((await ask({ 'ACME-TEST-SUITE-TOKEN': server.token })).status).toBe(200);
+    expect((await ask({ 'SPLIT-IT-TEST-SUITE-TOKEN': server.token })).status).toBe(200);
+    expect(await ask({ 'SERVICE-TEST-SUITE-TOKEN': server.token })).toMatchObject({
+      status: 403,
+      json: {
+        errors: [
+          'invalid test suite token: none was sent; send the header ACME-TEST-SUITE-TOKEN, ' +
+            'or test_suite_token in the body of a POST',
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ['a few', 2],
+    ['thousands of', 2000],
+  ])('may come in the body of a POST with %s test files', async (_, count) => {
+    const test_files = listed(manyPaths(count));
+    const post = (test_suite_token: unknown) => {
+      const more = { cache_read_attempt: false, test_files, branch: `of-${count}`, node_total: 1 };
+      const body = JSON.stringify(splitMessage({ ...more, test_suite_token }));
+      return server.send('/v1/build_distributions/subset', { method: 'POST', body });
+    };
+    expect(await post('g'.repeat(64))).toMatchObject({ status: 403, json: INVALID });
+    for (const nothing of ['', null, 5, [server.token]]) {
+      expect(await post(nothing)).toMatchObject({ status: 403, json: MISSING });
+    }
+    const reply = await post(server.token);
+    expect(reply.status).toBe(200);
+    expect(pathsOf(reply)).toHaveLength(count);
+  });
+
+  it('of the header counts before the one of the body', async () => {
+    const message = splitMessage({ test_suite_token: server.token });
+    const wrong = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
+    expect(await server.post('/v1/build_distributions/subset', message, wrong)).toMatchObject({
+      status: 403,
+      json: INVALID,
+    });
+    const other = splitMessage({ test_suite_token: 'f'.repeat(64) });
+    expect(await server.post('/v1/build_distributions/subset', other)).toMatchObject({ status: 200, json: CACHE_MISS });
+  });
+
+  it('is not taken from a query, which ends up in logs', async () => {
+    const reply = await server.send(`/v1/builds?test_suite_token=${server.token}`, {});
+    expect(reply).toMatchObject({ status: 403, json: MISSING });
+  });
+
+  it('never reaches the log', async () => {
+    const server = await startServer();
+    await readSplit(server);
+    await new Client(server.url, 'wrong-'.repeat(8)).get('/v1/builds');
+    expect(server.log).not.toEqual([]);
+    expect(server.log.join('')).not.toContain(server.token);
+    expect(server.log.join('')).not.toContain('wrong-wrong');
+  });
+
+  it('keeps projects apart', async () => {
+    const server = await startServer();
+    const { stdout } = await runBallast(['project', 'create', 'other', '--data-dir', server.dataDir]);
+    const other = new Client(server.url, stdout.trim());
+    const list = (client: Client) => client.get('/v1/builds').then(reply => reply.json.data as { id: string }[]);
+
+    await record(server, { test_files: [{ path: 'a_spec.rb', time_execution: 7 }] });
+    const mine = await startSplit(server, ['a_spec.rb', 'b_spec.rb']);
+    expect(await list(other)).toEqual([]);
+    const [build] = await list(server);
+    expect(await other.get(`/v1/builds/${build!.id}`)).toMatchObject({
+      status: 404,
+      json: { errors: ['Could not find Build'] },
+    });
+    expect((await readSplit(other)).json).toEqual(CACHE_MISS);
+    const theirs = await startSplit(other, ['a_spec.rb'], { node_total: 1 });
+    expect(theirs.json.test_files).toEqual([{ path: 'a_spec.rb', time_execution: null }]);
+    expect(theirs.json.build_distribution_id).not.toBe(mine.json.build_distribution_id);
+    const query = 'commit_hash=c&branch=main&node_total=2&node_index=0';
+    expect((await other.get(`/v1/build_distributions/last?${query}`)).json).toEqual({
+      build_distribution_id: null,
+      time_execution: 0,
+      test_files: [],
+    });
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { record, sorted, timed, triple, uuidPattern } from '../harness/messages.js';
+import { Clock, startServer, type TestServer } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+
+/** Records so many builds at once, all at the same instant. */
+async function recordBuilds(server: TestServer, count: number, branch = 'main'): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, (_, i) => record(server, { commit_hash: `commit-${i}`, branch, test_files: [] })),
+  );
+}
+
+describe('GET /builds', () => {
+  it('has one empty page while nothing is recorded', async () => {
+    const server = await shared.project();
+    const reply = await server.get('/v1/builds');
+    const only = `${server.url}/v1/builds?page=1`;
+    expect(reply.status).toBe(200);
+    expect(reply.json).toEqual({
+      meta: {
+        records_per_page: 100,
+        total_pages: 0,
+        prev_page: null,
+        current_page: 1,
+        next_page: null,
+        is_first_page: true,
+        is_last_page: true,
+        is_page_out_of_range: false,
+      },
+      links: { first: only, prev: null, self: only, next: null, last: only },
+      data: [],
+    });
+  });
+
+  it('lists builds newest first, without their subsets', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await record(server);
+    clock.advance({ milliseconds: 1 });
+    await record(server, { commit_hash: 'next', node_total: 3 });
+    clock.advance({ seconds: 1 });
+    await record(server, { node_index: 1 });
+    const { meta, data } = (await server.get('/v1/builds')).json;
+    expect(meta).toMatchObject({ total_pages: 1, current_page: 1, is_page_out_of_range: false });
+    const id = expect.stringMatching(uuidPattern);
+    expect(data).toEqual([
+      {
+        id,
+        commit_hash: 'next',
+        branch: 'main',
+        node_total: 3,
+        created_at: '2026-01-01T00:00:00.001Z',
+        updated_at: '2026-01-01T00:00:00.001Z',
+      },
+      { id, ...triple, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:01.001Z' },
+    ]);
+  });
+
+  it('pages by 100, in one order throughout; builds of the same instant by id', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await recordBuilds(server, 150);
+    clock.advance({ seconds: 1 });
+    await recordBuilds(server, 51, 'dev');
+    const page = async (number: number) => (await server.get(`/v1/builds?page=${number}`)).json;
+    const link = (number: number) => `${server.url}/v1/builds?page=${number}`;
+    const pages = [await page(1), await page(2), await page(3)];
+
+    expect(pages.map(({ data }) => data.length)).toEqual([100, 100, 1]);
+    const builds = pages.flatMap(({ data }) => data);
+    for (const instant of [builds.slice(0, 51), builds.slice(51)]) {
+      const ids = instant.map(build => build.id);
+      expect(ids).toEqual(sorted(ids));
+      expect(new Set(instant.map(build => build.created_at)).size).toBe(1);
+    }
+    expect(new Set(builds.map(build => build.id)).size).toBe(201);
+    expect(builds.slice(0, 51).every(build => build.branch === 'dev')).toBe(true);
+
+    const meta = { records_per_page: 100, total_pages: 3, is_page_out_of_range: false };
+    const ends = { first: link(1), last: link(3) };
+    expect(pages.map(({ meta, links }) => ({ meta, links }))).toEqual([
+      {
+        meta: { ...meta, current_page: 1, prev_page: null, next_page: 2, is_first_page: true, is_last_page: false },
+        links: { ...ends, prev: null, self: link(1), next: link(2) },
+      },
+      {
+        meta: { ...meta, current_page: 2, prev_page: 1, next_page: 3, is_first_page: false, is_last_page: false },
+        links: { ...ends, prev: link(1), self: link(2), next: link(3) },
+      },
+      {
+        meta: { ...meta, current_page: 3, prev_page: 2, next_page: null, is_first_page: false, is_last_page: true },
+        links: { ...ends, prev: link(2), self: link(3), next: null },
+      },
+    ]);
+    const beyond = await page(9);
+    expect(beyond.data).toEqual([]);
+    expect(beyond.meta).toEqual({
+      ...meta,
+      current_page: 9,
+      prev_page: 3,
+      next_page: null,
+      is_first_page: false,
+      is_last_page: false,
+      is_page_out_of_range: true,
+    });
+  });
+
+  it('narrows by any filters together, which the links keep in a fixed order', async () => {
+    const server = await shared.project();
+    for (const commit_hash of ['c1', 'c2']) {
+      for (const branch of ['main', 'topic/größe & more']) {
+        for (const node_total of [2, 3]) await record(server, { commit_hash, branch, node_total });
+      }
+    }
+    const list = (filter: Record<string, string>) => server.get(`/v1/builds?${new URLSearchParams(filter).toString()}`);
+    const branch = 'topic/größe & more';
+    for (const [filter, count] of [
+      [{}, 8],
+      [{ commit_hash: 'c1' }, 4],
+      [{ branch }, 4],
+      [{ node_total: '3' }, 4],
+      [{ commit_hash: 'c2', branch }, 2],
+      [{ commit_hash: 'c2', node_total: '2' }, 2],
+      [{ branch: 'main', node_total: '2' }, 2],
+      [{ commit_hash: 'c1', branch, node_total: '3' }, 1],
+      [{ commit_hash: 'c1', branch: 'mai' }, 0],
+    ] as const) {
+      const { data, meta } = (await list(filter)).json;
+      expect(data).toHaveLength(count);
+      expect(meta.total_pages).toBe(count === 0 ? 0 : 1);
+      const wanted = { ...filter, ...('node_total' in filter && { node_total: Number(filter.node_total) }) };
+      for (const build of data) expect(build).toMatchObject(wanted);
+    }
+    const { links, meta } = (await list({ page: '1', node_total: '3', commit_hash: 'c1', branch, x: 'y' })).json;
+    expect(meta.total_pages).toBe(1);
+    expect(links.self).toBe(
+      `${server.url}/v1/builds?branch=topic%2Fgr%C3%B6%C3%9Fe+%26+more&commit_hash=c1&node_total=3&page=1`,
+    );
+    expect((await server.get(links.self.slice(server.url.length))).json.data).toHaveLength(1);
+  });
+
+  it('links to the public address where one is set', async () => {
+    const server = await startServer({ publicUrl: 'https://ballast.example.com/ci/' });
+    expect((await server.get('/v1/builds')).json.links.first).toBe('https://ballast.example.com/ci/v1/builds?page=1');
+  });
+});
+
+describe('GET /builds/:id', () => {
+  it('has all runs of the build, newest first, not grouped by node', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    for (const [node_index, seconds] of [
+      [1, 1],
+      [0, 2],
+      [1, 3],
+    ] as const) {
+      await record(server, { node_index, test_files: timed({ 'a_spec.rb': seconds }) });
+      clock.advance({ seconds: 60 });
+    }
+    const [build] = (await server.get('/v1/builds')).json.data;
+    const reply = await server.get(`/v1/builds/${build.id}`);
+    expect(reply.status).toBe(200);
+    const run = (node_index: number, seconds: number, at: string) => ({
+      id: expect.stringMatching(uuidPattern),
+      node_index,
+      created_at: at,
+      updated_at: at,
+      test_files: timed({ 'a_spec.rb': seconds }),
+    });
+    expect(reply.json).toEqual({
+      ...build,
+      build_subsets: [
+        run(1, 3, '2026-01-01T00:02:00.000Z'),
+        run(0, 2, '2026-01-01T00:01:00.000Z'),
+        run(1, 1, '2026-01-01T00:00:00.000Z'),
+      ],
+    });
+  });
+
+  it.each([
+    ['an unknown id', '00000000-0000-4000-8000-000000000000'],
+    ['a number', '1'],
+    ['a word', 'last'],
+    ['an escaped NUL', '%00'],
+    ['an endless id', 'x'.repeat(5000)],
+  ])('is a 404 for %s', async (_, id) => {
+    const server = await shared.project();
+    await record(server);
+    const errors = ['Could not find Build'];
+    expect(await server.get(`/v1/builds/${id}`)).toMatchObject({ status: 404, json: { errors } });
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { readSplit, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
+import { type Client, startServer } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+const server: Client = shared;
+
+describe('a request that no endpoint takes', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/v1'],
+    ['POST', '/v1/nothing'],
+    ['GET', '/v1/builds/one/two'],
+    ['GET', '/build_subsets'],
+    ['DELETE', '/__proto__'],
+  ])('%s %s is a 404', async (method, path) => {
+    expect(await server.send(path, { method })).toMatchObject({
+      status: 404,
+      json: { errors: [`there is no ${method} ${path}; the API's base address ends in /v1`] },
+    });
+  });
+
+  it.each([
+    ['GET', '/v1/build_subsets', 'POST'],
+    ['PUT', '/v1/build_distributions/subset', 'POST'],
+    ['POST', '/v1/build_distributions/last', 'GET, HEAD'],
+    ['DELETE', '/v1/queues/queue', 'POST'],
+    ['PATCH', '/v1/builds', 'GET, HEAD'],
+    ['OPTIONS', '/v1/builds/5', 'GET, HEAD'],
+  ])('%s %s is a 405', async (method, path, allow) => {
+    const reply = await server.send(path, { method });
+    const errors = [`${method} is not allowed on ${path}; use ${allow}`];
+    expect(reply).toMatchObject({ status: 405, json: { errors } });
+    expect(reply.headers.get('allow')).toBe(allow);
+  });
+
+  it('for the next version of the API is told which clients fit, and not by a 404', async () => {
+    const reply = await server.post('/v2/queues/queue', {});
+    expect(reply.status).toBe(422);
+    expect(reply.json.errors).toHaveLength(1);
+    expect(reply.json.errors[0]).toContain('this server speaks version 1 of the API');
+  });
+
+  it('is found when an endpoint configured with a trailing slash doubles it', async () => {
+    const server = await shared.project();
+    expect(await server.post('//v1/build_subsets', subsetMessage())).toMatchObject({ status: 201, text: '' });
+  });
+});
+
+describe('a body that cannot be read', () => {
+  it.each<[situation: string, body: string | Uint8Array, why: string]>([
+    ['an empty one', '', 'it is empty'],
+    ['a cut one', '{"branch":"main"', 'it cannot be parsed'],
+    ['a form', 'branch=main&node_total=2', 'it cannot be parsed'],
+    ['a list', '[{"branch":"main"}]', 'it must be an object with the parameters'],
+    ['a text', '"main"', 'it must be an object with the parameters'],
+    ['null', 'null', 'it must be an object with the parameters'],
+    ['one in Latin-1', Buffer.from('{"branch":"größe"}', 'latin1'), 'it is not UTF-8'],
+    ['a large cut one', `{"branch":"${'m'.repeat(100_000)}`, 'it cannot be parsed'],
+    ['a large one in Latin-1', Buffer.from(`{"branch":"${'ö'.repeat(100_000)}"}`, 'latin1'), 'it is not UTF-8'],
+  ])('%s is a 400', async (_, body, why) => {
+    for (const path of ['/v1/build_subsets', '/v1/build_distributions/subset', '/v1/queues/queue']) {
+      expect(await server.post(path, body)).toMatchObject({
+        status: 400,
+        json: { errors: [`the request body is not valid JSON: ${why}`] },
+      });
+    }
+  });
+
+  it.each(['application/xml', 'text/html; charset=utf-8', 'multipart/form-data; boundary=x', 'image/png'])(
+    'one of the type %s is a 415',
+    async type => {
+      expect(await server.post('/v1/build_subsets', subsetMessage(), { 'Content-Type': type })).toMatchObject({
+        status: 415,
+        json: { errors: [`cannot read a body of the type ${type}; send application/json`] },
+      });
+    },
+  );
+
+  it('is not one whose type is missing, careless or a JSON of some kind', async () => {
+    const server = await shared.project();
+    const types = ['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json', 'text/plain'];
+    for (const type of types) {
+      const reply = await server.post('/v1/build_subsets', subsetMessage(), { 'Content-Type': type });
+      expect(reply).toMatchObject({ status: 201, text: '' });
+    }
+    const untyped = await server.send('/v1/build_subsets', {
+      method: 'POST',
+      body: Buffer.from(JSON.stringify(subsetMessage())),
+      headers: { 'SERVICE-TEST-SUITE-TOKEN': server.token },
+    });
+    expect(untyped).toMatchObject({ status: 201, text: '' });
+  });
+
+  it('over the limit is a 413 that names the limit and its setting; one at the limit is read', async () => {
+    const server = await startServer({ maxBodyBytes: '2000' });
+    const message = JSON.stringify(splitMessage());
+    expect((await server.post('/v1/build_distributions/subset', message.padEnd(2000))).status).toBe(200);
+    expect(await server.post('/v1/build_distributions/subset', message.padEnd(2001))).toMatchObject({
+      status: 413,
+      json: {
+        errors: [
+          'the request body is larger than 2000 bytes; the server\'s setting BALLAST_MAX_BODY_BYTES raises the limit',
+        ],
+      },
+    });
+  });
+});
+
+describe('X-Request-Id', () => {
+  it('is on every answer, of whatever status, and differs', async () => {
+    const server = await startServer({ maxBodyBytes: '2000' });
+    const replies = await Promise.all([
+      server.get('/healthz'),
+      readSplit(server),
+      server.post('/v1/build_subsets', subsetMessage()),
+      server.get('/v1/nothing'),
+      server.get('/v1/build_subsets'),
+      server.post('/v1/build_subsets', {}),
+      server.post('/v1/build_subsets', '{'),
+      server.post('/v1/build_subsets', ' '.repeat(3000)),
+      server.post('/v1/build_subsets', '{}', { 'Content-Type': 'text/html' }),
+      server.send('/v1/builds', {}),
+    ]);
+    expect(replies.map(reply => reply.status)).toEqual([200, 200, 201, 404, 405, 422, 400, 413, 415, 403]);
+    const ids = replies.map(reply => reply.headers.get('x-request-id'));
+    for (const id of ids) expect(id).toMatch(uuidPattern);
+    expect(new Set(ids).size).toBe(replies.length);
+  });
+
+  it('is the caller\'s when it is sane, and leads to the request in the log', async () => {
+    const server = await startServer();
+    const reply = await server.get('/v1/builds', { 'X-Request-Id': 'job-17.node_3' });
+    expect(reply.headers.get('x-request-id')).toBe('job-17.node_3');
+    expect(server.log.map(line => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ request: 'job-17.node_3', method: 'GET', path: '/v1/builds', status: 200 }),
+    );
+  });
+
+  it.each([
+    ['an empty one', ''],
+    ['two words', 'two words'],
+    ['markup', '<script>'],
+    ['129 characters', 'x'.repeat(129)],
+  ])('is a new one instead of %s', async (_, given) => {
+    const reply = await server.get('/v1/nothing', { 'X-Request-Id': given });
+    expect(reply.headers.get('x-request-id')).toMatch(uuidPattern);
+  });
+});
+
+describe('an answer', () => {
+  it('is JSON where it has a body, and has no type where it has none', async () => {
+    const server = await shared.project();
+    expect((await readSplit(server)).headers.get('content-type')).toBe('application/json');
+    expect((await server.get('/v1/nothing')).headers.get('content-type')).toBe('application/json');
+    const recorded = await server.post('/v1/build_subsets', subsetMessage());
+    expect(recorded.headers.get('content-length')).toBe('0');
+    expect(recorded.headers.get('content-type')).toBeNull();
+  });
+});

@@ -1,0 +1,32 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { initialise, manyPaths, startSplit, subsetMessage } from '../harness/messages.js';
+import { startServer } from '../harness/server.js';
+
+const people = {
+  user_seat: 'Wilhelmina Zebrowski',
+  build_author: 'Wilhelmina Zebrowski <wilhelmina@zebrowski.example>',
+  commit_authors: [{ commits: 3, author: 'Wilhelmina Zebrowski <wilhelmina@zebrowski.example>' }],
+};
+
+describe('people whose client did not mask them', () => {
+  it.each([
+    ['a small', 3],
+    ['a large', 1500],
+  ])('are masked before they are stored or logged, with %s suite', async (_, count) => {
+    const server = await startServer({ logLevel: 'trace' });
+    const paths = manyPaths(count);
+    expect((await startSplit(server, paths, people)).status).toBe(200);
+    expect((await initialise(server, paths, people)).status).toBe(200);
+    expect((await server.post('/v1/build_subsets', subsetMessage(people))).status).toBe(201);
+    // A refused message is not shown to the log either.
+    expect((await startSplit(server, ['ab'], { ...people, branch: 'other' })).status).toBe(422);
+    await server.close();
+    const stored = readdirSync(server.dataDir)
+      .map(name => readFileSync(join(server.dataDir, name), 'latin1'))
+      .join('');
+    expect(stored).toContain('Wi******** Ze*******');
+    for (const place of [stored, server.log.join('')]) expect(place).not.toMatch(/wilhelmina|zebrowski/i);
+  });
+});

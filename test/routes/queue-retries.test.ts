@@ -1,0 +1,142 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  connect,
+  drain,
+  initialise,
+  listed,
+  manyPaths,
+  pathsOf,
+  pull,
+  queueMessage,
+  sorted,
+} from '../harness/messages.js';
+import { startServer, type TestServer } from '../harness/server.js';
+import { post, RawConnection } from '../http/raw.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+
+const paths = manyPaths(40);
+
+describe('batch_uuid', () => {
+  it('gives the same node the same batch again, byte for byte', async () => {
+    const server = await shared.project();
+    const first = await initialise(server, paths, { batch_uuid: 'u1' });
+    expect(pathsOf(first)).not.toEqual([]);
+    expect((await initialise(server, paths, { batch_uuid: 'u1' })).text).toBe(first.text);
+    expect((await connect(server, { batch_uuid: 'u1' })).text).toBe(first.text);
+    const second = await pull(server, { batch_uuid: 'u2' });
+    expect(pathsOf(second)).not.toEqual(pathsOf(first));
+    expect((await pull(server, { batch_uuid: 'u2' })).text).toBe(second.text);
+    expect((await pull(server, { batch_uuid: 'u1' })).text).toBe(first.text);
+    const rest = await drain(server);
+    expect(sorted([...pathsOf(first), ...pathsOf(second), ...rest])).toEqual(paths);
+    expect((await pull(server, { batch_uuid: 'u2' })).text).toBe(second.text);
+  });
+
+  it('is used from the failed connect to the batch: the failure is never replayed', async () => {
+    const server = await shared.project();
+    const uuid = { batch_uuid: 'u1' };
+    expect((await connect(server, uuid)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+    const first = await initialise(server, paths, uuid);
+    expect(pathsOf(first)).not.toEqual([]);
+    expect((await connect(server, uuid)).text).toBe(first.text);
+  });
+
+  it('belongs to its node: another node with the same uuid gets files of its own', async () => {
+    const server = await shared.project();
+    const first = await initialise(server, paths, { batch_uuid: 'u1' });
+    const other = await connect(server, { batch_uuid: 'u1', node_index: 1 });
+    expect(pathsOf(other)).not.toEqual([]);
+    expect(pathsOf(first).filter(path => pathsOf(other).includes(path))).toEqual([]);
+    expect((await connect(server, { batch_uuid: 'u1', node_index: 1 })).text).toBe(other.text);
+  });
+
+  it('gives a batch of a fixed split again too', async () => {
+    const server = await shared.project();
+    await initialise(server, paths, { batch_uuid: 'u1' });
+    await drain(server);
+    const fixed = { fixed_queue_split: true, node_build_id: '200', batch_uuid: 'u9' };
+    const again = await connect(server, fixed);
+    expect(sorted(pathsOf(again))).toEqual(paths);
+    expect((await connect(server, fixed)).text).toBe(again.text);
+  });
+
+  it('is known after a restart', async () => {
+    const server = await startServer();
+    const first = await initialise(server, paths, { batch_uuid: 'u1' });
+    await server.close();
+    const again = await startServer({ dataDir: server.dataDir });
+    expect((await pull(again, { batch_uuid: 'u1' })).text).toBe(first.text);
+    expect(sorted([...pathsOf(first), ...(await drain(again))])).toEqual(paths);
+  });
+});
+
+describe('X-Retry-Count', () => {
+  it('above 0 gives a client without uuids its last batch again', async () => {
+    const server = await shared.project();
+    const first = await initialise(server, paths);
+    const second = await pull(server, {}, { 'X-Retry-Count': '0' });
+    expect(pathsOf(second)).not.toEqual(pathsOf(first));
+    for (const count of ['1', '2']) {
+      expect((await pull(server, {}, { 'X-Retry-Count': count })).text).toBe(second.text);
+    }
+    const rest = await drain(server);
+    expect(sorted([...pathsOf(first), ...pathsOf(second), ...rest])).toEqual(paths);
+  });
+
+  it('above 0 on a first request that never arrived gives a first batch, and of another node nothing', async () => {
+    const server = await startServer();
+    const first = await initialise(server, paths);
+    const other = await connect(server, { node_index: 1 }, { 'X-Retry-Count': '1' });
+    expect(pathsOf(other)).not.toEqual([]);
+    expect(pathsOf(first).filter(path => pathsOf(other).includes(path))).toEqual([]);
+  });
+});
+
+describe('a node that leaves before its answer was written', () => {
+  /** Sends a message and leaves at once; resolves when the server noticed. */
+  async function sendAndLeave(server: TestServer, message: object): Promise<void> {
+    const connection = await RawConnection.open(server.url);
+    connection.send(post('/v1/queues/queue', server.token, JSON.stringify(message)));
+    connection.leave();
+    await vi.waitFor(() => expect(server.log.join('')).toContain('"msg":"client left"'), { interval: 5 });
+  }
+
+  it('keeps nothing: its batch is the next one handed out', async () => {
+    const server = await startServer();
+    // A queue whose node does not leave shows which batch would come second.
+    await initialise(server, paths, { node_build_id: 'twin' });
+    const expected = await connect(server, { node_build_id: 'twin', node_index: 1 });
+
+    const first = await initialise(server, paths);
+    await sendAndLeave(server, queueMessage({ node_index: 1 }));
+    const next = await pull(server);
+    expect(pathsOf(next)).toEqual(pathsOf(expected));
+    const rest = await drain(server);
+    expect(sorted([...pathsOf(first), ...pathsOf(next), ...rest])).toEqual(paths);
+  });
+
+  it('may come back with its uuid, and no file is lost or handed out twice', async () => {
+    const server = await startServer();
+    const first = await initialise(server, paths);
+    const uuid = { batch_uuid: 'u1', node_index: 1 };
+    await sendAndLeave(server, queueMessage(uuid));
+    const back = await connect(server, uuid);
+    expect((await connect(server, uuid)).text).toBe(back.text);
+    const rest = await drain(server);
+    expect(sorted([...pathsOf(first), ...pathsOf(back), ...rest])).toEqual(paths);
+  });
+
+  it.each([
+    ['small', 40],
+    ['large', 3000],
+  ])('while it initialises a %s suite leaves the queue to the others', async (_, count) => {
+    const server = await startServer();
+    const all = manyPaths(count);
+    await sendAndLeave(server, queueMessage({ attempt_connect_to_queue: false, test_files: listed(all) }));
+    const other = await initialise(server, all, { node_index: 1 });
+    expect(pathsOf(other)[0]).toBe(all[0]);
+    expect(sorted([...pathsOf(other), ...(await drain(server, { node_index: 1 }))])).toEqual(all);
+  });
+});

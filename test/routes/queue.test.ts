@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { connect, drain, initialise, manyPaths, pathsOf, pull, record, sorted, timed } from '../harness/messages.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+
+describe('POST /queues/queue', () => {
+  it('asks the first node for the list, and gives it batches until the end', async () => {
+    const server = await shared.project();
+    const failed = await connect(server);
+    expect(failed.status).toBe(200);
+    expect(failed.json).toEqual({
+      queue_name: expect.stringMatching(/./),
+      message: 'There is no queue for this build yet: send the test files to initialise it.',
+      code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
+    });
+    const { queue_name } = failed.json;
+    const paths = manyPaths(12);
+    const first = await initialise(server, paths);
+    expect(first.status).toBe(200);
+    expect(first.json).toEqual({ queue_name, build_subset_id: null, test_files: expect.any(Array) });
+    expect(first.json.test_files[0]).toEqual({ path: expect.any(String), time_execution: null });
+    const second = await pull(server);
+    expect(second.json).toEqual({ queue_name, build_subset_id: null, test_files: expect.any(Array) });
+    const rest = await drain(server);
+    expect(sorted([...pathsOf(first), ...pathsOf(second), ...rest])).toEqual(paths);
+    for (let i = 0; i < 2; i++) {
+      expect(await pull(server)).toMatchObject({
+        status: 200,
+        json: { queue_name, build_subset_id: null, test_files: [] },
+      });
+    }
+  });
+
+  it('shares one queue among the nodes of a build, each file once', async () => {
+    const server = await shared.project();
+    const paths = manyPaths(60);
+    const more = (node_index: number) => ({ node_total: 3, node_index });
+    const first = await initialise(server, paths, more(0));
+    const others = [await connect(server, more(1)), await connect(server, more(2))];
+    for (const other of others) expect(other.json.queue_name).toBe(first.json.queue_name);
+    const rest = await Promise.all([0, 1, 2].map(node => drain(server, more(node))));
+    expect(sorted([first, ...others].flatMap(pathsOf).concat(...rest))).toEqual(paths);
+  });
+
+  it.each([
+    ['small', 40],
+    ['large', 1500],
+  ])('makes one queue of a %s suite when all nodes send the list at once', async (_, count) => {
+    const server = await shared.project();
+    const paths = manyPaths(count);
+    const more = (node_index: number) => ({ node_total: 8, node_index });
+    const nodes = [0, 1, 2, 3, 4, 5, 6, 7];
+    const first = await Promise.all(nodes.map(node => initialise(server, paths, more(node))));
+    expect(new Set(first.map(({ json }) => json.queue_name)).size).toBe(1);
+    const rest = await Promise.all(nodes.map(node => drain(server, more(node))));
+    expect(sorted(first.flatMap(pathsOf).concat(...rest))).toEqual(paths);
+  });
+
+  it('remembers a drained queue: nobody starts a second one for the same build', async () => {
+    const server = await shared.project();
+    const { queue_name } = (await initialise(server, ['a_spec.rb', 'b_spec.rb'])).json;
+    await drain(server);
+    const end = { queue_name, build_subset_id: null, test_files: [] };
+    expect((await connect(server, { node_index: 1 })).json).toEqual(end);
+    expect((await initialise(server, ['a_spec.rb', 'b_spec.rb'], { node_index: 1 })).json).toEqual(end);
+    expect((await pull(server, { node_index: 1 })).json).toEqual(end);
+  });
+
+  it('answers a later request for a queue that never was with the end', async () => {
+    const server = await shared.project();
+    const { queue_name } = (await connect(server)).json;
+    const reply = await pull(server);
+    expect(reply.status).toBe(200);
+    expect(reply.json).toEqual({ queue_name, build_subset_id: null, test_files: [] });
+    expect((await connect(server)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+  });
+
+  it.each([{ node_build_id: '200' }, { commit_hash: 'next' }, { branch: 'next' }, { node_total: 3 }])(
+    'has another queue for %o',
+    async other => {
+      const server = await shared.project();
+      const { queue_name } = (await initialise(server, ['a_spec.rb', 'b_spec.rb'])).json;
+      const failed = await connect(server, other);
+      expect(failed.json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+      expect(failed.json.queue_name).not.toBe(queue_name);
+      const first = await initialise(server, ['c_spec.rb'], other);
+      expect(first.json.queue_name).toBe(failed.json.queue_name);
+      expect(pathsOf(first)).toEqual(['c_spec.rb']);
+      expect(pathsOf(await pull(server, other))).toEqual([]);
+    },
+  );
+
+  it('hands out a path that is listed twice once', async () => {
+    const server = await shared.project();
+    const first = await initialise(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb', 'a_spec.rb']);
+    expect(sorted([...pathsOf(first), ...(await drain(server))])).toEqual(['a_spec.rb', 'b_spec.rb']);
+  });
+
+  it('tells recorded times, and hands out the slowest file first', async () => {
+    const server = await shared.project();
+    await record(server, { test_files: timed({ 'a_spec.rb': 1, 'b_spec.rb': 30, 'c_spec.rb': 4 }) });
+    const { test_files } = (await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json;
+    expect(test_files[0]).toEqual({ path: 'b_spec.rb', time_execution: 30 });
+  });
+
+  it('considers attempt_connect_to_queue only when the node may initialise', async () => {
+    const server = await shared.project();
+    const paths = manyPaths(30);
+    const first = await initialise(server, paths);
+    const second = await pull(server, { attempt_connect_to_queue: true });
+    expect(pathsOf(second)).not.toEqual([]);
+    expect(sorted([...pathsOf(first), ...pathsOf(second), ...(await drain(server))])).toEqual(paths);
+    const other = await pull(server, { attempt_connect_to_queue: true, node_build_id: 'other' });
+    expect(other.json.test_files).toEqual([]);
+  });
+
+  it('serves an old client, which knows no attempt_connect_to_queue', async () => {
+    const server = await shared.project();
+    const paths = manyPaths(10);
+    const old = { attempt_connect_to_queue: undefined, node_total: 1 };
+    const first = await initialise(server, paths, old);
+    expect(sorted([...pathsOf(first), ...(await drain(server, { node_total: 1 }))])).toEqual(paths);
+  });
+});
+
+describe('skip_pull', () => {
+  it('creates the queue and takes nothing', async () => {
+    const server = await shared.project();
+    const { queue_name } = (await connect(server, { skip_pull: true })).json;
+    const created = await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'], { skip_pull: true });
+    expect(created.status).toBe(200);
+    expect(created.json).toMatchObject({ queue_name, test_files: [] });
+    expect(sorted(await drain(server))).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+  });
+
+  it('connects to a queue, says where to see it and takes nothing', async () => {
+    const server = await shared.project();
+    const paths = manyPaths(20);
+    const first = await initialise(server, paths);
+    for (const reply of [
+      await connect(server, { skip_pull: true, node_index: 1 }),
+      await initialise(server, paths, { skip_pull: 'true', node_index: 1 }),
+    ]) {
+      expect(reply.json).toMatchObject({ queue_name: first.json.queue_name, test_files: [] });
+      const { origin, pathname } = new URL(reply.json.url);
+      expect(origin + pathname).toMatch(server.url);
+    }
+    expect(sorted([...pathsOf(first), ...(await drain(server))])).toEqual(paths);
+  });
+
+  it('fails to connect where there is no queue', async () => {
+    const server = await shared.project();
+    expect((await connect(server, { skip_pull: true })).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import {
+  listed,
+  manyPaths,
+  pathsOf,
+  readSplit,
+  record,
+  sorted,
+  splitMessage,
+  startSplit,
+  timed,
+  uuidPattern,
+} from '../harness/messages.js';
+import { startServer } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+
+const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
+
+describe('POST /build_distributions/subset', () => {
+  it('asks for the list at the first attempt, takes it at the second, and knows it from then on', async () => {
+    const server = await shared.project();
+    expect(await readSplit(server)).toMatchObject({ status: 200, json: CACHE_MISS });
+    const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+    expect(first.status).toBe(200);
+    expect(first.json).toEqual({
+      build_distribution_id: expect.stringMatching(uuidPattern),
+      node_index: 0,
+      test_files: expect.any(Array),
+    });
+    const second = await readSplit(server, { node_index: 1 });
+    expect(second.json).toMatchObject({ build_distribution_id: first.json.build_distribution_id, node_index: 1 });
+    expect(sorted([...pathsOf(first), ...pathsOf(second)])).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+    for (const { time_execution } of [...first.json.test_files, ...second.json.test_files]) {
+      expect(time_execution).toBeNull();
+    }
+    expect((await readSplit(server)).json).toEqual(first.json);
+  });
+
+  it('splits by recorded time: nodes even, their files slowest first, an unknown file without a time', async () => {
+    const server = await shared.project();
+    await record(server, { test_files: timed({ 'one.rb': 1, 'eight.rb': 8, 'three.rb': 3, 'four.rb': 4 }) });
+    const paths = ['one.rb', 'three.rb', 'four.rb', 'eight.rb'];
+    const nodes = [await startSplit(server, paths), await readSplit(server, { node_index: 1 })];
+    const files = nodes.map(({ json }) => json.test_files).sort((a, b) => a.length - b.length);
+    expect(files).toEqual([timed({ 'eight.rb': 8 }), timed({ 'four.rb': 4, 'three.rb': 3, 'one.rb': 1 })]);
+
+    const other = await startSplit(server, [...paths, 'new.rb'], { branch: 'other', node_total: 1 });
+    expect(other.json.test_files).toContainEqual({ path: 'new.rb', time_execution: null });
+    expect(other.json.test_files).toContainEqual({ path: 'eight.rb', time_execution: 8 });
+  });
+
+  it('takes a file that was only scheduled (0 seconds) for one that was never measured', async () => {
+    const server = await shared.project();
+    await record(server, { test_files: timed({ 'a_spec.rb': 0, 'b_spec.rb': 2 }) });
+    await record(server, { test_files: timed({ 'a_spec.rb': 0, 'b_spec.rb': 0 }) });
+    const { json } = await startSplit(server, ['a_spec.rb', 'b_spec.rb'], { node_total: 1 });
+    expect(json.test_files).toHaveLength(2);
+    expect(json.test_files).toContainEqual({ path: 'a_spec.rb', time_execution: null });
+    expect(json.test_files).toContainEqual({ path: 'b_spec.rb', time_execution: 2 });
+  });
+
+  it('gives a fixed split again to any other CI build of the triple, whatever its list', async () => {
+    const server = await shared.project();
+    const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+    expect((await readSplit(server, { ci_build_id: '200' })).json).toEqual(first.json);
+    const changed = await startSplit(server, ['d_spec.rb'], { ci_build_id: 300, fixed_test_suite_split: true });
+    expect(changed.json).toEqual(first.json);
+    for (const other of [{ commit_hash: 'next' }, { branch: 'next' }, { node_total: 3 }]) {
+      expect((await readSplit(server, other)).json).toEqual(CACHE_MISS);
+    }
+  });
+
+  it('makes a split of its own for each CI build when it is not fixed', async () => {
+    const server = await shared.project();
+    const dynamic = { fixed_test_suite_split: false };
+    const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb'], dynamic);
+    expect((await readSplit(server, dynamic)).json).toEqual(first.json);
+    expect((await readSplit(server, { ...dynamic, ci_build_id: '200' })).json).toEqual(CACHE_MISS);
+    const second = await startSplit(server, ['c_spec.rb'], { ...dynamic, ci_build_id: '200' });
+    expect(pathsOf(second)).toEqual(['c_spec.rb']);
+    expect(second.json.build_distribution_id).not.toBe(first.json.build_distribution_id);
+    expect((await readSplit(server, dynamic)).json).toEqual(first.json);
+  });
+
+  it.each([
+    ['small', 40],
+    ['large', 1500],
+  ])('makes one split of a %s suite when all nodes send the list at once', async (_, count) => {
+    const server = await shared.project();
+    const paths = manyPaths(count);
+    const nodes = await Promise.all(
+      Array.from({ length: 8 }, (_, node_index) => {
+        // Nodes list the files in an order of their own.
+        const mine = [...paths.slice(node_index), ...paths.slice(0, node_index)];
+        return startSplit(server, mine, { node_total: 8, node_index });
+      }),
+    );
+    expect(new Set(nodes.map(({ json }) => json.build_distribution_id)).size).toBe(1);
+    expect(nodes.map(({ json }) => json.node_index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(sorted(nodes.flatMap(pathsOf))).toEqual(paths);
+  });
+
+  it('leaves nodes beyond the files without any', async () => {
+    const server = await shared.project();
+    await startSplit(server, ['a_spec.rb', 'b_spec.rb'], { node_total: 4 });
+    const nodes = await Promise.all([0, 1, 2, 3].map(node_index => readSplit(server, { node_total: 4, node_index })));
+    expect(nodes.map(({ json }) => json.test_files.length).sort()).toEqual([0, 0, 1, 1]);
+    expect(sorted(nodes.flatMap(pathsOf))).toEqual(['a_spec.rb', 'b_spec.rb']);
+  });
+
+  it('runs a path that is listed twice once', async () => {
+    const server = await shared.project();
+    const reply = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb'], { node_total: 1 });
+    expect(sorted(pathsOf(reply))).toEqual(['a_spec.rb', 'b_spec.rb']);
+  });
+
+  it('serves an old client, which knows no cache_read_attempt', async () => {
+    const server = await shared.project();
+    const old = { cache_read_attempt: undefined, fixed_test_suite_split: undefined, node_total: 1 };
+    const first = await startSplit(server, ['a_spec.rb'], old);
+    expect(pathsOf(first)).toEqual(['a_spec.rb']);
+    expect((await startSplit(server, ['a_spec.rb'], old)).json).toEqual(first.json);
+    const message = splitMessage({ ...old, test_files: [] });
+    expect(await server.post('/v1/build_distributions/subset', message)).toMatchObject({
+      status: 422,
+      json: { errors: [{ test_files: ['parameter is required'] }] },
+    });
+  });
+
+  it('answers a large suite as it answers a small one', async () => {
+    const server = await shared.project();
+    const seconds = Object.fromEntries(manyPaths(2000).map((path, i) => [path, 1 + (i % 7)]));
+    await record(server, { test_files: timed(seconds) });
+    const nodes = [
+      await startSplit(server, [...Object.keys(seconds), 'new_spec.rb'], { node_index: 1 }),
+      await readSplit(server, { node_index: 0 }),
+    ];
+    const files = nodes.flatMap(({ json }) => json.test_files as { path: string; time_execution: number | null }[]);
+    expect(files).toHaveLength(2001);
+    expect(Object.fromEntries(files.map(({ path, time_execution }) => [path, time_execution]))).toEqual({
+      ...seconds,
+      'new_spec.rb': null,
+    });
+    for (const { json } of nodes) {
+      const times: number[] = json.test_files.map((file: any) => file.time_execution).filter(Boolean);
+      expect(times).toEqual([...times].sort((a, b) => b - a));
+    }
+  });
+
+  it('keeps a split over a restart', async () => {
+    const server = await startServer();
+    const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+    await server.close();
+    const again = await startServer({ dataDir: server.dataDir });
+    expect((await readSplit(again)).text).toBe(first.text);
+  });
+
+  it('ignores a list that comes with an attempt to read the cache', async () => {
+    const server = await shared.project();
+    const reply = await readSplit(server, { test_files: listed(['a_spec.rb']) });
+    expect(reply).toMatchObject({ status: 200, json: CACHE_MISS });
+    expect((await readSplit(server)).json).toEqual(CACHE_MISS);
+  });
+});

@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Fields,
+  listed,
+  pathsOf,
+  queueMessage,
+  splitMessage,
+  subsetMessage,
+  triple,
+  uuidPattern,
+} from '../harness/messages.js';
+import type { Client, Reply } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const REQUIRED = ['parameter is required'];
+const NO_BOOLEAN = ['is not a boolean'];
+const NO_NUMBER = ['is not a number'];
+const NO_STRING = ['is not a string'];
+const SHORT = ['is too short (minimum is 3 characters)'];
+const LONG = ['is too long (maximum is 4096 characters)'];
+const shared = new SharedServer();
+const server: Client = shared;
+
+type Send = (client: Client, more: Fields) => Promise<Reply>;
+
+const posts = {
+  subset: (client, more) => client.post('/v1/build_subsets', subsetMessage(more)),
+  split: (client, more) => client.post('/v1/build_distributions/subset', splitMessage(more)),
+  queue: (client, more) => client.post('/v1/queues/queue', queueMessage(more)),
+} satisfies Record<string, Send>;
+
+const last: Send = (client, more) => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...triple, node_index: 0, ...more })) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return client.get(`/v1/build_distributions/last?${query.toString()}`);
+};
+
+describe('the parameters that all endpoints of nodes share', () => {
+  it.each<[situation: string, more: Fields, complaints: object]>([
+    ['a missing commit_hash', { commit_hash: undefined }, { commit_hash: REQUIRED }],
+    ['an empty branch', { branch: '' }, { branch: REQUIRED }],
+    ['a node_total in words', { node_total: 'two' }, { node_total: NO_NUMBER }],
+    ['a broken node_total', { node_total: '2.5' }, { node_total: ['is not an integer'] }],
+    ['no nodes', { node_total: 0 }, { node_total: ['must be greater than or equal to 1'] }],
+    ['a negative node_index', { node_index: '-1' }, { node_index: ['must be greater than or equal to 0'] }],
+    [
+      'a node_index above the maximum',
+      { node_total: 4, node_index: 4 },
+      { node_index: ['must be less than or equal to 3'] },
+    ],
+    ['a branch of 4097 characters', { branch: 'b'.repeat(4097) }, { branch: LONG }],
+    [
+      'two wrong ones at once',
+      { branch: undefined, node_index: 9 },
+      { branch: REQUIRED, node_index: ['must be less than or equal to 1'] },
+    ],
+  ])('%s is a 422 at each', async (_, more, complaints) => {
+    for (const send of [...Object.values(posts), last]) {
+      expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [complaints] } });
+    }
+  });
+
+  it.each<[situation: string, more: Fields, complaints: object]>([
+    ['a number as commit_hash', { commit_hash: 12 }, { commit_hash: NO_STRING }],
+    ['an object as branch', { branch: { name: 'main' } }, { branch: NO_STRING }],
+    ['an object as node_total', { node_total: {} }, { node_total: NO_NUMBER }],
+    ['a boolean as node_index', { node_index: true }, { node_index: NO_NUMBER }],
+    ['a list of indices', { node_index: [0] }, { node_index: NO_NUMBER }],
+    ['a null node_total', { node_total: null }, { node_total: REQUIRED }],
+    ['test_files as text', { test_files: 'a_spec.rb' }, { test_files: ['is not an array'] }],
+    ['test_files as an object', { test_files: { path: 'a_spec.rb' } }, { test_files: ['is not an array'] }],
+  ])('%s is a 422 at each POST', async (_, more, complaints) => {
+    for (const send of Object.values(posts)) {
+      expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [complaints] } });
+    }
+  });
+
+  it('may come as numeric strings, beside parameters that nobody knows', async () => {
+    const server = await shared.project();
+    const more = { node_total: '2', node_index: '1', some_new_parameter: { deep: [1] } };
+    expect(await posts.subset(server, more)).toMatchObject({ status: 201, text: '' });
+    expect((await posts.split(server, more)).json).toEqual({
+      code: 'TEST_SUITE_SPLIT_CACHE_MISS',
+    });
+    expect((await posts.queue(server, more)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+    expect((await last(server, more)).json.build_distribution_id).toMatch(uuidPattern);
+    expect((await server.get('/v1/builds')).json.data).toMatchObject([{ node_total: 2 }]);
+  });
+});
+
+describe('a message without any parameter', () => {
+  const shared = { commit_hash: REQUIRED, branch: REQUIRED, node_total: REQUIRED, node_index: REQUIRED };
+
+  it.each<[path: string, complaints: object]>([
+    ['/v1/build_subsets', { ...shared, test_files: REQUIRED }],
+    ['/v1/build_distributions/subset', { ...shared, cache_read_attempt: REQUIRED, ci_build_id: REQUIRED }],
+    [
+      '/v1/queues/queue',
+      { ...shared, can_initialize_queue: REQUIRED, attempt_connect_to_queue: REQUIRED, node_build_id: REQUIRED },
+    ],
+  ])('to %s is told of all that are required', async (path, complaints) => {
+    const reply = await server.post(path, {});
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({ errors: [complaints] });
+  });
+
+  it('to GET /build_distributions/last is told of all that are required', async () => {
+    const reply = await server.get('/v1/build_distributions/last');
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({ errors: [shared] });
+  });
+});
+
+describe('test_files of POST /build_subsets', () => {
+  it('that are wrong are named by position, each with all that is wrong with it', async () => {
+    const server = await shared.project();
+    const test_files = [
+      { path: 'fine_spec.rb', time_execution: 1 },
+      { path: 'ab', time_execution: 'fast' },
+      { time_execution: 1 },
+      { path: 'no_time_spec.rb' },
+      { path: 'back_spec.rb', time_execution: -0.5 },
+      { path: 'null_spec.rb', time_execution: null },
+      { path: 7, time_execution: [1] },
+      { path: 'p'.repeat(4097), time_execution: 0 },
+      'a_spec.rb',
+      null,
+    ];
+    const reply = await posts.subset(server, { test_files });
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({
+      errors: [
+        {
+          test_files: [
+            { 1: { path: SHORT, time_execution: NO_NUMBER } },
+            { 2: { path: REQUIRED } },
+            { 3: { time_execution: REQUIRED } },
+            { 4: { time_execution: ['must be greater than or equal to 0'] } },
+            { 5: { time_execution: NO_NUMBER } },
+            { 6: { path: NO_STRING, time_execution: NO_NUMBER } },
+            { 7: { path: LONG } },
+            { 8: ['is not an object'] },
+            { 9: ['is not an object'] },
+          ],
+        },
+      ],
+    });
+    expect((await server.get('/v1/builds')).json.data).toEqual([]);
+  });
+
+  it('with a time beyond all numbers are refused', async () => {
+    const body = JSON.stringify(subsetMessage({ test_files: [{ path: 'a_spec.rb', time_execution: 1 }] }));
+    const reply = await server.post('/v1/build_subsets', body.replace('"time_execution":1', '"time_execution":1e999'));
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({ errors: [{ test_files: [{ 0: { time_execution: NO_NUMBER } }] }] });
+  });
+
+  it('are complained about together with the other parameters, also in thousands', async () => {
+    const test_files = Array.from({ length: 3000 }, (_, i) => ({
+      path: `spec/file_${i}_spec.rb`,
+      time_execution: i === 2999 ? 'slow' : 1,
+    }));
+    const reply = await posts.subset(server, { test_files, node_index: 2 });
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({
+      errors: [
+        {
+          node_index: ['must be less than or equal to 1'],
+          test_files: [{ 2999: { time_execution: NO_NUMBER } }],
+        },
+      ],
+    });
+  });
+
+  it('may have a path of 3 characters and a time of 0', async () => {
+    const server = await shared.project();
+    const reply = await posts.subset(server, { test_files: [{ path: 'a.c', time_execution: 0 }] });
+    expect(reply).toMatchObject({ status: 201, text: '' });
+  });
+});
+
+describe('parameters of a split and of a queue', () => {
+  it.each<[endpoint: keyof typeof posts, situation: string, more: Fields, complaints: object]>([
+    ['split', 'a flag in other words', { cache_read_attempt: 'yes' }, { cache_read_attempt: NO_BOOLEAN }],
+    ['split', 'a number as flag', { fixed_test_suite_split: 1 }, { fixed_test_suite_split: NO_BOOLEAN }],
+    ['split', 'a ci_build_id missing', { ci_build_id: undefined }, { ci_build_id: REQUIRED }],
+    ['split', 'an object as ci_build_id', { ci_build_id: { id: 1 } }, { ci_build_id: NO_STRING }],
+    ['split', 'a list as ci_build_id', { ci_build_id: [1] }, { ci_build_id: NO_STRING }],
+    ['split', 'no list to split', { cache_read_attempt: false }, { test_files: REQUIRED }],
+    ['split', 'an empty list to split', { cache_read_attempt: false, test_files: [] }, { test_files: REQUIRED }],
+    [
+      'split',
+      'a short path to split',
+      { cache_read_attempt: false, test_files: listed(['ab']) },
+      { test_files: [{ 0: { path: SHORT } }] },
+    ],
+    ['split', 'a missing flag without files', { cache_read_attempt: undefined }, { cache_read_attempt: REQUIRED }],
+    ['split', 'a user_seat that is a number', { user_seat: 5 }, { user_seat: NO_STRING }],
+    ['queue', 'a flag in other words', { can_initialize_queue: 'yes' }, { can_initialize_queue: NO_BOOLEAN }],
+    ['queue', 'a number as flag', { fixed_queue_split: 0 }, { fixed_queue_split: NO_BOOLEAN }],
+    ['queue', 'an object as flag', { skip_pull: {} }, { skip_pull: NO_BOOLEAN }],
+    ['queue', 'a node_build_id missing', { node_build_id: null }, { node_build_id: REQUIRED }],
+    ['queue', 'an object as node_build_id', { node_build_id: {} }, { node_build_id: NO_STRING }],
+    ['queue', 'a list as batch_uuid', { batch_uuid: ['u'] }, { batch_uuid: NO_STRING }],
+    ['queue', 'no list to queue', { attempt_connect_to_queue: false }, { test_files: REQUIRED }],
+    [
+      'queue',
+      'an empty list to queue',
+      { attempt_connect_to_queue: false, test_files: [] },
+      { test_files: REQUIRED },
+    ],
+    [
+      'queue',
+      'an entry without path',
+      { attempt_connect_to_queue: false, test_files: [{}] },
+      { test_files: [{ 0: { path: REQUIRED } }] },
+    ],
+    [
+      'queue',
+      'a missing flag without files',
+      { attempt_connect_to_queue: undefined },
+      { attempt_connect_to_queue: REQUIRED },
+    ],
+    ['queue', 'a build_author that is an object', { build_author: {} }, { build_author: NO_STRING }],
+    [
+      'queue',
+      'commit_authors that are text',
+      { commit_authors: 'Jo**' },
+      { commit_authors: ['is not an array'] },
+    ],
+    [
+      'queue',
+      'an author without commits',
+      { commit_authors: [{ author: 'Jo**' }] },
+      { commit_authors: [{ 0: { commits: REQUIRED } }] },
+    ],
+  ])('%s: %s is a 422', async (endpoint, _, more, complaints) => {
+    const reply = await posts[endpoint](server, more);
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({ errors: [complaints] });
+  });
+
+  it('may be booleans as text, and people may be missing, null or a digest', async () => {
+    const server = await shared.project();
+    const { split } = posts;
+    const test_files = listed(['a_spec.rb']);
+    for (const user_seat of [undefined, null, '5f4dcc3b5aa765d61d8327deb882cf99', '']) {
+      const people = { user_seat, build_author: user_seat, commit_authors: null };
+      const queued = await posts.queue(server, {
+        ...people,
+        can_initialize_queue: 'true',
+        attempt_connect_to_queue: 'false',
+        fixed_queue_split: 'false',
+        node_build_id: `build-${String(user_seat)}`,
+        test_files,
+      });
+      expect(pathsOf(queued)).toEqual(['a_spec.rb']);
+      const reply = await split(server, { ...people, cache_read_attempt: 'false', node_total: 1, test_files });
+      expect(pathsOf(reply)).toEqual(['a_spec.rb']);
+    }
+  });
+
+  it('may be build ids as integers, which are the same as their text', async () => {
+    const server = await shared.project();
+    const fresh = { cache_read_attempt: false, fixed_test_suite_split: false, test_files: listed(['a_spec.rb']) };
+    const split = await posts.split(server, { ...fresh, ci_build_id: 4711 });
+    const again = await posts.split(server, {
+      fixed_test_suite_split: false,
+      ci_build_id: '4711',
+    });
+    expect(again.json).toEqual(split.json);
+    const failed = await posts.queue(server, { node_build_id: 4711 });
+    const same = await posts.queue(server, { node_build_id: '4711' });
+    expect(same.json.queue_name).toBe(failed.json.queue_name);
+  });
+});
+
+describe('the query of GET /builds', () => {
+  it.each<[query: string, complaints: object]>([
+    ['page=0', { page: ['must be greater than or equal to 1'] }],
+    ['page=-3', { page: ['must be greater than or equal to 1'] }],
+    ['page=1.5', { page: ['is not an integer'] }],
+    ['page=two', { page: NO_NUMBER }],
+    ['node_total=all', { node_total: NO_NUMBER }],
+    ['page=x&node_total=2.5', { page: NO_NUMBER, node_total: ['is not an integer'] }],
+  ])('%s is a 422', async (query, complaints) => {
+    const reply = await server.get(`/v1/builds?${query}`);
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({ errors: [complaints] });
+  });
+});
