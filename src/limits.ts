@@ -42,12 +42,14 @@ export const limits = {
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
 
-  /** Requests still being answered get this long after SIGTERM. */
+  /** After SIGTERM, requests still being sent get this long, and those being answered the longer time. */
+  drainReceivingSeconds: 2,
   drainSeconds: 10,
 } as const;
 
 /** The relations that the numbers above must keep. */
 export const related =
+  limits.drainReceivingSeconds <= limits.drainSeconds &&
   limits.pathMinCharacters < limits.pathMaxCharacters &&
   limits.pooledTestFiles <= limits.testFilesPerRequest &&
   limits.answerPieceBytes <= limits.bodyBytesInFlight;

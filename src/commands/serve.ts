@@ -6,14 +6,6 @@ import { openService } from '../service.js';
 export async function serve(config: Config): Promise<void> {
   const log = openLog(config.logLevel);
   const service = await openService(config, log);
-  if (service.firstToken) {
-    process.stdout.write(
-      `Made the project "default". Its test-suite token, shown only now:\n${service.firstToken}\n` +
-        'Clients send it as SERVICE-TEST-SUITE-TOKEN or KNAPSACK-PRO-TEST-SUITE-TOKEN.\n',
-    );
-  }
-  process.stdout.write(`Ballast listens on ${service.url} (data in ${config.dataDir})\n`);
-
   // lmdb leaves a rejection behind when a commit fails (a full disk); whoever waited for it was told.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
   let stopping = false;
@@ -31,4 +23,14 @@ export async function serve(config: Config): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+
+  // Printed last: whoever reads the address may stop the server at once.
+  if (service.firstToken) {
+    const headers = config.headerPrefixes.map(prefix => `${prefix}-TEST-SUITE-TOKEN`);
+    process.stdout.write(
+      `Made the project "default". Its test-suite token, shown only now:\n${service.firstToken}\n` +
+        `Clients send it as ${headers.join(' or ')}.\n`,
+    );
+  }
+  process.stdout.write(`Ballast listens on ${service.url} (data in ${config.dataDir})\n`);
 }

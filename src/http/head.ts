@@ -14,9 +14,10 @@ export type Head = Omit<Request, 'body'> & {
 };
 
 type Field = 'token' | 'clientName' | 'clientVersion';
+export type HeaderFields = ReadonlyMap<string, Field>;
 
 /** Turns the configured prefixes into a lookup by header name; of several prefixes sent the last header counts. */
-export function headerFields(prefixes: readonly string[]): ReadonlyMap<string, Field> {
+export function headerFields(prefixes: readonly string[]): HeaderFields {
   const fields = new Map<string, Field>();
   for (const prefix of prefixes.map(text => text.toLowerCase())) {
     fields.set(`${prefix}-test-suite-token`, 'token');
@@ -27,7 +28,7 @@ export function headerFields(prefixes: readonly string[]): ReadonlyMap<string, F
 }
 
 /** Copies what is needed from a request's head, and refuses what the parser let through. */
-export function readHead(req: HttpRequest, fields: ReadonlyMap<string, Field>): Head {
+export function readHead(req: HttpRequest, fields: HeaderFields): Head {
   const query = req.getQuery() ?? '';
   const head: Head = {
     method: req.getMethod().toUpperCase(),

@@ -1,14 +1,10 @@
 import { isIPv6 } from 'node:net';
-import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
-import { Fault, faults } from '../fault.js';
+import type { us_listen_socket } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
-import { readBody } from './body.js';
-import { headerFields, readHead } from './head.js';
-import type { Answer, Request } from './request.js';
-import { writeAnswer } from './write.js';
-
-export type Handler = (request: Request) => Answer | Promise<Answer>;
+import { exchange, type Handler } from './exchange.js';
+import { headerFields } from './head.js';
+import { Traffic } from './traffic.js';
 
 export interface HttpOptions {
   host: string;
@@ -25,7 +21,7 @@ export interface HttpServer {
   /** For example http://127.0.0.1:8080 */
   url: string;
   port: number;
-  /** Takes no new connection, lets answers in flight finish (for `drainSeconds` at most), closes the rest. */
+  /** Takes no new connection, lets answers in flight finish, closes the rest. */
   drain(): Promise<void>;
 }
 
@@ -43,94 +39,9 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   });
   const fields = headerFields(options.headerPrefixes);
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
-  let answering = 0;
-  let draining = false;
-  let idle = () => {};
-
-  // Every request ends here exactly once: answered, or left by its client.
-  const exchange = (res: HttpResponse, req: HttpRequest) => {
-    const head = readHead(req, fields);
-    const start = performance.now();
-    let left = false;
-    let ended = false;
-    let answered: Answer | null = null;
-    answering += 1;
-
-    const end = () => {
-      if (ended) return;
-      ended = true;
-      answering -= 1;
-      release();
-      if (left) log.debug({ request: head.id, method: head.method, path: head.path }, 'client left');
-      answered?.written?.(!left);
-      if (answering === 0) idle();
-    };
-    const write = (answer: Answer, headers: Readonly<Record<string, string>> = {}) => {
-      answered = answer;
-      if (left) {
-        end();
-        return;
-      }
-      log.debug(
-        {
-          request: head.id,
-          method: head.method,
-          path: head.path,
-          status: answer.status,
-          milliseconds: Math.round((performance.now() - start) * 100) / 100,
-          client: head.clientName,
-          version: head.clientVersion,
-        },
-        'request',
-      );
-      writeAnswer(
-        res,
-        {
-          status: answer.status,
-          body: answer.body,
-          // uWebSockets.js says so itself only when the server is who closes.
-          headers: { 'X-Request-Id': head.id, ...(head.closes && { Connection: 'close' }), ...headers },
-          headOnly: head.method === 'HEAD',
-          close: draining || head.closes || answer.status === 408 || head.refusal !== null,
-        },
-        end,
-      );
-    };
-    const fail = (error: unknown) => {
-      const fault = error instanceof Fault ? error : faults.internal(head.id);
-      if (fault !== error) log.error({ request: head.id, method: head.method, path: head.path, err: error }, 'internal');
-      write({ status: fault.status, body: JSON.stringify({ errors: fault.errors }) }, fault.headers);
-    };
-
-    res.onAborted(() => {
-      left = true;
-      // A handler that is still at work ends the exchange itself.
-      if (answered || !handling) end();
-    });
-    let handling = false;
-    let release = () => {};
-    if (head.refusal) {
-      // At once: what follows such a head may be anything, and the connection is closed behind the answer.
-      fail(head.refusal);
-      return;
-    }
-    release = readBody(res, head.contentLength, bodyLimits, body => {
-      if (body instanceof Fault) {
-        fail(body);
-        return;
-      }
-      handling = true;
-      try {
-        const answer = handler({ ...head, body });
-        if (answer instanceof Promise) answer.then(write, fail);
-        else write(answer);
-      } catch (error) {
-        fail(error);
-      }
-    });
-  };
-
-  const app = uws.App().any('/*', exchange);
+  const traffic = new Traffic();
+  const exchangeOptions = { handler, fields, bodyLimits, traffic, log };
+  const app = uws.App().any('/*', (res, req) => exchange(res, req, exchangeOptions));
   // LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is
   // missing from the types.)
   const listenOn = app.listen.bind(app) as unknown as (host: string, port: number, options: 1, listening: Listening) => void;
@@ -148,17 +59,8 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     port,
     url: `http://${isIPv6(options.host) ? `[${options.host}]` : options.host}:${port}`,
     async drain() {
-      draining = true;
       uws.us_listen_socket_close(socket);
-      if (answering > 0) {
-        await new Promise<void>(resolve => {
-          const timer = setTimeout(resolve, limits.drainSeconds * 1000);
-          idle = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
+      await traffic.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
       app.close();
     },
   };

@@ -17,6 +17,8 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const { node_index, node_total, can_initialize_queue, fixed_queue_split } = message;
   const keys = queueKeys(project, message, message.node_build_id);
   const wants_last_split = fixed_queue_split && can_initialize_queue;
+  // A pull that skips itself would be taken for the end of the queue.
+  const takesNothing = message.skip_pull && can_initialize_queue;
 
   let id = findQueue(store, keys, wants_last_split);
   let isNew = false;
@@ -30,7 +32,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const queueId = id;
   const pulled = await queues.update(queueId, open => {
     if (wants_last_split) queues.follow(keys, queueId, now());
-    if (message.skip_pull) return { open, batch: null };
+    if (takesNothing) return { open, batch: null };
     const handed = open.queue.pull(
       {
         node_index,
@@ -46,7 +48,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
     return { open, batch: handed?.batch ?? null };
   });
   const name = pulled?.open.record.name ?? keys.build;
-  if (message.skip_pull) return endOfQueue(name, isNew ? null : buildsUrl(context, request, message));
+  if (takesNothing) return endOfQueue(name, isNew ? null : buildsUrl(context, request, message));
   if (!pulled?.batch) return endOfQueue(name);
   const { open, batch } = pulled;
   return {

@@ -57,8 +57,10 @@ export function listBuilds(
   return { total, builds: [...entries].map(([, , id]) => ({ ...store.builds.get(id)!, id })) };
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 export function findBuild(store: Store, project: number, id: string): Build | null {
-  const record = store.builds.get(id);
+  const record = UUID.test(id) ? store.builds.get(id) : undefined;
   return record?.project === project ? { ...record, id } : null;
 }
 
