@@ -111,6 +111,7 @@ export class Queue {
       build_subset_id: again ? request.recorded_subset : null,
       delivered: false,
     };
+    node.ended.delete(request.run);
     this.#add(batch);
     return { batch: this.#answer(batch), isNew: true };
   }
@@ -122,6 +123,7 @@ export class Queue {
     this.#endAnswer(batch);
     const renew = !batch.delivered && batch.batch_uuid === null;
     batch.delivered = true;
+    this.#doubtful.delete(batch);
     return renew ? batch : null;
   }
 
@@ -140,11 +142,13 @@ export class Queue {
   }
 
   /** The batch that this request, sent again, was answered with before. */
-  #handedBefore({ batches, ended }: Node, { batch_uuid, run, is_retry }: Pull): Batch | null {
+  #handedBefore({ batches, ended }: Node, { batch_uuid, run, is_retry, wants_last_split }: Pull): Batch | null {
     if (batch_uuid !== null) return batches.findLast(batch => batch.batch_uuid === batch_uuid) ?? null;
     const last = batches.findLast(batch => batch.run === run);
-    if (!last) return null;
-    if (this.#doubtful.delete(last)) return last;
+    // A first request that wants the last split gets all that the node had, the last batch included.
+    if (!last || (wants_last_split && !last.again)) return null;
+    // A node asks for one batch at a time: it asks again because the answer on its way will not reach it.
+    if (this.#doubtful.delete(last) || this.#answering.has(last)) return last;
     return is_retry && !ended.has(run) ? last : null;
   }
 

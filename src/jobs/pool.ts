@@ -79,6 +79,8 @@ export class JobPool {
       throw faults.overloaded('too many large test suites at once', limits.retryAfterSeconds);
     }
     const answer = (await this.#piscina.run(task, { transferList })) as TaskAnswer;
+    // The thread may have seen a commit that this thread's open read transaction does not show yet.
+    this.store.root.resetReadTxn();
     if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers);
     return answer.value;
   }

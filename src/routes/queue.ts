@@ -55,8 +55,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
     status: 200,
     body: batchBody(open, batch),
     written: ok => {
-      if (ok) queues.delivered(queueId, batch.seq);
-      else queues.undelivered(queueId, batch.seq).catch((err: unknown) => log.error({ err }, 'a batch was not put back'));
+      queues.settle(queueId, batch.seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
     },
   };
 }

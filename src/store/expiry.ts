@@ -64,7 +64,7 @@ function expire(
       return ONE;
     // What is large is made unreachable first and then deleted piece by piece.
     case 'split':
-      void store.splits.remove(first);
+      if (store.splits.get(first)?.id === key[1]) void store.splits.remove(first);
       return deleteRange(store.blobs, key[1] as string, most);
     case 'queue': {
       const queue = store.queues.get(first);

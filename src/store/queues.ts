@@ -115,20 +115,26 @@ export class Queues {
     void this.store.expiry.put([now, 'queueOfBuild', keys.build, id], true);
   }
 
-  /** The answer with the batch was written. Nobody waits for the journal: at worst a restart hands it out twice. */
-  delivered(id: string, seq: number): void {
-    const renewed = this.#open.peek(id)?.queue.delivered(seq);
-    if (renewed) this.journal(id, renewed);
-  }
-
-  /** The node left before its answer was written. */
-  async undelivered(id: string, seq: number): Promise<void> {
+  /**
+   * Tells a queue whether an answer with a batch was written, or its client left before. Nobody waits for it:
+   * if it never reaches the disk, a restart hands the batch out once more at worst.
+   */
+  async settle(id: string, seq: number, written: boolean): Promise<void> {
+    const open = this.#open.peek(id);
+    if (written && open) {
+      // Without a transaction of its own: nearly every pull ends here.
+      const renewed = open.queue.delivered(seq);
+      if (renewed) await this.store.batches.put([id, seq], renewed);
+      return;
+    }
     await this.update(id, ({ queue }) => {
-      if (queue.undelivered(seq)) void this.store.batches.remove([id, seq]);
+      const renewed = written ? queue.delivered(seq) : null;
+      if (renewed) this.journal(id, renewed);
+      if (!written && queue.undelivered(seq)) void this.store.batches.remove([id, seq]);
     });
   }
 
-  /** Writes a batch to the journal (within an update), or renews its entry. */
+  /** Within an update: writes a batch to the journal, or renews its entry. */
   journal(id: string, batch: Batch): void {
     void this.store.batches.put([id, batch.seq], batch);
   }

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mergeSubsets } from '../../src/engine/merge.js';
+
+const seed = 20_260_105;
+
+const run = fc.uniqueArray(
+  fc.record({
+    path: fc.constantFrom('a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb', 'e_spec.rb'),
+    time_execution: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 1000 })),
+  }),
+  { selector: ({ path }) => path },
+);
+
+function medianOf(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  if (sorted.length === 0) return 0;
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)]!, sorted[Math.ceil((sorted.length - 1) / 2)]!];
+  return (low + high) / 2;
+}
+
+describe('the runs of a build as one list', () => {
+  it('have every path once with the median of its measured times, slowest first', () => {
+    fc.assert(
+      fc.property(fc.array(run, { maxLength: 8 }), runs => {
+        const merged = mergeSubsets(runs);
+        const all = runs.flat();
+        expect(merged.map(({ path }) => path).sort()).toEqual([...new Set(all.map(({ path }) => path))].sort());
+        for (const { path, time_execution } of merged) {
+          const measured = all.filter(file => file.path === path && file.time_execution > 0);
+          expect(time_execution).toBe(medianOf(measured.map(file => file.time_execution)));
+        }
+        const slowestFirst = [...merged].sort(
+          (a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1),
+        );
+        expect(merged).toEqual(slowestFirst);
+      }),
+      { seed, numRuns: 500 },
+    );
+  });
+
+  it('do not depend on the order of the runs', () => {
+    fc.assert(
+      fc.property(fc.array(run, { maxLength: 8 }), runs => {
+        expect(mergeSubsets([...runs].reverse())).toEqual(mergeSubsets(runs));
+      }),
+      { seed, numRuns: 100 },
+    );
+  });
+
+  it('count a file that was only scheduled as 0, and never average the 0', () => {
+    const scheduled = [{ path: 'a_spec.rb', time_execution: 0 }];
+    expect(mergeSubsets([scheduled, scheduled])).toEqual(scheduled);
+    expect(mergeSubsets([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([
+      { path: 'a_spec.rb', time_execution: 8 },
+    ]);
+  });
+
+  it('are an empty list when nothing was recorded', () => {
+    expect(mergeSubsets([])).toEqual([]);
+    expect(mergeSubsets([[], []])).toEqual([]);
+  });
+});

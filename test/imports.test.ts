@@ -1,0 +1,170 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { limits, related } from '../src/limits.js';
+
+// Tests run in dist/test: the sources lie beside dist.
+const source = fileURLToPath(new URL('../../src', import.meta.url));
+
+interface Import {
+  /** A package, or a file from src/ on. */
+  target: string;
+  isType: boolean;
+}
+
+interface SourceFile {
+  text: string;
+  imports: Import[];
+}
+
+/** Comments and strings that look like code are none; no source needs more than this. */
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+
+function importsOf(path: string, text: string): Import[] {
+  const imports: Import[] = [];
+  const add = (specifier: string, isType: boolean) => {
+    const isFile = specifier.startsWith('.');
+    const target = isFile ? posix.join(dirname(path), specifier).replace(/\.js$/, '.ts') : specifier;
+    imports.push({ target, isType });
+  };
+  for (const [, kind, names = '', specifier] of text.matchAll(
+    /^(?:import|export)\s+(type\s+)?(?:([\w*$\s{},]+?)\s+from\s+)?'([^']+)'/gm,
+  )) {
+    const inner = /^\{([\s\S]*)\}$/
+      .exec(names.trim())?.[1]
+      ?.split(',')
+      .map(name => name.trim())
+      .filter(Boolean);
+    add(specifier!, kind !== undefined || (inner !== undefined && inner.every(name => name.startsWith('type '))));
+  }
+  for (const [, before, specifier] of text.matchAll(/(await\s+|typeof\s+|)\bimport\('([^']+)'\)/g)) {
+    add(specifier!, before!.trim() !== 'await');
+  }
+  for (const [, specifier] of text.matchAll(/new URL\('(\.[^']+\.js)', import\.meta\.url\)/g)) add(specifier!, false);
+  return imports;
+}
+
+const files = new Map<string, SourceFile>();
+for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+  if (!name.endsWith('.ts')) continue;
+  const path = relative(source, join(source, name)).split(sep).join('/');
+  const text = readFileSync(join(source, name), 'utf8');
+  files.set(path, { text, imports: importsOf(path, withoutComments(text)) });
+}
+
+/** "importer -> target" of all imports that the rule forbids. */
+const offenders = (isForbidden: (path: string, imported: Import) => boolean) =>
+  [...files].flatMap(([path, { imports }]) =>
+    imports.filter(imported => isForbidden(path, imported)).map(({ target }) => `${path} -> ${target}`),
+  );
+
+const isIn = (path: string, ...folders: string[]) => folders.some(folder => path.startsWith(`${folder}/`));
+const isPackage = (target: string, name: string) => target === name || target.startsWith(`${name}/`);
+
+describe('the sources', () => {
+  it('are found, with their imports', () => {
+    expect(files.size).toBeGreaterThan(30);
+    expect(files.get('engine/queue.ts')?.imports).toContainEqual({ target: 'plan/batch.ts', isType: false });
+    expect(files.get('http/server.ts')?.imports).toContainEqual({ target: 'uWebSockets.js', isType: false });
+    expect(files.get('http/head.ts')?.imports).toContainEqual({ target: 'fault.ts', isType: true });
+  });
+
+  it('import only files that exist', () => {
+    expect(offenders((_, { target }) => target.endsWith('.ts') && !files.has(target))).toEqual([]);
+  });
+
+  it('keep each foreign library of the edges in one folder', () => {
+    const homes: Record<string, string> = { 'uWebSockets.js': 'http', lmdb: 'store', piscina: 'jobs' };
+    for (const [name, home] of Object.entries(homes)) {
+      expect(offenders((path, { target }) => isPackage(target, name) && !isIn(path, home))).toEqual([]);
+    }
+  });
+
+  it('have an engine and a plan that know nothing of storage, sockets and threads', () => {
+    const outside = ['store', 'http', 'routes', 'jobs', 'commands'];
+    expect(
+      offenders(
+        (path, { target }) =>
+          isIn(path, 'engine', 'plan') &&
+          (isIn(target, ...outside) || /^(lmdb|piscina|uWebSockets\.js|node:.*)$/.test(target)),
+      ),
+    ).toEqual([]);
+  });
+
+  it('keep wire and engine apart: the engine takes only types from wire, wire nothing from the engine', () => {
+    expect(offenders((path, { target, isType }) => isIn(path, 'engine') && isIn(target, 'wire') && !isType)).toEqual(
+      [],
+    );
+    expect(offenders((path, { target }) => isIn(path, 'wire') && isIn(target, 'engine', 'plan'))).toEqual([]);
+  });
+
+  it('point inward: nothing imports who calls it', () => {
+    // Who may use the values of whom.
+    const inner: Record<string, string[]> = {
+      wire: ['wire'],
+      plan: ['plan'],
+      engine: ['engine', 'plan'],
+      store: ['store', 'engine', 'wire'],
+      http: ['http'],
+      jobs: ['jobs', 'store', 'engine', 'plan', 'wire'],
+      routes: ['routes', 'jobs', 'store', 'engine', 'plan', 'wire'],
+    };
+    const edges = ['main.ts', 'service.ts', 'config.ts'];
+    expect(
+      offenders((path, { target, isType }) => {
+        const allowed = inner[path.split('/')[0]!];
+        if (!allowed || !target.endsWith('.ts')) return false;
+        if (edges.includes(target)) return true;
+        return target.includes('/') && !isType && !isIn(target, ...allowed);
+      }),
+    ).toEqual([]);
+  });
+
+  it('have no circle of imports', () => {
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (path: string, trail: string[]) => {
+      if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+      if (done.has(path) || trail.includes(path)) return;
+      for (const { target, isType } of files.get(path)?.imports ?? []) if (!isType) visit(target, [...trail, path]);
+      done.add(path);
+    };
+    for (const path of files.keys()) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('read the environment nowhere but at the edge', () => {
+    const readers = [...files]
+      .filter(([, { text }]) => /process\s*\.\s*env\b/.test(withoutComments(text)))
+      .map(([path]) => path);
+    const allowed = ['main.ts', 'config.ts', 'http/server.ts'];
+    expect(readers.filter(path => !allowed.includes(path))).toEqual([]);
+    // http/server.ts tells uWebSockets.js its limit: that is a write.
+    const uses = withoutComments(files.get('http/server.ts')!.text).match(/process\.env\S*/g) ?? [];
+    expect(uses.filter(use => !use.includes('UWS_'))).toEqual([]);
+  });
+
+  it('have no file over 250 lines', () => {
+    expect([...files].filter(([, { text }]) => text.trimEnd().split('\n').length > 250).map(([path]) => path)).toEqual(
+      [],
+    );
+  });
+
+  it('have no folder and no file that is named for its kind', () => {
+    const vague = /(^|\/)(utils?|helpers?|types|index|common|misc)(\.ts$|\/)/;
+    expect([...files.keys()].filter(path => vague.test(path))).toEqual([]);
+  });
+});
+
+describe('the limits', () => {
+  it('keep their relations', () => {
+    expect(related).toBe(true);
+  });
+
+  it('are positive whole numbers', () => {
+    for (const [name, value] of Object.entries(limits)) {
+      expect(Number.isInteger(value) && value > 0, name).toBe(true);
+    }
+  });
+});

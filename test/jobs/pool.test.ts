@@ -1,0 +1,199 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Fault } from '../../src/fault.js';
+import { JobPool, type Prepared } from '../../src/jobs/pool.js';
+import { buildDetail, recordedDistribution } from '../../src/jobs/read.js';
+import type { PostJob } from '../../src/jobs/task.js';
+import { limits } from '../../src/limits.js';
+import { listBuilds } from '../../src/store/builds.js';
+import { openStore, type Store } from '../../src/store/open.js';
+import { createToken } from '../../src/store/tokens.js';
+import { segment, type Segments } from '../../src/wire/segments.js';
+import { temporaryFolder } from '../harness/server.js';
+import { recordRun, recordTimes } from '../store/temporary-store.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const PROJECT = 1;
+
+function openPool(workers = 1): { store: Store; pool: JobPool } {
+  const dataDir = temporaryFolder();
+  const store = openStore(dataDir);
+  const pool = new JobPool(store, { dataDir, workers, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN' });
+  onTestFinished(async () => {
+    await pool.close();
+    await store.root.close();
+  });
+  return { store, pool };
+}
+
+/** The body; blanks make it so large that it is handed to a thread unread. */
+function bodyOf(parameters: object, where: 'here' | 'thread'): Uint8Array {
+  const text = JSON.stringify(parameters);
+  return new TextEncoder().encode(where === 'thread' ? text.padEnd(limits.pooledBodyBytes) : text);
+}
+
+const paths = (count: number) => Array.from({ length: count }, (_, i) => `spec/${i}_größe_spec.rb`);
+const listed = (count: number) => paths(count).map(path => ({ path }));
+
+const key = { commit_hash: 'abc', branch: 'main', node_total: 7, node_index: 3 };
+const person = {
+  user_seat: 'Somebody Else',
+  commit_authors: [{ commits: 3, author: 'Someone <someone@example.com>' }],
+};
+
+const parameters: { [K in keyof PostJob]: object } = {
+  prepareSubset: {
+    ...key,
+    node_index: '3',
+    test_files: paths(400).map((path, i) => ({ path, time_execution: i % 3, more: 'ignored' })),
+  },
+  prepareSplit: { ...key, ...person, ci_build_id: 17, cache_read_attempt: 'false', test_files: listed(400) },
+  prepareQueue: {
+    ...key,
+    ...person,
+    node_build_id: 17,
+    can_initialize_queue: true,
+    attempt_connect_to_queue: false,
+    batch_uuid: 'u-1',
+    test_files: [...listed(400), ...listed(3)],
+  },
+};
+
+const isSegments = (value: unknown): value is Segments =>
+  typeof value === 'object' && value !== null && 'ends' in value;
+
+/** With blocks of bytes as texts: between threads a Buffer becomes a plain array of bytes. */
+function readable(prepared: Prepared<keyof PostJob>): unknown {
+  return JSON.parse(
+    JSON.stringify(prepared, (_, value: unknown) => {
+      if (isSegments(value)) return Array.from(value.ends, (_end, i) => segment(value, i).toString());
+      return value instanceof Float64Array ? [...value] : value;
+    }),
+  );
+}
+
+const faultOf = (result: Promise<unknown>): Promise<unknown> =>
+  result.then(
+    () => expect.fail('it was prepared'),
+    (error: unknown) => error,
+  );
+
+describe('a POST that a thread prepares', () => {
+  it.each(Object.keys(parameters) as (keyof PostJob)[])('comes out of %s as it would here', async job => {
+    const { store, pool } = openPool();
+    const measured = paths(400).filter((_, i) => i % 5 > 0);
+    await recordTimes(
+      store,
+      PROJECT,
+      Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])),
+      NOW,
+    );
+    const here = await pool.post(job, bodyOf(parameters[job], 'here'), PROJECT);
+    const thread = await pool.post(job, bodyOf(parameters[job], 'thread'), PROJECT);
+    expect(readable(thread)).toEqual(readable(here));
+    expect(here.project).toBe(PROJECT);
+    expect(JSON.stringify(readable(thread))).not.toContain('Some');
+  });
+
+  it('knows the timings that were recorded a moment before', async () => {
+    const { store, pool } = openPool();
+    for (let seconds = 1; seconds <= 5; seconds++) {
+      await recordTimes(store, PROJECT, { [paths(1)[0]!]: seconds }, NOW + seconds);
+      const results = (['here', 'thread'] as const).map(where =>
+        pool.post('prepareQueue', bodyOf(parameters.prepareQueue, where), PROJECT),
+      );
+      const [here, thread] = await Promise.all(results);
+      expect(readable(thread!)).toEqual(readable(here!));
+      expect(here!.prepared.measured).toBe(true);
+    }
+  });
+
+  it('goes to a thread also when it is short but lists many files', async () => {
+    const { pool } = openPool();
+    const test_files = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
+    const body = bodyOf({ ...parameters.prepareSplit, test_files }, 'here');
+    expect(body.length).toBeLessThan(limits.pooledBodyBytes);
+    const { prepared } = await pool.post('prepareSplit', body, PROJECT);
+    expect(prepared.nodes!.ends.length).toBe(key.node_total);
+    // Given away to the thread.
+    expect(body.buffer.byteLength).toBe(0);
+  });
+
+  it.each([
+    ['has no token', {}, 403],
+    ['has an unknown token', { test_suite_token: 'x'.repeat(40) }, 403],
+    ['has the right token', null, 200],
+  ])('%s in its body: is answered as it would be here', async (_, token, status) => {
+    const { store, pool } = openPool();
+    const test_suite_token = await createToken(store, 5, NOW);
+    const body = { ...parameters.prepareSplit, ...(token ?? { test_suite_token }) };
+    const results = (['here', 'thread'] as const).map(where => pool.post('prepareSplit', bodyOf(body, where), null));
+    if (status === 200) {
+      for (const { project } of await Promise.all(results)) expect(project).toBe(5);
+      return;
+    }
+    const [here, thread] = await Promise.all(results.map(faultOf));
+    expect(thread).toBeInstanceOf(Fault);
+    expect(thread).toEqual(here);
+    expect(here).toMatchObject({ status, errors: [expect.stringContaining('invalid test suite token')] });
+  });
+
+  it.each([
+    ['is no JSON', '{"commit_hash": ', 400],
+    ['is no object', '[1, 2]', 400],
+    ['is wrong', JSON.stringify({ ...key, node_index: 7, test_files: [{ path: 'a' }, 5] }), 422],
+    ['is wrong in its last entry', JSON.stringify({ ...key, test_files: [...listed(500), { time: 1 }] }), 422],
+  ])('%s: is refused as it would be here', async (_, text, status) => {
+    const { pool } = openPool();
+    const encode = (body: string) => new TextEncoder().encode(body);
+    const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body =>
+      pool.post('prepareSubset', encode(body), PROJECT),
+    );
+    const [here, thread] = await Promise.all(results.map(faultOf));
+    expect(thread).toBeInstanceOf(Fault);
+    expect(JSON.stringify(thread)).toBe(JSON.stringify(here));
+    expect(here).toMatchObject({ status });
+  });
+
+  it('is refused when too many wait already, and those that wait are prepared', async () => {
+    const { pool } = openPool();
+    const results = Array.from({ length: limits.waitingJobs + 40 }, () =>
+      pool.post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), PROJECT),
+    );
+    const settled = await Promise.allSettled(results);
+    const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as Fault] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(settled.length - refused.length).toBeGreaterThanOrEqual(limits.waitingJobs);
+    for (const fault of refused) {
+      expect(fault).toMatchObject({ status: 503, headers: { 'Retry-After': String(limits.retryAfterSeconds) } });
+    }
+    expect((await pool.post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), PROJECT)).project).toBe(PROJECT);
+  });
+});
+
+describe('an answer about a large build', () => {
+  it('is built in a thread as it would be here', async () => {
+    const { store, pool } = openPool();
+    for (let node_index = 0; node_index < 3; node_index++) {
+      const test_files = paths(600).map((path, i) => ({ path, time_execution: (i * (node_index + 7)) % 50 }));
+      await recordRun(store, PROJECT, { ...key, node_index }, test_files, NOW + node_index);
+    }
+    const [build] = listBuilds(store, PROJECT, {}, 1).builds;
+    expect(build!.test_files).toBe(1800);
+    const [detail, distribution] = await Promise.all([
+      pool.read('buildDetail', build!),
+      pool.read('recordedDistribution', build!),
+    ]);
+    expect([detail, distribution].every(answer => answer instanceof Uint8Array)).toBe(true);
+    expect(Buffer.from(detail).toString()).toBe(buildDetail(store, build!));
+    expect(Buffer.from(distribution).toString()).toBe(recordedDistribution(store, build!));
+  });
+
+  it('is built here when the build is small', async () => {
+    const { store, pool } = openPool();
+    await recordRun(store, PROJECT, key, [{ path: 'a_spec.rb', time_execution: 2 }], NOW);
+    const [build] = listBuilds(store, PROJECT, {}, 1).builds;
+    const test_files = [{ path: 'a_spec.rb', time_execution: 2 }];
+    const expected = { build_distribution_id: build!.id, time_execution: 2, test_files };
+    expect(await pool.read('recordedDistribution', build!)).toBe(JSON.stringify(expected));
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../harness/server.js';
+import { Ci, runNode } from './ci.js';
+
+const NODES = 6;
+const RECORDERS = 4;
+const ROUNDS = 3;
+const FILES = 360;
+
+const key = { commit_hash: 'abc', branch: 'main', node_total: NODES };
+const paths = Array.from({ length: FILES }, (_, i) => `spec/${i}_spec.rb`);
+const test_files = paths.map(path => ({ path }));
+
+interface Recorder {
+  /** Paths of runs that were answered with 201, by build. */
+  acknowledged: Map<string, string[]>;
+}
+
+/** Records run after run of one node, in builds that others record too, until told to stop. */
+async function record(ci: Ci, node_index: number, isOver: () => boolean): Promise<Recorder> {
+  const acknowledged = new Map<string, string[]>();
+  for (let run = 0; !isOver(); run++) {
+    const commit_hash = `recorded-${run % 20}`;
+    const path = `spec/node_${node_index}_run_${run}_spec.rb`;
+    const body = { ...key, commit_hash, node_index, test_files: [{ path, time_execution: 1 }] };
+    const reply = await ci.post('/v1/build_subsets', body, attempt => ({ 'X-Retry-Count': String(attempt) }));
+    if (reply.status !== 201) throw new Error(`a run was answered with ${reply.status}: ${reply.text}`);
+    acknowledged.set(commit_hash, [...(acknowledged.get(commit_hash) ?? []), path]);
+  }
+  return { acknowledged };
+}
+
+/** Nodes pull and record while the server is stopped and started again, time after time. */
+async function runThrough(ci: Ci, signal: 'SIGKILL' | 'SIGTERM', uuids: boolean) {
+  await ci.server;
+  let over = false;
+  const recorders = Array.from({ length: RECORDERS }, (_, index) => record(ci, index, () => over));
+  const nodes = Array.from({ length: NODES }, (_, node_index) =>
+    runNode(ci, { ...key, node_index, node_build_id: 1 }, test_files, uuids),
+  );
+  const codes: (number | null)[] = [];
+  let drained = false;
+  const all = Promise.all(nodes).finally(() => (drained = true));
+  for (let round = 0; round < ROUNDS; round++) {
+    await ci.answers(50);
+    expect(drained, 'the queue was empty before the server was stopped').toBe(false);
+    codes.push(await ci.restart(signal));
+  }
+  const batches = (await all).flat();
+  over = true;
+  return { codes, batches, recorded: await Promise.all(recorders) };
+}
+
+async function expectAllRecorded(ci: Ci, recorded: readonly Recorder[]): Promise<void> {
+  const server = await ci.server;
+  const builds = (await server.get('/v1/builds')).json.data as { id: string; commit_hash: string }[];
+  let checked = 0;
+  for (const { id, commit_hash } of builds) {
+    const { build_subsets } = (await server.get(`/v1/builds/${id}`)).json as {
+      build_subsets: { test_files: { path: string }[] }[];
+    };
+    const stored = build_subsets.flatMap(subset => subset.test_files.map(({ path }) => path));
+    const acknowledged = recorded.flatMap(recorder => recorder.acknowledged.get(commit_hash) ?? []);
+    expect(
+      acknowledged.filter(path => !stored.includes(path)),
+      'acknowledged and gone',
+    ).toEqual([]);
+    expect(new Set(stored).size, 'nothing is stored twice').toBe(stored.length);
+    checked += acknowledged.length;
+  }
+  expect(checked).toBe(recorded.flatMap(({ acknowledged }) => [...acknowledged.values()].flat()).length);
+  expect(checked).toBeGreaterThan(ROUNDS * 10);
+}
+
+const countByPath = (batches: readonly string[][]) => {
+  const counts = new Map(paths.map(path => [path, 0]));
+  for (const path of batches.flat()) counts.set(path, counts.get(path)! + 1);
+  return counts;
+};
+
+describe('a server that is killed in the middle of everything, several times', () => {
+  it('keeps every acknowledged run, and hands out every file exactly once to nodes with uuids', async () => {
+    const ci = new Ci(temporaryFolder());
+    const { batches, recorded } = await runThrough(ci, 'SIGKILL', true);
+    expect([...countByPath(batches)].filter(([, count]) => count !== 1)).toEqual([]);
+    await expectAllRecorded(ci, recorded);
+  });
+
+  it('hands out every file to nodes without uuids, twice at most what was on its way', async () => {
+    const ci = new Ci(temporaryFolder());
+    const { batches, recorded } = await runThrough(ci, 'SIGKILL', false);
+    const counts = countByPath(batches);
+    expect([...counts].filter(([, count]) => count === 0)).toEqual([]);
+    const largest = Math.max(...batches.map(batch => batch.length));
+    const repeated = [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
+    expect(repeated).toBeLessThanOrEqual(ROUNDS * NODES * largest);
+    await expectAllRecorded(ci, recorded);
+  });
+});
+
+describe('a server that is asked to stop in the middle of everything, several times', () => {
+  it('ends well, keeps every acknowledged run, and hands out every file exactly once even without uuids', async () => {
+    const ci = new Ci(temporaryFolder());
+    const { codes, batches, recorded } = await runThrough(ci, 'SIGTERM', false);
+    expect(codes).toEqual(Array(ROUNDS).fill(0));
+    expect([...countByPath(batches)].filter(([, count]) => count !== 1)).toEqual([]);
+    await expectAllRecorded(ci, recorded);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { Clock, startServer, type TestServer } from '../harness/server.js';
+
+const key = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
+const test_files = [{ path: 'spec/a_spec.rb' }];
+
+const split = (server: TestServer, given: object) =>
+  server.post('/v1/build_distributions/subset', { ...key, ci_build_id: 1, ...given });
+const pull = (server: TestServer, given: object) =>
+  server.post('/v1/queues/queue', { ...key, node_build_id: 1, can_initialize_queue: true, ...given });
+
+/** What an outsider sees of everything that expires. */
+async function seen(server: TestServer) {
+  const builds = (await server.get('/v1/builds')).json.data.length as number;
+  const last = await server.get('/v1/build_distributions/last?commit_hash=abc&branch=main&node_total=1&node_index=0');
+  const distribution = await split(server, { cache_read_attempt: true });
+  const queue = await pull(server, { attempt_connect_to_queue: true, skip_pull: true });
+  return {
+    builds,
+    last: last.json.test_files.length as number,
+    split: distribution.json.code === undefined,
+    queue: queue.json.code === undefined,
+  };
+}
+
+describe('after the retention', () => {
+  it('nothing recorded is left, and one moment before everything is', async () => {
+    const clock = new Clock();
+    const server = await startServer({ retentionDays: '90' }, clock.now);
+    await server.post('/v1/build_subsets', { ...key, test_files: [{ path: 'spec/a_spec.rb', time_execution: 3 }] });
+    await split(server, { cache_read_attempt: false, test_files });
+    await pull(server, { attempt_connect_to_queue: false, test_files });
+
+    clock.advance({ days: 90 });
+    await server.service.sweep();
+    expect(await seen(server)).toEqual({ builds: 1, last: 1, split: true, queue: true });
+
+    clock.advance({ milliseconds: 1 });
+    await server.service.sweep();
+    expect(await seen(server)).toEqual({ builds: 0, last: 0, split: false, queue: false });
+  });
+
+  it('times of files that were recorded again since are still known', async () => {
+    const clock = new Clock();
+    const server = await startServer({ retentionDays: '10' }, clock.now);
+    const record = (path: string) =>
+      server.post('/v1/build_subsets', { ...key, test_files: [{ path, time_execution: 3 }] });
+    for (const path of ['spec/a_spec.rb', 'spec/b_spec.rb']) await record(path);
+    clock.advance({ days: 6 });
+    await record('spec/a_spec.rb');
+    clock.advance({ days: 6 });
+    await server.service.sweep();
+    const listed = [{ path: 'spec/a_spec.rb' }, { path: 'spec/b_spec.rb' }];
+    const reply = await split(server, { cache_read_attempt: false, test_files: listed });
+    const times = (reply.json.test_files as { path: string; time_execution: number | null }[])
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
+      .map(({ time_execution }) => time_execution);
+    expect(times).toEqual([3, null]);
+  });
+});

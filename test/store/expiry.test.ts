@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.js';
+import { listBuilds } from '../../src/store/builds.js';
+import { expireStep } from '../../src/store/expiry.js';
+import type { Store } from '../../src/store/open.js';
+import { findQueue, queueKeys, type QueueKeys, Queues } from '../../src/store/queues.js';
+import { findSplit, installSplit, nodeOfSplit, splitKey } from '../../src/store/splits.js';
+import { timingsOf } from '../../src/store/timings.js';
+import { toSegments } from '../../src/wire/segments.js';
+import {
+  expire,
+  leftovers,
+  NOBODY,
+  recordRun,
+  recordsByTable,
+  recordTimes,
+  temporaryStore,
+} from './temporary-store.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const triple = { commit_hash: 'abc', branch: 'main', node_total: 2 };
+
+/** What one step may delete of large things: "about" the limit. */
+const MOST = 2 * limits.expiredPerStep + 10;
+
+const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =>
+  installSplit(
+    store,
+    key,
+    { v: 1, id, node_total: nodes, people: NOBODY, created_at: at },
+    toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
+  );
+
+/** With so many nodes that every file is a batch of its own. */
+const queue = (queues: Queues, keys: QueueKeys, id: string, files: number, at = NOW) =>
+  queues.create(
+    keys,
+    false,
+    id,
+    { v: 1, name: keys.build, node_total: files, measured: true, people: NOBODY, created_at: at, triple: keys.triple },
+    { files: toSegments(Array<string>(files).fill('{}')), weights: new Float64Array(files).fill(1) },
+  );
+
+/** Hands out every file in a batch of its own. */
+function handOut(queues: Queues, id: string, files: number): Promise<null> {
+  return queues.update(id, ({ queue: state }) => {
+    for (let i = 0; i < files; i++) {
+      const uuid = `u-${i}`;
+      const pull = { node_index: 0, run: 'run', batch_uuid: uuid, is_retry: false, wants_last_split: false };
+      queues.journal(id, state.pull({ ...pull, recorded_subset: null }, NOW)!.batch);
+    }
+    return null;
+  });
+}
+
+const subset = (store: Store, commit_hash: string, at: number) =>
+  recordRun(store, 1, { ...triple, commit_hash, node_index: 0 }, [], at);
+
+const timings = (store: Store, paths: readonly string[], at: number) =>
+  recordTimes(store, 1, Object.fromEntries(paths.map(path => [path, 3])), at);
+
+const records = (store: Store) => Object.values(recordsByTable(store)).reduce((sum, count) => sum + count, 0);
+
+/** Sweeps to the end; how many records each step deleted. */
+async function sweep(store: Store, before: number, dropped: (queue: string) => void = () => {}): Promise<number[]> {
+  const deleted: number[] = [];
+  let left = records(store);
+  const stepped = () => {
+    deleted.push(left - records(store));
+    left = records(store);
+  };
+  await expire(store, before, { dropped, stepped });
+  return deleted;
+}
+
+describe('the expiry of a queue', () => {
+  const keys = queueKeys(1, triple, 'build-1');
+
+  it('makes it unreachable at the first step, and deletes thousands of batches piece by piece', async () => {
+    const store = temporaryStore();
+    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
+    await queue(queues, keys, 'queue-1', 3000);
+    await handOut(queues, 'queue-1', 3000);
+    expect(store.batches.getCount()).toBe(3000);
+
+    const dropped: string[] = [];
+    const drop = (id: string) => {
+      dropped.push(id);
+      queues.drop(id);
+    };
+    expect(await expireStep(store, NOW + 1, drop)).toBe(true);
+    expect(findQueue(store, keys, true)).toBeNull();
+    expect(await queues.update('queue-1', () => 'reached')).toBeNull();
+    expect(store.batches.getCount()).toBeGreaterThan(0);
+
+    const deleted = await sweep(store, NOW + 1, drop);
+    expect(deleted.length).toBeGreaterThan(10);
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(MOST);
+    expect(dropped).toEqual(['queue-1']);
+    expect(leftovers(store)).toEqual([]);
+  });
+
+  it('spares a new queue that the same build made while the old one is still being deleted', async () => {
+    const store = temporaryStore();
+    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
+    const drop = (id: string) => queues.drop(id);
+    await queue(queues, keys, 'old', 1000);
+    await handOut(queues, 'old', 1000);
+    expect(await expireStep(store, NOW + 1, drop)).toBe(true);
+    await queue(queues, keys, 'new', 5, NOW + 1000);
+    await sweep(store, NOW + 1, drop);
+    expect(findQueue(store, keys, false)).toBe('new');
+    expect(findQueue(store, queueKeys(1, triple, 'build-2'), true)).toBe('new');
+    expect(await queues.update('new', ({ queue: state }) => state.filesLeft)).toBe(5);
+    expect(recordsByTable(store)).toMatchObject({ queues: 1, blobs: 3, batches: 0 });
+  });
+
+  it('leaves nothing of an answer that was written meanwhile', async () => {
+    const store = temporaryStore();
+    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
+    await queue(queues, keys, 'queue-1', 5);
+    const pull = { node_index: 0, run: 'run', batch_uuid: null, is_retry: false, wants_last_split: false };
+    const seq = await queues.update('queue-1', ({ queue: state }) => {
+      const { batch } = state.pull({ ...pull, recorded_subset: null }, NOW)!;
+      queues.journal('queue-1', batch);
+      return batch.seq;
+    });
+    await sweep(store, NOW + 1, id => queues.drop(id));
+    await queues.settle('queue-1', seq!, true);
+    await queues.settle('queue-1', seq!, false);
+    expect(leftovers(store)).toEqual([]);
+  });
+
+  it('lets builds that followed it go as their own time comes', async () => {
+    const store = temporaryStore();
+    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
+    const follower = queueKeys(1, triple, 'build-2');
+    await queue(queues, keys, 'queue-1', 5);
+    await queues.update('queue-1', () => queues.follow(follower, 'queue-1', NOW + 1000));
+    await sweep(store, NOW + 500, id => queues.drop(id));
+    expect([findQueue(store, follower, true), findQueue(store, follower, false)]).toEqual([null, null]);
+    await queue(queues, follower, 'queue-2', 5, NOW + 800);
+    await sweep(store, NOW + 700, id => queues.drop(id));
+    expect(findQueue(store, follower, false)).toBe('queue-2');
+    await sweep(store, NOW + 2000, id => queues.drop(id));
+    expect(leftovers(store)).toEqual([]);
+  });
+});
+
+describe('the expiry of a split', () => {
+  const key = splitKey(1, triple, null);
+
+  it('makes it unreachable at the first step, and deletes thousands of nodes piece by piece', async () => {
+    const store = temporaryStore();
+    await split(store, key, 'split-1', 3000);
+    expect(await expireStep(store, NOW + 1, () => {})).toBe(true);
+    expect(findSplit(store, key)).toBeNull();
+    expect(store.blobs.getCount()).toBeGreaterThan(0);
+    const deleted = await sweep(store, NOW + 1);
+    expect(deleted.length).toBeGreaterThan(10);
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(MOST);
+    expect(leftovers(store)).toEqual([]);
+  });
+
+  it('spares a new split that was made while the old one is still being deleted', async () => {
+    const store = temporaryStore();
+    await split(store, key, 'old', 1000);
+    expect(await expireStep(store, NOW + 1, () => {})).toBe(true);
+    const made = await split(store, key, 'new', 3, NOW + 1000);
+    expect(made.id).toBe('new');
+    await sweep(store, NOW + 1);
+    expect(findSplit(store, key)).toEqual(made);
+    expect([0, 1, 2].map(node => nodeOfSplit(store, made, node).toString())).toEqual([
+      '["new",0]',
+      '["new",1]',
+      '["new",2]',
+    ]);
+    expect(store.blobs.getCount()).toBe(3);
+  });
+});
+
+describe('the expiry of timings', () => {
+  it('keeps those that were renewed, until their last time is due', async () => {
+    const store = temporaryStore();
+    await timings(store, ['a_spec.rb', 'b_spec.rb'], NOW);
+    await timings(store, ['a_spec.rb'], NOW + 1000);
+    await sweep(store, NOW + 500);
+    expect(timingsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([3, null]);
+    await sweep(store, NOW + 1000);
+    expect(timingsOf(store, 1, ['a_spec.rb'])).toEqual([3]);
+    await sweep(store, NOW + 1001);
+    expect(leftovers(store)).toEqual([]);
+  });
+
+  it('looks at no more than a step’s worth at once, whether renewed or not', async () => {
+    const store = temporaryStore();
+    const paths = Array.from({ length: 3 * limits.timingsPerStep + 1 }, (_, i) => `spec/${i}_spec.rb`);
+    await timings(store, paths, NOW);
+    await timings(store, paths.slice(0, 2000), NOW + 1000);
+    const deleted = await sweep(store, NOW + 500);
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(limits.timingsPerStep);
+    expect(deleted.length).toBeGreaterThan(3);
+    const known = timingsOf(store, 1, paths);
+    expect([known.slice(0, 2000).includes(null), known.slice(2000).some(seconds => seconds !== null)]).toEqual([
+      false,
+      false,
+    ]);
+    await sweep(store, NOW + 1001);
+    expect(leftovers(store)).toEqual([]);
+  });
+});
+
+describe('the expiry sweep', () => {
+  it('deletes nothing that is as old as the retention, or younger', async () => {
+    const store = temporaryStore();
+    await subset(store, 'old', NOW - 1);
+    await subset(store, 'edge', NOW);
+    await subset(store, 'young', NOW + 1);
+    await sweep(store, NOW);
+    expect(listBuilds(store, 1, {}, 1).builds.map(({ commit_hash }) => commit_hash)).toEqual(['young', 'edge']);
+  });
+
+  it('has nothing to do in an empty store', async () => {
+    expect(await expireStep(temporaryStore(), NOW, () => {})).toBe(false);
+  });
+
+  it('takes a bounded number of builds at a step', async () => {
+    const store = temporaryStore();
+    await Promise.all(Array.from({ length: 500 }, (_, i) => subset(store, `c${i}`, NOW + i)));
+    const left: number[] = [500];
+    while (await expireStep(store, NOW + 1000, () => {})) left.push(listBuilds(store, 1, {}, 1).total);
+    for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);
+    expect(leftovers(store)).toEqual([]);
+  });
+
+  it('leaves nothing behind of a store in which everything happened', async () => {
+    const store = temporaryStore();
+    const queues = new Queues(store, { cacheBytes: 4000, pullCost: 0 });
+    const rounds = [0, 1, 2, 3, 4, 5].map(async i => {
+      const at = NOW + 100 * i;
+      await subset(store, `c${i % 2}`, at);
+      await timings(store, [`spec/${i % 3}_spec.rb`, 'spec/often_spec.rb'], at);
+      await split(store, splitKey(1, triple, `${i % 2}`), `split-${i}`, 300, at);
+      const own = queueKeys(1, triple, `build-${i}`);
+      await queue(queues, own, `queue-${i}`, 250, at);
+      await handOut(queues, `queue-${i}`, 250);
+      await queues.update(`queue-${i}`, () =>
+        queues.follow(queueKeys(1, triple, `follower-${i}`), `queue-${i}`, at + 50),
+      );
+    });
+    await Promise.all(rounds);
+    expect(leftovers(store).length).toBeGreaterThan(10);
+    for (const before of [NOW + 150, NOW + 333, NOW + 10_000]) await sweep(store, before, id => queues.drop(id));
+    expect(leftovers(store)).toEqual([]);
+  });
+});

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Batch, Pull } from '../../src/engine/queue.js';
+import type { Store } from '../../src/store/open.js';
+import { findQueue, queueKeys, type QueueKeys, Queues } from '../../src/store/queues.js';
+import { segment, toSegments } from '../../src/wire/segments.js';
+import { NOBODY, temporaryStore } from './temporary-store.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
+const ROOMY = { cacheBytes: 1e9, pullCost: 0 };
+/** Every request reads its queue back from the store. */
+const NO_ROOM = { cacheBytes: 1, pullCost: 0 };
+
+const pathOf = (file: number) => JSON.stringify({ path: `spec/${file}_spec.rb`, time_execution: null });
+
+function create(
+  queues: Queues,
+  keys: QueueKeys,
+  files = 20,
+  { id = randomUUID() as string, fixed = false, at = NOW } = {},
+) {
+  return queues.create(
+    keys,
+    fixed,
+    id,
+    { v: 1, name: keys.build, node_total: 4, measured: true, people: NOBODY, created_at: at, triple: keys.triple },
+    {
+      files: toSegments(Array.from({ length: files }, (_, file) => pathOf(file))),
+      weights: new Float64Array(files).fill(10),
+    },
+  );
+}
+
+function pull(queues: Queues, id: string, node_index: number, given: Partial<Pull> = {}): Promise<Batch | null> {
+  return queues.update(id, ({ queue }) => {
+    const request = { node_index, run: 'run', batch_uuid: null, is_retry: false, wants_last_split: false, ...given };
+    const handed = queue.pull({ recorded_subset: null, ...request }, NOW);
+    if (handed?.isNew) queues.journal(id, handed.batch);
+    return handed?.batch ?? null;
+  });
+}
+
+/** Pulls with a node until the end, each answer written; the files in the order of handing. */
+async function drain(queues: Queues, id: string, node_index: number, uuids: boolean): Promise<number[]> {
+  const files: number[] = [];
+  for (let pulls = 0; pulls < 1000; pulls++) {
+    const batch = await pull(queues, id, node_index, { batch_uuid: uuids ? randomUUID() : null });
+    if (!batch) return files;
+    await queues.settle(id, batch.seq, true);
+    files.push(...batch.files);
+  }
+  throw new Error(`node ${node_index} was never told the end; it was handed ${files.slice(0, 10).join()}, ...`);
+}
+
+const sorted = (files: readonly number[]) => [...files].sort((a, b) => a - b);
+const all = (files: number) => Array.from({ length: files }, (_, file) => file);
+
+describe('a queue in the store', () => {
+  it('that many nodes create at once is one queue', async () => {
+    const store = temporaryStore();
+    const queues = new Queues(store, ROOMY);
+    const keys = queueKeys(1, triple, 'build-1');
+    const created = await Promise.all(Array.from({ length: 16 }, () => create(queues, keys)));
+    expect(new Set(created.map(({ id }) => id)).size).toBe(1);
+    expect(created.filter(({ isNew }) => isNew).length).toBe(1);
+    expect(store.queues.getCount()).toBe(1);
+    expect(store.blobs.getCount()).toBe(3);
+    expect(findQueue(store, keys, false)).toBe(created[0]!.id);
+  });
+
+  it('hands out its files as they were listed', async () => {
+    const queues = new Queues(temporaryStore(), ROOMY);
+    const { id } = await create(queues, queueKeys(1, triple, 'build-1'), 3);
+    const texts = await queues.update(id, ({ files }) => all(3).map(file => segment(files, file).toString()));
+    expect(texts).toEqual(all(3).map(pathOf));
+  });
+
+  it('is another one for another project, build, commit, branch or node_total', () => {
+    const keys = [
+      queueKeys(1, triple, 'build-1'),
+      queueKeys(2, triple, 'build-1'),
+      queueKeys(1, triple, 'build-2'),
+      queueKeys(1, { ...triple, commit_hash: 'abd' }, 'build-1'),
+      queueKeys(1, { ...triple, branch: 'next' }, 'build-1'),
+      queueKeys(1, { ...triple, node_total: 5 }, 'build-1'),
+    ];
+    expect(new Set(keys.map(({ build }) => build)).size).toBe(keys.length);
+    expect(keys[0]!.triple).toBe(keys[2]!.triple);
+    expect(new Set(keys.map(key => key.triple)).size).toBe(keys.length - 1);
+  });
+
+  it('is not there before it is created', async () => {
+    const store = temporaryStore();
+    expect(findQueue(store, queueKeys(1, triple, 'build-1'), true)).toBeNull();
+    expect(await new Queues(store, ROOMY).update('unknown', () => 'never')).toBeNull();
+  });
+
+  it('is as it was on disk after a change to it failed', async () => {
+    const queues = new Queues(temporaryStore(), ROOMY);
+    const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
+    const failing = queues.update(id, ({ queue }) => {
+      queue.pull(
+        { node_index: 0, run: 'run', batch_uuid: 'u', is_retry: false, wants_last_split: false, recorded_subset: null },
+        NOW,
+      );
+      throw new Error('the disk is full');
+    });
+    await expect(failing).rejects.toThrow('the disk is full');
+    expect(sorted(await drain(queues, id, 1, true))).toEqual(all(20));
+  });
+});
+
+describe.each([
+  ['that stays in memory', ROOMY],
+  ['that is read back at every request', NO_ROOM],
+])('a queue %s', (_, options) => {
+  it.each([
+    ['with uuids', true],
+    ['without uuids', false],
+  ])('gives every file to exactly one of several nodes %s', async (_, uuids) => {
+    const queues = new Queues(temporaryStore(), options);
+    const { id } = await create(queues, queueKeys(1, triple, 'build-1'), 40);
+    const handed = await Promise.all([0, 1, 2, 3].map(node => drain(queues, id, node, uuids)));
+    expect(sorted(handed.flat())).toEqual(all(40));
+  });
+
+  it('gives back what a node left before its answer', async () => {
+    const queues = new Queues(temporaryStore(), options);
+    const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
+    const left = (await pull(queues, id, 0))!;
+    await queues.settle(id, left.seq, false);
+    expect(sorted(await drain(queues, id, 1, true))).toEqual(all(20));
+  });
+
+  it('answers a uuid that comes again with the same batch', async () => {
+    const queues = new Queues(temporaryStore(), options);
+    const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
+    const first = (await pull(queues, id, 0, { batch_uuid: 'u-1' }))!;
+    await queues.settle(id, first.seq, true);
+    await pull(queues, id, 0, { batch_uuid: 'u-2' });
+    const again = await pull(queues, id, 0, { batch_uuid: 'u-1' });
+    expect([again!.seq, again!.files]).toEqual([first.seq, first.files]);
+  });
+
+  it('has its state on disk at every moment', async () => {
+    const store = temporaryStore();
+    const queues = new Queues(store, options);
+    const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
+    const handed: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const batch = (await pull(queues, id, i, { batch_uuid: `u-${i}` }))!;
+      await queues.settle(id, batch.seq, true);
+      handed.push(...batch.files);
+    }
+    const afterRestart = new Queues(store, options);
+    handed.push(...(await drain(afterRestart, id, 3, true)));
+    expect(sorted(handed)).toEqual(all(20));
+  });
+});
+
+describe('queues that push each other out of memory', () => {
+  it('each give every file to one node, also to nodes without uuids whose answers are on their way', async () => {
+    const store = temporaryStore();
+    // Room for one of the three.
+    const queues = new Queues(store, { cacheBytes: 5000, pullCost: 0 });
+    const ids: string[] = [];
+    for (const name of ['build-1', 'build-2', 'build-3'])
+      ids.push((await create(queues, queueKeys(1, triple, name))).id);
+    const handed = await Promise.all(
+      ids.map(id => Promise.all([0, 1, 2, 3].map(node => drain(queues, id, node, false)))),
+    );
+    for (const nodes of handed) expect(sorted(nodes.flat())).toEqual(all(20));
+  });
+});
+
+describe('a build without a queue of its own', () => {
+  const first = queueKeys(1, triple, 'build-1');
+  const second = queueKeys(1, triple, 'build-2');
+
+  async function afterFirst(): Promise<{ store: Store; queues: Queues; id: string }> {
+    const store = temporaryStore();
+    const queues = new Queues(store, ROOMY);
+    const { id } = await create(queues, first);
+    return { store, queues, id };
+  }
+
+  it('has none in dynamic mode', async () => {
+    const { store } = await afterFirst();
+    expect(findQueue(store, second, false)).toBeNull();
+  });
+
+  it('follows the newest of its triple with a fixed split, from then on without asking for it', async () => {
+    const { store, queues, id } = await afterFirst();
+    expect(findQueue(store, second, true)).toBe(id);
+    await queues.update(id, () => queues.follow(second, id, NOW));
+    expect(findQueue(store, second, false)).toBe(id);
+    const newer = await create(queues, queueKeys(1, triple, 'build-3'));
+    expect(findQueue(store, queueKeys(1, triple, 'build-4'), true)).toBe(newer.id);
+    expect(findQueue(store, second, true)).toBe(id);
+  });
+
+  it('does not get one made when it initialises with a fixed split', async () => {
+    const { queues, id } = await afterFirst();
+    expect(await create(queues, second, 20, { fixed: true })).toEqual({ id, isNew: false });
+  });
+
+  it('gets one made when it initialises in dynamic mode', async () => {
+    const { queues, id } = await afterFirst();
+    const made = await create(queues, second);
+    expect(made.isNew).toBe(true);
+    expect(made.id).not.toBe(id);
+  });
+
+  it('keeps its place in the order of expiry however often its nodes ask', async () => {
+    const { store, queues, id } = await afterFirst();
+    for (let i = 0; i < 5; i++) await queues.update(id, () => queues.follow(second, id, NOW + i));
+    expect(store.expiry.getCount()).toBe(2);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { SplitRecord } from '../../src/store/records.js';
+import { findSplit, installSplit, nodeOfSplit, splitKey } from '../../src/store/splits.js';
+import { toSegments } from '../../src/wire/segments.js';
+import { NOBODY, temporaryStore } from './temporary-store.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const triple = { commit_hash: 'abc', branch: 'main', node_total: 3 };
+
+const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, created_at: NOW });
+const nodesOf = (id: string, node_total = 3) =>
+  toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }])));
+
+describe('a split', () => {
+  it('of many that are made at once is the first, for everybody', async () => {
+    const store = temporaryStore();
+    const key = splitKey(1, triple, null);
+    const ids = Array.from({ length: 16 }, (_, i) => `split-${i}`);
+    const installed = await Promise.all(ids.map(id => installSplit(store, key, record(id), nodesOf(id))));
+    expect(new Set(installed.map(({ id }) => id))).toEqual(new Set(['split-0']));
+    const found = findSplit(store, key)!;
+    expect(found).toEqual(record('split-0'));
+    const nodes = [0, 1, 2].map(node => JSON.parse(nodeOfSplit(store, found, node).toString()) as unknown);
+    expect(nodes).toEqual([[{ path: 'split-0/0' }], [{ path: 'split-0/1' }], [{ path: 'split-0/2' }]]);
+  });
+
+  it('that came too late leaves nothing behind', async () => {
+    const store = temporaryStore();
+    const key = splitKey(1, triple, null);
+    for (const id of ['winner', 'late']) await installSplit(store, key, record(id), nodesOf(id));
+    expect(store.splits.getCount()).toBe(1);
+    expect(store.blobs.getCount()).toBe(3);
+    expect(store.expiry.getCount()).toBe(1);
+  });
+
+  it('has a key of its own for every project, triple and dynamic CI build', () => {
+    const keys = [
+      splitKey(1, triple, null),
+      splitKey(2, triple, null),
+      splitKey(1, { ...triple, commit_hash: 'abd' }, null),
+      splitKey(1, { ...triple, branch: 'next' }, null),
+      splitKey(1, { ...triple, node_total: 4 }, null),
+      splitKey(1, triple, '7'),
+      splitKey(1, triple, '8'),
+      splitKey(1, triple, 'null'),
+    ];
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(splitKey(1, { ...triple }, '7')).toBe(keys[5]);
+  });
+
+  it('is not found before it was made', () => {
+    expect(findSplit(temporaryStore(), splitKey(1, triple, null))).toBeNull();
+  });
+
+  it('keeps text beyond ASCII and nodes without files', async () => {
+    const store = temporaryStore();
+    const texts = ['[{"path":"spec/größe_спец_測試.rb"}]', '[]', '[]'];
+    const split = await installSplit(store, 'key', record('split'), toSegments(texts));
+    expect(texts.map((_, node) => nodeOfSplit(store, split, node).toString())).toEqual(texts);
+  });
+});
