@@ -36,7 +36,7 @@ export const limits = {
 
   /** Records written in one transaction when a large suite's timings are recorded. */
   timingsPerCommit: 1000,
-  /** Records that one step of the expiry sweep deletes, timings that one looks at, and the pause between two steps. */
+  /** About as many records one step of the expiry sweep deletes, or timings it looks at; the pause between two steps. */
   expiredPerStep: 200,
   timingsPerStep: 1000,
   sweepPauseMilliseconds: 20,

@@ -60,8 +60,7 @@ function expire(
   const first = key[0] as string;
   switch (kind) {
     case 'subset':
-      deleteSubset(store, first, key[1] as number, key[2] as string);
-      return ONE;
+      return { deleted: deleteSubset(store, first, key[1] as number, key[2] as string), whole: true };
     // What is large is made unreachable first and then deleted piece by piece.
     case 'split':
       if (store.splits.get(first)?.id === key[1]) void store.splits.remove(first);

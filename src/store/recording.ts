@@ -89,11 +89,11 @@ function putSubset(store: Store, project: number, key: NodeKey, run: Run, isRetr
   return 'recorded';
 }
 
-/** Within a write transaction: deletes a subset, and its build with the last one. */
-export function deleteSubset(store: Store, id: string, minusCreatedAt: number, subset: string): void {
+/** Within a write transaction: deletes a subset, and its build with the last one. Returns how many records it changed. */
+export function deleteSubset(store: Store, id: string, minusCreatedAt: number, subset: string): number {
   const record = store.subsets.get([id, minusCreatedAt, subset]);
   const build = store.builds.get(id);
-  if (!record || !build) return;
+  if (!record || !build) return 0;
   void store.subsets.remove([id, minusCreatedAt, subset]);
   const node = store.nodeRuns.get([id, record.node_index]);
   if (node && node.runs > 1) void store.nodeRuns.put([id, record.node_index], { ...node, runs: node.runs - 1 });
@@ -104,14 +104,16 @@ export function deleteSubset(store: Store, id: string, minusCreatedAt: number, s
       subsets: build.subsets - 1,
       test_files: build.test_files - record.count,
     });
-    return;
+    return 3;
   }
+  const filters = filterKeys(build);
   void store.builds.remove(id);
   void store.buildIds.remove(buildIdKey(build.project, build));
-  for (const filter of filterKeys(build)) {
+  for (const filter of filters) {
     void store.buildIndex.remove([filter, -build.created_at, id]);
     const left = (store.buildCounts.get(filter) ?? 1) - 1;
     if (left > 0) void store.buildCounts.put(filter, left);
     else void store.buildCounts.remove(filter);
   }
+  return 4 + 2 * filters.length;
 }
