@@ -48,5 +48,7 @@ export const faults = {
     new Fault(503, [`overloaded: ${what}; try again in ${retryAfterSeconds} seconds`], {
       'Retry-After': String(retryAfterSeconds),
     }),
-  notReady: (why: string) => new Fault(503, [`not ready: ${why}`]),
+  expiredMeanwhile: (what: string) =>
+    new Fault(503, [`the ${what} expired while it was asked for; try again`], { 'Retry-After': '1' }),
+  notReady: (why: string) => new Fault(503, [`not ready: ${why}`], { 'Retry-After': '1' }),
 };

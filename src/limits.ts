@@ -27,6 +27,7 @@ export const limits = {
   answerPieceBytes: 65_536,
   /** Large requests that may wait for a packing thread; above it 503. */
   waitingJobs: 256,
+  idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
 
   /** From this many test files on, a request is worked on in the pool. */
@@ -41,6 +42,9 @@ export const limits = {
   timingsPerStep: 1000,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
+
+  /** A split or queue in use is noted as such no more often; a small part of the least retention, a day. */
+  renewMilliseconds: 3_600_000,
 
   /** After SIGTERM, requests still being sent get this long, and those being answered the longer time. */
   drainReceivingSeconds: 2,

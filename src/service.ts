@@ -24,7 +24,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Opens store, jobs and HTTP, and keeps the one timer of the process: the expiry sweep. */
+/** Opens store, jobs and HTTP, and keeps the one recurring timer: the expiry sweep. */
 export async function openService(config: Config, log: Logger, now: () => number = Date.now): Promise<Service> {
   const { dataDir, publicUrl, clientVersions } = config;
   const closers: (() => Promise<void>)[] = [];
@@ -36,7 +36,7 @@ export async function openService(config: Config, log: Logger, now: () => number
     closers.push(() => store.root.close());
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
-    const jobs = new JobPool(store, { dataDir, workers: config.workers, tokenHeader });
+    const jobs = new JobPool(store, { dataDir, workers: config.workers, tokenHeader }, log);
     closers.push(() => jobs.close());
     await jobs.warmUp();
 
@@ -44,12 +44,15 @@ export async function openService(config: Config, log: Logger, now: () => number
     const { sweep, stop } = startSweeping(store, queues, config.retentionDays, log, now);
     closers.push(stop);
 
+    // A client that is refused stops for good: the token exists before the port does.
+    if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const context: Context = { store, queues, jobs, log, now, publicUrl, clientVersions, tokenHeader };
     const http = await listen({ ...config, bodySeconds: limits.bodySeconds }, request => route(context, request), log);
     closers.push(() => http.drain());
 
-    // Last: a token that is made and never shown, because the port was taken, would be lost.
-    const firstToken = await ensureProject(store, config.bootstrapToken, now(), log);
+    // Only now: a token that is made but never shown, because the port was taken, would be lost.
+    const isFirstStart = store.projects.getKeysCount({ limit: 1 }) === 0;
+    const firstToken = isFirstStart ? (await createProject(store, DEFAULT_PROJECT, now())).token : null;
     return { url: http.url, firstToken, sweep, close };
   } catch (error) {
     await close();
@@ -71,40 +74,30 @@ function startSweeping(store: Store, queues: Queues, retentionDays: number, log:
       await pause();
     } while (!stopping && at !== null);
   };
-  let sweeping = Promise.resolve();
+  let sweeping: Promise<void> | null = null;
   const start = () => {
-    sweeping = sweep().catch((err: unknown) => log.error({ err }, 'the expiry sweep failed; it starts again later'));
+    sweeping ??= sweep()
+      .catch((err: unknown) => log.error({ err }, 'the expiry sweep failed; it starts again later'))
+      .finally(() => (sweeping = null));
   };
   start();
   const timer = setInterval(start, limits.sweepEveryMilliseconds);
-  const stop = () => {
+  const stop = async () => {
     stopping = true;
     clearInterval(timer);
-    return sweeping;
+    await sweeping;
   };
   return { sweep, stop };
 }
 
-/**
- * Makes sure that somebody can use the server: the bootstrap token's project, or at the first start on an
- * empty folder the project "default". Returns the token made, to be shown this once.
- */
-async function ensureProject(
-  store: Store,
-  bootstrapToken: string | null,
-  now: number,
-  log: Logger,
-): Promise<string | null> {
-  if (bootstrapToken === null) {
-    if (store.projects.getKeysCount({ limit: 1 }) > 0) return null;
-    return createToken(store, (await createProject(store, DEFAULT_PROJECT, now)).id, now);
-  }
+/** Makes sure that the project "default" exists with this token. */
+async function ensureBootstrapToken(store: Store, bootstrapToken: string, now: number, log: Logger): Promise<void> {
   const token = findToken(store, bootstrapToken);
   if (token) {
     if (token.revoked_at !== null) log.warn('the token in BALLAST_BOOTSTRAP_TOKEN was revoked and stays so');
-    return null;
+    return;
   }
-  const project = findProject(store, DEFAULT_PROJECT) ?? (await createProject(store, DEFAULT_PROJECT, now));
-  await createToken(store, project.id, now, bootstrapToken);
-  return null;
+  const project = findProject(store, DEFAULT_PROJECT);
+  if (project) await createToken(store, project.id, now, bootstrapToken);
+  else await createProject(store, DEFAULT_PROJECT, now, bootstrapToken);
 }

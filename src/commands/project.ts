@@ -7,8 +7,7 @@ import { createToken, listTokens, revokeToken } from '../store/tokens.js';
 /** Makes a project; prints its first token and nothing else. */
 export function createProjectWithToken(dataDir: string, name: string): Promise<void> {
   return withStore(dataDir, async store => {
-    const project = await createProject(store, name, Date.now());
-    print(await createToken(store, project.id, Date.now()));
+    print((await createProject(store, name, Date.now())).token);
   });
 }
 

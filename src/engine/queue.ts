@@ -25,18 +25,18 @@ export interface Pull {
   run: string;
   batch_uuid: string | null;
   /** The client says that it sent this request before. */
-  is_retry: boolean;
+  isRetry: boolean;
   /** A first request of a node (can_initialize_queue) that wants the last split again (fixed_queue_split). */
-  wants_last_split: boolean;
+  wantsLastSplit: boolean;
   /** The node's recorded subset since this queue began. */
-  recorded_subset: string | null;
+  recordedSubset: string | null;
 }
 
 interface Node {
   /** In the order of handing, over all runs. */
   readonly batches: Batch[];
-  /** Runs whose last answer was the end of the queue. */
-  readonly ended: Set<string>;
+  /** Runs whose last pull left them with nothing: sent again, it has nothing to repeat. */
+  readonly emptyHanded: Set<string>;
 }
 
 /**
@@ -50,13 +50,13 @@ export class Queue {
   readonly #bySeq = new Map<number, Batch>();
   /** Answers being written, by batch. */
   readonly #answering = new Map<Batch, number>();
-  /** Batches of an earlier process that may not have reached their node. */
+  /** Batches read back from the journal that may not have reached their node. */
   readonly #doubtful = new Set<Batch>();
   #nextSeq = 0;
 
   /**
    * @param weights predicted seconds by file, in descending order
-   * @param journal the batches handed out by an earlier process
+   * @param journal the batches handed out before, when the queue is read back
    */
   constructor(
     weights: Float64Array,
@@ -68,7 +68,8 @@ export class Queue {
     this.#untaken = new Untaken(weights);
     this.#total = this.#untaken.seconds;
     for (const batch of journal) {
-      for (const file of batch.files) this.#untaken.remove(file);
+      // What was handed out again is not taken by that: it may have been put back before.
+      if (!batch.again) for (const file of batch.files) this.#untaken.remove(file);
       this.#add(batch);
     }
     for (const { batches } of this.#nodes.values()) {
@@ -77,6 +78,11 @@ export class Queue {
         if (last && !batch.delivered && batch.batch_uuid === null) this.#doubtful.add(batch);
       }
     }
+  }
+
+  /** Whether answers with batches are on their way. */
+  get isAnswering(): boolean {
+    return this.#answering.size > 0;
   }
 
   get filesLeft(): number {
@@ -92,11 +98,11 @@ export class Queue {
     const before = this.#handedBefore(node, request);
     if (before) return { batch: this.#answer(before), isNew: false };
 
-    const all = request.wants_last_split ? [...new Set(node.batches.flatMap(batch => batch.files))] : [];
+    const all = request.wantsLastSplit ? [...new Set(node.batches.flatMap(batch => batch.files))] : [];
     const again = all.length > 0;
     const files = again ? all : this.#untaken.take(this.#batchSeconds());
     if (files.length === 0) {
-      node.ended.add(request.run);
+      node.emptyHanded.add(request.run);
       return null;
     }
     const batch: Batch = {
@@ -108,10 +114,10 @@ export class Queue {
       handed_at: now,
       files,
       again,
-      build_subset_id: again ? request.recorded_subset : null,
+      build_subset_id: again ? request.recordedSubset : null,
       delivered: false,
     };
-    node.ended.delete(request.run);
+    node.emptyHanded.delete(request.run);
     this.#add(batch);
     return { batch: this.#answer(batch), isNew: true };
   }
@@ -134,22 +140,23 @@ export class Queue {
   undelivered(seq: number): boolean {
     const batch = this.#bySeq.get(seq);
     if (!batch || this.#endAnswer(batch) > 0 || batch.delivered) return false;
-    const { batches } = this.#node(batch.node_index);
+    const { batches, emptyHanded } = this.#node(batch.node_index);
     batches.splice(batches.indexOf(batch), 1);
+    emptyHanded.add(batch.run);
     this.#bySeq.delete(seq);
     if (!batch.again) this.#untaken.putBack(batch.files);
     return true;
   }
 
   /** The batch that this request, sent again, was answered with before. */
-  #handedBefore({ batches, ended }: Node, { batch_uuid, run, is_retry, wants_last_split }: Pull): Batch | null {
+  #handedBefore({ batches, emptyHanded }: Node, { batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
     if (batch_uuid !== null) return batches.findLast(batch => batch.batch_uuid === batch_uuid) ?? null;
     const last = batches.findLast(batch => batch.run === run);
     // A first request that wants the last split gets all that the node had, the last batch included.
-    if (!last || (wants_last_split && !last.again)) return null;
+    if (!last || (wantsLastSplit && !last.again)) return null;
     // A node asks for one batch at a time: it asks again because the answer on its way will not reach it.
     if (this.#doubtful.delete(last) || this.#answering.has(last)) return last;
-    return is_retry && !ended.has(run) ? last : null;
+    return isRetry && !emptyHanded.has(run) ? last : null;
   }
 
   #batchSeconds(): number {
@@ -170,7 +177,7 @@ export class Queue {
 
   #node(index: number): Node {
     let node = this.#nodes.get(index);
-    if (!node) this.#nodes.set(index, (node = { batches: [], ended: new Set() }));
+    if (!node) this.#nodes.set(index, (node = { batches: [], emptyHanded: new Set() }));
     return node;
   }
 

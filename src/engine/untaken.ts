@@ -2,7 +2,7 @@
 export class Untaken {
   /** next[i] leads to the first untaken file at or after i; union-find with path halving. */
   readonly #next: Uint32Array;
-  /** Files put back, to be taken before all others. */
+  /** Files put back, to be taken before all others, from the end. */
   readonly #putBack: number[] = [];
   #count: number;
   #seconds: number;
@@ -32,7 +32,7 @@ export class Untaken {
 
   /** Puts files back that were taken: they come first. */
   putBack(files: readonly number[]): void {
-    for (const file of files) {
+    for (const file of files.toReversed()) {
       this.#putBack.push(file);
       this.#count += 1;
       this.#seconds += this.weights[file]!;
@@ -47,9 +47,9 @@ export class Untaken {
     const taken: number[] = [];
     let room = seconds;
     while (this.#putBack.length > 0) {
-      const file = this.#putBack[0]!;
+      const file = this.#putBack.at(-1)!;
       if (taken.length > 0 && this.weights[file]! > room) return taken;
-      this.#putBack.shift();
+      this.#putBack.pop();
       this.#count -= 1;
       this.#seconds -= this.weights[file]!;
       taken.push(file);

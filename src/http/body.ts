@@ -11,15 +11,15 @@ export interface BodyLimits {
 }
 
 /**
- * Collects a request's body. Calls `done` once, with the body or with the fault to answer. A body over a
- * limit is read to its end and thrown away, because a client that is still sending reads no answer.
+ * Collects a request's body. Calls `done` once, with the body or with the fault to answer, and whether all of it
+ * came. A body over a limit is read to its end and thrown away, because a client that is still sending reads no answer.
  * Returns the function that gives the body's bytes back to the common account.
  */
 export function readBody(
   res: HttpResponse,
   contentLength: number | null,
   { maxBytes, seconds }: BodyLimits,
-  done: (body: Uint8Array | Fault) => void,
+  done: (body: Uint8Array | Fault, whole: boolean) => void,
 ): () => void {
   let held = 0;
   let chunks: Uint8Array[] = [];
@@ -34,11 +34,11 @@ export function readBody(
     held = 0;
     chunks = [];
   };
-  const finish = (result: Uint8Array | Fault) => {
+  const finish = (result: Uint8Array | Fault, whole: boolean) => {
     if (finished) return;
     finished = true;
     if (timer) clearTimeout(timer);
-    done(result);
+    done(result, whole);
   };
   const refuse = (reason: Fault) => {
     fault = reason;
@@ -61,8 +61,8 @@ export function readBody(
       // The chunk's memory is reused after this callback.
       chunks.push(new Uint8Array(chunk.slice(0)));
     }
-    if (isLast) finish(fault ?? (chunks.length === 1 ? chunks[0]! : joined(chunks, held)));
-    else timer ??= setTimeout(() => finish(faults.bodyTooSlow(seconds)), seconds * 1000);
+    if (isLast) finish(fault ?? (chunks.length === 1 ? chunks[0]! : joined(chunks, held)), true);
+    else timer ??= setTimeout(() => finish(fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
   });
   return release;
 }

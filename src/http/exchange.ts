@@ -30,6 +30,8 @@ export function exchange(res: HttpResponse, req: HttpRequest, options: ExchangeO
   let left = false;
   let ended = false;
   let answered: Answer | null = null;
+  /** Whether the request was read to its end: only then another may follow it. */
+  let wasRead = false;
   let releaseBody = () => {};
   traffic.startReceiving();
 
@@ -53,7 +55,7 @@ export function exchange(res: HttpResponse, req: HttpRequest, options: ExchangeO
     log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
     // uWebSockets.js says "close" itself only when the server is who closes.
     const own = { 'X-Request-Id': request, ...(head.closes && { Connection: 'close' }) };
-    const close = traffic.draining || head.closes || status === 408 || head.refusal !== null;
+    const close = traffic.draining || head.closes || !wasRead;
     writeAnswer(res, { status, body, headers: { ...own, ...headers }, headOnly: method === 'HEAD', close }, end);
   };
   const fail = (error: unknown) => {
@@ -61,7 +63,8 @@ export function exchange(res: HttpResponse, req: HttpRequest, options: ExchangeO
     if (fault !== error) log.error({ request, method, path, err: error }, 'internal');
     write({ status: fault.status, body: JSON.stringify({ errors: fault.errors }) }, fault.headers);
   };
-  const answer = (body: Uint8Array | Fault) => {
+  const answer = (body: Uint8Array | Fault, whole: boolean) => {
+    wasRead = whole;
     stage = 'answering';
     traffic.startAnswering();
     if (body instanceof Fault) {
@@ -85,7 +88,7 @@ export function exchange(res: HttpResponse, req: HttpRequest, options: ExchangeO
   if (head.refusal) {
     // Its body is not waited for: what follows such a head may be anything. Answered a moment later, because a
     // request behind it in the same segment makes uWebSockets.js close the connection only while none was answered.
-    setImmediate(() => ended || answer(head.refusal!));
+    setImmediate(() => ended || answer(head.refusal!, false));
   } else {
     releaseBody = readBody(res, head.contentLength, bodyLimits, answer);
   }

@@ -1,20 +1,17 @@
 import { Piscina } from 'piscina';
 import { Fault, faults } from '../fault.js';
 import { limits } from '../limits.js';
+import type { Logger } from '../log.js';
 import type { Build } from '../store/builds.js';
 import type { Store } from '../store/open.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
-import { prepareQueue, prepareSplit, prepareSubset } from './prepare.js';
-import { buildDetail, recordedDistribution } from './read.js';
-import type { PostJob, PostTask, ReadJob, ReadTask, TaskAnswer, WorkerSetup } from './task.js';
+import { posts, type Posts, reads, type Reads } from './jobs.js';
+import type { PostTask, ReadTask, TaskAnswer, WorkerSetup } from './task.js';
 
-const posts: PostJob = { prepareSubset, prepareSplit, prepareQueue };
-const reads: ReadJob = { buildDetail, recordedDistribution };
-
-export interface Prepared<K extends keyof PostJob> {
+export interface Prepared<K extends keyof Posts> {
   project: number;
-  prepared: ReturnType<PostJob[K]>;
+  prepared: ReturnType<Posts[K]>;
 }
 
 /** Runs jobs: small ones here and now, those of large suites in packing threads, so that nobody waits for them. */
@@ -23,16 +20,18 @@ export class JobPool {
 
   constructor(
     readonly store: Store,
-    readonly options: { dataDir: string; workers: number; tokenHeader: string },
+    readonly options: WorkerSetup & { workers: number },
+    readonly log: Logger,
   ) {
-    const setup: WorkerSetup = { dataDir: options.dataDir };
+    const { dataDir, tokenHeader } = options;
+    const setup: WorkerSetup = { dataDir, tokenHeader };
     this.#piscina = new Piscina({
       filename: new URL('./worker.js', import.meta.url).href,
       workerData: setup,
       minThreads: 1,
       maxThreads: options.workers,
       maxQueue: limits.waitingJobs,
-      idleTimeout: 60_000,
+      idleTimeout: limits.idleThreadMilliseconds,
     });
   }
 
@@ -45,28 +44,27 @@ export class JobPool {
     });
     await Promise.race([this.#piscina.run(null), failed]);
     this.#piscina.off('error', fail);
-    // Later failures reject their own task, whose request is answered and logged.
-    this.#piscina.on('error', () => {});
+    // A failure in a task rejects that task; what comes here is a thread that could not start or died between tasks.
+    this.#piscina.on('error', err => this.log.error({ err }, 'a packing thread failed'));
   }
 
   /** Prepares a POST. A null project means that the token is in the body. The body is given away. */
-  async post<K extends keyof PostJob>(job: K, body: Uint8Array, project: number | null): Promise<Prepared<K>> {
-    const { tokenHeader } = this.options;
+  async post<K extends keyof Posts>(job: K, body: Uint8Array, project: number | null): Promise<Prepared<K>> {
     if (body.length < limits.pooledBodyBytes) {
       const sent = decodeBody(body);
-      const known = project ?? authenticate(this.store, bodyToken(sent), tokenHeader);
+      const known = project ?? authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
       const test_files = sent['test_files'];
       if (!Array.isArray(test_files) || test_files.length < limits.pooledTestFiles) {
-        return { project: known, prepared: posts[job](this.store, sent, known) as ReturnType<PostJob[K]> };
+        return { project: known, prepared: posts[job](this.store, sent, known) as ReturnType<Posts[K]> };
       }
     }
-    const task: PostTask = { kind: 'post', job, body, project, tokenHeader };
+    const task: PostTask = { kind: 'post', job, body, project };
     return (await this.#run(task, [body.buffer as ArrayBuffer])) as Prepared<K>;
   }
 
   /** Builds a long answer. */
-  async read(job: keyof ReadJob, build: Build): Promise<string | Uint8Array> {
-    if (build.test_files < limits.pooledTestFiles) return reads[job](this.store, build);
+  async read(job: keyof Reads, build: Build): Promise<string | Uint8Array> {
+    if (build.test_files + build.subsets < limits.pooledTestFiles) return reads[job](this.store, build);
     return (await this.#run({ kind: 'read', job, build })) as Uint8Array;
   }
 

@@ -1,9 +1,10 @@
 import { estimate } from '../plan/estimate.js';
 import { pack } from '../plan/pack.js';
-import type { Run } from '../store/recording.js';
+import type { RecordedRun } from '../store/recording.js';
 import { findSplit, splitKey } from '../store/splits.js';
 import type { Store } from '../store/open.js';
-import { findQueue, type QueueFiles, queueKeys } from '../store/queues.js';
+import { findQueue, queueKeys } from '../store/queue-keys.js';
+import type { QueueFiles } from '../store/queues.js';
 import { timingKey, timingsOf } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';
@@ -12,7 +13,7 @@ import { type KeptPeople, type People, separatePeople } from '../wire/people.js'
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
 import { type Segments, toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
-import { distinctPaths } from '../wire/test-file.js';
+import { distinctPaths, type PlannedTestFile } from '../wire/test-file.js';
 
 /**
  * What a POST takes before anything is changed: validating, looking up timings, packing, encoding.
@@ -22,7 +23,7 @@ import { distinctPaths } from '../wire/test-file.js';
 
 export interface PreparedSubset {
   message: NodeKey;
-  run: Run;
+  run: RecordedRun;
 }
 
 export function prepareSubset(_store: Store, sent: Sent, project: number): PreparedSubset {
@@ -85,6 +86,6 @@ export function prepareQueue(store: Store, sent: Sent, project: number): Prepare
   };
 }
 
-function toJson({ path, time_execution }: { path: string; time_execution: number | null }): string {
+function toJson({ path, time_execution }: PlannedTestFile): string {
   return JSON.stringify({ path, time_execution });
 }

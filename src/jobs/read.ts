@@ -12,8 +12,9 @@ export function toBuildAnswer({ id, commit_hash, branch, node_total, created_at,
 
 /** A build with all its runs, newest first, as JSON. */
 export function buildDetail(store: Store, build: Build): string {
-  const subsets = [...subsetsOf(store, build.id)].map(({ id, node_index, created_at, updated_at, test_files }) => {
-    const head = JSON.stringify({ id, node_index, created_at: toIso(created_at), updated_at: toIso(updated_at) });
+  const subsets = [...subsetsOf(store, build.id)].map(({ id, node_index, created_at, test_files }) => {
+    const at = toIso(created_at);
+    const head = JSON.stringify({ id, node_index, created_at: at, updated_at: at });
     return `${head.slice(0, -1)},"test_files":${test_files}}`;
   });
   return `${JSON.stringify(toBuildAnswer(build)).slice(0, -1)},"build_subsets":[${subsets.join()}]}`;

@@ -1,40 +1,28 @@
 import type { Complaints } from '../fault.js';
 import type { Build } from '../store/builds.js';
-import type { prepareQueue, prepareSplit, prepareSubset } from './prepare.js';
-import type { buildDetail, recordedDistribution } from './read.js';
+import type { Posts, Reads } from './jobs.js';
 
 /** What goes to a packing thread and comes back. */
 
-export interface PostJob {
-  prepareSubset: typeof prepareSubset;
-  prepareSplit: typeof prepareSplit;
-  prepareQueue: typeof prepareQueue;
-}
-
-export interface ReadJob {
-  buildDetail: typeof buildDetail;
-  recordedDistribution: typeof recordedDistribution;
-}
-
 export interface PostTask {
   kind: 'post';
-  job: keyof PostJob;
+  job: keyof Posts;
   /** The request's body, unread. */
   body: Uint8Array;
   /** Null: the token is in the body. */
   project: number | null;
-  /** The header named to who sent no token. */
-  tokenHeader: string;
 }
 
 export interface ReadTask {
   kind: 'read';
-  job: keyof ReadJob;
+  job: keyof Reads;
   build: Build;
 }
 
 export interface WorkerSetup {
   dataDir: string;
+  /** The header named to who sent no token. */
+  tokenHeader: string;
 }
 
 export type TaskAnswer =

@@ -3,16 +3,13 @@ import { Fault } from '../fault.js';
 import { openStore } from '../store/open.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
-import { prepareQueue, prepareSplit, prepareSubset } from './prepare.js';
-import { buildDetail, recordedDistribution } from './read.js';
-import type { PostJob, PostTask, ReadJob, ReadTask, TaskAnswer, WorkerSetup } from './task.js';
+import { posts, reads } from './jobs.js';
+import type { PostTask, ReadTask, TaskAnswer, WorkerSetup } from './task.js';
 
 /** The entry of a packing thread: a task in, blocks of bytes out. */
 
 const setup = workerData as WorkerSetup;
 const store = openStore(setup.dataDir);
-const posts: { [K in keyof PostJob]: PostJob[K] } = { prepareSubset, prepareSplit, prepareQueue };
-const reads: { [K in keyof ReadJob]: ReadJob[K] } = { buildDetail, recordedDistribution };
 
 export default function work(task: PostTask | ReadTask | null): unknown {
   // The pool's warm-up.
@@ -28,9 +25,9 @@ export default function work(task: PostTask | ReadTask | null): unknown {
   }
 }
 
-function post({ job, body, project, tokenHeader }: PostTask): unknown {
+function post({ job, body, project }: PostTask): unknown {
   const sent = decodeBody(body);
-  const known = project ?? authenticate(store, bodyToken(sent), tokenHeader);
+  const known = project ?? authenticate(store, bodyToken(sent), setup.tokenHeader);
   return { project: known, prepared: posts[job](store, sent, known) };
 }
 

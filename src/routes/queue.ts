@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Batch } from '../engine/queue.js';
+import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { lastSubsetId } from '../store/builds.js';
-import { findQueue, type OpenQueue, queueKeys } from '../store/queues.js';
+import { findQueue, queueKeys } from '../store/queue-keys.js';
+import type { OpenQueue } from '../store/queues.js';
 import type { QueueRecord } from '../store/records.js';
 import type { BuildKey } from '../wire/build-key.js';
+import { initializes } from '../wire/queue.js';
 import { segment } from '../wire/segments.js';
 import { baseUrl, json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
@@ -16,41 +19,47 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const { message, files, people, measured } = prepared;
   const { node_index, node_total, can_initialize_queue, fixed_queue_split } = message;
   const keys = queueKeys(project, message, message.node_build_id);
-  const wants_last_split = fixed_queue_split && can_initialize_queue;
+  const wantsLastSplit = fixed_queue_split && can_initialize_queue;
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull && can_initialize_queue;
 
-  let id = findQueue(store, keys, wants_last_split);
+  let id = findQueue(store, keys, wantsLastSplit);
   let isNew = false;
   if (id === null && files) {
-    const { build: name, triple } = keys;
-    const record: QueueRecord = { v: 1, name, node_total, measured, people, created_at: now(), triple };
+    const { nodeBuild: name, build } = keys;
+    const at = now();
+    const record: QueueRecord = { v: 1, name, node_total, measured, people, created_at: at, used_at: at, build };
     ({ id, isNew } = await queues.create(keys, fixed_queue_split, randomUUID(), record, files));
   }
-  if (id === null) return can_initialize_queue ? connectFailed(keys.build) : endOfQueue(keys.build);
+  if (id === null) {
+    if (initializes(message)) throw faults.expiredMeanwhile('queue');
+    return can_initialize_queue ? connectFailed(keys.nodeBuild) : endOfQueue(keys.nodeBuild);
+  }
 
   const queueId = id;
   const pulled = await queues.update(queueId, open => {
-    if (wants_last_split) queues.follow(keys, queueId, now());
+    queues.use(queueId, open.record, now());
+    if (wantsLastSplit) queues.follow(keys, queueId, now());
     if (takesNothing) return { open, batch: null };
     const handed = open.queue.pull(
       {
         node_index,
         run: keys.run,
         batch_uuid: message.batch_uuid ?? null,
-        is_retry: request.retryCount > 0,
-        wants_last_split,
-        recorded_subset: wants_last_split ? lastSubsetId(store, project, message, open.record.created_at) : null,
+        isRetry: request.retryCount > 0,
+        wantsLastSplit,
+        recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, open.record.created_at) : null,
       },
       now(),
     );
     if (handed?.isNew) queues.journal(queueId, handed.batch);
     return { open, batch: handed?.batch ?? null };
   });
-  const name = pulled?.open.record.name ?? keys.build;
-  if (takesNothing) return endOfQueue(name, isNew ? null : buildsUrl(context, request, message));
-  if (!pulled?.batch) return endOfQueue(name);
+  if (!pulled) throw faults.expiredMeanwhile('queue');
   const { open, batch } = pulled;
+  const { name } = open.record;
+  if (takesNothing) return endOfQueue(name, isNew ? null : buildsUrl(context, request, message));
+  if (!batch) return endOfQueue(name);
   return {
     status: 200,
     body: batchBody(open, batch),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { SplitRecord } from '../store/records.js';
-import { findSplit, installSplit, nodeOfSplit } from '../store/splits.js';
+import { findSplit, installSplit, nodeOfSplit, useSplit } from '../store/splits.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 
@@ -13,10 +14,13 @@ export async function splitForNode(context: Context, request: Request): Promise<
   const { node_index, node_total } = message;
   let split = findSplit(store, key);
   if (!split && nodes) {
-    const record: SplitRecord = { v: 1, id: randomUUID(), node_total, people, created_at: now() };
+    const at = now();
+    const record: SplitRecord = { v: 1, id: randomUUID(), node_total, people, created_at: at, used_at: at };
     split = await installSplit(store, key, record, nodes);
   }
+  if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
   if (!split) return json(200, { code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
+  await useSplit(store, key, split, now());
   const head = JSON.stringify({ build_distribution_id: split.id, node_index });
   return { status: 200, body: `${head.slice(0, -1)},"test_files":${nodeOfSplit(store, split, node_index).toString()}}` };
 }

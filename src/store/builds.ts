@@ -60,8 +60,9 @@ export function listBuilds(
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function findBuild(store: Store, project: number, id: string): Build | null {
-  const record = UUID.test(id) ? store.builds.get(id) : undefined;
-  return record?.project === project ? { ...record, id } : null;
+  const known = id.toLowerCase();
+  const record = UUID.test(known) ? store.builds.get(known) : undefined;
+  return record?.project === project ? { ...record, id: known } : null;
 }
 
 /**

@@ -1,14 +1,14 @@
 import { limits } from '../limits.js';
-import { deleteSubset } from './recording.js';
 import { commit, type ExpiryKey, type Store } from './open.js';
+import { deleteSubset } from './recording.js';
 import type { Millis } from './records.js';
 
 /**
  * The index by time of what expires once and for all. Kinds and their keys:
  *   subset        build id, -created_at, subset id     its build goes with the last subset
  *   split         key in splits, split id
- *   queue         queue id, key in queuesOfBuild
- *   queueOfBuild  key in queuesOfBuild, queue id        a build that followed another's queue
+ *   queue         queue id, key in queuesOfNodeBuild
+ *   queueOfNodeBuild  key in queuesOfNodeBuild, queue id        a build that followed another's queue
  *
  * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
  * Returns whether any may be left. `dropped` is told of each queue that is gone.
@@ -19,7 +19,7 @@ export function expireStep(store: Store, before: Millis, dropped: (queue: string
     const due = [...store.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
     for (const entry of due) {
       const [, kind, ...key] = entry;
-      const done = expire(store, kind, key, left, dropped);
+      const done = expire(store, kind, key, left, before, dropped);
       left -= done.deleted + 1;
       if (done.whole) void store.expiry.remove(entry);
       if (left <= 0) return true;
@@ -32,19 +32,17 @@ export function expireStep(store: Store, before: Millis, dropped: (queue: string
  * One step of the sweep over the timings, which are renewed all the time and therefore not indexed by time:
  * looks at some that follow the key, deletes those older than `before`. Returns where to go on, null at the end.
  */
-export function expireTimings(store: Store, before: Millis, after: string | null): Promise<string | null> {
+export async function expireTimings(store: Store, before: Millis, after: string | null): Promise<string | null> {
   const limit = limits.timingsPerStep;
   const range = after === null ? { limit } : { start: after, exclusiveStart: true, limit };
-  return commit(store, () => {
-    let seen = 0;
-    let last: string | null = null;
-    for (const { key, value } of store.timings.getRange(range)) {
-      seen += 1;
-      last = key;
-      if (value.at < before) void store.timings.remove(key);
-    }
-    return seen === limit ? last : null;
-  });
+  const seen = [...store.timings.getRange(range)];
+  const due = seen.filter(({ value }) => value.at < before).map(({ key }) => key);
+  if (due.length > 0) {
+    await commit(store, () => {
+      for (const key of due) if (store.timings.get(key)!.at < before) void store.timings.remove(key);
+    });
+  }
+  return seen.length === limit ? seen.at(-1)!.key : null;
 }
 
 type Done = { deleted: number; whole: boolean };
@@ -55,6 +53,7 @@ function expire(
   kind: string,
   key: (string | number)[],
   most: number,
+  before: Millis,
   dropped: (queue: string) => void,
 ): Done {
   const first = key[0] as string;
@@ -62,14 +61,20 @@ function expire(
     case 'subset':
       return { deleted: deleteSubset(store, first, key[1] as number, key[2] as string), whole: true };
     // What is large is made unreachable first and then deleted piece by piece.
-    case 'split':
-      if (store.splits.get(first)?.id === key[1]) void store.splits.remove(first);
+    case 'split': {
+      const split = store.splits.get(first);
+      if (split?.id === key[1]) {
+        if (split.used_at >= before) return putOff(store, split.used_at, kind, key);
+        void store.splits.remove(first);
+      }
       return deleteRange(store.blobs, key[1] as string, most);
+    }
     case 'queue': {
       const queue = store.queues.get(first);
       if (queue) {
-        removePointer(store.queuesOfBuild, key[1] as string, first);
-        removePointer(store.queuesOfTriple, queue.triple, first);
+        if (queue.used_at >= before) return putOff(store, queue.used_at, kind, key);
+        removePointer(store.queuesOfNodeBuild, key[1] as string, first);
+        removePointer(store.queuesOfBuild, queue.build, first);
         void store.queues.remove(first);
         dropped(first);
       }
@@ -78,16 +83,22 @@ function expire(
       const blobs = deleteRange(store.blobs, first, most);
       return { deleted: batches.deleted + blobs.deleted, whole: blobs.whole };
     }
-    case 'queueOfBuild':
-      removePointer(store.queuesOfBuild, first, key[1] as string);
+    case 'queueOfNodeBuild':
+      removePointer(store.queuesOfNodeBuild, first, key[1] as string);
       return ONE;
     default:
       throw new Error(`nothing of the kind "${kind}" is known to expire`);
   }
 }
 
+/** It was used since: it expires later. */
+function putOff(store: Store, until: Millis, kind: string, key: (string | number)[]): Done {
+  void store.expiry.put([until, kind, ...key], true);
+  return ONE;
+}
+
 /** Unless it points to a newer queue by now. */
-function removePointer(table: Store['queuesOfBuild'], key: string, queue: string): void {
+function removePointer(table: Store['queuesOfNodeBuild'], key: string, queue: string): void {
   if (table.get(key)?.queue === queue) void table.remove(key);
 }
 

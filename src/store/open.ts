@@ -35,8 +35,8 @@ export const STORE_VERSION = 1;
  * timings        digest(project, path)                         TimingRecord
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * queues         queue id                                      QueueRecord
- * queuesOfBuild  digest(project, commit, branch, total, node_build_id)           QueuePointerRecord
- * queuesOfTriple digest(project, commit, branch, total)        QueuePointerRecord, the newest queue
+ * queuesOfNodeBuild  digest(project, commit, branch, total, node_build_id)    QueuePointerRecord
+ * queuesOfBuild  digest(project, commit, branch, total)        QueuePointerRecord, the newest queue
  * batches        [queue id, seq]                               Batch      the journal of a queue
  * blobs          [split id, node_index]                        JSON array of the node's test files
  *                [queue id, 'bytes' | 'ends' | 'weights']      the queue's test files, slowest first
@@ -59,8 +59,8 @@ export interface Store {
   readonly timings: Database<TimingRecord, string>;
   readonly splits: Database<SplitRecord, string>;
   readonly queues: Database<QueueRecord, string>;
+  readonly queuesOfNodeBuild: Database<QueuePointerRecord, string>;
   readonly queuesOfBuild: Database<QueuePointerRecord, string>;
-  readonly queuesOfTriple: Database<QueuePointerRecord, string>;
   readonly batches: Database<Batch, [queue: string, seq: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly expiry: Database<true, ExpiryKey>;
@@ -96,8 +96,8 @@ export function openStore(dataDir: string): Store {
     timings: table('timings'),
     splits: table('splits'),
     queues: table('queues'),
+    queuesOfNodeBuild: table('queuesOfNodeBuild'),
     queuesOfBuild: table('queuesOfBuild'),
-    queuesOfTriple: table('queuesOfTriple'),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     expiry: table('expiry'),

@@ -1,5 +1,6 @@
 import { commit, type Store } from './open.js';
 import type { Millis, ProjectRecord } from './records.js';
+import { newToken, putToken } from './tokens.js';
 
 export interface Project extends ProjectRecord {
   id: number;
@@ -7,8 +8,13 @@ export interface Project extends ProjectRecord {
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 
-/** Throws when the name cannot be one or is taken. */
-export async function createProject(store: Store, name: string, now: Millis): Promise<Project> {
+/** Makes a project with its first token. Throws when the name cannot be one or is taken. */
+export async function createProject(
+  store: Store,
+  name: string,
+  now: Millis,
+  token = newToken(),
+): Promise<Project & { token: string }> {
   if (!NAME.test(name)) {
     throw new Error(
       `cannot create the project "${name}": a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`,
@@ -21,7 +27,8 @@ export async function createProject(store: Store, name: string, now: Millis): Pr
     void store.meta.put('nextProject', id + 1);
     void store.projects.put(id, record);
     void store.projectNames.put(name, id);
-    return { ...record, id };
+    putToken(store, id, now, token);
+    return { ...record, id, token };
   });
   if (!project) {
     throw new Error(

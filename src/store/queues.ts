@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { type Batch, Queue } from '../engine/queue.js';
-import type { BuildKey } from '../wire/build-key.js';
+import { limits } from '../limits.js';
 import type { Segments } from '../wire/segments.js';
-import { digest } from './digest.js';
 import { commit, type Store } from './open.js';
+import { findQueue, type QueueKeys } from './queue-keys.js';
 import type { Millis, QueueRecord } from './records.js';
 
 /** The test files of a queue, slowest first. */
@@ -16,40 +16,9 @@ export interface QueueFiles {
 
 /** A queue in memory: a cache over the store, read back when asked for. */
 export interface OpenQueue {
-  id: string;
   record: QueueRecord;
   queue: Queue;
   files: Segments;
-}
-
-/** The keys under which a request finds its queue. */
-export interface QueueKeys {
-  /** Of the build: the triple and its node_build_id. */
-  build: string;
-  /** Of any build of the triple: where a fixed split is looked for. */
-  triple: string;
-  /** Tells the runs of a node apart. */
-  run: string;
-}
-
-export function queueKeys(project: number, key: BuildKey, node_build_id: string): QueueKeys {
-  const { commit_hash, branch, node_total } = key;
-  return {
-    build: digest(project, commit_hash, branch, node_total, node_build_id),
-    triple: digest(project, commit_hash, branch, node_total),
-    run: digest(node_build_id),
-  };
-}
-
-/**
- * The queue of the build, null when there is none. With `fixed` a build that has none of its own
- * follows the newest queue of its triple, whichever build that was.
- */
-export function findQueue(store: Store, { build, triple }: QueueKeys, fixed: boolean): string | null {
-  const own = store.queuesOfBuild.get(build)?.queue;
-  // The pointer of a build that followed another's queue outlives that queue.
-  if (own !== undefined && store.queues.doesExist(own)) return own;
-  return (fixed && store.queuesOfTriple.get(triple)?.queue) || null;
 }
 
 /** Rough bytes that a queue takes in memory beside its blobs: state, journal, maps. */
@@ -58,6 +27,8 @@ const BYTES_PER_FILE = 24;
 
 export class Queues {
   readonly #open: LRUCache<string, OpenQueue>;
+  /** Queues with answers on their way, which only memory knows of: kept whatever the cache's size. */
+  readonly #answering = new Map<string, OpenQueue>();
 
   constructor(
     readonly store: Store,
@@ -88,11 +59,11 @@ export class Queues {
       void store.blobs.put([id, 'bytes'], asBuffer(files.bytes));
       void store.blobs.put([id, 'ends'], asBuffer(files.ends));
       void store.blobs.put([id, 'weights'], asBuffer(weights));
+      void store.queuesOfNodeBuild.put(keys.nodeBuild, { v: 1, queue: id });
       void store.queuesOfBuild.put(keys.build, { v: 1, queue: id });
-      void store.queuesOfTriple.put(keys.triple, { v: 1, queue: id });
-      void store.expiry.put([record.created_at, 'queue', id, keys.build], true);
+      void store.expiry.put([record.created_at, 'queue', id, keys.nodeBuild], true);
       const queue = new Queue(weights, record.node_total, record.measured, this.options.pullCost);
-      this.#open.set(id, { id, record, queue, files });
+      this.#keep(id, { record, queue, files });
       return { id, isNew: true };
     });
   }
@@ -104,15 +75,25 @@ export class Queues {
   update<T>(id: string, verb: (queue: OpenQueue) => T): Promise<T | null> {
     return this.#guarded(id, () => {
       const open = this.#get(id);
-      return open ? verb(open) : null;
+      if (!open) return null;
+      const result = verb(open);
+      this.#keep(id, open);
+      return result;
     });
   }
 
-  /** Within an update: lets a build without a queue of its own follow another's from now on. */
+  /** Within an update: a queue in use does not expire. */
+  use(id: string, record: QueueRecord, now: Millis): void {
+    if (now - record.used_at < limits.renewMilliseconds) return;
+    record.used_at = now;
+    void this.store.queues.put(id, record);
+  }
+
+  /** Within an update: lets a node_build_id without a queue of its own follow another's from now on. */
   follow(keys: QueueKeys, id: string, now: Millis): void {
-    if (this.store.queuesOfBuild.get(keys.build)?.queue === id) return;
-    void this.store.queuesOfBuild.put(keys.build, { v: 1, queue: id });
-    void this.store.expiry.put([now, 'queueOfBuild', keys.build, id], true);
+    if (this.store.queuesOfNodeBuild.get(keys.nodeBuild)?.queue === id) return;
+    void this.store.queuesOfNodeBuild.put(keys.nodeBuild, { v: 1, queue: id });
+    void this.store.expiry.put([now, 'queueOfNodeBuild', keys.nodeBuild, id], true);
   }
 
   /**
@@ -120,10 +101,11 @@ export class Queues {
    * if it never reaches the disk, a restart hands the batch out once more at worst.
    */
   async settle(id: string, seq: number, written: boolean): Promise<void> {
-    const open = this.#open.peek(id);
+    const open = this.#answering.get(id) ?? this.#open.peek(id);
     if (written && open) {
       // Without a transaction of its own: nearly every pull ends here.
       const renewed = open.queue.delivered(seq);
+      this.#keep(id, open);
       if (renewed) await this.store.batches.put([id, seq], renewed);
       return;
     }
@@ -142,6 +124,13 @@ export class Queues {
   /** Drops a queue from memory, when it expires. */
   drop(id: string): void {
     this.#open.delete(id);
+    this.#answering.delete(id);
+  }
+
+  #keep(id: string, open: OpenQueue): void {
+    if (open.queue.isAnswering) this.#answering.set(id, open);
+    else this.#answering.delete(id);
+    if (this.#open.peek(id) !== open) this.#open.set(id, open);
   }
 
   async #guarded<T>(id: string, change: () => T): Promise<T> {
@@ -149,14 +138,14 @@ export class Queues {
       return await commit(this.store, change);
     } catch (error) {
       // What is in memory may be ahead of the disk: the next request reads it back.
-      this.#open.delete(id);
+      this.drop(id);
       throw error;
     }
   }
 
   #get(id: string): OpenQueue | null {
-    const open = this.#open.get(id);
-    if (open) return open;
+    const known = this.#answering.get(id) ?? this.#open.get(id);
+    if (known) return known;
     const { store } = this;
     const record = store.queues.get(id);
     if (!record) return null;
@@ -172,9 +161,9 @@ export class Queues {
       this.options.pullCost,
       journal,
     );
-    const read = { id, record, queue, files };
-    this.#open.set(id, read);
-    return read;
+    const open = { record, queue, files };
+    this.#keep(id, open);
+    return open;
   }
 }
 

@@ -9,7 +9,7 @@ import { type Measured, putTimings } from './timings.js';
 export type Recorded = 'recorded' | 'known' | 'retried too often';
 
 /** One run of a node: its test files as JSON, how many, and the times of those measured. */
-export interface Run extends Measured {
+export interface RecordedRun extends Measured {
   json: string;
   count: number;
 }
@@ -22,7 +22,7 @@ export async function recordSubset(
   store: Store,
   project: number,
   key: NodeKey,
-  run: Run,
+  run: RecordedRun,
   isRetry: boolean,
   now: Millis,
 ): Promise<Recorded> {
@@ -39,7 +39,7 @@ export async function recordSubset(
   return recorded;
 }
 
-function putSubset(store: Store, project: number, key: NodeKey, run: Run, isRetry: boolean, now: Millis): Recorded {
+function putSubset(store: Store, project: number, key: NodeKey, run: RecordedRun, isRetry: boolean, now: Millis): Recorded {
   const idKey = buildIdKey(project, key);
   const known = store.buildIds.get(idKey);
   const id = known ?? randomUUID();
@@ -80,7 +80,6 @@ function putSubset(store: Store, project: number, key: NodeKey, run: Run, isRetr
     v: 1,
     node_index: key.node_index,
     created_at: now,
-    updated_at: now,
     test_files: run.json,
     count: run.count,
   });

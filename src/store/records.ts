@@ -39,7 +39,6 @@ export interface SubsetRecord {
   v: 1;
   node_index: number;
   created_at: Millis;
-  updated_at: Millis;
   /** JSON array of {path, time_execution}, as it is answered. */
   test_files: string;
   count: number;
@@ -67,6 +66,8 @@ export interface SplitRecord {
   node_total: number;
   people: KeptPeople;
   created_at: Millis;
+  /** Renewed while it is in use: it expires by this time. */
+  used_at: Millis;
 }
 
 /** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`. */
@@ -79,8 +80,10 @@ export interface QueueRecord {
   measured: boolean;
   people: KeptPeople;
   created_at: Millis;
-  /** Its key in queuesOfTriple. */
-  triple: string;
+  /** Renewed while it is in use: it expires by this time. */
+  used_at: Millis;
+  /** Its key in queuesOfBuild. */
+  build: string;
 }
 
 export interface QueuePointerRecord {

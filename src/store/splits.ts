@@ -1,8 +1,9 @@
+import { limits } from '../limits.js';
 import type { BuildKey } from '../wire/build-key.js';
 import { segment, type Segments } from '../wire/segments.js';
 import { digest } from './digest.js';
 import { commit, type Store } from './open.js';
-import type { SplitRecord } from './records.js';
+import type { Millis, SplitRecord } from './records.js';
 
 /** ci_build_id null: a fixed split, the same for every CI build of the triple. */
 export function splitKey(project: number, key: BuildKey, ci_build_id: string | null): string {
@@ -11,6 +12,14 @@ export function splitKey(project: number, key: BuildKey, ci_build_id: string | n
 
 export function findSplit(store: Store, key: string): SplitRecord | null {
   return store.splits.get(key) ?? null;
+}
+
+/** A split in use does not expire. */
+export async function useSplit(store: Store, key: string, split: SplitRecord, now: Millis): Promise<void> {
+  if (now - split.used_at < limits.renewMilliseconds) return;
+  await commit(store, () => {
+    if (store.splits.get(key)?.id === split.id) void store.splits.put(key, { ...split, used_at: now });
+  });
 }
 
 /** The JSON array of the node's test files. */

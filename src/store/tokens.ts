@@ -19,13 +19,20 @@ export async function createToken(
   store: Store,
   project: number,
   now: Millis,
-  token = randomBytes(32).toString('hex'),
+  token = newToken(),
 ): Promise<string> {
-  const hash = hashOf(token);
-  await commit(store, () => {
-    void store.tokens.put(hash.slice(0, ID_CHARACTERS), { v: 1, project, hash, created_at: now, revoked_at: null });
-  });
+  await commit(store, () => putToken(store, project, now, token));
   return token;
+}
+
+/** Within a write transaction. */
+export function putToken(store: Store, project: number, now: Millis, token: string): void {
+  const hash = hashOf(token);
+  void store.tokens.put(hash.slice(0, ID_CHARACTERS), { v: 1, project, hash, created_at: now, revoked_at: null });
+}
+
+export function newToken(): string {
+  return randomBytes(32).toString('hex');
 }
 
 /** The record of a token, in force or revoked. Found by hash: the time it takes tells nothing about tokens. */

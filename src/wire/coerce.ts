@@ -20,20 +20,21 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
 export type Sent = Readonly<Record<string, unknown>>;
 
 /**
- * The named parameters, null ones left out, strings turned into what they stand for. All others end here,
- * however many and however deep.
+ * The named parameters: null ones left out, strings turned into what they stand for and well-formed (half a
+ * surrogate pair has no UTF-8). All others end here, however many and however deep.
  */
 export function coerce(sent: Sent, names: readonly string[]): Record<string, unknown> {
   const parameters: Record<string, unknown> = {};
   for (const name of names) {
     const value = Object.hasOwn(sent, name) ? sent[name] : null;
-    if (value !== null && value !== undefined) parameters[name] = coercions[name]?.(value) ?? value;
+    if (value === null || value === undefined) continue;
+    parameters[name] = coercions[name]?.(value) ?? (typeof value === 'string' ? value.toWellFormed() : value);
   }
   return parameters;
 }
 
 function toInteger(value: unknown): unknown {
-  const number = typeof value === 'string' && /^\s*-?\d{1,15}(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+  const number = typeof value === 'string' && /^\s*-?\d{1,300}(\.\d{1,300})?\s*$/.test(value) ? Number(value) : value;
   // -0 is 0, but not as a key.
   return number === 0 ? 0 : number;
 }
@@ -45,5 +46,7 @@ function toBoolean(value: unknown): unknown {
 }
 
 function toId(value: unknown): unknown {
-  return Number.isInteger(value) ? String(value) : value;
+  // Beyond 2^53 different ids would become the same.
+  if (Number.isSafeInteger(value)) return String(value);
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -8,9 +8,9 @@ const request = (given: Partial<Pull> = {}): Pull => ({
   node_index: 0,
   run: 'run-1',
   batch_uuid: null,
-  is_retry: false,
-  wants_last_split: false,
-  recorded_subset: null,
+  isRetry: false,
+  wantsLastSplit: false,
+  recordedSubset: null,
   ...given,
 });
 
@@ -102,7 +102,7 @@ describe('a request that is sent again', () => {
   it('with a new uuid is a new pull, though it is marked as a retry', () => {
     const queue = queueOf(4);
     const first = pull(queue, { batch_uuid: 'u-1' });
-    expect(pull(queue, { batch_uuid: 'u-2', is_retry: true })).not.toEqual(first);
+    expect(pull(queue, { batch_uuid: 'u-2', isRetry: true })).not.toEqual(first);
   });
 
   it('without uuid but marked as a retry gets the node’s last batch', () => {
@@ -110,20 +110,20 @@ describe('a request that is sent again', () => {
     pull(queue);
     const last = pull(queue);
     pull(queue, { node_index: 1 });
-    expect(pull(queue, { is_retry: true })).toEqual(last);
+    expect(pull(queue, { isRetry: true })).toEqual(last);
     expect(pull(queue)).not.toEqual(last);
   });
 
   it('and marked as a retry gets a first batch when the node has none yet', () => {
     const queue = queueOf(2);
-    expect(pull(queue, { is_retry: true })).toEqual([0]);
+    expect(pull(queue, { isRetry: true })).toEqual([0]);
   });
 
   it('after the end gets the end again, not the last batch', () => {
     const queue = queueOf(1);
     pull(queue);
     expect(pull(queue)).toEqual([]);
-    expect(pull(queue, { is_retry: true })).toEqual([]);
+    expect(pull(queue, { isRetry: true })).toEqual([]);
   });
 
   it('gets the last batch again also when the node had once been told the end', () => {
@@ -134,7 +134,7 @@ describe('a request that is sent again', () => {
     queue.undelivered(taken.batch.seq);
     const late = pull(queue);
     expect(late).toEqual(taken.batch.files);
-    expect(pull(queue, { is_retry: true })).toEqual(late);
+    expect(pull(queue, { isRetry: true })).toEqual(late);
   });
 
   it('without any mark, while the node’s last answer is still on its way, gets that batch', () => {
@@ -286,12 +286,12 @@ describe('a queue that is rebuilt from its journal', () => {
 });
 
 describe('a fixed split', () => {
-  const again: Partial<Pull> = { run: 'run-2', wants_last_split: true };
+  const again: Partial<Pull> = { run: 'run-2', wantsLastSplit: true };
 
   it('gives a node in one batch all that it had, then what is left', () => {
     const queue = queueOf(4);
     const had = [pull(queue), pull(queue, { node_index: 1 }), pull(queue)];
-    const batch = queue.pull(request({ ...again, recorded_subset: 'subset-1' }), NOW)!;
+    const batch = queue.pull(request({ ...again, recordedSubset: 'subset-1' }), NOW)!;
     expect(batch.isNew).toBe(true);
     expect(batch.batch).toMatchObject({ files: [...had[0]!, ...had[2]!], again: true, build_subset_id: 'subset-1' });
     queue.delivered(batch.batch.seq);
@@ -308,7 +308,7 @@ describe('a fixed split', () => {
   it('lets a node that had nothing go on with what is left', () => {
     const queue = queueOf(4);
     pull(queue);
-    const { batch } = queue.pull(request({ ...again, node_index: 3, recorded_subset: 'subset-1' }), NOW)!;
+    const { batch } = queue.pull(request({ ...again, node_index: 3, recordedSubset: 'subset-1' }), NOW)!;
     expect(batch).toMatchObject({ files: [1], again: false, build_subset_id: null });
   });
 
@@ -354,13 +354,13 @@ describe('a fixed split', () => {
     const had = journal.pull(before, {}, 'known to be written');
     had.push(...journal.pull(before, {}, 'handed'));
     const after = queueOf(5, journal.values());
-    expect(pull(after, { wants_last_split: true })).toEqual(had);
+    expect(pull(after, { wantsLastSplit: true })).toEqual(had);
   });
 
   it('gives a node that starts anew in the same CI build all that it had, though its request is a retry', () => {
     const queue = queueOf(5);
     const had = [...pull(queue), ...pull(queue)];
-    expect(pull(queue, { wants_last_split: true, is_retry: true })).toEqual(had);
+    expect(pull(queue, { wantsLastSplit: true, isRetry: true })).toEqual(had);
   });
 
   it('keeps apart the retries of two runs of a node', () => {
@@ -369,7 +369,7 @@ describe('a fixed split', () => {
     pull(queue);
     const second = pull(queue, again);
     expect(second).toEqual([0, 1]);
-    expect(pull(queue, { run: 'run-2', is_retry: true })).toEqual([0, 1]);
-    expect(pull(queue, { run: 'run-1', is_retry: true })).toEqual([1]);
+    expect(pull(queue, { run: 'run-2', isRetry: true })).toEqual([0, 1]);
+    expect(pull(queue, { run: 'run-1', isRetry: true })).toEqual([1]);
   });
 });

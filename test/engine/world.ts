@@ -238,9 +238,9 @@ export class World {
         node_index: node.index,
         run: this.#run.name,
         batch_uuid: node.kind === 'uuid' ? node.uuid : null,
-        is_retry: node.kind !== 'plain' && node.attempt > 0,
-        wants_last_split: this.#run.fixed && node.isFirst,
-        recorded_subset: null,
+        isRetry: node.kind !== 'plain' && node.attempt > 0,
+        wantsLastSplit: this.#run.fixed && node.isFirst,
+        recordedSubset: null,
       },
       this.#now,
     );

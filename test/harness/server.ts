@@ -39,7 +39,7 @@ export class Client {
 
   post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Reply> {
     const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-    return this.send(path, { method: 'POST', body: text as BodyInit, headers: { ...this.#headers(), ...headers } });
+    return this.send(path, { method: 'POST', body: text as string, headers: { ...this.#headers(), ...headers } });
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<Reply> {

@@ -2,8 +2,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Fault } from '../../src/fault.js';
 import { JobPool, type Prepared } from '../../src/jobs/pool.js';
 import { buildDetail, recordedDistribution } from '../../src/jobs/read.js';
-import type { PostJob } from '../../src/jobs/task.js';
+import type { Posts } from '../../src/jobs/jobs.js';
 import { limits } from '../../src/limits.js';
+import { openLog } from '../../src/log.js';
 import { listBuilds } from '../../src/store/builds.js';
 import { openStore, type Store } from '../../src/store/open.js';
 import { createToken } from '../../src/store/tokens.js';
@@ -17,7 +18,7 @@ const PROJECT = 1;
 function openPool(workers = 1): { store: Store; pool: JobPool } {
   const dataDir = temporaryFolder();
   const store = openStore(dataDir);
-  const pool = new JobPool(store, { dataDir, workers, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN' });
+  const pool = new JobPool(store, { dataDir, workers, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN' }, openLog('silent'));
   onTestFinished(async () => {
     await pool.close();
     await store.root.close();
@@ -40,7 +41,7 @@ const person = {
   commit_authors: [{ commits: 3, author: 'Someone <someone@example.com>' }],
 };
 
-const parameters: { [K in keyof PostJob]: object } = {
+const parameters: { [K in keyof Posts]: object } = {
   prepareSubset: {
     ...key,
     node_index: '3',
@@ -62,7 +63,7 @@ const isSegments = (value: unknown): value is Segments =>
   typeof value === 'object' && value !== null && 'ends' in value;
 
 /** With blocks of bytes as texts: between threads a Buffer becomes a plain array of bytes. */
-function readable(prepared: Prepared<keyof PostJob>): unknown {
+function readable(prepared: Prepared<keyof Posts>): unknown {
   return JSON.parse(
     JSON.stringify(prepared, (_, value: unknown) => {
       if (isSegments(value)) return Array.from(value.ends, (_end, i) => segment(value, i).toString());
@@ -78,7 +79,7 @@ const faultOf = (result: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a POST that a thread prepares', () => {
-  it.each(Object.keys(parameters) as (keyof PostJob)[])('comes out of %s as it would here', async job => {
+  it.each(Object.keys(parameters) as (keyof Posts)[])('comes out of %s as it would here', async job => {
     const { store, pool } = openPool();
     const measured = paths(400).filter((_, i) => i % 5 > 0);
     await recordTimes(

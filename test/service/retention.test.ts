@@ -24,18 +24,36 @@ async function seen(server: TestServer) {
 }
 
 describe('after the retention', () => {
-  it('nothing recorded is left, and one moment before everything is', async () => {
-    const clock = new Clock();
+  /** A server on which one build was recorded, split and queued. */
+  async function withOneBuild(clock: Clock): Promise<TestServer> {
     const server = await startServer({ retentionDays: '90' }, clock.now);
     await server.post('/v1/build_subsets', { ...key, test_files: [{ path: 'spec/a_spec.rb', time_execution: 3 }] });
     await split(server, { cache_read_attempt: false, test_files });
     await pull(server, { attempt_connect_to_queue: false, test_files });
+    return server;
+  }
 
+  it.each([
+    ['everything is left up to its last moment', 0, { builds: 1, last: 1, split: true, queue: true }],
+    ['nothing is left from then on', 1, { builds: 0, last: 0, split: false, queue: false }],
+  ])('%s', async (_, milliseconds, left) => {
+    const clock = new Clock();
+    const server = await withOneBuild(clock);
+    clock.advance({ days: 90, milliseconds });
+    await server.service.sweep();
+    expect(await seen(server)).toEqual(left);
+  });
+
+  it('a split and a queue that were used since are left: no build loses them while it runs', async () => {
+    const clock = new Clock();
+    const server = await withOneBuild(clock);
+    clock.advance({ days: 89 });
+    await split(server, { cache_read_attempt: true });
+    await pull(server, { can_initialize_queue: false, attempt_connect_to_queue: false });
     clock.advance({ days: 90 });
     await server.service.sweep();
-    expect(await seen(server)).toEqual({ builds: 1, last: 1, split: true, queue: true });
-
-    clock.advance({ milliseconds: 1 });
+    expect(await seen(server)).toEqual({ builds: 0, last: 0, split: true, queue: true });
+    clock.advance({ days: 90, milliseconds: 1 });
     await server.service.sweep();
     expect(await seen(server)).toEqual({ builds: 0, last: 0, split: false, queue: false });
   });

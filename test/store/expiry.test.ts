@@ -3,7 +3,8 @@ import { limits } from '../../src/limits.js';
 import { listBuilds } from '../../src/store/builds.js';
 import { expireStep } from '../../src/store/expiry.js';
 import type { Store } from '../../src/store/open.js';
-import { findQueue, queueKeys, type QueueKeys, Queues } from '../../src/store/queues.js';
+import { findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
+import { Queues } from '../../src/store/queues.js';
 import { findSplit, installSplit, nodeOfSplit, splitKey } from '../../src/store/splits.js';
 import { timingsOf } from '../../src/store/timings.js';
 import { toSegments } from '../../src/wire/segments.js';
@@ -27,7 +28,7 @@ const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =
   installSplit(
     store,
     key,
-    { v: 1, id, node_total: nodes, people: NOBODY, created_at: at },
+    { v: 1, id, node_total: nodes, people: NOBODY, created_at: at, used_at: at },
     toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
   );
 
@@ -37,7 +38,7 @@ const queue = (queues: Queues, keys: QueueKeys, id: string, files: number, at = 
     keys,
     false,
     id,
-    { v: 1, name: keys.build, node_total: files, measured: true, people: NOBODY, created_at: at, triple: keys.triple },
+    { v: 1, name: keys.nodeBuild, node_total: files, measured: true, people: NOBODY, created_at: at, used_at: at, build: keys.build },
     { files: toSegments(Array<string>(files).fill('{}')), weights: new Float64Array(files).fill(1) },
   );
 
@@ -46,8 +47,8 @@ function handOut(queues: Queues, id: string, files: number): Promise<null> {
   return queues.update(id, ({ queue: state }) => {
     for (let i = 0; i < files; i++) {
       const uuid = `u-${i}`;
-      const pull = { node_index: 0, run: 'run', batch_uuid: uuid, is_retry: false, wants_last_split: false };
-      queues.journal(id, state.pull({ ...pull, recorded_subset: null }, NOW)!.batch);
+      const pull = { node_index: 0, run: 'run', batch_uuid: uuid, isRetry: false, wantsLastSplit: false };
+      queues.journal(id, state.pull({ ...pull, recordedSubset: null }, NOW)!.batch);
     }
     return null;
   });
@@ -119,9 +120,9 @@ describe('the expiry of a queue', () => {
     const store = temporaryStore();
     const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
     await queue(queues, keys, 'queue-1', 5);
-    const pull = { node_index: 0, run: 'run', batch_uuid: null, is_retry: false, wants_last_split: false };
+    const pull = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, wantsLastSplit: false };
     const seq = await queues.update('queue-1', ({ queue: state }) => {
-      const { batch } = state.pull({ ...pull, recorded_subset: null }, NOW)!;
+      const { batch } = state.pull({ ...pull, recordedSubset: null }, NOW)!;
       queues.journal('queue-1', batch);
       return batch.seq;
     });

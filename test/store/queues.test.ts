@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../src/engine/queue.js';
 import type { Store } from '../../src/store/open.js';
-import { findQueue, queueKeys, type QueueKeys, Queues } from '../../src/store/queues.js';
+import { findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
+import { Queues } from '../../src/store/queues.js';
 import { segment, toSegments } from '../../src/wire/segments.js';
 import { NOBODY, temporaryStore } from './temporary-store.js';
 
@@ -24,7 +25,7 @@ function create(
     keys,
     fixed,
     id,
-    { v: 1, name: keys.build, node_total: 4, measured: true, people: NOBODY, created_at: at, triple: keys.triple },
+    { v: 1, name: keys.nodeBuild, node_total: 4, measured: true, people: NOBODY, created_at: at, used_at: at, build: keys.build },
     {
       files: toSegments(Array.from({ length: files }, (_, file) => pathOf(file))),
       weights: new Float64Array(files).fill(10),
@@ -34,8 +35,8 @@ function create(
 
 function pull(queues: Queues, id: string, node_index: number, given: Partial<Pull> = {}): Promise<Batch | null> {
   return queues.update(id, ({ queue }) => {
-    const request = { node_index, run: 'run', batch_uuid: null, is_retry: false, wants_last_split: false, ...given };
-    const handed = queue.pull({ recorded_subset: null, ...request }, NOW);
+    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, wantsLastSplit: false, ...given };
+    const handed = queue.pull({ recordedSubset: null, ...request }, NOW);
     if (handed?.isNew) queues.journal(id, handed.batch);
     return handed?.batch ?? null;
   });
@@ -85,9 +86,9 @@ describe('a queue in the store', () => {
       queueKeys(1, { ...triple, branch: 'next' }, 'build-1'),
       queueKeys(1, { ...triple, node_total: 5 }, 'build-1'),
     ];
-    expect(new Set(keys.map(({ build }) => build)).size).toBe(keys.length);
-    expect(keys[0]!.triple).toBe(keys[2]!.triple);
-    expect(new Set(keys.map(key => key.triple)).size).toBe(keys.length - 1);
+    expect(new Set(keys.map(({ nodeBuild }) => nodeBuild)).size).toBe(keys.length);
+    expect(keys[0]!.build).toBe(keys[2]!.build);
+    expect(new Set(keys.map(key => key.build)).size).toBe(keys.length - 1);
   });
 
   it('is not there before it is created', async () => {
@@ -101,7 +102,7 @@ describe('a queue in the store', () => {
     const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
     const failing = queues.update(id, ({ queue }) => {
       queue.pull(
-        { node_index: 0, run: 'run', batch_uuid: 'u', is_retry: false, wants_last_split: false, recorded_subset: null },
+        { node_index: 0, run: 'run', batch_uuid: 'u', isRetry: false, wantsLastSplit: false, recordedSubset: null },
         NOW,
       );
       throw new Error('the disk is full');

@@ -7,7 +7,7 @@ import { NOBODY, temporaryStore } from './temporary-store.js';
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 
-const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, created_at: NOW });
+const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, created_at: NOW, used_at: NOW });
 const nodesOf = (id: string, node_total = 3) =>
   toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }])));
 

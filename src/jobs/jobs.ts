@@ -1,0 +1,9 @@
+import { prepareQueue, prepareSplit, prepareSubset } from './prepare.js';
+import { buildDetail, recordedDistribution } from './read.js';
+
+/** The jobs: what a POST takes before anything is changed, and answers that grow with the suite. */
+export const posts = { prepareSubset, prepareSplit, prepareQueue };
+export const reads = { buildDetail, recordedDistribution };
+
+export type Posts = typeof posts;
+export type Reads = typeof reads;
