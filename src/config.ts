@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import semver from 'semver';
+import { limits } from './limits.js';
 
 /** Settings of `serve`, checked. Modules get values from here, never the environment. */
 export interface Config {
@@ -121,7 +122,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     env: 'BALLAST_MAX_BODY_BYTES',
     fallback: String(32 * MIB),
     help: 'larger request bodies are answered with 413',
-    parse: whole(1024, 512 * MIB),
+    parse: whole(1024, limits.bodyBytesInFlight / 2),
   },
   queueCacheBytes: {
     flag: '--queue-cache-bytes <bytes>',

@@ -53,7 +53,6 @@ export const limits = {
 
 /** The relations that the numbers above must keep. */
 export const related =
-  limits.drainReceivingSeconds <= limits.drainSeconds &&
   limits.pathMinCharacters < limits.pathMaxCharacters &&
   limits.pooledTestFiles <= limits.testFilesPerRequest &&
-  limits.answerPieceBytes <= limits.bodyBytesInFlight;
+  limits.drainReceivingSeconds <= limits.drainSeconds;

@@ -63,7 +63,7 @@ function expire(
     // What is large is made unreachable first and then deleted piece by piece.
     case 'split': {
       const split = store.splits.get(first);
-      if (split?.id === key[1]) {
+      if (split && split.id === key[1]) {
         if (split.used_at >= before) return putOff(store, split.used_at, kind, key);
         void store.splits.remove(first);
       }

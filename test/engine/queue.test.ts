@@ -266,6 +266,27 @@ describe('a queue that is rebuilt from its journal', () => {
     expect(pull(after, { node_index: 1 })).toEqual(doubtful);
   });
 
+  it('hands out what was put back, although its node had been handed it again before the restart', () => {
+    const before = queueOf(3);
+    const first = before.pull(request(), NOW)!;
+    const again = before.pull(request({ wantsLastSplit: true }), NOW)!;
+    expect(again.batch).toMatchObject({ again: true, files: first.batch.files });
+    expect(before.undelivered(first.batch.seq)).toBe(true);
+    const after = queueOf(3, [again.batch]);
+    expect(after.undelivered(again.batch.seq)).toBe(true);
+    expect([1, 1, 1, 1].flatMap(node_index => pull(after, { node_index })).sort()).toEqual([0, 1, 2]);
+  });
+
+  it('does not repeat an older batch to a node whose newest was put back', () => {
+    const queue = queueOf(3);
+    const ran = pull(queue);
+    const lost = queue.pull(request(), NOW)!;
+    expect(queue.undelivered(lost.batch.seq)).toBe(true);
+    const retried = pull(queue, { isRetry: true });
+    expect(retried).toEqual(lost.batch.files);
+    expect(retried).not.toEqual(ran);
+  });
+
   it('does not repeat a batch of which the answer is reported later', () => {
     const journal = new Journal();
     const files = journal.pull(queueOf(3), {}, 'handed');

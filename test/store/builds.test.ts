@@ -128,7 +128,7 @@ describe('the list of builds', () => {
     const store = temporaryStore();
     await record(store, { project: 1 });
     await record(store, { project: 2 });
-    const [[ours], [theirs]] = [1, 2].map(project => listBuilds(store, project, {}, 1).builds);
+    const [ours, theirs] = [1, 2].map(project => listBuilds(store, project, {}, 1).builds[0]);
     expect(ours!.id).not.toBe(theirs!.id);
     expect(findBuild(store, 1, theirs!.id)).toBeNull();
     expect(findBuild(store, 1, ours!.id)).toEqual(ours);
