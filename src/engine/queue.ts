@@ -30,6 +30,8 @@ export interface Pull {
   wantsLastSplit: boolean;
   /** The node's recorded subset since this queue began. */
   recordedSubset: string | null;
+  /** Whether the client has closed its connection since it asked. */
+  hasLeft: () => boolean;
 }
 
 interface Node {
@@ -48,8 +50,8 @@ export class Queue {
   readonly #total: number;
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
-  /** Answers being written, by batch. */
-  readonly #answering = new Map<Batch, number>();
+  /** The pulls being answered, by batch. */
+  readonly #answering = new Map<Batch, Pull[]>();
   /** Batches read back from the journal that may not have reached their node. */
   readonly #doubtful = new Set<Batch>();
   #nextSeq = 0;
@@ -96,10 +98,15 @@ export class Queue {
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
     const before = this.#handedBefore(node, request);
-    if (before) return { batch: this.#answer(before), isNew: false };
+    if (before) return { batch: this.#answer(before, request), isNew: false };
 
     const all = request.wantsLastSplit ? [...new Set(node.batches.flatMap(batch => batch.files))] : [];
     const again = all.length > 0;
+    const last = node.batches.at(-1);
+    if (again && last?.again && last.run === request.run && last.build_subset_id === request.recordedSubset) {
+      // Nothing came in between: the same batch serves, under whatever uuid.
+      return { batch: this.#answer(last, request), isNew: false };
+    }
     const files = again ? all : this.#untaken.take(this.#batchSeconds());
     if (files.length === 0) {
       node.emptyHanded.add(request.run);
@@ -119,14 +126,14 @@ export class Queue {
     };
     node.emptyHanded.delete(request.run);
     this.#add(batch);
-    return { batch: this.#answer(batch), isNew: true };
+    return { batch: this.#answer(batch, request), isNew: true };
   }
 
   /** The answer with the batch was written. Returns the batch when its journal entry is to be renewed. */
   delivered(seq: number): Batch | null {
     const batch = this.#bySeq.get(seq);
     if (!batch) return null;
-    this.#endAnswer(batch);
+    this.#endAnswer(batch, true);
     const renew = !batch.delivered && batch.batch_uuid === null;
     batch.delivered = true;
     this.#doubtful.delete(batch);
@@ -139,7 +146,7 @@ export class Queue {
    */
   undelivered(seq: number): boolean {
     const batch = this.#bySeq.get(seq);
-    if (!batch || this.#endAnswer(batch) > 0 || batch.delivered) return false;
+    if (!batch || this.#endAnswer(batch, false) > 0 || batch.delivered) return false;
     const { batches, emptyHanded } = this.#node(batch.node_index);
     batches.splice(batches.indexOf(batch), 1);
     emptyHanded.add(batch.run);
@@ -154,8 +161,9 @@ export class Queue {
     const last = batches.findLast(batch => batch.run === run);
     // A first request that wants the last split gets all that the node had, the last batch included.
     if (!last || (wantsLastSplit && !last.again)) return null;
-    // A node asks for one batch at a time: it asks again because the answer on its way will not reach it.
-    if (this.#doubtful.delete(last) || this.#answering.has(last)) return last;
+    if (this.#doubtful.delete(last)) return last;
+    // The node closed the connection on which its last answer would come, and asks again on another.
+    if (this.#answering.get(last)?.every(({ hasLeft }) => hasLeft())) return last;
     return isRetry && !emptyHanded.has(run) ? last : null;
   }
 
@@ -181,16 +189,19 @@ export class Queue {
     return node;
   }
 
-  #answer(batch: Batch): Batch {
-    this.#answering.set(batch, (this.#answering.get(batch) ?? 0) + 1);
+  #answer(batch: Batch, request: Pull): Batch {
+    const requests = this.#answering.get(batch);
+    if (requests) requests.push(request);
+    else this.#answering.set(batch, [request]);
     return batch;
   }
 
-  /** Returns how many other answers still bring the batch. */
-  #endAnswer(batch: Batch): number {
-    const others = Math.max(0, (this.#answering.get(batch) ?? 0) - 1);
-    if (others > 0) this.#answering.set(batch, others);
-    else this.#answering.delete(batch);
-    return others;
+  /** One answer with the batch was written, or its client left. Returns how many others still bring it. */
+  #endAnswer(batch: Batch, written: boolean): number {
+    const requests = this.#answering.get(batch) ?? [];
+    const ended = requests.findIndex(({ hasLeft }) => hasLeft() !== written);
+    requests.splice(Math.max(0, ended), 1);
+    if (requests.length === 0) this.#answering.delete(batch);
+    return requests.length;
   }
 }

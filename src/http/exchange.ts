@@ -72,7 +72,7 @@ export function exchange(res: HttpResponse, req: HttpRequest, options: ExchangeO
       return;
     }
     try {
-      const result = handler({ ...head, body });
+      const result = handler({ ...head, body, hasLeft: () => left });
       if (result instanceof Promise) result.then(write, fail);
       else write(result);
     } catch (error) {

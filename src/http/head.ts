@@ -4,7 +4,7 @@ import type { Fault } from '../fault.js';
 import { faults } from '../fault.js';
 import type { Request } from './request.js';
 
-export type Head = Omit<Request, 'body'> & {
+export type Head = Omit<Request, 'body' | 'hasLeft'> & {
   /** The client wants the connection closed behind the answer. */
   closes: boolean;
   /** Declared bytes of the body; null when chunked or absent. */

@@ -17,6 +17,8 @@ export interface Request {
   retryCount: number;
   /** Of its own: it may be given away to another thread. */
   body: Uint8Array;
+  /** Whether the client has closed its connection by now. */
+  hasLeft: () => boolean;
 }
 
 /** What a handler returns; http/ alone writes bytes. */

@@ -3,7 +3,7 @@ import { pack } from '../plan/pack.js';
 import type { RecordedRun } from '../store/recording.js';
 import { findSplit, splitKey } from '../store/splits.js';
 import type { Store } from '../store/open.js';
-import { findQueue, queueKeys } from '../store/queue-keys.js';
+import { findLastQueue, findQueue, queueKeys } from '../store/queue-keys.js';
 import type { QueueFiles } from '../store/queues.js';
 import { timingKey, timingsOf } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
@@ -75,7 +75,8 @@ export function prepareQueue(store: Store, sent: Sent, project: number): Prepare
   const { test_files = [], ...message } = rest;
   const prepared = { message, people, files: null, measured: false };
   const keys = queueKeys(project, message, message.node_build_id);
-  if (!initializes(message) || findQueue(store, keys, message.fixed_queue_split)) return prepared;
+  if (!initializes(message) || findQueue(store, keys)) return prepared;
+  if (message.fixed_queue_split && findLastQueue(store, keys)) return prepared;
   const paths = distinctPaths(test_files);
   const timings = timingsOf(store, project, paths);
   const estimates = estimate(paths, timings);

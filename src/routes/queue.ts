@@ -3,7 +3,7 @@ import type { Batch } from '../engine/queue.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { lastSubsetId } from '../store/builds.js';
-import { findQueue, queueKeys } from '../store/queue-keys.js';
+import { findLastQueue, findQueue, queueKeys } from '../store/queue-keys.js';
 import type { OpenQueue } from '../store/queues.js';
 import type { QueueRecord } from '../store/records.js';
 import type { BuildKey } from '../wire/build-key.js';
@@ -19,17 +19,20 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const { message, files, people, measured } = prepared;
   const { node_index, node_total, can_initialize_queue, fixed_queue_split } = message;
   const keys = queueKeys(project, message, message.node_build_id);
-  const wantsLastSplit = fixed_queue_split && can_initialize_queue;
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull && can_initialize_queue;
 
-  let id = findQueue(store, keys, wantsLastSplit);
+  let id = findQueue(store, keys);
   let isNew = false;
+  if (id === null && can_initialize_queue && fixed_queue_split && findLastQueue(store, keys)) {
+    id = await queues.repeat(keys, randomUUID(), now());
+  }
   if (id === null && files) {
     const { nodeBuild: name, build } = keys;
     const at = now();
-    const record: QueueRecord = { v: 1, name, node_total, measured, people, created_at: at, used_at: at, build };
-    ({ id, isNew } = await queues.create(keys, fixed_queue_split, randomUUID(), record, files));
+    const times = { created_at: at, used_at: at };
+    const record: QueueRecord = { v: 1, name, node_total, measured, repeats: false, people, ...times, build };
+    ({ id, isNew } = await queues.create(keys, randomUUID(), record, files));
   }
   if (id === null) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
@@ -39,14 +42,15 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const queueId = id;
   const pulled = await queues.update(queueId, open => {
     queues.use(queueId, open.record, now());
-    if (wantsLastSplit) queues.follow(keys, queueId, now());
     if (takesNothing) return { open, batch: null };
+    const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
     const handed = open.queue.pull(
       {
         node_index,
         run: keys.run,
         batch_uuid: message.batch_uuid ?? null,
         isRetry: request.retryCount > 0,
+        hasLeft: request.hasLeft,
         wantsLastSplit,
         recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, open.record.created_at) : null,
       },

@@ -8,7 +8,6 @@ import type { Millis } from './records.js';
  *   subset        build id, -created_at, subset id     its build goes with the last subset
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
- *   queueOfNodeBuild  key in queuesOfNodeBuild, queue id        a build that followed another's queue
  *
  * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
  * Returns whether any may be left. `dropped` is told of each queue that is gone.
@@ -83,9 +82,6 @@ function expire(
       const blobs = deleteRange(store.blobs, first, most);
       return { deleted: batches.deleted + blobs.deleted, whole: blobs.whole };
     }
-    case 'queueOfNodeBuild':
-      removePointer(store.queuesOfNodeBuild, first, key[1] as string);
-      return ONE;
     default:
       throw new Error(`nothing of the kind "${kind}" is known to expire`);
   }

@@ -35,7 +35,8 @@ export const STORE_VERSION = 1;
  * timings        digest(project, path)                         TimingRecord
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * queues         queue id                                      QueueRecord
- * queuesOfNodeBuild  digest(project, commit, branch, total, node_build_id)    QueuePointerRecord
+ * queuesOfNodeBuild                                            QueuePointerRecord
+ *                digest(project, commit, branch, total, node_build_id)
  * queuesOfBuild  digest(project, commit, branch, total)        QueuePointerRecord, the newest queue
  * batches        [queue id, seq]                               Batch      the journal of a queue
  * blobs          [split id, node_index]                        JSON array of the node's test files

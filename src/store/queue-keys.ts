@@ -21,13 +21,12 @@ export function queueKeys(project: number, key: BuildKey, node_build_id: string)
   };
 }
 
-/**
- * The queue of a node_build_id, null when there is none. With `fixed` one that has none of its own
- * follows the newest queue of its build, whichever node_build_id made that.
- */
-export function findQueue(store: Store, { nodeBuild, build }: QueueKeys, fixed: boolean): string | null {
-  const own = store.queuesOfNodeBuild.get(nodeBuild)?.queue;
-  // The pointer of a node_build_id that followed another's queue outlives that queue.
-  if (own !== undefined && store.queues.doesExist(own)) return own;
-  return (fixed && store.queuesOfBuild.get(build)?.queue) || null;
+/** The queue of the build's node_build_id, null when there is none. */
+export function findQueue(store: Store, { nodeBuild }: QueueKeys): string | null {
+  return store.queuesOfNodeBuild.get(nodeBuild)?.queue ?? null;
+}
+
+/** The newest queue of the build, whichever its node_build_id: what a fixed split repeats. */
+export function findLastQueue(store: Store, { build }: QueueKeys): string | null {
+  return store.queuesOfBuild.get(build)?.queue ?? null;
 }

@@ -3,7 +3,7 @@ import { type Batch, Queue } from '../engine/queue.js';
 import { limits } from '../limits.js';
 import type { Segments } from '../wire/segments.js';
 import { commit, type Store } from './open.js';
-import { findQueue, type QueueKeys } from './queue-keys.js';
+import { findLastQueue, findQueue, type QueueKeys } from './queue-keys.js';
 import type { Millis, QueueRecord } from './records.js';
 
 /** The test files of a queue, slowest first. */
@@ -25,6 +25,8 @@ export interface OpenQueue {
 const BYTES_PER_QUEUE = 2048;
 const BYTES_PER_FILE = 24;
 
+const BLOBS = ['bytes', 'ends', 'weights'] as const;
+
 export class Queues {
   readonly #open: LRUCache<string, OpenQueue>;
   /** Queues with answers on their way, which only memory knows of: kept whatever the cache's size. */
@@ -41,30 +43,49 @@ export class Queues {
   }
 
   /**
-   * Creates the queue of the build unless there is one already (many nodes initialise at once);
+   * Creates the queue of a node_build_id unless there is one already (many nodes initialise at once);
    * returns the id of the one in force, and whether it is new.
    */
   create(
     keys: QueueKeys,
-    fixed: boolean,
     id: string,
     record: QueueRecord,
     { files, weights }: QueueFiles,
   ): Promise<{ id: string; isNew: boolean }> {
     const { store } = this;
     return this.#guarded(id, () => {
-      const known = findQueue(store, keys, fixed);
+      const known = findQueue(store, keys);
       if (known !== null) return { id: known, isNew: false };
-      void store.queues.put(id, record);
+      this.#put(keys, id, record);
       void store.blobs.put([id, 'bytes'], asBuffer(files.bytes));
       void store.blobs.put([id, 'ends'], asBuffer(files.ends));
       void store.blobs.put([id, 'weights'], asBuffer(weights));
-      void store.queuesOfNodeBuild.put(keys.nodeBuild, { v: 1, queue: id });
-      void store.queuesOfBuild.put(keys.build, { v: 1, queue: id });
-      void store.expiry.put([record.created_at, 'queue', id, keys.nodeBuild], true);
       const queue = new Queue(weights, record.node_total, record.measured, this.options.pullCost);
       this.#keep(id, { record, queue, files });
       return { id, isNew: true };
+    });
+  }
+
+  /**
+   * Gives a node_build_id the last split of its build again: a copy of the build's newest queue with what every node
+   * was handed there and what is left. A copy, because the nodes of the other may still be pulling: each of the two
+   * hands out every file. Returns the queue in force, null when the build has none to repeat.
+   */
+  repeat(keys: QueueKeys, id: string, now: Millis): Promise<string | null> {
+    const { store } = this;
+    return this.#guarded(id, () => {
+      const known = findQueue(store, keys);
+      if (known !== null) return known;
+      const last = findLastQueue(store, keys);
+      const record = last === null ? undefined : store.queues.get(last);
+      if (last === null || !record) return null;
+      this.#put(keys, id, { ...record, repeats: true, used_at: now });
+      for (const part of BLOBS) void store.blobs.put([id, part], store.blobs.get([last, part])!);
+      for (const { value } of store.batches.getRange(journalOf(last))) {
+        // What was handed out again was handed out before.
+        if (!value.again) this.journal(id, { ...value, delivered: true });
+      }
+      return id;
     });
   }
 
@@ -87,13 +108,6 @@ export class Queues {
     if (now - record.used_at < limits.renewMilliseconds) return;
     record.used_at = now;
     void this.store.queues.put(id, record);
-  }
-
-  /** Within an update: lets a node_build_id without a queue of its own follow another's from now on. */
-  follow(keys: QueueKeys, id: string, now: Millis): void {
-    if (this.store.queuesOfNodeBuild.get(keys.nodeBuild)?.queue === id) return;
-    void this.store.queuesOfNodeBuild.put(keys.nodeBuild, { v: 1, queue: id });
-    void this.store.expiry.put([now, 'queueOfNodeBuild', keys.nodeBuild, id], true);
   }
 
   /**
@@ -127,6 +141,13 @@ export class Queues {
     this.#answering.delete(id);
   }
 
+  #put(keys: QueueKeys, id: string, record: QueueRecord): void {
+    void this.store.queues.put(id, record);
+    void this.store.queuesOfNodeBuild.put(keys.nodeBuild, { v: 1, queue: id });
+    void this.store.queuesOfBuild.put(keys.build, { v: 1, queue: id });
+    void this.store.expiry.put([record.used_at, 'queue', id, keys.nodeBuild], true);
+  }
+
   #keep(id: string, open: OpenQueue): void {
     if (open.queue.isAnswering) this.#answering.set(id, open);
     else this.#answering.delete(id);
@@ -149,11 +170,9 @@ export class Queues {
     const { store } = this;
     const record = store.queues.get(id);
     if (!record) return null;
-    const blob = (part: string) => store.blobs.get([id, part])!;
-    const ends = blob('ends');
-    const weights = blob('weights');
-    const files = { bytes: blob('bytes'), ends: new Uint32Array(bytesOf(ends), 0, ends.length / 4) };
-    const journal = [...store.batches.getRange({ start: [id, 0], end: [id, Infinity] })].map(({ value }) => value);
+    const [bytes, ends, weights] = BLOBS.map(part => store.blobs.get([id, part])!) as [Buffer, Buffer, Buffer];
+    const files = { bytes, ends: new Uint32Array(bytesOf(ends), 0, ends.length / 4) };
+    const journal = [...store.batches.getRange(journalOf(id))].map(({ value }) => value);
     const queue = new Queue(
       new Float64Array(bytesOf(weights), 0, weights.length / 8),
       record.node_total,
@@ -165,6 +184,10 @@ export class Queues {
     this.#keep(id, open);
     return open;
   }
+}
+
+function journalOf(id: string): { start: [string, number]; end: [string, number] } {
+  return { start: [id, 0], end: [id, Infinity] };
 }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): Buffer {

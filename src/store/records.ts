@@ -78,6 +78,8 @@ export interface QueueRecord {
   node_total: number;
   /** Whether any of its files was measured before. */
   measured: boolean;
+  /** It repeats an earlier queue: every node that starts gets first what it was handed there. */
+  repeats: boolean;
   people: KeptPeople;
   created_at: Millis;
   /** Renewed while it is in use: it expires by this time. */

@@ -68,6 +68,8 @@ function toMessage({ expected, value }: IValidation.IError): string {
     case 'Array':
       return 'is not an array';
     case 'string':
+      // An id sent as a number that JSON readers round: another build's could become the same.
+      if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 'is too large for a number, send a string';
       return 'is not a string';
     case 'number':
       return 'is not a number';

@@ -11,6 +11,7 @@ const request = (given: Partial<Pull> = {}): Pull => ({
   isRetry: false,
   wantsLastSplit: false,
   recordedSubset: null,
+  hasLeft: () => false,
   ...given,
 });
 
@@ -137,10 +138,16 @@ describe('a request that is sent again', () => {
     expect(pull(queue, { isRetry: true })).toEqual(late);
   });
 
-  it('without any mark, while the node’s last answer is still on its way, gets that batch', () => {
+  it('without any mark, while two answers to one node are on their way, is another one', () => {
+    const queue = queueOf(2);
+    expect([queue.pull(request(), NOW), queue.pull(request(), NOW)].map(handed => handed?.batch.files)).toEqual([[0], [1]]);
+  });
+
+  it('without any mark, after the node left the connection of its last answer, gets that batch', () => {
     const queue = queueOf(1);
-    const first = queue.pull(request(), NOW)!;
-    // A node asks for one batch at a time: it cannot have the first one.
+    let left = false;
+    const first = queue.pull(request({ hasLeft: () => left }), NOW)!;
+    left = true;
     const second = queue.pull(request(), NOW);
     expect(second?.batch.files).toEqual(first.batch.files);
     expect(queue.undelivered(first.batch.seq)).toBe(false);

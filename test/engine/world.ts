@@ -196,7 +196,7 @@ export class World {
       return;
     }
     if (this.#happens('crashes')) this.#later(6, () => this.#crash());
-    const handed = this.#pull(node);
+    const handed = this.#pull(node, () => !connection.open);
     const key = `${node.index} ${node.uuid}`;
     const files = handed ? [...handed.batch.files] : [];
     const position = this.#writes.length;
@@ -232,7 +232,10 @@ export class World {
     if (renewed) this.#write(renewed.seq, renewed);
   }
 
-  #pull(node: Pick<Node, 'index' | 'kind' | 'uuid' | 'attempt' | 'isFirst'>): { batch: Batch; isNew: boolean } | null {
+  #pull(
+    node: Pick<Node, 'index' | 'kind' | 'uuid' | 'attempt' | 'isFirst'>,
+    hasLeft: () => boolean = () => false,
+  ): { batch: Batch; isNew: boolean } | null {
     const handed = this.#queue.pull(
       {
         node_index: node.index,
@@ -241,6 +244,7 @@ export class World {
         isRetry: node.kind !== 'plain' && node.attempt > 0,
         wantsLastSplit: this.#run.fixed && node.isFirst,
         recordedSubset: null,
+        hasLeft,
       },
       this.#now,
     );

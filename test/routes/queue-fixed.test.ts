@@ -167,4 +167,35 @@ describe('fixed_queue_split', () => {
       expect(sorted(pathsOf(reply))).toEqual(sorted(ran[node_index]!));
     }
   });
+
+  it.each([
+    ['dynamic', {}],
+    ['fixed as well', fixed],
+  ])('takes nothing from a build of the same triple that is still pulling, which is %s', async (_, more) => {
+    const server = await shared.project();
+    const first = { ...more, node_build_id: '100' };
+    const second = { ...fixed, node_build_id: '200' };
+    const ofFirst = [await initialise(server, paths, first), await connect(server, { ...first, node_index: 1 })];
+    const ofSecond = [await connect(server, second), await connect(server, { ...second, node_index: 1 })];
+    const nodes = [first, second].flatMap(build => [0, 1].map(node_index => ({ ...build, node_index })));
+    const rest = await Promise.all(nodes.map(node => drain(server, node)));
+    expect(sorted([...ofFirst.flatMap(pathsOf), ...rest.slice(0, 2).flat()])).toEqual(paths);
+    expect(sorted([...ofSecond.flatMap(pathsOf), ...rest.slice(2).flat()])).toEqual(paths);
+  });
+
+  it('loses no file in a build of which only some nodes ask for it, in whatever order they start', async () => {
+    const server = await shared.project();
+    for (const fixedFirst of [true, false]) {
+      const commit_hash = `mixed-${fixedFirst}`;
+      await firstRun(server, { more: { commit_hash } });
+      const build = { commit_hash, node_build_id: '200' };
+      const nodes = [{ ...build, ...fixed }, { ...build, node_index: 1 }];
+      if (!fixedFirst) nodes.reverse();
+      const ran: string[] = [];
+      for (const node of nodes) {
+        ran.push(...pathsOf(await initialise(server, paths, node)), ...(await drain(server, node)));
+      }
+      expect(new Set(ran)).toEqual(new Set(paths));
+    }
+  });
 });

@@ -3,7 +3,7 @@ import { limits } from '../../src/limits.js';
 import { listBuilds } from '../../src/store/builds.js';
 import { expireStep } from '../../src/store/expiry.js';
 import type { Store } from '../../src/store/open.js';
-import { findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
+import { findLastQueue, findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
 import { findSplit, installSplit, nodeOfSplit, splitKey } from '../../src/store/splits.js';
 import { timingsOf } from '../../src/store/timings.js';
@@ -36,9 +36,18 @@ const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =
 const queue = (queues: Queues, keys: QueueKeys, id: string, files: number, at = NOW) =>
   queues.create(
     keys,
-    false,
     id,
-    { v: 1, name: keys.nodeBuild, node_total: files, measured: true, people: NOBODY, created_at: at, used_at: at, build: keys.build },
+    {
+      v: 1,
+      name: keys.nodeBuild,
+      node_total: files,
+      measured: true,
+      repeats: false,
+      people: NOBODY,
+      created_at: at,
+      used_at: at,
+      build: keys.build,
+    },
     { files: toSegments(Array<string>(files).fill('{}')), weights: new Float64Array(files).fill(1) },
   );
 
@@ -48,7 +57,7 @@ function handOut(queues: Queues, id: string, files: number): Promise<null> {
     for (let i = 0; i < files; i++) {
       const uuid = `u-${i}`;
       const pull = { node_index: 0, run: 'run', batch_uuid: uuid, isRetry: false, wantsLastSplit: false };
-      queues.journal(id, state.pull({ ...pull, recordedSubset: null }, NOW)!.batch);
+      queues.journal(id, state.pull({ ...pull, recordedSubset: null, hasLeft: () => false }, NOW)!.batch);
     }
     return null;
   });
@@ -90,7 +99,7 @@ describe('the expiry of a queue', () => {
       queues.drop(id);
     };
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
-    expect(findQueue(store, keys, true)).toBeNull();
+    expect(findQueue(store, keys)).toBeNull();
     expect(await queues.update('queue-1', () => 'reached')).toBeNull();
     expect(store.batches.getCount()).toBeGreaterThan(0);
 
@@ -110,8 +119,8 @@ describe('the expiry of a queue', () => {
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
     await queue(queues, keys, 'new', 5, NOW + 1000);
     await sweep(store, NOW + 1, drop);
-    expect(findQueue(store, keys, false)).toBe('new');
-    expect(findQueue(store, queueKeys(1, triple, 'build-2'), true)).toBe('new');
+    expect(findQueue(store, keys)).toBe('new');
+    expect(findLastQueue(store, keys)).toBe('new');
     expect(await queues.update('new', ({ queue: state }) => state.filesLeft)).toBe(5);
     expect(recordsByTable(store)).toMatchObject({ queues: 1, blobs: 3, batches: 0 });
   });
@@ -122,7 +131,7 @@ describe('the expiry of a queue', () => {
     await queue(queues, keys, 'queue-1', 5);
     const pull = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, wantsLastSplit: false };
     const seq = await queues.update('queue-1', ({ queue: state }) => {
-      const { batch } = state.pull({ ...pull, recordedSubset: null }, NOW)!;
+      const { batch } = state.pull({ ...pull, recordedSubset: null, hasLeft: () => false }, NOW)!;
       queues.journal('queue-1', batch);
       return batch.seq;
     });
@@ -132,17 +141,15 @@ describe('the expiry of a queue', () => {
     expect(leftovers(store)).toEqual([]);
   });
 
-  it('lets builds that followed it go as their own time comes', async () => {
+  it('leaves the copy that repeats it, which goes as its own time comes', async () => {
     const store = temporaryStore();
     const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
-    const follower = queueKeys(1, triple, 'build-2');
+    const later = queueKeys(1, triple, 'build-2');
     await queue(queues, keys, 'queue-1', 5);
-    await queues.update('queue-1', () => queues.follow(follower, 'queue-1', NOW + 1000));
+    expect(await queues.repeat(later, 'queue-2', NOW + 1000)).toBe('queue-2');
     await sweep(store, NOW + 500, id => queues.drop(id));
-    expect([findQueue(store, follower, true), findQueue(store, follower, false)]).toEqual([null, null]);
-    await queue(queues, follower, 'queue-2', 5, NOW + 800);
-    await sweep(store, NOW + 700, id => queues.drop(id));
-    expect(findQueue(store, follower, false)).toBe('queue-2');
+    expect([findQueue(store, keys), findQueue(store, later)]).toEqual([null, 'queue-2']);
+    expect(await queues.update('queue-2', ({ queue: state }) => state.filesLeft)).toBe(5);
     await sweep(store, NOW + 2000, id => queues.drop(id));
     expect(leftovers(store)).toEqual([]);
   });
@@ -245,9 +252,7 @@ describe('the expiry sweep', () => {
       const own = queueKeys(1, triple, `build-${i}`);
       await queue(queues, own, `queue-${i}`, 250, at);
       await handOut(queues, `queue-${i}`, 250);
-      await queues.update(`queue-${i}`, () =>
-        queues.follow(queueKeys(1, triple, `follower-${i}`), `queue-${i}`, at + 50),
-      );
+      await queues.repeat(queueKeys(1, triple, `repeat-${i}`), `copy-${i}`, at + 50);
     });
     await Promise.all(rounds);
     expect(leftovers(store).length).toBeGreaterThan(10);

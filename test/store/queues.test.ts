@@ -19,13 +19,22 @@ function create(
   queues: Queues,
   keys: QueueKeys,
   files = 20,
-  { id = randomUUID() as string, fixed = false, at = NOW } = {},
+  { id = randomUUID() as string, at = NOW } = {},
 ) {
   return queues.create(
     keys,
-    fixed,
     id,
-    { v: 1, name: keys.nodeBuild, node_total: 4, measured: true, people: NOBODY, created_at: at, used_at: at, build: keys.build },
+    {
+      v: 1,
+      name: keys.nodeBuild,
+      node_total: 4,
+      measured: true,
+      repeats: false,
+      people: NOBODY,
+      created_at: at,
+      used_at: at,
+      build: keys.build,
+    },
     {
       files: toSegments(Array.from({ length: files }, (_, file) => pathOf(file))),
       weights: new Float64Array(files).fill(10),
@@ -36,7 +45,7 @@ function create(
 function pull(queues: Queues, id: string, node_index: number, given: Partial<Pull> = {}): Promise<Batch | null> {
   return queues.update(id, ({ queue }) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, wantsLastSplit: false, ...given };
-    const handed = queue.pull({ recordedSubset: null, ...request }, NOW);
+    const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
     if (handed?.isNew) queues.journal(id, handed.batch);
     return handed?.batch ?? null;
   });
@@ -67,7 +76,7 @@ describe('a queue in the store', () => {
     expect(created.filter(({ isNew }) => isNew).length).toBe(1);
     expect(store.queues.getCount()).toBe(1);
     expect(store.blobs.getCount()).toBe(3);
-    expect(findQueue(store, keys, false)).toBe(created[0]!.id);
+    expect(findQueue(store, keys)).toBe(created[0]!.id);
   });
 
   it('hands out its files as they were listed', async () => {
@@ -93,7 +102,7 @@ describe('a queue in the store', () => {
 
   it('is not there before it is created', async () => {
     const store = temporaryStore();
-    expect(findQueue(store, queueKeys(1, triple, 'build-1'), true)).toBeNull();
+    expect(findQueue(store, queueKeys(1, triple, 'build-1'))).toBeNull();
     expect(await new Queues(store, ROOMY).update('unknown', () => 'never')).toBeNull();
   });
 
@@ -102,7 +111,7 @@ describe('a queue in the store', () => {
     const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
     const failing = queues.update(id, ({ queue }) => {
       queue.pull(
-        { node_index: 0, run: 'run', batch_uuid: 'u', isRetry: false, wantsLastSplit: false, recordedSubset: null },
+        { node_index: 0, run: 'run', batch_uuid: 'u', isRetry: false, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false },
         NOW,
       );
       throw new Error('the disk is full');
@@ -175,7 +184,7 @@ describe('queues that push each other out of memory', () => {
   });
 });
 
-describe('a build without a queue of its own', () => {
+describe('a CI build without a queue of its own', () => {
   const first = queueKeys(1, triple, 'build-1');
   const second = queueKeys(1, triple, 'build-2');
 
@@ -186,24 +195,38 @@ describe('a build without a queue of its own', () => {
     return { store, queues, id };
   }
 
-  it('has none in dynamic mode', async () => {
+  it('has none, though another of the same build has', async () => {
     const { store } = await afterFirst();
-    expect(findQueue(store, second, false)).toBeNull();
+    expect(findQueue(store, second)).toBeNull();
   });
 
-  it('follows the newest of its triple with a fixed split, from then on without asking for it', async () => {
+  it('repeats the newest of its build as a queue of its own, one for all its nodes', async () => {
     const { store, queues, id } = await afterFirst();
-    expect(findQueue(store, second, true)).toBe(id);
-    await queues.update(id, () => queues.follow(second, id, NOW));
-    expect(findQueue(store, second, false)).toBe(id);
-    const newer = await create(queues, queueKeys(1, triple, 'build-3'));
-    expect(findQueue(store, queueKeys(1, triple, 'build-4'), true)).toBe(newer.id);
-    expect(findQueue(store, second, true)).toBe(id);
+    const newest = await create(queues, queueKeys(1, triple, 'build-3'));
+    const had = await pull(queues, newest.id, 2);
+    const copies = await Promise.all([0, 1, 2].map(() => queues.repeat(second, randomUUID(), NOW)));
+    expect(new Set(copies).size).toBe(1);
+    expect([id, newest.id]).not.toContain(copies[0]);
+    expect(findQueue(store, second)).toBe(copies[0]);
+    const again = await pull(queues, copies[0]!, 2, { run: 'other', wantsLastSplit: true });
+    expect(again).toMatchObject({ again: true, files: had!.files });
   });
 
-  it('does not get one made when it initialises with a fixed split', async () => {
+  it('shares nothing with the one that it repeats: each of the two hands out every file', async () => {
     const { queues, id } = await afterFirst();
-    expect(await create(queues, second, 20, { fixed: true })).toEqual({ id, isNew: false });
+    const had = await pull(queues, id, 0);
+    await queues.settle(id, had!.seq, true);
+    const copy = (await queues.repeat(second, randomUUID(), NOW))!;
+    const again = await pull(queues, copy, 0, { run: 'other', wantsLastSplit: true });
+    await queues.settle(copy, again!.seq, true);
+    const [rest, restOfCopy] = await Promise.all([drain(queues, id, 1, true), drain(queues, copy, 1, true)]);
+    expect(sorted([...had!.files, ...rest])).toEqual(all(20));
+    expect(sorted([...again!.files, ...restOfCopy])).toEqual(all(20));
+  });
+
+  it('cannot repeat what no build had', async () => {
+    const { queues } = await afterFirst();
+    expect(await queues.repeat(queueKeys(1, { ...triple, commit_hash: 'abd' }, 'build-2'), randomUUID(), NOW)).toBeNull();
   });
 
   it('gets one made when it initialises in dynamic mode', async () => {
@@ -211,11 +234,6 @@ describe('a build without a queue of its own', () => {
     const made = await create(queues, second);
     expect(made.isNew).toBe(true);
     expect(made.id).not.toBe(id);
-  });
-
-  it('keeps its place in the order of expiry however often its nodes ask', async () => {
-    const { store, queues, id } = await afterFirst();
-    for (let i = 0; i < 5; i++) await queues.update(id, () => queues.follow(second, id, NOW + i));
-    expect(store.expiry.getCount()).toBe(2);
+    expect(await queues.repeat(second, randomUUID(), NOW)).toBe(made.id);
   });
 });
