@@ -11,6 +11,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 
 const [program, ...args] = process.argv.slice(2);
+if (program?.startsWith('-')) {
+  say('usage: node scripts/launch.mjs [PROGRAM [ARGUMENT...]]: installs and compiles what is missing, then runs the program');
+  process.exit(program === '--help' ? 0 : 2);
+}
+if (![20, 22].includes(Number(process.versions.node.split('.')[0]))) {
+  say(`this is Node ${process.version}, for which the HTTP server's package has no binary: use Node 20 or 22`);
+  process.exit(1);
+}
 const install = fingerprint([at('package.json'), at('package-lock.json')], process.version);
 const installed = at('node_modules', '.ballast-installed');
 if (read(installed) !== install) {

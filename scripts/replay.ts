@@ -89,7 +89,7 @@ try {
 }
 
 function readTimings(file: string): Map<string, number> {
-  const parsed = JSON.parse(readFileSync(file, 'utf8')) as { timings?: unknown; unit?: unknown };
+  const parsed = readJson(file) as { timings?: unknown; unit?: unknown };
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed) || 'versions' in parsed) {
     throw new Error(`${file} is not one recording: expected {"timings": {path: seconds}} or {path: seconds}`);
   }
@@ -102,6 +102,14 @@ function readTimings(file: string): Map<string, number> {
   if (wrong) throw new Error(`${file}: ${JSON.stringify(wrong[0])} has ${JSON.stringify(wrong[1])}, not seconds`);
   if (entries.length === 0) throw new Error(`${file} has no timings`);
   return new Map(entries as [string, number][]);
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`cannot read ${file} as JSON: ${(error as Error).message.split('\n')[0]}`);
+  }
 }
 
 async function startServer({ pullCost }: Options, clock: { millis: number }) {
@@ -120,10 +128,13 @@ async function startServer({ pullCost }: Options, clock: { millis: number }) {
 }
 
 async function post({ url, token }: Server, path: string, body: object): Promise<SplitAnswer> {
-  const response = await fetch(`${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1${path}`, {
+  const address = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1${path}`;
+  const response = await fetch(address, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'SERVICE-TEST-SUITE-TOKEN': token },
     body: JSON.stringify(body),
+  }).catch((error: unknown) => {
+    throw new Error(`POST ${address} was not answered: ${String((error as Error).cause ?? error)}`);
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}: ${text}`);

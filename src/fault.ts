@@ -9,8 +9,9 @@ export class Fault extends Error {
     readonly status: number,
     readonly errors: readonly (string | Complaints)[],
     readonly headers: Readonly<Record<string, string>> = {},
+    cause?: unknown,
   ) {
-    super(`${status} ${JSON.stringify(errors)}`);
+    super(`${status} ${JSON.stringify(errors)}`, { cause });
   }
 }
 
@@ -48,6 +49,13 @@ export const faults = {
     new Fault(503, [`overloaded: ${what}; try again in ${retryAfterSeconds} seconds`], {
       'Retry-After': String(retryAfterSeconds),
     }),
+  storeFailed: (cause: unknown) =>
+    new Fault(
+      503,
+      ['the store cannot be written (is the disk of BALLAST_DATA_DIR full?); nothing was changed, try again'],
+      { 'Retry-After': '5' },
+      cause,
+    ),
   expiredMeanwhile: (what: string) =>
     new Fault(503, [`the ${what} expired while it was asked for; try again`], { 'Retry-After': '1' }),
   notReady: (why: string) => new Fault(503, [`not ready: ${why}`], { 'Retry-After': '1' }),

@@ -10,6 +10,9 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
+// Whoever reads the output may stop reading: that ends no server.
+process.stdout.on('error', () => {});
+
 type Texts = { [K in keyof Config]?: string };
 
 const program = new Command('ballast')

@@ -6,6 +6,7 @@ import type { Logger } from './log.js';
 import type { Context } from './routes/context.js';
 import { route } from './routes/table.js';
 import { expireStep, expireTimings } from './store/expiry.js';
+import { lockFolder } from './store/lock.js';
 import { openStore, type Store } from './store/open.js';
 import { createProject, findProject } from './store/projects.js';
 import { Queues } from './store/queues.js';
@@ -34,6 +35,7 @@ export async function openService(config: Config, log: Logger, now: () => number
   try {
     const store = openStore(dataDir);
     closers.push(() => store.root.close());
+    closers.push(await lockFolder(dataDir));
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const jobs = new JobPool(store, { dataDir, workers: config.workers, tokenHeader }, log);

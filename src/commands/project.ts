@@ -1,4 +1,4 @@
-import { openStore, type Store } from '../store/open.js';
+import { hasStore, openStore, type Store } from '../store/open.js';
 import { createProject, findProject, listProjects, type Project } from '../store/projects.js';
 import { createToken, listTokens, revokeToken } from '../store/tokens.js';
 
@@ -13,25 +13,29 @@ export function createProjectWithToken(dataDir: string, name: string): Promise<v
 
 /** A line a project: name, creation, tokens in force. */
 export function printProjects(dataDir: string): Promise<void> {
-  return withStore(dataDir, store => {
+  return withExistingStore(dataDir, store => {
+    const inForce = new Map<number, number>();
+    for (const { project, revoked_at } of listTokens(store)) {
+      if (revoked_at === null) inForce.set(project, (inForce.get(project) ?? 0) + 1);
+    }
     for (const { id, name, created_at } of listProjects(store)) {
-      const inForce = listTokens(store, id).filter(token => token.revoked_at === null);
-      print(`${name}\t${new Date(created_at).toISOString()}\t${inForce.length} tokens`);
+      print(`${name}\t${new Date(created_at).toISOString()}\t${inForce.get(id) ?? 0} tokens`);
     }
   });
 }
 
 /** Makes a further token (rotation without downtime); prints it and nothing else. */
 export function createTokenOf(dataDir: string, name: string): Promise<void> {
-  return withStore(dataDir, async store => {
+  return withExistingStore(dataDir, async store => {
     print(await createToken(store, existing(store, name).id, Date.now()));
   });
 }
 
 /** A line a token: id, creation, state. Tokens themselves are not kept. */
 export function printTokens(dataDir: string, name: string): Promise<void> {
-  return withStore(dataDir, store => {
-    for (const { id, created_at, revoked_at } of listTokens(store, existing(store, name).id)) {
+  return withExistingStore(dataDir, store => {
+    const { id: project } = existing(store, name);
+    for (const { id, created_at, revoked_at } of listTokens(store).filter(token => token.project === project)) {
       const state = revoked_at === null ? 'in force' : `revoked ${new Date(revoked_at).toISOString()}`;
       print(`${id}\t${new Date(created_at).toISOString()}\t${state}`);
     }
@@ -39,7 +43,7 @@ export function printTokens(dataDir: string, name: string): Promise<void> {
 }
 
 export function revoke(dataDir: string, tokenOrId: string): Promise<void> {
-  return withStore(dataDir, async store => {
+  return withExistingStore(dataDir, async store => {
     const { id } = await revokeToken(store, tokenOrId, Date.now());
     process.stderr.write(`revoked token ${id}\n`);
   });
@@ -49,6 +53,14 @@ function existing(store: Store, name: string): Project {
   const project = findProject(store, name);
   if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
   return project;
+}
+
+/** A mistyped folder is no new store. */
+async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
+  if (!hasStore(dataDir)) {
+    throw new Error(`there is no store in ${dataDir}; name the server's folder with --data-dir or BALLAST_DATA_DIR`);
+  }
+  await withStore(dataDir, work);
 }
 
 async function withStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {

@@ -61,6 +61,7 @@ export function exchange(res: HttpResponse, req: HttpRequest, options: ExchangeO
   const fail = (error: unknown) => {
     const fault = error instanceof Fault ? error : faults.internal(request);
     if (fault !== error) log.error({ request, method, path, err: error }, 'internal');
+    else if (fault.cause) log.error({ request, method, path, err: fault.cause }, fault.errors.join());
     write({ status: fault.status, body: JSON.stringify({ errors: fault.errors }) }, fault.headers);
   };
   const answer = (body: Uint8Array | Fault, whole: boolean) => {

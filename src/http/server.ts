@@ -50,7 +50,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   });
   if (!socket) {
     throw new Error(
-      `cannot listen on ${options.host} port ${options.port}: it is in use or not this machine's; ` +
+      `cannot listen on ${options.host} port ${options.port}: it is in use, not this machine's, or below 1024 without the right to it; ` +
         'choose another with BALLAST_PORT or BALLAST_HOST',
     );
   }

@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Database, open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Batch } from '../engine/queue.js';
+import { faults } from '../fault.js';
 import type {
   BuildRecord,
   Millis,
@@ -69,18 +70,36 @@ export interface Store {
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 
-/** Opens the store in the folder, made if missing. Throws when a newer Ballast wrote it. */
+/** Opens the store in the folder, made if missing. Throws a sentence when that cannot be. */
 export function openStore(dataDir: string): Store {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return open(dataDir);
+  } catch (error) {
+    throw new Error(
+      `cannot open the store in ${dataDir}: ${(error as Error).message}; ` +
+        'BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to',
+      { cause: error },
+    );
+  }
+}
+
+export function hasStore(dataDir: string): boolean {
+  return existsSync(join(dataDir, FILE));
+}
+
+const FILE = 'ballast.lmdb';
+
+function open(dataDir: string): Store {
   // safeRestore (missing from lmdb's types): after a power cut only what was flushed is trusted.
   const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
-    path: join(dataDir, 'ballast.lmdb'),
+    path: join(dataDir, FILE),
     noSubdir: true,
     maxDbs: 32,
     safeRestore: true,
     compression: true,
   };
-  const root = open(options);
+  const root = openLmdb(options);
   const table = <V, K extends import('lmdb').Key>(name: string) => root.openDB<V, K>({ name });
   const store: Store = {
     root,
@@ -109,8 +128,7 @@ export function openStore(dataDir: string): Store {
   } else if (version !== STORE_VERSION) {
     void root.close();
     throw new Error(
-      `the store in ${dataDir} has version ${version}, and this Ballast reads version ${STORE_VERSION}: ` +
-        'start the Ballast that wrote it, or choose another folder with BALLAST_DATA_DIR',
+      `it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`,
     );
   }
   return store;
@@ -119,10 +137,20 @@ export function openStore(dataDir: string): Store {
 /**
  * Runs the change in a write transaction and returns its result once it is flushed to disk: it survives
  * kill -9 and a power cut. Transactions run one after the other and each sees what those before it wrote;
- * many share one flush. A change must throw before its first write or not at all: nothing is rolled back.
+ * many share one flush. A change must throw before its first write or not at all: nothing is rolled back. Throws a 503
+ * when the disk does not take it.
  */
 export async function commit<T>(store: Store, change: () => T): Promise<T> {
-  const result = await store.root.transaction(change);
-  await store.root.flushed;
-  return result;
+  let changed = false;
+  try {
+    const result = await store.root.transaction(() => {
+      const value = change();
+      changed = true;
+      return value;
+    });
+    await store.root.flushed;
+    return result;
+  } catch (error) {
+    throw changed ? faults.storeFailed(error) : error;
+  }
 }

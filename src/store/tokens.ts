@@ -48,10 +48,10 @@ export function projectOfToken(store: Store, token: string): number | null {
   return record?.revoked_at === null ? record.project : null;
 }
 
-export function listTokens(store: Store, project: number): TokenInfo[] {
+/** All tokens of all projects, oldest first. */
+export function listTokens(store: Store): TokenInfo[] {
   return [...store.tokens.getRange()]
     .map(({ key, value }) => ({ ...value, id: key.slice(0, SHOWN_CHARACTERS) }))
-    .filter(token => token.project === project)
     .sort((a, b) => a.created_at - b.created_at);
 }
 

@@ -174,7 +174,7 @@ describe('a port', () => {
   it('that is taken is said so', async () => {
     const { http } = await listenWith(() => ({ status: 200, body: '{}' }));
     await expect(listenWith(() => ({ status: 200, body: '{}' }), { port: http.port })).rejects.toThrow(
-      `cannot listen on 127.0.0.1 port ${http.port}: it is in use or not this machine's; ` +
+      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, not this machine's, or below 1024 without the right to it; ` +
         'choose another with BALLAST_PORT or BALLAST_HOST',
     );
   });

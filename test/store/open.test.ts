@@ -10,8 +10,8 @@ describe('a store', () => {
     store.meta.putSync('version', STORE_VERSION + 1);
     await store.root.close();
     const sentence =
-      `the store in ${folder} has version ${STORE_VERSION + 1}, and this Ballast reads version ${STORE_VERSION}: ` +
-      'start the Ballast that wrote it, or choose another folder with BALLAST_DATA_DIR';
+      `cannot open the store in ${folder}: it has version ${STORE_VERSION + 1}, ` +
+      `and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it; `;
     expect(() => openStore(folder)).toThrow(sentence);
     expect(() => openStore(folder)).toThrow(sentence);
   });
