@@ -52,7 +52,7 @@ export const faults = {
   storeFailed: (cause: unknown) =>
     new Fault(
       503,
-      ['the store cannot be written (is the disk of BALLAST_DATA_DIR full?); nothing was changed, try again'],
+      ['the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again'],
       { 'Retry-After': '5' },
       cause,
     ),

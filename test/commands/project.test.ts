@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
@@ -71,5 +73,22 @@ describe('a command that cannot be done', () => {
     ] as const) {
       expect(await ballast(...args)).toEqual({ code: 1, stdout: '', stderr: `ballast: ${message}\n` });
     }
+  });
+});
+
+describe('a command on a folder without a store', () => {
+  it.each([
+    ['project', 'list'],
+    ['token', 'list', 'web'],
+    ['token', 'create', 'web'],
+    ['token', 'revoke', 'abc'],
+  ])('%s %s says so and makes none', async (...args) => {
+    const folder = join(temporaryFolder(), 'mistyped');
+    expect(await commandsOn(folder)(...args)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `ballast: there is no store in ${folder}; name the server's folder with --data-dir or BALLAST_DATA_DIR\n`,
+    });
+    expect(existsSync(folder)).toBe(false);
   });
 });
