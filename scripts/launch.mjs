@@ -16,18 +16,19 @@ if (program?.startsWith('-')) {
   process.exit(program === '--help' ? 0 : 2);
 }
 if (![20, 22].includes(Number(process.versions.node.split('.')[0]))) {
-  say(`this is Node ${process.version}, for which the HTTP server's package has no binary: use Node 20 or 22`);
+  say(`this is Node ${process.version}: use Node 20 or 22, for which the package of the HTTP server has binaries`);
   process.exit(1);
 }
-const install = fingerprint([at('package.json'), at('package-lock.json')], process.version);
-const installed = at('node_modules', '.ballast-installed');
-if (read(installed) !== install) {
+if (!isInstalled()) {
   say('installing packages (once) ...');
   // --include=dev: the compiler is needed even where NODE_ENV is "production".
   run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'could not install the packages', 'ignore');
-  writeFileSync(installed, install);
 }
-const build = fingerprint([at('tsconfig.json'), ...['src', 'test', 'bench', 'scripts'].flatMap(sources)], install);
+const build = fingerprint([
+  at('tsconfig.json'),
+  at('package-lock.json'),
+  ...['src', 'test', 'bench', 'scripts'].flatMap(sources),
+]);
 if (read(at('dist', '.built')) !== build) {
   say('compiling ...');
   // Built beside and then swapped in, so that a running server keeps its files until the new ones are whole.
@@ -45,6 +46,15 @@ if (program) {
   await import(pathToFileURL(at(program)).href);
 }
 
+/** Whether npm installed, here or by hand, what the lock file wants. What is optional is not for every machine. */
+function isInstalled() {
+  const have = JSON.parse(read(at('node_modules', '.package-lock.json')) ?? '{"packages":{}}').packages;
+  const wanted = Object.entries(JSON.parse(read(at('package-lock.json'))).packages);
+  return wanted.every(
+    ([path, { version, optional, devOptional }]) => !path || optional || devOptional || have[path]?.version === version,
+  );
+}
+
 function read(path) {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
@@ -57,8 +67,8 @@ function sources(folder) {
     .map((name) => at(folder, name));
 }
 
-function fingerprint(paths, ...also) {
-  const hash = createHash('sha256').update(also.join('\0'));
+function fingerprint(paths) {
+  const hash = createHash('sha256');
   for (const path of paths) hash.update(`\0${path.slice(root.length)}\0`).update(readFileSync(path));
   return hash.digest('hex');
 }
