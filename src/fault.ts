@@ -40,6 +40,8 @@ export const faults = {
     new Fault(413, [
       `the request body is larger than ${limitBytes} bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit`,
     ]),
+  bodyTooIntricate: (limit: number) =>
+    new Fault(413, [`the request body has more than ${limit} JSON objects and arrays, and no request needs as many`]),
   notJsonType: (contentType: string) =>
     new Fault(415, [`cannot read a body of the type ${contentType}; send application/json`]),
   invalid: (complaints: Complaints) => new Fault(422, [complaints]),

@@ -11,6 +11,9 @@ export const limits = {
   nodesPerBuild: 10_000,
   testFilesPerRequest: 200_000,
   commitAuthorsPerRequest: 10_000,
+  /** Objects and arrays in a body: five for each test file. Those of smaller bodies are not counted. */
+  jsonContainersPerBody: 1_000_000,
+  countedBodyBytes: 1_048_576,
   /** Runs of one node that a build keeps: the first and 100 retries. */
   runsPerNode: 101,
   buildsPerPage: 100,

@@ -144,6 +144,18 @@ describe('a body', () => {
     expect(await connection.reply()).toMatchObject({ status: 201, text: '' });
   });
 
+  it.each(['{}', '[]'])('of megabytes of %s is a 413 before it is parsed', async empty => {
+    const server = await shared.project();
+    const body = JSON.stringify(splitMessage({ cache_read_attempt: false })).replace(
+      /}$/,
+      `,"test_files":[${Array<string>(1_000_001).fill(empty).join()}]}`,
+    );
+    expect(await server.post('/v1/build_distributions/subset', body)).toMatchObject({
+      status: 413,
+      json: { errors: ['the request body has more than 1000000 JSON objects and arrays, and no request needs as many'] },
+    });
+  });
+
   it.each([
     ['lists', '[', ']', { test_files: [{ 0: { path: REQUIRED, time_execution: REQUIRED } }] }],
     ['objects', '{"a":', '}', { test_files: ['is not an array'] }],
