@@ -11,16 +11,27 @@ export function decodeBody(body: Uint8Array): Sent {
   if (body.length > limits.countedBodyBytes && hasTooManyContainers(body)) {
     throw faults.bodyTooIntricate(limits.jsonContainersPerBody);
   }
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+    value = JSON.parse(text);
   } catch {
     throw faults.notJson('it cannot be parsed');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw faults.notJson('it must be an object with the parameters');
   }
-  return value as Sent;
+  const sent = value as Record<string, unknown>;
+  for (const name of ['ci_build_id', 'node_build_id']) {
+    // JSON.parse rounds integers beyond 2^53, and the ids of two builds could become the same.
+    if (Number.isInteger(sent[name]) && !Number.isSafeInteger(sent[name])) sent[name] = digitsOf(name, text) ?? sent[name];
+  }
+  return sent;
+}
+
+/** The digits of an integer parameter as they were sent. */
+function digitsOf(name: string, text: string): string | undefined {
+  return [...text.matchAll(new RegExp(`"${name}"\\s*:\\s*(-?\\d+)\\s*[,}]`, 'g'))].at(-1)?.[1];
 }
 
 /** Counts opening brackets, those in strings too: the bound is far above what any list of test files has. */

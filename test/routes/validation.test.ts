@@ -275,6 +275,17 @@ describe('parameters of a split and of a queue', () => {
     const same = await posts.queue(server, { node_build_id: '4711' });
     expect(same.json.queue_name).toBe(failed.json.queue_name);
   });
+
+  it('may be build ids as integers of any size, which stay apart', async () => {
+    const server = await shared.project();
+    const nameOf = async (node_build_id: string) => {
+      const body = JSON.stringify(queueMessage({ node_build_id: '?' })).replace('"?"', node_build_id);
+      return (await server.post('/v1/queues/queue', body)).json.queue_name as string;
+    };
+    const names = await Promise.all(['12345678901234567891', '12345678901234567892', '"12345678901234567891"'].map(nameOf));
+    expect(names[0]).toBe(names[2]);
+    expect(names[0]).not.toBe(names[1]);
+  });
 });
 
 describe('the query of GET /builds', () => {
