@@ -1,8 +1,9 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 /** The processes of a trial: no two of them share a thread. */
@@ -26,6 +27,19 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** The address that a server prints when it listens; rejects when it ends before. */
+export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Promise<string> {
+  let printed = '';
+  return new Promise((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      const found = /http:\/\/\S+/.exec(printed)?.[0];
+      if (found) resolve(found);
+    });
+    child.once('exit', code => reject(new Error(`the server ended with ${code} and printed: ${printed}`)));
+  });
+}
+
 /** The real program on a folder of its own, which is gone after `stop`. */
 export async function startServer(nodeArgs: readonly string[] = []): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ballast-bench-'));
@@ -34,15 +48,7 @@ export async function startServer(nodeArgs: readonly string[] = []): Promise<Ser
     env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let printed = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-      const found = /http:\/\/\S+/.exec(printed)?.[0];
-      if (found) resolve(found);
-    });
-    child.once('exit', code => reject(new Error(`the server ended with ${code} and printed: ${printed}`)));
-  });
+  const url = await printedUrl(child);
   return {
     pid: child.pid!,
     url,

@@ -27,24 +27,23 @@ export function readBody(
   let finished = false;
   let timer: NodeJS.Timeout | null = null;
 
-  const release = () => {
+  const stop = () => {
     finished = true;
     if (timer) clearTimeout(timer);
+  };
+  const drop = () => {
     inFlight -= held;
     held = 0;
     chunks = [];
   };
   const finish = (result: Uint8Array | Fault, whole: boolean) => {
     if (finished) return;
-    finished = true;
-    if (timer) clearTimeout(timer);
+    stop();
     done(result, whole);
   };
   const refuse = (reason: Fault) => {
     fault = reason;
-    inFlight -= held;
-    held = 0;
-    chunks = [];
+    drop();
   };
   if (contentLength !== null && contentLength > maxBytes) refuse(faults.bodyTooLarge(maxBytes));
 
@@ -64,7 +63,10 @@ export function readBody(
     if (isLast) finish(fault ?? (chunks.length === 1 ? chunks[0]! : joined(chunks, held)), true);
     else timer ??= setTimeout(() => finish(fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
   });
-  return release;
+  return () => {
+    stop();
+    drop();
+  };
 }
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {

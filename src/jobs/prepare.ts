@@ -1,11 +1,11 @@
 import { estimate } from '../plan/estimate.js';
 import { pack } from '../plan/pack.js';
-import type { RecordedRun } from '../store/recording.js';
+import { type RecordedRun, toRecordedRun } from '../store/recording.js';
 import { findSplit, splitKey } from '../store/splits.js';
 import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue, queueKeys } from '../store/queue-keys.js';
 import type { QueueFiles } from '../store/queues.js';
-import { timingKey, timingsOf } from '../store/timings.js';
+import { timingsOf } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
@@ -28,17 +28,7 @@ export interface PreparedSubset {
 
 export function prepareSubset(_store: Store, sent: Sent, project: number): PreparedSubset {
   const { test_files, ...message } = toBuildSubsetMessage(sent);
-  const files = test_files.map(({ path, time_execution }) => ({ path, time_execution }));
-  const measured = files.filter(({ time_execution }) => time_execution > 0);
-  return {
-    message,
-    run: {
-      json: JSON.stringify(files),
-      count: files.length,
-      timingKeys: measured.map(({ path }) => timingKey(project, path)),
-      seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
-    },
-  };
+  return { message, run: toRecordedRun(project, test_files) };
 }
 
 export interface PreparedSplit {

@@ -38,7 +38,8 @@ export async function expireTimings(store: Store, before: Millis, after: string 
   const due = seen.filter(({ value }) => value.at < before).map(({ key }) => key);
   if (due.length > 0) {
     await commit(store, () => {
-      for (const key of due) if (store.timings.get(key)!.at < before) void store.timings.remove(key);
+      // Renewed, or gone with another sweep, since it was looked at.
+      for (const key of due) if ((store.timings.get(key)?.at ?? before) < before) void store.timings.remove(key);
     });
   }
   return seen.length === limit ? seen.at(-1)!.key : null;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '../limits.js';
 import type { NodeKey } from '../wire/build-key.js';
+import type { RecordedTestFile } from '../wire/test-file.js';
 import { buildIdKey, filterKeys } from './builds.js';
 import { commit, type Store } from './open.js';
 import type { BuildRecord, Millis } from './records.js';
-import { type Measured, putTimings } from './timings.js';
+import { type Measured, putTimings, timingKey } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
 
@@ -12,6 +13,18 @@ export type Recorded = 'recorded' | 'known' | 'retried too often';
 export interface RecordedRun extends Measured {
   json: string;
   count: number;
+}
+
+/** What is recorded of a list of test files; those of 0 seconds were not measured. */
+export function toRecordedRun(project: number, testFiles: readonly RecordedTestFile[]): RecordedRun {
+  const files = testFiles.map(({ path, time_execution }) => ({ path, time_execution }));
+  const measured = files.filter(({ time_execution }) => time_execution > 0);
+  return {
+    json: JSON.stringify(files),
+    count: files.length,
+    timingKeys: measured.map(({ path }) => timingKey(project, path)),
+    seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
+  };
 }
 
 /**

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { printedUrl } from '../../bench/processes.js';
 import { Client } from './server.js';
 
 const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
@@ -22,15 +23,7 @@ export async function spawnServer(dataDir: string, token = 'a-token-for-tests-01
   });
   const exited = once(child, 'exit');
   onTestFinished(() => void child.kill('SIGKILL'));
-  let printed = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      printed += text;
-      const found = /http:\/\/\S+/.exec(printed)?.[0];
-      if (found) resolve(found);
-    });
-    void exited.then(([code]) => reject(new Error(`the server ended with ${code} and printed: ${printed}`)));
-  });
+  const url = await printedUrl(child);
   const stop = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     const [code] = (await exited) as [number | null];

@@ -12,6 +12,7 @@ import {
   expire,
   leftovers,
   NOBODY,
+  queueRecord,
   recordRun,
   recordsByTable,
   recordTimes,
@@ -37,17 +38,7 @@ const queue = (queues: Queues, keys: QueueKeys, id: string, files: number, at = 
   queues.create(
     keys,
     id,
-    {
-      v: 1,
-      name: keys.nodeBuild,
-      node_total: files,
-      measured: true,
-      repeats: false,
-      people: NOBODY,
-      created_at: at,
-      used_at: at,
-      build: keys.build,
-    },
+    queueRecord(keys, files, at),
     { files: toSegments(Array<string>(files).fill('{}')), weights: new Float64Array(files).fill(1) },
   );
 

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
 import { segment, toSegments } from '../../src/wire/segments.js';
-import { NOBODY, temporaryStore } from './temporary-store.js';
+import { queueRecord, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -24,17 +24,7 @@ function create(
   return queues.create(
     keys,
     id,
-    {
-      v: 1,
-      name: keys.nodeBuild,
-      node_total: 4,
-      measured: true,
-      repeats: false,
-      people: NOBODY,
-      created_at: at,
-      used_at: at,
-      build: keys.build,
-    },
+    queueRecord(keys, 4, at),
     {
       files: toSegments(Array.from({ length: files }, (_, file) => pathOf(file))),
       weights: new Float64Array(files).fill(10),

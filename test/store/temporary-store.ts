@@ -1,7 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { expireStep, expireTimings } from '../../src/store/expiry.js';
 import { commit, openStore, type Store } from '../../src/store/open.js';
-import { type Recorded, recordSubset } from '../../src/store/recording.js';
+import type { QueueKeys } from '../../src/store/queue-keys.js';
+import type { QueueRecord } from '../../src/store/records.js';
+import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import { putTimings, timingKey } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
 import type { RecordedTestFile } from '../../src/wire/test-file.js';
@@ -16,6 +18,13 @@ export function temporaryStore(): Store {
 
 export const NOBODY = { user_seat: null, build_author: null };
 
+/** A queue as it is created. */
+export function queueRecord(keys: QueueKeys, node_total: number, at: number): QueueRecord {
+  const { nodeBuild: name, build } = keys;
+  const times = { created_at: at, used_at: at };
+  return { v: 1, name, node_total, measured: true, repeats: false, people: NOBODY, ...times, build };
+}
+
 /** Records one run of a node, as POST /build_subsets does. */
 export function recordRun(
   store: Store,
@@ -25,14 +34,7 @@ export function recordRun(
   at: number,
   isRetry = false,
 ): Promise<Recorded> {
-  const measured = files.filter(({ time_execution }) => time_execution > 0);
-  const run = {
-    json: JSON.stringify(files),
-    count: files.length,
-    timingKeys: measured.map(({ path }) => timingKey(project, path)),
-    seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
-  };
-  return recordSubset(store, project, key, run, isRetry, at);
+  return recordSubset(store, project, key, toRecordedRun(project, files), isRetry, at);
 }
 
 /** Records times of test files, without a build. */
