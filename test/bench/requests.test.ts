@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Bare, compare, type Generator } from '../../bench/compare.js';
-import { Helper, type Server, startServer } from '../../bench/processes.js';
-import { trials } from '../../bench/trials.js';
+import { type Bare, compare, type Generator } from '../../bench/requests/compare.js';
+import { Helper, type Server, startServer } from '../../bench/requests/processes.js';
+import { trials } from '../../bench/requests/trials.js';
 
 /** The benchmark in its smallest form: that every trial works, not how fast. */
 describe('bench', () => {

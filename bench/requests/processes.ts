@@ -44,7 +44,7 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
 export async function startServer(nodeArgs: readonly string[] = []): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ballast-bench-'));
   const flags = ['--port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
-  const child = spawn(process.execPath, [...nodeArgs, fileOf('../src/main.js'), 'serve', ...flags], {
+  const child = spawn(process.execPath, [...nodeArgs, fileOf('../../src/main.js'), 'serve', ...flags], {
     env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

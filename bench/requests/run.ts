@@ -1,0 +1,82 @@
+import { type Bare, compare, type Comparison, type Generator, limitOf, rate, type Side } from './compare.js';
+import { Helper, startServer } from './processes.js';
+import type { Result } from '../results.js';
+import { type Trial, trials } from './trials.js';
+
+/** Requests a second of each kind, as a share of what a bare uWebSockets.js handler does with the same bytes. */
+
+export interface Extent {
+  seconds: number;
+  connections: number;
+  cpuProf?: string;
+}
+
+const head = [
+  'trial',
+  'req/s',
+  'bare req/s',
+  'ratio',
+  'rounds',
+  'p50 ms',
+  'p99 ms',
+  'CPU s',
+  'bare CPU s',
+  'CPU ratio',
+  'limit',
+  'bare limit',
+  'failures',
+];
+const legend =
+  'ratio: of the median of three rounds. CPU s: server (all threads) + generator. CPU ratio: server CPU a request, ' +
+  'bare over ours: what the ratio would be if no generator were the limit. limit: the ' +
+  'main thread that had the most to do: how much of the time it ran / would have run with a core to itself; ' +
+  'waiting: for the disk or for other threads.';
+
+/** Runs the chosen trials, or all, each on a fresh server. Throws when a request failed. */
+export async function requests(chosen: readonly string[], extent: Extent): Promise<Result[]> {
+  const bare: Bare = new Helper('bare.js');
+  const generator: Generator = new Helper('generator.js');
+  const rows: string[][] = [];
+  try {
+    for (const [name, trial] of Object.entries(trials)) {
+      if (chosen.length > 0 && !chosen.includes(name)) continue;
+      process.stderr.write(`${name}: ${trial.about}\n`);
+      rows.push(toRow(name, await onFreshServer(trial, extent, bare, generator)));
+    }
+  } finally {
+    await Promise.all([bare.stop(), generator.stop()]);
+  }
+  const failed = rows.filter(row => row.at(-1) !== '0').map(([name]) => name);
+  if (failed.length > 0) throw new Error(`requests of ${failed.join()} failed: their figures count for nothing`);
+  return [{ title: 'Requests', head, rows, legend }];
+}
+
+async function onFreshServer(trial: Trial, extent: Extent, bare: Bare, generator: Generator): Promise<Comparison> {
+  const profile = extent.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${extent.cpuProf}`] : [];
+  const server = await startServer(profile);
+  try {
+    return await compare(trial, extent, { server, bare, generator });
+  } finally {
+    await server.stop();
+  }
+}
+
+function toRow(name: string, { ours, bare, ratio, ratios }: Comparison): string[] {
+  const cpu = ({ server, generator }: Side) => `${server.all.toFixed(1)} + ${generator.all.toFixed(1)}`;
+  const each = ({ server, answers }: Side) => server.all / answers;
+  return [
+    name,
+    rate(ours).toFixed(0),
+    rate(bare).toFixed(0),
+    ratio.toFixed(2),
+    ratios.map(value => value.toFixed(2)).join(' - '),
+    ours.p50Milliseconds.toFixed(2),
+    ours.p99Milliseconds.toFixed(2),
+    cpu(ours),
+    cpu(bare),
+    (each(bare) / each(ours)).toFixed(2),
+    limitOf(ours),
+    limitOf(bare),
+    String(ours.failures + bare.failures),
+  ];
+}
