@@ -1,6 +1,165 @@
+import { performance } from 'node:perf_hooks';
+import { estimate, QUEUE_PERCENTILE } from '../src/plan/estimate.js';
+import { toSeconds } from '../src/plan/weight.js';
+import { ballast, byCount, guided, listedOneAtATime, type Policy, split } from './queue-peers.js';
+import { type Build, type Outcome, play, type QueueFile } from './queue-run.js';
 import type { Result } from './results.js';
-import type { Suite } from './suites.js';
+import { madeUpSuite, randomOf, residual, type Suite } from './suites.js';
 
-export function planning(_suites: readonly Suite[]): Result[] {
-  return [];
+const POLICIES: Record<string, Policy> = {
+  'Ballast: towards a common finish line': ballast,
+  'batches of max(3 pulls, rest / 2 nodes)': guided,
+  'one file at a time, longest first': byCount(1),
+  'one file at a time, as listed': listedOneAtATime,
+  'five files at a time, longest first': byCount(5),
+  'no queue: longest first, beforehand': split,
+};
+const PULL_COSTS = [0.2, 2.2, 5.2];
+const NODES = [4, 8, 16];
+const SEEDS = [1, 2, 3];
+/** Of the same pulls, when they are timed: the least of each counts. */
+const RUNS = 5;
+/** What the server believes that a pull costs. */
+const SETTING = 2;
+/** Builds in which a node has less to do are over before a queue matters. */
+const LEAST_SECONDS_A_NODE = 100;
+
+export interface PlanningExtent {
+  /** Files and nodes of the queues whose pulls are timed. */
+  queues: readonly (readonly [files: number, nodes: number])[];
+}
+
+const FULL: PlanningExtent = { queues: [[1000, 16], [10_000, 64], [100_000, 200]] };
+
+export function planning(suites: readonly Suite[], { queues }: PlanningExtent = FULL): Result[] {
+  return [evenness(suites), robustness(suites), cost(queues)];
+}
+
+function evenness(suites: readonly Suite[]): Result {
+  const rows = Object.entries(POLICIES).map(([name, policy]) => {
+    const cells = PULL_COSTS.map(pullCost => {
+      const builds = buildsOf(suites, pullCost);
+      return summary(builds.map(build => run(build, policy)));
+    });
+    return [name, ...cells];
+  });
+  return {
+    title: 'Queues: wall clock over the least possible',
+    head: ['hands out', ...PULL_COSTS.map(seconds => `${seconds} s a pull`)],
+    rows,
+    legend:
+      'Geometric mean (and mean pulls a node) over simulated builds of every suite in which a node has at least 100 s ' +
+      'to do and no file binds, with 4, 8 and 16 nodes that start within 60 s and are up to 20 % faster or slower; ' +
+      'times differ from predictions as those of real builds do. The least possible: files cut at will, each node ' +
+      `pulling once. The server is told ${SETTING} s a pull.`,
+  };
+}
+
+function robustness(suites: readonly Suite[]): Result {
+  const scenarios: Record<string, { change?: (build: Build, suite: Suite) => Build; setting?: number }> = {
+    'as above': {},
+    'the server is told 0.5 s a pull': { setting: 0.5 },
+    'the server is told 8 s a pull': { setting: 8 },
+    'all files take twice as long as predicted': { change: build => ({ ...build, files: scaled(build.files, 2) }) },
+    'the server’s clock stands still': { change: build => ({ ...build, frozen: true }) },
+    '10 % of the files were never measured': { change: (build, suite) => ({ ...build, files: unknown(build, suite, 0.1) }) },
+    'nothing was ever measured': { change: (build, suite) => ({ ...build, files: unknown(build, suite, 1) }) },
+    'a node dies with its second batch': { change: build => ({ ...build, dies: true }) },
+    'one node of eight comes': { change: build => ({ ...build, coming: 1 }) },
+    'one node': { change: build => ({ ...build, nodes: 1 }) },
+  };
+  const policies = Object.entries(POLICIES).slice(0, 4);
+  const rows = Object.entries(scenarios).map(([name, { change = (build: Build) => build, setting }]) => [
+    name,
+    ...policies.map(([, policy]) => {
+      const outcomes = suites.flatMap(suite => {
+        const builds = buildsOf([suite], 2.2, [8]);
+        return builds.map(build => run(change(build, suite), policy, setting));
+      });
+      return summary(outcomes);
+    }),
+  ]);
+  return {
+    title: 'Queues when something is not as predicted',
+    head: ['', ...policies.map(([name]) => name)],
+    rows,
+    legend:
+      'As above with 8 nodes and 2.2 s a pull. The least possible is that of the nodes that worked, for the files that they ran.',
+  };
+}
+
+function cost(queues: PlanningExtent['queues']): Result {
+  const rows = queues.map(([count, nodes]) => {
+    const random = randomOf(7);
+    const times = [...madeUpSuite(3, count).timings.values()].sort((a, b) => b - a);
+    const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
+    // What one run adds, like collecting garbage, another does not add to the same pull.
+    const spent = Array.from({ length: RUNS }, () => {
+      const micros: number[] = [];
+      play({ files, nodes, pullCost: 2, seed: 1 }, timing(ballast(files, { nodes, pullCost: SETTING }), micros));
+      return micros;
+    }).reduce((least, micros) => least.map((each, i) => Math.min(each, micros[i]!)));
+    spent.sort((a, b) => a - b);
+    const mean = spent.reduce((sum, micros) => sum + micros, 0) / spent.length;
+    return [`${count} files, ${nodes} nodes`, mean.toFixed(1), spent[spent.length >> 1]!.toFixed(1), spent.at(-1)!.toFixed(0)];
+  });
+  return {
+    title: 'Queues: what a pull computes',
+    head: ['made-up suite', 'mean µs', 'median µs', 'most µs'],
+    rows,
+    legend: 'The engine alone, without journal and HTTP: choosing the files of a batch; the least of five runs.',
+  };
+}
+
+function timing(dispense: ReturnType<Policy>, spent: number[]): ReturnType<Policy> {
+  return (node, millis) => {
+    const from = performance.now();
+    const batch = dispense(node, millis);
+    spent.push((performance.now() - from) * 1000);
+    return batch;
+  };
+}
+
+function run(build: Build, policy: Policy, setting = SETTING): Outcome {
+  return play(build, policy(build.files, { nodes: build.nodes, pullCost: setting }));
+}
+
+/** Builds of the suites in which the work is enough, and no file takes longer than a node's share. */
+function buildsOf(suites: readonly Suite[], pullCost: number, nodeTotals = NODES): Build[] {
+  return suites.flatMap(({ timings }) => {
+    const times = [...timings.values()].sort((a, b) => b - a);
+    const total = times.reduce((sum, seconds) => sum + seconds, 0);
+    return nodeTotals
+      .filter(nodes => total / nodes >= LEAST_SECONDS_A_NODE && times[0]! < 0.7 * (total / nodes))
+      .flatMap(nodes =>
+        SEEDS.map(seed => {
+          const random = randomOf(seed);
+          const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
+          return { files, nodes, pullCost, seed };
+        }),
+      );
+  });
+}
+
+function scaled(files: readonly QueueFile[], factor: number): QueueFile[] {
+  return files.map(file => ({ ...file, actual: file.actual * factor }));
+}
+
+/** The files of the suite when a part of them was never measured: predicted as the service does. */
+function unknown({ seed }: Build, { timings }: Suite, part: number): QueueFile[] {
+  const random = randomOf(seed);
+  const paths = [...timings.keys()];
+  const seconds = paths.map(path => (random() < part ? null : timings.get(path)!));
+  return estimate(paths, { seconds, files: new Map() }, QUEUE_PERCENTILE).map(({ path, time_execution, weight }) => ({
+    predicted: toSeconds(weight),
+    actual: timings.get(path)! * residual(random),
+    isUnknown: time_execution === null,
+  }));
+}
+
+function summary(outcomes: readonly Outcome[]): string {
+  if (outcomes.length === 0) return '-';
+  const mean = Math.exp(outcomes.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / outcomes.length);
+  const pulls = outcomes.reduce((sum, { meanPulls }) => sum + meanPulls, 0) / outcomes.length;
+  return `${mean.toFixed(3)} (${pulls.toFixed(1)})`;
 }

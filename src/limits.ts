@@ -38,8 +38,12 @@ export const limits = {
   /** A body of this size is handed to the pool unread: about 1,000 test files. */
   pooledBodyBytes: 65_536,
 
-  /** Records written in one transaction when a large suite's timings are recorded. */
-  timingsPerCommit: 1000,
+  /** Times recorded in one transaction when a large suite is recorded. */
+  timingsPerCommit: 500,
+  /** Test cases whose times are added up where the file itself is not known. */
+  casesPerFile: 10_000,
+  /** Those measured so long before the last one of their file are gone. */
+  staleCaseMilliseconds: 86_400_000,
   /** About as many records one step of the expiry sweep deletes, or timings it looks at; the pause between two steps. */
   expiredPerStep: 200,
   timingsPerStep: 1000,

@@ -3,6 +3,7 @@ import { listen } from './http/server.js';
 import { JobPool } from './jobs/pool.js';
 import { limits } from './limits.js';
 import type { Logger } from './log.js';
+import { toWeight } from './plan/weight.js';
 import type { Context } from './routes/context.js';
 import { route } from './routes/table.js';
 import { expireStep, expireTimings } from './store/expiry.js';
@@ -38,11 +39,12 @@ export async function openService(config: Config, log: Logger, now: () => number
     closers.push(await lockFolder(dataDir));
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
-    const jobs = new JobPool(store, { dataDir, workers: config.workers, tokenHeader }, log);
+    const pullCost = toWeight(config.pullCostSeconds);
+    const jobs = new JobPool(store, { dataDir, workers: config.workers, tokenHeader, pullCost }, log);
     closers.push(() => jobs.close());
     await jobs.warmUp();
 
-    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost: config.pullCostSeconds });
+    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost });
     const { sweep, stop } = startSweeping(store, queues, config.retentionDays, log, now);
     closers.push(stop);
 

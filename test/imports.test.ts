@@ -105,7 +105,7 @@ describe('the sources', () => {
       wire: ['wire'],
       plan: ['plan'],
       engine: ['engine', 'plan'],
-      store: ['store', 'engine', 'wire'],
+      store: ['store', 'engine', 'plan', 'wire'],
       http: ['http'],
       jobs: ['jobs', 'store', 'engine', 'plan', 'wire'],
       routes: ['routes', 'jobs', 'store', 'engine', 'plan', 'wire'],

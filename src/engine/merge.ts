@@ -1,3 +1,4 @@
+import { median } from '../plan/median.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
 
 /**
@@ -16,11 +17,4 @@ export function mergeSubsets(subsets: Iterable<readonly RecordedTestFile[]>): Re
   return [...times]
     .map(([path, measured]) => ({ path, time_execution: median(measured) }))
     .sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
-}
-
-function median(values: number[]): number {
-  if (values.length === 0) return 0;
-  values.sort((a, b) => a - b);
-  const middle = values.length >> 1;
-  return values.length % 2 === 1 ? values[middle]! : values[middle - 1]! / 2 + values[middle]! / 2;
 }

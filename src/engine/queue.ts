@@ -1,4 +1,5 @@
-import { batchSeconds } from '../plan/batch.js';
+import { batchWeight, type QueueOutlook } from '../plan/batch.js';
+import { Pace } from './pace.js';
 import { Untaken } from './untaken.js';
 
 /** What a node was handed at one pull: an entry of the queue's journal. */
@@ -47,7 +48,7 @@ interface Node {
  */
 export class Queue {
   readonly #untaken: Untaken;
-  readonly #total: number;
+  readonly #pace: Pace;
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
   /** The pulls being answered, by batch. */
@@ -57,21 +58,20 @@ export class Queue {
   #nextSeq = 0;
 
   /**
-   * @param weights predicted seconds by file, in descending order
+   * @param weights predictions by file (see weight.ts), in descending order
    * @param journal the batches handed out before, when the queue is read back
    */
   constructor(
-    weights: Float64Array,
-    readonly nodeTotal: number,
-    readonly measured: boolean,
-    readonly pullCost: number,
+    readonly weights: Float64Array,
+    readonly outlook: QueueOutlook,
     journal: Iterable<Batch> = [],
   ) {
     this.#untaken = new Untaken(weights);
-    this.#total = this.#untaken.seconds;
+    this.#pace = new Pace(outlook);
     for (const batch of journal) {
       // What was handed out again is not taken by that: it may have been put back before.
       if (!batch.again) for (const file of batch.files) this.#untaken.remove(file);
+      this.#pace.asks(batch.node_index, batch.run, batch.handed_at);
       this.#add(batch);
     }
     for (const { batches } of this.#nodes.values()) {
@@ -107,7 +107,8 @@ export class Queue {
       // Nothing came in between: the same batch serves, under whatever uuid.
       return { batch: this.#answer(last, request), isNew: false };
     }
-    const files = again ? all : this.#untaken.take(this.#batchSeconds());
+    this.#pace.asks(request.node_index, request.run, now);
+    const files = again ? all : this.#takeFor(request.node_index, now);
     if (files.length === 0) {
       node.emptyHanded.add(request.run);
       return null;
@@ -151,6 +152,7 @@ export class Queue {
     batches.splice(batches.indexOf(batch), 1);
     emptyHanded.add(batch.run);
     this.#bySeq.delete(seq);
+    this.#pace.missed(batch.node_index);
     if (!batch.again) this.#untaken.putBack(batch.files);
     return true;
   }
@@ -167,18 +169,17 @@ export class Queue {
     return isRetry && !emptyHanded.has(run) ? last : null;
   }
 
-  #batchSeconds(): number {
-    return batchSeconds({
-      left: this.#untaken.seconds,
-      total: this.#total,
-      nodeTotal: this.nodeTotal,
-      pullCost: this.pullCost,
-      measured: this.measured,
-    });
+  #takeFor(node: number, now: number): number[] {
+    const { left } = this.#untaken;
+    return left === 0 ? [] : this.#untaken.take(batchWeight(this.#pace.claim(node, left, now), this.outlook));
   }
 
+  /** A batch that was handed out, now or before the queue was read back. */
   #add(batch: Batch): void {
-    this.#node(batch.node_index).batches.push(batch);
+    const { node_index, run, files, handed_at } = batch;
+    this.#node(node_index).batches.push(batch);
+    const weight = files.reduce((sum, file) => sum + this.weights[file]!, 0);
+    this.#pace.gets(node_index, run, weight, handed_at);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
   }

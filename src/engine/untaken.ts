@@ -5,21 +5,22 @@ export class Untaken {
   /** Files put back, to be taken before all others, from the end. */
   readonly #putBack: number[] = [];
   #count: number;
-  #seconds: number;
+  #left: number;
 
-  /** @param weights seconds by file, in descending order */
+  /** @param weights whole numbers by file (see weight.ts), in descending order */
   constructor(readonly weights: Float64Array) {
     this.#next = Uint32Array.from({ length: weights.length + 1 }, (_, i) => i);
     this.#count = weights.length;
-    this.#seconds = weights.reduce((sum, weight) => sum + weight, 0);
+    this.#left = weights.reduce((sum, weight) => sum + weight, 0);
   }
 
   get count(): number {
     return this.#count;
   }
 
-  get seconds(): number {
-    return this.#count === 0 ? 0 : Math.max(0, this.#seconds);
+  /** The weight of all of them. */
+  get left(): number {
+    return this.#left;
   }
 
   /** Takes the file if it is untaken. */
@@ -27,7 +28,7 @@ export class Untaken {
     if (this.#find(file) !== file) return;
     this.#next[file] = file + 1;
     this.#count -= 1;
-    this.#seconds -= this.weights[file]!;
+    this.#left -= this.weights[file]!;
   }
 
   /** Puts files back that were taken: they come first. */
@@ -35,23 +36,23 @@ export class Untaken {
     for (const file of files.toReversed()) {
       this.#putBack.push(file);
       this.#count += 1;
-      this.#seconds += this.weights[file]!;
+      this.#left += this.weights[file]!;
     }
   }
 
   /**
-   * Takes about so many seconds of files: what was put back and the longest file always (one of them),
+   * Takes about so much weight: what was put back and the longest file always (one of them),
    * then the longest that still fit. Nothing is left untaken by rounding: no files means that none are left.
    */
-  take(seconds: number): number[] {
+  take(weight: number): number[] {
     const taken: number[] = [];
-    let room = seconds;
+    let room = weight;
     while (this.#putBack.length > 0) {
       const file = this.#putBack.at(-1)!;
       if (taken.length > 0 && this.weights[file]! > room) return taken;
       this.#putBack.pop();
       this.#count -= 1;
-      this.#seconds -= this.weights[file]!;
+      this.#left -= this.weights[file]!;
       taken.push(file);
       room -= this.weights[file]!;
     }
@@ -73,13 +74,13 @@ export class Untaken {
     return file;
   }
 
-  /** The first file no longer than the seconds. */
-  #firstWithin(seconds: number): number {
+  /** The first file no longer than the weight. */
+  #firstWithin(weight: number): number {
     let low = 0;
     let high = this.weights.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.weights[middle]! > seconds) low = middle + 1;
+      if (this.weights[middle]! > weight) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -23,8 +23,8 @@ export class JobPool {
     readonly options: WorkerSetup & { workers: number },
     readonly log: Logger,
   ) {
-    const { dataDir, tokenHeader } = options;
-    const setup: WorkerSetup = { dataDir, tokenHeader };
+    const { dataDir, tokenHeader, pullCost } = options;
+    const setup: WorkerSetup = { dataDir, tokenHeader, pullCost };
     this.#piscina = new Piscina({
       filename: new URL('./worker.js', import.meta.url).href,
       workerData: setup,
@@ -55,7 +55,7 @@ export class JobPool {
       const known = project ?? authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
       const test_files = sent['test_files'];
       if (!Array.isArray(test_files) || test_files.length < limits.pooledTestFiles) {
-        return { project: known, prepared: posts[job](this.store, sent, known) as ReturnType<Posts[K]> };
+        return { project: known, prepared: posts[job](this.store, sent, known, this.options) as ReturnType<Posts[K]> };
       }
     }
     const task: PostTask = { kind: 'post', job, body, project };

@@ -1,17 +1,19 @@
-import { estimate } from '../plan/estimate.js';
-import { pack } from '../plan/pack.js';
+import { queueMakespan } from '../plan/batch.js';
+import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/estimate.js';
+import { forecast } from '../plan/forecast.js';
+import { lowerBound, pack } from '../plan/pack.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
-import { findSplit, splitKey } from '../store/splits.js';
+import { findSplit, splitKey, type SplitPlan } from '../store/splits.js';
 import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue, queueKeys } from '../store/queue-keys.js';
-import type { QueueFiles } from '../store/queues.js';
-import { timingsOf } from '../store/timings.js';
+import type { QueuePlan } from '../store/queues.js';
+import { knownTimes } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
 import { type KeptPeople, type People, separatePeople } from '../wire/people.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
-import { type Segments, toSegments } from '../wire/segments.js';
+import { toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
 import { distinctPaths, type PlannedTestFile } from '../wire/test-file.js';
 
@@ -26,17 +28,17 @@ export interface PreparedSubset {
   run: RecordedRun;
 }
 
-export function prepareSubset(_store: Store, sent: Sent, project: number): PreparedSubset {
+export function prepareSubset(_store: Store, sent: Sent): PreparedSubset {
   const { test_files, ...message } = toBuildSubsetMessage(sent);
-  return { message, run: toRecordedRun(project, test_files) };
+  return { message, run: toRecordedRun(test_files) };
 }
 
 export interface PreparedSplit {
   message: Omit<SplitMessage, 'test_files' | keyof People>;
   people: KeptPeople;
   key: string;
-  /** JSON of each node's test files; null when this request starts no split, or there is one already. */
-  nodes: Segments | null;
+  /** Null when this request starts no split, or there is one already. */
+  plan: SplitPlan | null;
 }
 
 export function prepareSplit(store: Store, sent: Sent, project: number): PreparedSplit {
@@ -44,37 +46,59 @@ export function prepareSplit(store: Store, sent: Sent, project: number): Prepare
   const { test_files = [], ...message } = rest;
   const key = splitKey(project, message, message.fixed_test_suite_split ? null : message.ci_build_id);
   const prepared = { message, people, key };
-  if (message.cache_read_attempt || findSplit(store, key)) return { ...prepared, nodes: null };
+  if (message.cache_read_attempt || findSplit(store, key)) return { ...prepared, plan: null };
   const paths = distinctPaths(test_files);
-  const estimates = estimate(paths, timingsOf(store, project, paths));
-  const json = estimates.map(toJson);
-  const nodes = pack(Float64Array.from(estimates, ({ weight }) => weight), message.node_total);
-  return { ...prepared, nodes: toSegments(nodes.map(files => `[${files.map(file => json[file]!).join()}]`)) };
+  const files = estimate(paths, knownTimes(store, project, message.branch, paths), SPLIT_PERCENTILE);
+  const json = files.map(toJson);
+  const { nodes, makespan, lowerBound } = pack(weightsOf(files), message.node_total);
+  return {
+    ...prepared,
+    plan: {
+      nodes: toSegments(nodes.map(indices => `[${indices.map(file => json[file]!).join()}]`)),
+      forecast: forecast(files, message.node_total, makespan, lowerBound),
+    },
+  };
 }
 
 export interface PreparedQueue {
   message: Omit<QueueMessage, 'test_files' | keyof People>;
   people: KeptPeople;
   /** Null when this request starts no queue, or there is one already. */
-  files: QueueFiles | null;
-  measured: boolean;
+  plan: QueuePlan | null;
 }
 
-export function prepareQueue(store: Store, sent: Sent, project: number): PreparedQueue {
+export function prepareQueue(
+  store: Store,
+  sent: Sent,
+  project: number,
+  { pullCost }: { pullCost: number },
+): PreparedQueue {
   const { rest, people } = separatePeople(toQueueMessage(sent));
   const { test_files = [], ...message } = rest;
-  const prepared = { message, people, files: null, measured: false };
+  const prepared = { message, people, plan: null };
   const keys = queueKeys(project, message, message.node_build_id);
   if (!initializes(message) || findQueue(store, keys)) return prepared;
   if (message.fixed_queue_split && findLastQueue(store, keys)) return prepared;
   const paths = distinctPaths(test_files);
-  const timings = timingsOf(store, project, paths);
-  const estimates = estimate(paths, timings);
+  const files = estimate(paths, knownTimes(store, project, message.branch, paths), QUEUE_PERCENTILE);
+  const weights = weightsOf(files);
+  const { node_total: nodeTotal } = message;
+  const bound = lowerBound(weights, nodeTotal);
+  const guessed = files.filter(({ time_execution }) => time_execution === null).length > files.length / 2;
+  const makespan = queueMakespan(weights, bound, { nodeTotal, pullCost, isGuessed: guessed });
   return {
     ...prepared,
-    files: { files: toSegments(estimates.map(toJson)), weights: Float64Array.from(estimates, ({ weight }) => weight) },
-    measured: timings.some(seconds => seconds !== null),
+    plan: {
+      files: toSegments(files.map(toJson)),
+      weights,
+      guessed,
+      forecast: forecast(files, nodeTotal, makespan, bound),
+    },
   };
+}
+
+function weightsOf(files: readonly Estimate[]): Float64Array {
+  return Float64Array.from(files, ({ weight }) => weight);
 }
 
 function toJson({ path, time_execution }: PlannedTestFile): string {

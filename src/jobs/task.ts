@@ -23,6 +23,8 @@ export interface WorkerSetup {
   dataDir: string;
   /** The header named to who sent no token. */
   tokenHeader: string;
+  /** What a node loses between two batches of a queue, as a weight. */
+  pullCost: number;
 }
 
 export type TaskAnswer =

@@ -1,21 +1,69 @@
+/** What is known of a queue from its start. Weights: see weight.ts. */
 export interface QueueOutlook {
-  /** Predicted seconds of what is left, and of the whole queue. */
-  left: number;
-  total: number;
   nodeTotal: number;
-  /** Seconds that a node loses between two batches. */
+  /** What a node loses between two batches: the setting. */
   pullCost: number;
-  /** Whether any file of the queue was measured before. */
-  measured: boolean;
+  /** Most files were never measured: the predictions say little. */
+  isGuessed: boolean;
+}
+
+/** What a node that asks for a batch stands for. */
+export interface Claim {
+  /** What the node would do of the rest if all nodes finished together: more than 0. */
+  share: number;
+  /** Batches that the node was handed before. */
+  batches: number;
+  /** What all nodes have to do of the rest. */
+  left: number;
+  /** What a node loses between two batches, as far as batches told. */
+  pullCost: number;
+  /** The clock tells how far the nodes are; otherwise only the order of their pulls does. */
+  isTimed: boolean;
+}
+
+/** Of a share, what a node gets at once: the first time, when nothing is known of it, and later. */
+const FIRST_PART = 0.5;
+const NEXT_PART = 0.75;
+const UNTIMED_PART = 0.6;
+const GUESSED_PART = 0.15;
+/** A rest of a share that is worth no more than so many pulls is given at once. */
+const PULLS_SAVED = 3;
+/** From then on a node gets its share at once: it has come near enough to the end. */
+const BATCHES_IN_PARTS = 6;
+
+/**
+ * The weight of a node's next batch: a part of its share, so that what turns out slower or faster than predicted is
+ * evened out by the batches to come; all of it when more pulls would cost more than they even out. The parts are the
+ * best of those simulated with the errors of real predictions, and the optimum is flat (`npm run bench -- planning`).
+ */
+export function batchWeight(
+  { share, batches, left, pullCost, isTimed }: Claim,
+  { nodeTotal, isGuessed }: Pick<QueueOutlook, 'nodeTotal' | 'isGuessed'>,
+): number {
+  // Nobody else is to be evened out with.
+  if (nodeTotal === 1) return left;
+  if (isGuessed) return Math.max(GUESSED_PART * share, Math.min(pullCost, left / (4 * nodeTotal)));
+  const part = (batches === 0 ? FIRST_PART : isTimed ? NEXT_PART : UNTIMED_PART) * share;
+  return share - part < PULLS_SAVED * pullCost || batches >= BATCHES_IN_PARTS ? share : part;
 }
 
 /**
- * Predicted seconds of the next batch: max(3c, R/2M), so that batches shrink towards the end and none is
- * so short that the cost of pulling it shows. Without any history the predictions say nothing, so batches
- * stay small: max(c, R/10M). In a suite so short that 3c is a large part of a node's share, a quarter of that
- * share is the least instead, or a node that comes early would take what was meant for one that comes late.
+ * The makespan of a queue whose nodes start together and whose predictions are exact: what each of them does, and pulls.
+ *
+ * @param lowerBound of the files alone
  */
-export function batchSeconds({ left, total, nodeTotal, pullCost, measured }: QueueOutlook): number {
-  const least = Math.min(measured ? 3 * pullCost : pullCost, total / (4 * nodeTotal));
-  return Math.max(least, left / ((measured ? 2 : 10) * nodeTotal));
+export function queueMakespan(
+  weights: Float64Array,
+  lowerBound: number,
+  outlook: QueueOutlook,
+): number {
+  const { nodeTotal, pullCost } = outlook;
+  const whole = weights.reduce((sum, weight) => sum + weight, 0) / nodeTotal;
+  // A batch has a file at least.
+  const most = Math.ceil(weights.length / nodeTotal);
+  let batches = 0;
+  for (let share = whole; share > 0 && batches < most; batches++) {
+    share -= batchWeight({ share, batches, left: share * nodeTotal, pullCost, isTimed: true }, outlook);
+  }
+  return Math.ceil(Math.max(whole + batches * pullCost, batches === 0 ? 0 : lowerBound + pullCost));
 }

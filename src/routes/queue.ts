@@ -16,7 +16,7 @@ import type { Context } from './context.js';
 export async function queueForNode(context: Context, request: Request): Promise<Answer> {
   const { store, queues, jobs, now, log } = context;
   const { project, prepared } = await jobs.post('prepareQueue', request.body, projectOfHeader(context, request));
-  const { message, files, people, measured } = prepared;
+  const { message, plan, people } = prepared;
   const { node_index, node_total, can_initialize_queue, fixed_queue_split } = message;
   const keys = queueKeys(project, message, message.node_build_id);
   // A pull that skips itself would be taken for the end of the queue.
@@ -27,12 +27,12 @@ export async function queueForNode(context: Context, request: Request): Promise<
   if (id === null && can_initialize_queue && fixed_queue_split && findLastQueue(store, keys)) {
     id = await queues.repeat(keys, randomUUID(), now());
   }
-  if (id === null && files) {
+  if (id === null && plan) {
     const { nodeBuild: name, build } = keys;
     const at = now();
     const times = { created_at: at, used_at: at };
-    const record: QueueRecord = { v: 1, name, node_total, measured, repeats: false, people, ...times, build };
-    ({ id, isNew } = await queues.create(keys, randomUUID(), record, files));
+    const record: QueueRecord = { v: 1, name, node_total, guessed: plan.guessed, repeats: false, people, ...times, build };
+    ({ id, isNew } = await queues.create(keys, randomUUID(), record, plan));
   }
   if (id === null) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');

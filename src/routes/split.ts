@@ -10,13 +10,13 @@ import type { Context } from './context.js';
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
   const { prepared } = await jobs.post('prepareSplit', request.body, projectOfHeader(context, request));
-  const { message, people, key, nodes } = prepared;
+  const { message, people, key, plan } = prepared;
   const { node_index, node_total } = message;
   let split = findSplit(store, key);
-  if (!split && nodes) {
+  if (!split && plan) {
     const at = now();
     const record: SplitRecord = { v: 1, id: randomUUID(), node_total, people, created_at: at, used_at: at };
-    split = await installSplit(store, key, record, nodes);
+    split = await installSplit(store, key, record, plan);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
   if (!split) return json(200, { code: 'TEST_SUITE_SPLIT_CACHE_MISS' });

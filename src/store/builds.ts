@@ -42,6 +42,11 @@ export function filterKeys(build: BuildRecord): string[] {
   return keys;
 }
 
+/** How many builds there are. */
+export function buildCount(store: Store, project: number, filter: BuildFilter): number {
+  return store.buildCounts.get(filterKey(project, filter)) ?? 0;
+}
+
 /** One page (from 1) of the builds, newest first, and the number of all. */
 export function listBuilds(
   store: Store,

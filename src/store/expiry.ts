@@ -67,6 +67,7 @@ function expire(
         if (split.used_at >= before) return putOff(store, split.used_at, kind, key);
         void store.splits.remove(first);
       }
+      void store.forecasts.remove(key[1] as string);
       return deleteRange(store.blobs, key[1] as string, most);
     }
     case 'queue': {
@@ -76,6 +77,7 @@ function expire(
         removePointer(store.queuesOfNodeBuild, key[1] as string, first);
         removePointer(store.queuesOfBuild, queue.build, first);
         void store.queues.remove(first);
+        void store.forecasts.remove(first);
         dropped(first);
       }
       const batches = deleteRange(store.batches, first, most);

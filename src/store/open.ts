@@ -5,6 +5,7 @@ import type { Batch } from '../engine/queue.js';
 import { faults } from '../fault.js';
 import type {
   BuildRecord,
+  ForecastRecord,
   Millis,
   NodeRunsRecord,
   ProjectRecord,
@@ -17,7 +18,7 @@ import type {
 } from './records.js';
 
 /** Raised when older records cannot be read any more. */
-export const STORE_VERSION = 1;
+export const STORE_VERSION = 2;
 
 /**
  * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.
@@ -33,7 +34,8 @@ export const STORE_VERSION = 1;
  * buildCounts    filter                                        number of entries in buildIndex
  * nodeRuns       [build id, node_index]                        NodeRunsRecord
  * subsets        [build id, -created_at, subset id]            SubsetRecord   newest first
- * timings        digest(project, path)                         TimingRecord
+ * timings        digest(project, branch | null) + digest(file) TimingRecord   see timing-keys.ts
+ *                + digest(path) for a test case inside it
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * queues         queue id                                      QueueRecord
  * queuesOfNodeBuild                                            QueuePointerRecord
@@ -42,6 +44,7 @@ export const STORE_VERSION = 1;
  * batches        [queue id, seq]                               Batch      the journal of a queue
  * blobs          [split id, node_index]                        JSON array of the node's test files
  *                [queue id, 'bytes' | 'ends' | 'weights']      the queue's test files, slowest first
+ * forecasts      split id | queue id                           ForecastRecord
  * expiry         [time, kind, ...key]                          true       see expiry.ts
  *
  * filter = digest(project, commit_hash | null, branch | null, node_total | null)
@@ -65,6 +68,7 @@ export interface Store {
   readonly queuesOfBuild: Database<QueuePointerRecord, string>;
   readonly batches: Database<Batch, [queue: string, seq: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
+  readonly forecasts: Database<ForecastRecord, string>;
   readonly expiry: Database<true, ExpiryKey>;
 }
 
@@ -120,6 +124,7 @@ function open(dataDir: string): Store {
     queuesOfBuild: table('queuesOfBuild'),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
+    forecasts: table('forecasts'),
     expiry: table('expiry'),
   };
   const version = store.meta.get('version');

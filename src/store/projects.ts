@@ -23,7 +23,7 @@ export async function createProject(
   const project = await commit(store, () => {
     if (store.projectNames.get(name) !== undefined) return null;
     const id = store.meta.get('nextProject') ?? 1;
-    const record: ProjectRecord = { v: 1, name, created_at: now };
+    const record: ProjectRecord = { v: 1, name, created_at: now, default_branch: null, has_test_cases: false };
     void store.meta.put('nextProject', id + 1);
     void store.projects.put(id, record);
     void store.projectNames.put(name, id);

@@ -1,17 +1,22 @@
 import { LRUCache } from 'lru-cache';
 import { type Batch, Queue } from '../engine/queue.js';
 import { limits } from '../limits.js';
+import type { QueueOutlook } from '../plan/batch.js';
+import type { Forecast } from '../plan/forecast.js';
 import type { Segments } from '../wire/segments.js';
 import { commit, type Store } from './open.js';
 import { findLastQueue, findQueue, type QueueKeys } from './queue-keys.js';
 import type { Millis, QueueRecord } from './records.js';
 
-/** The test files of a queue, slowest first. */
-export interface QueueFiles {
-  /** JSON of each test file. */
+/** What a queue starts with. */
+export interface QueuePlan {
+  /** JSON of each test file, slowest first. */
   files: Segments;
-  /** Seconds to plan with, in descending order. */
+  /** See weight.ts. */
   weights: Float64Array;
+  /** Most files were never measured. */
+  guessed: boolean;
+  forecast: Forecast;
 }
 
 /** A queue in memory: a cache over the store, read back when asked for. */
@@ -24,6 +29,7 @@ export interface OpenQueue {
 /** Rough bytes that a queue takes in memory beside its blobs: state, journal, maps. */
 const BYTES_PER_QUEUE = 2048;
 const BYTES_PER_FILE = 24;
+const BYTES_PER_NODE = 200;
 
 const BLOBS = ['bytes', 'ends', 'weights'] as const;
 
@@ -34,11 +40,16 @@ export class Queues {
 
   constructor(
     readonly store: Store,
+    /** The cost of a pull is a weight. */
     readonly options: { cacheBytes: number; pullCost: number },
   ) {
     this.#open = new LRUCache({
       maxSize: options.cacheBytes,
-      sizeCalculation: ({ files }) => BYTES_PER_QUEUE + files.bytes.length + BYTES_PER_FILE * files.ends.length,
+      sizeCalculation: ({ record, files }) =>
+        BYTES_PER_QUEUE +
+        BYTES_PER_NODE * record.node_total +
+        BYTES_PER_FILE * files.ends.length +
+        files.bytes.length,
     });
   }
 
@@ -50,7 +61,7 @@ export class Queues {
     keys: QueueKeys,
     id: string,
     record: QueueRecord,
-    { files, weights }: QueueFiles,
+    { files, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
     const { store } = this;
     return this.#guarded(id, () => {
@@ -60,7 +71,8 @@ export class Queues {
       void store.blobs.put([id, 'bytes'], asBuffer(files.bytes));
       void store.blobs.put([id, 'ends'], asBuffer(files.ends));
       void store.blobs.put([id, 'weights'], asBuffer(weights));
-      const queue = new Queue(weights, record.node_total, record.measured, this.options.pullCost);
+      void store.forecasts.put(id, { v: 1, ...forecast });
+      const queue = new Queue(weights, this.#outlook(record));
       this.#keep(id, { record, queue, files });
       return { id, isNew: true };
     });
@@ -81,9 +93,10 @@ export class Queues {
       if (last === null || !record) return null;
       this.#put(keys, id, { ...record, repeats: true, used_at: now });
       for (const part of BLOBS) void store.blobs.put([id, part], store.blobs.get([last, part])!);
+      void store.forecasts.put(id, store.forecasts.get(last)!);
       for (const { value } of store.batches.getRange(journalOf(last))) {
         // What was handed out again was handed out before.
-        if (!value.again) this.journal(id, { ...value, delivered: true });
+        if (!value.again) this.journal(id, { ...value, handed_at: now, delivered: true });
       }
       return id;
     });
@@ -141,6 +154,10 @@ export class Queues {
     this.#answering.delete(id);
   }
 
+  #outlook({ node_total, guessed }: QueueRecord): QueueOutlook {
+    return { nodeTotal: node_total, pullCost: this.options.pullCost, isGuessed: guessed };
+  }
+
   #put(keys: QueueKeys, id: string, record: QueueRecord): void {
     void this.store.queues.put(id, record);
     void this.store.queuesOfNodeBuild.put(keys.nodeBuild, { v: 1, queue: id });
@@ -175,9 +192,7 @@ export class Queues {
     const journal = [...store.batches.getRange(journalOf(id))].map(({ value }) => value);
     const queue = new Queue(
       new Float64Array(bytesOf(weights), 0, weights.length / 8),
-      record.node_total,
-      record.measured,
-      this.options.pullCost,
+      this.#outlook(record),
       journal,
     );
     const open = { record, queue, files };

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '../limits.js';
+import { fileOf } from '../plan/test-case.js';
 import type { NodeKey } from '../wire/build-key.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
+import { noteBuild } from './default-branch.js';
 import { buildIdKey, filterKeys } from './builds.js';
 import { commit, type Store } from './open.js';
 import type { BuildRecord, Millis } from './records.js';
-import { type Measured, putTimings, timingKey } from './timings.js';
+import { PathKeys } from './timing-keys.js';
+import { type Measured, putTimings, type RunOf } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
 
@@ -13,16 +16,19 @@ export type Recorded = 'recorded' | 'known' | 'retried too often';
 export interface RecordedRun extends Measured {
   json: string;
   count: number;
+  hasTestCases: boolean;
 }
 
 /** What is recorded of a list of test files; those of 0 seconds were not measured. */
-export function toRecordedRun(project: number, testFiles: readonly RecordedTestFile[]): RecordedRun {
+export function toRecordedRun(testFiles: readonly RecordedTestFile[]): RecordedRun {
   const files = testFiles.map(({ path, time_execution }) => ({ path, time_execution }));
   const measured = files.filter(({ time_execution }) => time_execution > 0);
+  const keys = new PathKeys();
   return {
     json: JSON.stringify(files),
     count: files.length,
-    timingKeys: measured.map(({ path }) => timingKey(project, path)),
+    hasTestCases: measured.some(({ path }) => fileOf(path) !== null),
+    pathKeys: measured.map(({ path }) => keys.of(path)),
     seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
   };
 }
@@ -39,28 +45,36 @@ export async function recordSubset(
   isRetry: boolean,
   now: Millis,
 ): Promise<Recorded> {
-  let next: number | null = null;
-  const recorded = await commit(store, () => {
-    const outcome = putSubset(store, project, key, run, isRetry, now);
-    if (outcome !== 'retried too often') next = putTimings(store, run, 0, now);
-    return outcome;
+  const put = await commit(store, () => {
+    const of = putSubset(store, project, key, run, isRetry, now);
+    return of && { of, next: putTimings(store, run, 0, of) };
   });
-  while (next !== null) {
+  if (!put) return 'retried too often';
+  for (let { next } = put; next !== null; ) {
     const from: number = next;
-    next = await commit(store, () => putTimings(store, run, from, now));
+    next = await commit(store, () => putTimings(store, run, from, put.of));
   }
-  return recorded;
+  return put.of.run === 'resent' ? 'known' : 'recorded';
 }
 
-function putSubset(store: Store, project: number, key: NodeKey, run: RecordedRun, isRetry: boolean, now: Millis): Recorded {
+/** Null when the node was retried too often. */
+function putSubset(
+  store: Store,
+  project: number,
+  key: NodeKey,
+  run: RecordedRun,
+  isRetry: boolean,
+  now: Millis,
+): RunOf | null {
   const idKey = buildIdKey(project, key);
   const known = store.buildIds.get(idKey);
   const id = known ?? randomUUID();
+  const of = { project, branch: key.branch, build: id };
   const node = store.nodeRuns.get([id, key.node_index]);
   if (isRetry && node && store.subsets.get([id, -node.recorded_at, node.subset])?.test_files === run.json) {
-    return 'known';
+    return { ...of, run: 'resent', at: node.recorded_at };
   }
-  if (node && node.runs >= limits.runsPerNode) return 'retried too often';
+  if (node && node.runs >= limits.runsPerNode) return null;
 
   const build: BuildRecord = known
     ? store.builds.get(known)!
@@ -81,6 +95,7 @@ function putSubset(store: Store, project: number, key: NodeKey, run: RecordedRun
       void store.buildIndex.put([filter, -now, id], true);
       void store.buildCounts.put(filter, (store.buildCounts.get(filter) ?? 0) + 1);
     }
+    noteBuild(store, project, key.branch);
   }
   const subset = randomUUID();
   void store.builds.put(id, {
@@ -98,7 +113,14 @@ function putSubset(store: Store, project: number, key: NodeKey, run: RecordedRun
   });
   void store.nodeRuns.put([id, key.node_index], { v: 1, runs: (node?.runs ?? 0) + 1, subset, recorded_at: now });
   void store.expiry.put([now, 'subset', id, -now, subset], true);
-  return 'recorded';
+  if (run.hasTestCases) noteTestCases(store, project);
+  return { ...of, run: node ? 'retried' : 'first', at: now };
+}
+
+/** A file that was never recorded itself is then looked for among test cases. */
+function noteTestCases(store: Store, project: number): void {
+  const record = store.projects.get(project);
+  if (record && !record.has_test_cases) void store.projects.put(project, { ...record, has_test_cases: true });
 }
 
 /** Within a write transaction: deletes a subset, and its build with the last one. Returns how many records it changed. */

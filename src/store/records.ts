@@ -1,3 +1,5 @@
+import type { Forecast } from '../plan/forecast.js';
+import type { Timing } from '../plan/timing.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
 
@@ -13,6 +15,10 @@ export interface ProjectRecord {
   v: 1;
   name: string;
   created_at: Millis;
+  /** The branch that others start from, as far as recorded builds tell; null before the first. */
+  default_branch: string | null;
+  /** Whether a path that is a test case inside a file was ever recorded. */
+  has_test_cases: boolean;
 }
 
 export interface TokenRecord {
@@ -52,11 +58,12 @@ export interface NodeRunsRecord {
   recorded_at: Millis;
 }
 
-/** The last recorded time of a test file, over all branches of the project. */
-export interface TimingRecord {
+export interface TimingRecord extends Timing {
   v: 1;
-  seconds: number;
-  at: Millis;
+}
+
+export interface ForecastRecord extends Forecast {
+  v: 1;
 }
 
 /** A build distribution: which node runs which test files. What each node runs lies in `blobs`. */
@@ -76,8 +83,8 @@ export interface QueueRecord {
   /** Its name in answers, the same for all nodes of its build. */
   name: string;
   node_total: number;
-  /** Whether any of its files was measured before. */
-  measured: boolean;
+  /** Most of its files were never measured. */
+  guessed: boolean;
   /** It repeats an earlier queue: every node that starts gets first what it was handed there. */
   repeats: boolean;
   people: KeptPeople;

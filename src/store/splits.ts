@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
 import { segment, type Segments } from '../wire/segments.js';
 import { digest } from './digest.js';
@@ -27,6 +28,13 @@ export function nodeOfSplit(store: Store, split: SplitRecord, node_index: number
   return store.blobs.get([split.id, node_index])!;
 }
 
+/** What a split starts with. */
+export interface SplitPlan {
+  /** JSON of each node's test files. */
+  nodes: Segments;
+  forecast: Forecast;
+}
+
 /**
  * Installs a split unless another request was faster; returns the one in force.
  * @param nodes a segment for each node
@@ -35,7 +43,7 @@ export function installSplit(
   store: Store,
   key: string,
   split: SplitRecord,
-  nodes: Segments,
+  { nodes, forecast }: SplitPlan,
 ): Promise<SplitRecord> {
   return commit(store, () => {
     const installed = store.splits.get(key);
@@ -44,6 +52,7 @@ export function installSplit(
       void store.blobs.put([split.id, node], segment(nodes, node));
     }
     void store.splits.put(key, split);
+    void store.forecasts.put(split.id, { v: 1, ...forecast });
     void store.expiry.put([split.created_at, 'split', key, split.id], true);
     return split;
   });

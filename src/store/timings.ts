@@ -1,29 +1,100 @@
 import { limits } from '../limits.js';
-import { digest } from './digest.js';
+import type { KnownTimes } from '../plan/estimate.js';
+import { fileOf } from '../plan/test-case.js';
+import { estimateOf, measure, type RunKind } from '../plan/timing.js';
+import { toSeconds, toWeight } from '../plan/weight.js';
+import { defaultBranch } from './default-branch.js';
 import type { Store } from './open.js';
-import type { Millis } from './records.js';
+import type { Millis, TimingRecord } from './records.js';
+import { PathKeys, scopeOf } from './timing-keys.js';
 
-export function timingKey(project: number, path: string): string {
-  return digest(project, path);
-}
-
-/** Seconds by path, in the order of the paths; null where none was ever measured. */
-export function timingsOf(store: Store, project: number, paths: readonly string[]): (number | null)[] {
-  return paths.map(path => store.timings.get(timingKey(project, path))?.seconds ?? null);
-}
-
-/** Measured times, by timingKey. */
+/** Measured times. */
 export interface Measured {
-  timingKeys: readonly string[];
+  /** PathKeys by time. */
+  pathKeys: readonly string[];
   seconds: Float64Array;
+}
+
+/** What a run of a node belongs to. */
+export interface RunOf {
+  project: number;
+  branch: string;
+  build: string;
+  run: RunKind;
+  at: Millis;
 }
 
 /**
  * Within a write transaction: records times from the given one on, as many as one transaction may hold, so
  * that a large suite does not hold up everybody else's commits. Returns where to go on, null at the end.
  */
-export function putTimings(store: Store, { timingKeys, seconds }: Measured, from: number, now: Millis): number | null {
-  const end = Math.min(timingKeys.length, from + limits.timingsPerCommit);
-  for (let i = from; i < end; i++) void store.timings.put(timingKeys[i]!, { v: 1, seconds: seconds[i]!, at: now });
-  return end < timingKeys.length ? end : null;
+export function putTimings(store: Store, { pathKeys, seconds }: Measured, from: number, of: RunOf): number | null {
+  const { project, branch, build, run, at } = of;
+  const end = Math.min(pathKeys.length, from + limits.timingsPerCommit);
+  const [own, ...others] = scopesOf(store, project, branch) as [string, ...string[]];
+  const all = scopeOf(project, null);
+  for (let i = from; i < end; i++) {
+    const key = pathKeys[i]!;
+    const elsewhere = () => find(store, others, key);
+    for (const scope of [own, all]) {
+      const measurement = { build, seconds: seconds[i]!, at, run };
+      const timing = measure(store.timings.get(scope + key), measurement, scope === own ? elsewhere : () => undefined);
+      if (timing) void store.timings.put(scope + key, { ...timing, v: 1 });
+    }
+  }
+  return end < pathKeys.length ? end : null;
+}
+
+/**
+ * What is known of the paths on the branch; else on the default branch; else on any. What is known of a file may be
+ * the sum of its test cases.
+ */
+export function knownTimes(store: Store, project: number, branch: string, paths: readonly string[]): KnownTimes {
+  // Many a branch has none yet: that is asked once, not for each path.
+  const scopes = scopesOf(store, project, branch).filter(scope => hasTimings(store, scope));
+  const keys = new PathKeys();
+  const hasCases = store.projects.get(project)?.has_test_cases ?? false;
+  const files = new Map<string, number>();
+  const seconds = paths.map(path => {
+    const timing = find(store, scopes, keys.of(path));
+    if (timing) return estimateOf(timing);
+    const file = fileOf(path);
+    if (file === null) return hasCases ? secondsOfCases(store, scopes, keys.ofFile(path)) : null;
+    if (!files.has(file)) {
+      const whole = find(store, scopes, keys.ofFile(file));
+      if (whole) files.set(file, estimateOf(whole));
+    }
+    return null;
+  });
+  return { seconds, files };
+}
+
+function scopesOf(store: Store, project: number, branch: string): string[] {
+  return [...new Set([branch, defaultBranch(store, project), null])].map(name => scopeOf(project, name));
+}
+
+function hasTimings(store: Store, scope: string): boolean {
+  return store.timings.getKeysCount({ start: scope, end: `${scope}~`, limit: 1 }) > 0;
+}
+
+function find(store: Store, scopes: readonly string[], key: string): TimingRecord | undefined {
+  for (const scope of scopes) {
+    const timing = store.timings.get(scope + key);
+    if (timing) return timing;
+  }
+  return undefined;
+}
+
+/** The sum of the test cases of a file that there are now; null when none is known. */
+function secondsOfCases(store: Store, scopes: readonly string[], fileKey: string): number | null {
+  for (const scope of scopes) {
+    const range = { start: `${scope}${fileKey}-`, end: `${scope}${fileKey}~`, limit: limits.casesPerFile };
+    const cases = [...store.timings.getRange(range)].map(({ value }) => value);
+    if (cases.length === 0) continue;
+    // A case that is not measured any more while others are is gone, or has another name.
+    const since = cases.reduce((last, { at }) => Math.max(last, at), 0) - limits.staleCaseMilliseconds;
+    const sum = cases.reduce((seconds, timing) => seconds + (timing.at < since ? 0 : estimateOf(timing)), 0);
+    return toSeconds(toWeight(sum));
+  }
+  return null;
 }

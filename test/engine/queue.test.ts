@@ -15,9 +15,12 @@ const request = (given: Partial<Pull> = {}): Pull => ({
   ...given,
 });
 
+/** Without a cost of pulls. */
+const quick = (nodeTotal: number) => ({ nodeTotal, pullCost: 0, isGuessed: false });
+
 /** A queue of files that take 10 s each: with no cost of a pull and so many nodes every batch is one file. */
 const queueOf = (files: number, journal: Iterable<Batch> = []) =>
-  new Queue(new Float64Array(files).fill(10), files, true, 0, journal);
+  new Queue(new Float64Array(files).fill(10), quick(files), journal);
 
 /** Pulls, and reports the answer as written. */
 function pull(queue: Queue, given: Partial<Pull> = {}): number[] {
@@ -54,7 +57,7 @@ describe('a queue', () => {
   });
 
   it('hands out the slowest files first', () => {
-    const queue = new Queue(Float64Array.of(9, 7, 5, 1), 4, true, 0);
+    const queue = new Queue(Float64Array.of(9, 7, 5, 1), quick(4));
     expect([pull(queue), pull(queue), pull(queue)].map(files => files[0])).toEqual([0, 1, 2]);
   });
 

@@ -96,12 +96,12 @@ export class World {
     this.files = 1 + this.below(60);
     this.nodeTotal = 1 + this.below(7);
     const longest = this.random() < 0.5 ? 10 : 100;
-    const weights = Float64Array.from({ length: this.files }, () => 0.1 + this.random() * longest).sort(
+    const weights = Float64Array.from({ length: this.files }, () => 1000 + this.below(10_000 * longest)).sort(
       (a, b) => b - a,
     );
-    const measured = this.random() < 0.7;
-    const pullCost = this.random() * 3;
-    this.#newQueue = journal => new Queue(weights, this.nodeTotal, measured, pullCost, journal);
+    const isGuessed = this.random() > 0.7;
+    const pullCost = this.below(30_000);
+    this.#newQueue = journal => new Queue(weights, { nodeTotal: this.nodeTotal, pullCost, isGuessed }, journal);
     this.#queue = this.#newQueue([]);
   }
 

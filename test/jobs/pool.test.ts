@@ -18,7 +18,8 @@ const PROJECT = 1;
 function openPool(workers = 1): { store: Store; pool: JobPool } {
   const dataDir = temporaryFolder();
   const store = openStore(dataDir);
-  const pool = new JobPool(store, { dataDir, workers, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN' }, openLog('silent'));
+  const setup = { dataDir, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 20_000 };
+  const pool = new JobPool(store, { ...setup, workers }, openLog('silent'));
   onTestFinished(async () => {
     await pool.close();
     await store.root.close();
@@ -104,7 +105,7 @@ describe('a POST that a thread prepares', () => {
       );
       const [here, thread] = await Promise.all(results);
       expect(readable(thread!)).toEqual(readable(here!));
-      expect(here!.prepared.measured).toBe(true);
+      expect(here!.prepared.plan!.forecast.unknown_files).toBe(399);
     }
   });
 
@@ -114,7 +115,7 @@ describe('a POST that a thread prepares', () => {
     const body = bodyOf({ ...parameters.prepareSplit, test_files }, 'here');
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
     const { prepared } = await pool.post('prepareSplit', body, PROJECT);
-    expect(prepared.nodes!.ends.length).toBe(key.node_total);
+    expect(prepared.plan!.nodes.ends.length).toBe(key.node_total);
     // Given away to the thread.
     expect(body.buffer.byteLength).toBe(0);
   });

@@ -1,61 +1,87 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batchSeconds, type QueueOutlook } from '../../src/plan/batch.js';
+import { batchWeight, queueMakespan } from '../../src/plan/batch.js';
+import { lowerBound } from '../../src/plan/pack.js';
 
 const seed = 20_260_103;
 
 const outlook = fc.record({
-  total: fc.double({ min: 0.001, max: 100_000, noNaN: true }),
-  part: fc.double({ min: 0, max: 1, noNaN: true }),
-  nodeTotal: fc.integer({ min: 1, max: 500 }),
-  pullCost: fc.double({ min: 0.01, max: 600, noNaN: true }),
-  measured: fc.boolean(),
+  nodeTotal: fc.integer({ min: 2, max: 500 }),
+  isGuessed: fc.boolean(),
 });
-
-const toOutlook = ({ part, ...rest }: Omit<QueueOutlook, 'left'> & { part: number }): QueueOutlook => ({
-  ...rest,
-  left: rest.total * part,
-});
+const claim = fc
+  .record({
+    left: fc.integer({ min: 1, max: 1_000_000_000 }),
+    part: fc.double({ min: 0.001, max: 1, noNaN: true }),
+    batches: fc.nat(20),
+    pullCost: fc.integer({ min: 0, max: 1_000_000 }),
+    isTimed: fc.boolean(),
+  })
+  .map(({ part, ...rest }) => ({ ...rest, share: part * rest.left }));
 
 describe('the size of a batch', () => {
-  it('is positive and never more than a fair share of the whole queue', () => {
+  it('is positive, and of known files never more than the node’s share', () => {
     fc.assert(
-      fc.property(outlook, given => {
-        const size = batchSeconds(toOutlook(given));
-        expect(size).toBeGreaterThan(0);
-        expect(size).toBeLessThanOrEqual(given.total / given.nodeTotal);
+      fc.property(claim, outlook, (given, known) => {
+        const weight = batchWeight(given, known);
+        expect(weight).toBeGreaterThan(0);
+        if (!known.isGuessed) expect(weight).toBeLessThanOrEqual(given.share);
       }),
       { seed, numRuns: 500 },
     );
   });
 
-  it('never grows as the queue drains', () => {
+  it('leaves enough of the share to be worth more pulls, or nothing', () => {
     fc.assert(
-      fc.property(outlook, fc.double({ min: 0, max: 1, noNaN: true }), (given, drained) => {
-        const later = toOutlook({ ...given, part: given.part * drained });
-        expect(batchSeconds(later)).toBeLessThanOrEqual(batchSeconds(toOutlook(given)));
+      fc.property(claim, outlook, (given, known) => {
+        fc.pre(!known.isGuessed);
+        const rest = given.share - batchWeight(given, known);
+        if (rest > 0) expect(rest).toBeGreaterThanOrEqual(3 * given.pullCost);
       }),
       { seed, numRuns: 500 },
     );
   });
 
-  it('is smaller while the times are only guessed', () => {
-    fc.assert(
-      fc.property(outlook, given => {
-        const guessed = batchSeconds(toOutlook({ ...given, measured: false }));
-        expect(guessed).toBeLessThanOrEqual(batchSeconds(toOutlook({ ...given, measured: true })));
-      }),
-      { seed, numRuns: 500 },
-    );
+  const claimed = { share: 1_000_000, batches: 1, left: 8_000_000, pullCost: 20_000, isTimed: true };
+  const known = { nodeTotal: 8, isGuessed: false };
+
+  it('is smaller while most times are only guessed', () => {
+    expect(batchWeight(claimed, { ...known, isGuessed: true })).toBeLessThan(batchWeight(claimed, known) / 3);
   });
 
-  it('is worth the cost of a pull in a queue that is long enough', () => {
-    fc.assert(
-      fc.property(outlook, given => {
-        fc.pre(given.total / given.nodeTotal > 12 * given.pullCost);
-        expect(batchSeconds(toOutlook(given))).toBeGreaterThanOrEqual(given.pullCost);
-      }),
-      { seed, numRuns: 500 },
-    );
+  it('is smaller while only the order of pulls tells how far the others are', () => {
+    expect(batchWeight({ ...claimed, isTimed: false }, known)).toBeLessThan(batchWeight(claimed, known));
+  });
+
+  it('is all that is left for the only node', () => {
+    for (const isGuessed of [true, false]) expect(batchWeight(claimed, { nodeTotal: 1, isGuessed })).toBe(8_000_000);
+  });
+
+  it('is the whole share for a node that came often enough', () => {
+    expect(batchWeight({ ...claimed, batches: 5 }, known)).toBe(750_000);
+    expect(batchWeight({ ...claimed, batches: 6 }, known)).toBe(1_000_000);
+  });
+});
+
+describe('the makespan of a queue', () => {
+  const makespan = (weights: number[], nodeTotal: number, pullCost: number) => {
+    const sorted = Float64Array.from(weights);
+    return queueMakespan(sorted, lowerBound(sorted, nodeTotal), { nodeTotal, pullCost, isGuessed: false });
+  };
+
+  it('is the share of each node and its pulls', () => {
+    expect(makespan(Array<number>(80).fill(1000), 8, 0)).toBe(10_000);
+    // Half, three quarters of the rest, and the eighth that is left: three pulls, unless that is worth less than three.
+    expect(makespan(Array<number>(80).fill(1000), 8, 400)).toBe(11_200);
+    expect(makespan(Array<number>(80).fill(1000), 8, 500)).toBe(11_000);
+  });
+
+  it('is at least the longest file and its pull', () => {
+    expect(makespan([50_000, 10, 10], 3, 600)).toBe(50_600);
+  });
+
+  it('has no more pulls than files', () => {
+    expect(makespan([1000, 1000], 2, 1)).toBe(1001);
+    expect(makespan([], 2, 1)).toBe(0);
   });
 });

@@ -32,6 +32,10 @@ export class SharedServer extends Client {
     });
   }
 
+  get store(): Store {
+    return this.#store!;
+  }
+
   /** A project of its own for a test that changes something: nothing of the others is in it. */
   async project(): Promise<Client> {
     const { id } = await createProject(this.#store!, `project ${++this.#projects}`, Date.now());

@@ -6,16 +6,17 @@ import type { Store } from '../../src/store/open.js';
 import { findLastQueue, findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
 import { findSplit, installSplit, nodeOfSplit, splitKey } from '../../src/store/splits.js';
-import { timingsOf } from '../../src/store/timings.js';
 import { toSegments } from '../../src/wire/segments.js';
 import {
   expire,
   leftovers,
+  FORECAST,
   NOBODY,
   queueRecord,
   recordRun,
   recordsByTable,
   recordTimes,
+  secondsOf,
   temporaryStore,
 } from './temporary-store.js';
 
@@ -30,7 +31,10 @@ const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =
     store,
     key,
     { v: 1, id, node_total: nodes, people: NOBODY, created_at: at, used_at: at },
-    toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
+    {
+      nodes: toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
+      forecast: FORECAST,
+    },
   );
 
 /** With so many nodes that every file is a batch of its own. */
@@ -39,7 +43,12 @@ const queue = (queues: Queues, keys: QueueKeys, id: string, files: number, at = 
     keys,
     id,
     queueRecord(keys, files, at),
-    { files: toSegments(Array<string>(files).fill('{}')), weights: new Float64Array(files).fill(1) },
+    {
+      files: toSegments(Array<string>(files).fill('{}')),
+      weights: new Float64Array(files).fill(10_000),
+      guessed: false,
+      forecast: FORECAST,
+    },
   );
 
 /** Hands out every file in a batch of its own. */
@@ -47,7 +56,7 @@ function handOut(queues: Queues, id: string, files: number): Promise<null> {
   return queues.update(id, ({ queue: state }) => {
     for (let i = 0; i < files; i++) {
       const uuid = `u-${i}`;
-      const pull = { node_index: 0, run: 'run', batch_uuid: uuid, isRetry: false, wantsLastSplit: false };
+      const pull = { node_index: i, run: 'run', batch_uuid: uuid, isRetry: false, wantsLastSplit: false };
       queues.journal(id, state.pull({ ...pull, recordedSubset: null, hasLeft: () => false }, NOW)!.batch);
     }
     return null;
@@ -184,9 +193,9 @@ describe('the expiry of timings', () => {
     await timings(store, ['a_spec.rb', 'b_spec.rb'], NOW);
     await timings(store, ['a_spec.rb'], NOW + 1000);
     await sweep(store, NOW + 500);
-    expect(timingsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([3, null]);
+    expect(secondsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([3, null]);
     await sweep(store, NOW + 1000);
-    expect(timingsOf(store, 1, ['a_spec.rb'])).toEqual([3]);
+    expect(secondsOf(store, 1, ['a_spec.rb'])).toEqual([3]);
     await sweep(store, NOW + 1001);
     expect(leftovers(store)).toEqual([]);
   });
@@ -199,7 +208,7 @@ describe('the expiry of timings', () => {
     const deleted = await sweep(store, NOW + 500);
     expect(Math.max(...deleted)).toBeLessThanOrEqual(limits.timingsPerStep);
     expect(deleted.length).toBeGreaterThan(3);
-    const known = timingsOf(store, 1, paths);
+    const known = secondsOf(store, 1, paths);
     expect([known.slice(0, 2000).includes(null), known.slice(2000).some(seconds => seconds !== null)]).toEqual([
       false,
       false,

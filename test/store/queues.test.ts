@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
 import { segment, toSegments } from '../../src/wire/segments.js';
-import { queueRecord, temporaryStore } from './temporary-store.js';
+import { FORECAST, queueRecord, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -27,7 +27,9 @@ function create(
     queueRecord(keys, 4, at),
     {
       files: toSegments(Array.from({ length: files }, (_, file) => pathOf(file))),
-      weights: new Float64Array(files).fill(10),
+      weights: new Float64Array(files).fill(100_000),
+      guessed: false,
+      forecast: FORECAST,
     },
   );
 }

@@ -2,21 +2,23 @@ import { describe, expect, it } from 'vitest';
 import type { SplitRecord } from '../../src/store/records.js';
 import { findSplit, installSplit, nodeOfSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
-import { NOBODY, temporaryStore } from './temporary-store.js';
+import { FORECAST, NOBODY, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 
 const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, created_at: NOW, used_at: NOW });
-const nodesOf = (id: string, node_total = 3) =>
-  toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }])));
+const planOf = (id: string, node_total = 3) => ({
+  nodes: toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }]))),
+  forecast: FORECAST,
+});
 
 describe('a split', () => {
   it('of many that are made at once is the first, for everybody', async () => {
     const store = temporaryStore();
     const key = splitKey(1, triple, null);
     const ids = Array.from({ length: 16 }, (_, i) => `split-${i}`);
-    const installed = await Promise.all(ids.map(id => installSplit(store, key, record(id), nodesOf(id))));
+    const installed = await Promise.all(ids.map(id => installSplit(store, key, record(id), planOf(id))));
     expect(new Set(installed.map(({ id }) => id))).toEqual(new Set(['split-0']));
     const found = findSplit(store, key)!;
     expect(found).toEqual(record('split-0'));
@@ -27,7 +29,7 @@ describe('a split', () => {
   it('that came too late leaves nothing behind', async () => {
     const store = temporaryStore();
     const key = splitKey(1, triple, null);
-    for (const id of ['winner', 'late']) await installSplit(store, key, record(id), nodesOf(id));
+    for (const id of ['winner', 'late']) await installSplit(store, key, record(id), planOf(id));
     expect(store.splits.getCount()).toBe(1);
     expect(store.blobs.getCount()).toBe(3);
     expect(store.expiry.getCount()).toBe(1);
@@ -55,7 +57,7 @@ describe('a split', () => {
   it('keeps text beyond ASCII and nodes without files', async () => {
     const store = temporaryStore();
     const texts = ['[{"path":"spec/größe_спец_測試.rb"}]', '[]', '[]'];
-    const split = await installSplit(store, 'key', record('split'), toSegments(texts));
+    const split = await installSplit(store, 'key', record('split'), { nodes: toSegments(texts), forecast: FORECAST });
     expect(texts.map((_, node) => nodeOfSplit(store, split, node).toString())).toEqual(texts);
   });
 });

@@ -1,10 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { expireStep, expireTimings } from '../../src/store/expiry.js';
+import { forecast } from '../../src/plan/forecast.js';
 import { commit, openStore, type Store } from '../../src/store/open.js';
 import type { QueueKeys } from '../../src/store/queue-keys.js';
 import type { QueueRecord } from '../../src/store/records.js';
 import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
-import { putTimings, timingKey } from '../../src/store/timings.js';
+import { knownTimes, putTimings, type RunOf } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
 import type { RecordedTestFile } from '../../src/wire/test-file.js';
 import { temporaryFolder } from '../harness/server.js';
@@ -18,11 +19,14 @@ export function temporaryStore(): Store {
 
 export const NOBODY = { user_seat: null, build_author: null };
 
+/** What a plan of no files comes to. */
+export const FORECAST = forecast([], 1, 0, 0);
+
 /** A queue as it is created. */
 export function queueRecord(keys: QueueKeys, node_total: number, at: number): QueueRecord {
   const { nodeBuild: name, build } = keys;
   const times = { created_at: at, used_at: at };
-  return { v: 1, name, node_total, measured: true, repeats: false, people: NOBODY, ...times, build };
+  return { v: 1, name, node_total, guessed: false, repeats: false, people: NOBODY, ...times, build };
 }
 
 /** Records one run of a node, as POST /build_subsets does. */
@@ -34,22 +38,27 @@ export function recordRun(
   at: number,
   isRetry = false,
 ): Promise<Recorded> {
-  return recordSubset(store, project, key, toRecordedRun(project, files), isRetry, at);
+  return recordSubset(store, project, key, toRecordedRun(files), isRetry, at);
 }
 
-/** Records times of test files, without a build. */
+/** Records times of test files on the branch main, each time in another build; without a record of the build. */
 export async function recordTimes(
   store: Store,
   project: number,
   times: Record<string, number>,
   at: number,
 ): Promise<void> {
-  const timingKeys = Object.keys(times).map(path => timingKey(project, path));
-  const measured = { timingKeys, seconds: Float64Array.from(Object.values(times)) };
+  const run = toRecordedRun(Object.entries(times).map(([path, time_execution]) => ({ path, time_execution })));
   for (let from: number | null = 0; from !== null;) {
     const start: number = from;
-    from = await commit(store, () => putTimings(store, measured, start, at));
+    const of: RunOf = { project, branch: 'main', build: `build-${at}`, run: 'first', at };
+    from = await commit(store, () => putTimings(store, run, start, of));
   }
+}
+
+/** What is planned with on the branch, in the order of the paths. */
+export function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): readonly (number | null)[] {
+  return knownTimes(store, project, branch, paths).seconds;
 }
 
 /** Sweeps to the end, as the service does; tells after each step. */

@@ -77,7 +77,7 @@ describe('projects', () => {
     const store = temporaryStore();
     const made = [await createProject(store, 'web', NOW), await createProject(store, 'api/v2', NOW)];
     expect(made.map(({ id }) => id)).toEqual([1, 2]);
-    expect(findProject(store, 'web')).toEqual({ v: 1, id: 1, name: 'web', created_at: NOW });
+    expect(findProject(store, 'web')).toMatchObject({ v: 1, id: 1, name: 'web', created_at: NOW });
     expect(findProject(store, 'Web')).toBeNull();
     expect(listProjects(store).map(({ name }) => name)).toEqual(['web', 'api/v2']);
   });

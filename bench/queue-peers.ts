@@ -1,0 +1,67 @@
+import { Queue } from '../src/engine/queue.js';
+import { toWeight } from '../src/plan/weight.js';
+import type { Dispense, QueueFile } from './queue-run.js';
+
+export interface QueueSetting {
+  nodes: number;
+  /** Seconds, as the server is told: not always what a pull really costs. */
+  pullCost: number;
+}
+
+/** A way to hand out the files of a queue. */
+export type Policy = (files: readonly QueueFile[], setting: QueueSetting) => Dispense;
+
+/** The engine itself. */
+export const ballast: Policy = (files, { nodes, pullCost }) => {
+  const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
+  const isGuessed = files.filter(({ isUnknown }) => isUnknown).length > files.length / 2;
+  const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed });
+  return (node_index, millis) => {
+    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, wantsLastSplit: false };
+    const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, millis);
+    if (handed) queue.delivered(handed.batch.seq);
+    return handed?.batch.files ?? [];
+  };
+};
+
+/** So many files at once, slowest first: what most queues do with 1. */
+export const byCount =
+  (count: number): Policy =>
+  files => {
+    const left = [...files.keys()];
+    return () => left.splice(0, count);
+  };
+
+/** Files in the order in which a runner lists them (here: by chance), one at a time. */
+export const listedOneAtATime: Policy = files => {
+  const order = [...files.keys()].sort((a, b) => ((a * 7919) % files.length) - ((b * 7919) % files.length) || a - b);
+  return () => order.splice(0, 1);
+};
+
+/** Batches of the rest over twice the nodes, but worth three pulls at least (guided self-scheduling, by time). */
+export const guided: Policy = (files, { nodes, pullCost }) => {
+  let left = files.reduce((sum, { predicted }) => sum + predicted, 0);
+  let next = 0;
+  return () => {
+    const batch: number[] = [];
+    let room = Math.max(3 * pullCost, left / (2 * nodes));
+    for (; next < files.length && (batch.length === 0 || files[next]!.predicted <= room); next++) {
+      batch.push(next);
+      room -= files[next]!.predicted;
+      left -= files[next]!.predicted;
+    }
+    return batch;
+  };
+};
+
+/** No queue: longest first to the emptiest node, beforehand. */
+export const split: Policy = (files, { nodes }) => {
+  const loads = Array<number>(nodes).fill(0);
+  const batches = loads.map((): number[] => []);
+  for (const [file, { predicted }] of files.entries()) {
+    const node = loads.indexOf(Math.min(...loads));
+    loads[node]! += predicted;
+    batches[node]!.push(file);
+  }
+  return node => batches[node]!.splice(0);
+};

@@ -1,0 +1,187 @@
+import { MOST_NUMBERS, nearestSubset } from './subset.js';
+
+/** A split that can change: the files of each node are a linked list, slowest first, and -1 ends it. */
+export interface Split {
+  /** By node: its slowest file, and the sum of the weights of its files. */
+  first: Int32Array;
+  loads: Float64Array;
+  /** By file: the next one of the same node. */
+  next: Int32Array;
+}
+
+/** A step is a file or a subset looked at, some nanoseconds. The same list gets the same steps on any machine. */
+const STEPS = 1_000_000;
+const STEPS_PER_FILE = 30;
+/** How much fuller than the best split a detour may be. */
+const DETOUR = 0.02;
+
+/**
+ * Makes the fullest node emptier, until none has more than `enough` or the steps are used up.
+ *
+ * The one move is to divide the files of two nodes anew, with the nearest subset sum: between the fullest node and the
+ * emptiest one evenly (Haouari, Gharbi and Jemmali 2006). When that does not help, two nodes at random are divided at
+ * random, but so that both stay below the fullest, and the fullest tries those. After as many vain tries
+ * as there are nodes, two may even become a little fuller than the best split, which is kept.
+ */
+export function refine(weights: Float64Array, split: Split, enough: number): void {
+  new Refinement(weights, split).run(enough);
+}
+
+class Refinement {
+  readonly #nodes: number;
+  /** Nodes by load, the fullest last. */
+  readonly #order: Int32Array;
+  #left: number;
+  #random = 1;
+
+  /** The files of two nodes, slowest first, and whether each is the first one's. */
+  readonly #files: Int32Array;
+  readonly #isFirsts: Uint8Array;
+  /** Those of them that may change hands: their places in #files, and weights. */
+  readonly #free = new Int32Array(MOST_NUMBERS);
+  readonly #freeWeights = new Float64Array(MOST_NUMBERS);
+
+  constructor(
+    private readonly weights: Float64Array,
+    private readonly split: Split,
+  ) {
+    const { loads } = split;
+    this.#nodes = loads.length;
+    this.#order = Int32Array.from(loads.keys()).sort((a, b) => loads[a]! - loads[b]! || a - b);
+    this.#left = STEPS + STEPS_PER_FILE * weights.length;
+    this.#files = new Int32Array(weights.length);
+    this.#isFirsts = new Uint8Array(weights.length);
+  }
+
+  run(enough: number): void {
+    const { loads } = this.split;
+    let kept = copy(this.split);
+    let best = Infinity;
+    for (let vain = 0; this.#left > 0; ) {
+      const fullest = this.#order[this.#nodes - 1]!;
+      const makespan = loads[fullest]!;
+      if (makespan <= enough) return;
+      if (this.#relieve(fullest, this.#order[0]!)) continue;
+      vain += 1;
+      const isDetour = vain % this.#nodes === 0;
+      if (isDetour && makespan < best) {
+        best = makespan;
+        kept = copy(this.split);
+        this.#left -= this.weights.length;
+      }
+      const one = this.#below(this.#nodes);
+      const other = (one + 1 + this.#below(this.#nodes - 1)) % this.#nodes;
+      if (!this.#shake(one, other, isDetour ? Math.ceil(best * (1 + DETOUR)) : makespan) || isDetour) continue;
+      if (!this.#relieve(fullest, one)) this.#relieve(fullest, other);
+    }
+    if (loads[this.#order[this.#nodes - 1]!]! > best) {
+      this.split.first.set(kept.first);
+      this.split.next.set(kept.next);
+      loads.set(kept.loads);
+    }
+  }
+
+  /** Makes the fuller of two nodes emptier than it is, if their files can be divided so. */
+  #relieve(fuller: number, other: number): boolean {
+    const { loads } = this.split;
+    return this.#divide(fuller, other, (loads[fuller]! + loads[other]!) / 2, loads[fuller]!);
+  }
+
+  /** Divides the files of two nodes at random so that both get less than the limit. */
+  #shake(one: number, other: number, limit: number): boolean {
+    const total = this.split.loads[one]! + this.split.loads[other]!;
+    const least = Math.max(0, total - limit + 1);
+    return this.#divide(one, other, least + this.#below(total - 2 * least + 1), limit);
+  }
+
+  /** Gives the node files of both whose sum is nearest to the target, the other one the rest; not if either gets the limit. */
+  #divide(node: number, other: number, target: number, limit: number): boolean {
+    const { loads } = this.split;
+    const total = loads[node]! + loads[other]!;
+    this.#left -= 1;
+    if (node === other || total > 2 * (limit - 1)) return false;
+    const count = this.#gather(node, other);
+    const free = Math.min(count, MOST_NUMBERS);
+    let load = loads[node]!;
+    for (let i = 0; i < free; i++) {
+      // Among many files, some of each length.
+      const at = count === free ? i : Math.floor(((i + this.#below(1024) / 1024) * count) / free);
+      const weight = this.weights[this.#files[at]!]!;
+      this.#free[i] = at;
+      this.#freeWeights[i] = weight;
+      if (this.#isFirsts[at]) load -= weight;
+    }
+    const subset = nearestSubset(this.#freeWeights, free, target - load);
+    this.#left -= 2 * count + 6 * 2 ** (free >> 1);
+    for (let i = 0; i < free; i++) if ((subset >> i) & 1) load += this.#freeWeights[i]!;
+    if (load >= limit || total - load >= limit) return false;
+    for (let i = 0; i < free; i++) this.#isFirsts[this.#free[i]!] = (subset >> i) & 1;
+    this.#link(node, 1, count);
+    this.#link(other, 0, count);
+    this.#place(node, load);
+    this.#place(other, total - load);
+    return true;
+  }
+
+  /** Merges the files of two nodes; returns how many. */
+  #gather(node: number, other: number): number {
+    const { first, next } = this.split;
+    let count = 0;
+    for (let a = first[node]!, b = first[other]!; a !== -1 || b !== -1; count++) {
+      const isFirsts = b === -1 || (a !== -1 && a < b);
+      this.#files[count] = isFirsts ? a : b;
+      this.#isFirsts[count] = Number(isFirsts);
+      if (isFirsts) a = next[a]!;
+      else b = next[b]!;
+    }
+    return count;
+  }
+
+  #link(node: number, isFirsts: number, count: number): void {
+    const { first, next } = this.split;
+    let after = -1;
+    for (let i = count - 1; i >= 0; i--) {
+      if (this.#isFirsts[i] !== isFirsts) continue;
+      next[this.#files[i]!] = after;
+      after = this.#files[i]!;
+    }
+    first[node] = after;
+  }
+
+  /** Gives the node its new load, and its place among the others. */
+  #place(node: number, load: number): void {
+    const from = this.#rank(node, this.split.loads[node]!);
+    let to = this.#rank(node, load);
+    if (to > from) this.#order.copyWithin(from, from + 1, to--);
+    else this.#order.copyWithin(to + 1, to, from);
+    this.#order[to] = node;
+    this.split.loads[node] = load;
+    this.#left -= Math.abs(to - from) >> 4;
+  }
+
+  /** How many nodes would come before it with this load. */
+  #rank(node: number, load: number): number {
+    const { loads } = this.split;
+    let low = 0;
+    let high = this.#nodes;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const at = this.#order[middle]!;
+      if (loads[at]! < load || (loads[at]! === load && at < node)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** A number from 0 to below the bound, whole; always the same sequence (Marsaglia 2003: xorshift). */
+  #below(bound: number): number {
+    this.#random ^= this.#random << 13;
+    this.#random ^= this.#random >>> 17;
+    this.#random ^= this.#random << 5;
+    return Math.floor(((this.#random >>> 0) / 2 ** 32) * bound);
+  }
+}
+
+function copy({ first, loads, next }: Split): Split {
+  return { first: first.slice(), loads: loads.slice(), next: next.slice() };
+}

@@ -1,0 +1,25 @@
+/**
+ * The file of a path that names test cases inside it: `spec/a_spec.rb[1:2]`, `test/a.py::TestB::test_c[d]`,
+ * `a.spec.ts:12`, `a.feature:12:30`. Null: the path is a file itself.
+ */
+export function fileOf(path: string): string | null {
+  const members = path.indexOf('::');
+  const end = members >= 0 ? members : path.endsWith(']') ? startOfIds(path) : startOfLines(path);
+  return end > 0 && end < path.length && !/[/\\]/.test(path[end - 1]!) ? path.slice(0, end) : null;
+}
+
+/** Where a list of ids in brackets begins; the end when the path ends with no such list. */
+function startOfIds(path: string): number {
+  const start = path.lastIndexOf('[');
+  return /^[\d:,]+$/.test(path.slice(start + 1, -1)) ? start : path.length;
+}
+
+/** Where line numbers after colons begin. */
+function startOfLines(path: string): number {
+  let end = path.length;
+  for (;;) {
+    const colon = path.lastIndexOf(':', end - 1);
+    if (colon < 0 || !/^\d+$/.test(path.slice(colon + 1, end))) return end;
+    end = colon;
+  }
+}

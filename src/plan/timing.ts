@@ -1,0 +1,61 @@
+import { follow, isAbsurd, type Level, secondsOf } from './level.js';
+import { median } from './median.js';
+import { toSeconds, toWeight } from './weight.js';
+
+/** What is known of the time of one path, on one branch or on all: of bounded size, whatever was recorded. */
+export interface Timing {
+  /** The level over all builds but the last that measured the path; null: there were none. */
+  before: Level | null;
+  /** The last build that measured the path, and what its runs measured, in seconds. Their median counts. */
+  build: string;
+  times: number[];
+  /** When the last of them was recorded, in milliseconds since 1970. */
+  at: number;
+}
+
+export interface Measurement {
+  build: string;
+  seconds: number;
+  /** When the run was recorded, in milliseconds since 1970. */
+  at: number;
+  run: RunKind;
+}
+
+/** The first run of a node in a build; a further one; or one recorded before, possibly not to its end. */
+export type RunKind = 'first' | 'retried' | 'resent';
+
+/** Runs of a path in one build beyond these displace the oldest. */
+const TIMES_KEPT = 9;
+
+/**
+ * The timing after a measurement. A build counts once, however often it ran the path: null, and nothing to change,
+ * when the timing has left the build of a retry behind, or knows of the resent run.
+ * @param elsewhere the timing on another branch, asked for when this is the first value on its own
+ */
+export function measure(
+  timing: Timing | undefined,
+  { build, seconds, at, run }: Measurement,
+  elsewhere: () => Timing | undefined,
+): Timing | null {
+  if (!timing) {
+    const known = elsewhere();
+    // Alone, it would be believed: the level of elsewhere holds it back until it repeats.
+    const before = known && isAbsurd(seconds, estimateOf(known)) ? levelOf(known) : null;
+    return { before, build, times: [seconds], at };
+  }
+  if (run === 'resent' && timing.at >= at) return null;
+  if (timing.build === build) {
+    return { ...timing, times: [...timing.times, seconds].slice(-TIMES_KEPT), at: Math.max(at, timing.at) };
+  }
+  if (run === 'retried') return null;
+  return { before: levelOf(timing), build, times: [seconds], at: Math.max(at, timing.at) };
+}
+
+/** Seconds that the path is expected to take: of one build exactly what that measured, else in tenths of milliseconds. */
+export function estimateOf(timing: Timing): number {
+  return timing.before === null ? median(timing.times) : toSeconds(toWeight(secondsOf(levelOf(timing))));
+}
+
+function levelOf({ before, times, at }: Timing): Level {
+  return follow(before, median(times), at);
+}

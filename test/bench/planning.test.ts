@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { planning } from '../../bench/planning.js';
+import { madeUpSuite } from '../../bench/suites.js';
+
+describe('the bench of queues', () => {
+  it('finds Ballast ahead of the other ways, on made-up suites', () => {
+    const suites = [1, 2].map(seed => madeUpSuite(seed, 500));
+    const [evenness, robustness, cost] = planning(suites, { queues: [[1000, 16]] });
+    expect(evenness!.rows).toHaveLength(6);
+    for (const column of [1, 2, 3]) {
+      const [ours, ...others] = evenness!.rows.map(row => parseFloat(row[column]!));
+      expect(ours).toBeGreaterThanOrEqual(1);
+      for (const other of others) expect(ours).toBeLessThan(other);
+    }
+    expect(robustness!.rows.flat()).not.toContain('-');
+    expect(cost!.rows).toHaveLength(1);
+  });
+});

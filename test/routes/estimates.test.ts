@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { initialise, record, startSplit, timed } from '../harness/messages.js';
+import type { Client, Reply } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+
+/** Records a build of its own with these seconds by path. */
+const build = (client: Client, commit_hash: string, seconds: Record<string, number>, more: object = {}) =>
+  record(client, { commit_hash, test_files: timed(seconds), ...more });
+
+/** What a new split over one node says of each path. */
+async function estimates(client: Client, paths: readonly string[], branch = 'main') {
+  return timesOf(await startSplit(client, paths, { node_total: 1, branch, commit_hash: `${paths.join()} ${branch}` }));
+}
+
+function timesOf({ json }: Reply): Record<string, number | null> {
+  return Object.fromEntries(json.test_files.map((file: any) => [file.path, file.time_execution]));
+}
+
+describe('time_execution in answers', () => {
+  it('is the recorded value of a path recorded once, in both modes', async () => {
+    const client = await shared.project();
+    const seconds = { 'a_spec.rb': 0.1 + 0.2, 'b_spec.rb': 41.5, 'c_spec.rb': 0.00004 };
+    await build(client, 'c1', seconds);
+    expect(await estimates(client, Object.keys(seconds))).toEqual(seconds);
+    const queue = await initialise(client, Object.keys(seconds), { node_total: 1 });
+    expect(timesOf(queue)).toEqual(seconds);
+  });
+
+  it('lies between the recorded values of a path recorded twice', async () => {
+    const client = await shared.project();
+    await build(client, 'c1', { 'a_spec.rb': 10 });
+    await build(client, 'c2', { 'a_spec.rb': 12 });
+    const { 'a_spec.rb': seconds } = await estimates(client, ['a_spec.rb']);
+    expect(seconds).toBeGreaterThan(10);
+    expect(seconds).toBeLessThan(12);
+  });
+
+  it('is null for a path never recorded, and for one that was only scheduled', async () => {
+    const client = await shared.project();
+    await build(client, 'c1', { 'a_spec.rb': 10, 'b_spec.rb': 0 });
+    expect(await estimates(client, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).toEqual({
+      'a_spec.rb': 10,
+      'b_spec.rb': null,
+      'c_spec.rb': null,
+    });
+  });
+
+  it('is of the own branch before the default branch before any other', async () => {
+    const client = await shared.project();
+    await build(client, 'c1', { 'a_spec.rb': 10, 'b_spec.rb': 10 });
+    await build(client, 'c2', { 'a_spec.rb': 20, 'c_spec.rb': 20 }, { branch: 'feature' });
+    const paths = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'];
+    expect(await estimates(client, paths, 'feature')).toEqual({ 'a_spec.rb': 20, 'b_spec.rb': 10, 'c_spec.rb': 20 });
+    expect(await estimates(client, paths, 'new')).toEqual({ 'a_spec.rb': 10, 'b_spec.rb': 10, 'c_spec.rb': 20 });
+  });
+
+  it('takes the retries of a node in one build for one value', async () => {
+    const client = await shared.project();
+    for (const seconds of [10, 11, 500]) await build(client, 'c1', { 'a_spec.rb': seconds });
+    expect(await estimates(client, ['a_spec.rb'])).toEqual({ 'a_spec.rb': 11 });
+  });
+
+  it('hardly moves for one absurd record, and follows when it repeats', async () => {
+    const client = await shared.project();
+    for (let i = 0; i < 6; i++) await build(client, `c${i}`, { 'a_spec.rb': 10 + (i % 3) / 10 });
+    await build(client, 'asleep', { 'a_spec.rb': 28_800 });
+    const [held] = Object.values(await estimates(client, ['a_spec.rb']));
+    expect(held).toBeGreaterThan(9);
+    expect(held).toBeLessThan(20);
+    for (let i = 0; i < 3; i++) await build(client, `again${i}`, { 'a_spec.rb': 28_800 });
+    const [followed] = Object.values(await estimates(client, ['a_spec.rb'], 'later'));
+    expect(followed).toBeGreaterThan(14_400);
+  });
+
+  it('of a file is the sum of its test cases while only they are recorded', async () => {
+    const client = await shared.project();
+    await build(client, 'c1', { 'test/a.py::test_one': 2, 'test/a.py::TestB::test_two[x/y]': 3, 'test/b.py': 4 });
+    expect(await estimates(client, ['test/a.py', 'test/b.py', 'test/c.py'])).toEqual({
+      'test/a.py': 5,
+      'test/b.py': 4,
+      'test/c.py': null,
+    });
+  });
+
+  it('of a test case is its share of the file while only the file is recorded', async () => {
+    const client = await shared.project();
+    await build(client, 'c1', { 'spec/a_spec.rb': 12 });
+    const cases = ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'spec/a_spec.rb[1:3:1]'];
+    expect(Object.values(await estimates(client, cases))).toEqual([4, 4, 4]);
+  });
+});
+
+describe('a new file', () => {
+  it('is planned by the directory it is in', async () => {
+    const client = await shared.project();
+    const slow = ['slow/a_spec.rb', 'slow/b_spec.rb', 'slow/c_spec.rb'];
+    const fast = ['fast/a_spec.rb', 'fast/b_spec.rb', 'fast/c_spec.rb', 'fast/d_spec.rb'];
+    await build(client, 'c1', Object.fromEntries([...slow.map(path => [path, 60]), ...fast.map(path => [path, 1])]));
+    const orderWith = async (path: string) => {
+      const { json } = await startSplit(client, [...slow, ...fast, path], { node_total: 1, commit_hash: path });
+      return json.test_files.findIndex((file: any) => file.path === path);
+    };
+    expect(await orderWith('slow/new_spec.rb')).toBeLessThanOrEqual(slow.length);
+    expect(await orderWith('fast/deep/new_spec.rb')).toBeGreaterThanOrEqual(slow.length);
+  });
+});
