@@ -1,6 +1,133 @@
+import { lowerBound, pack } from '../src/plan/pack.js';
+import { toWeight } from '../src/plan/weight.js';
 import type { Result } from './results.js';
-import type { Suite } from './suites.js';
+import {
+  differencing,
+  durationChunks,
+  hashed,
+  longestFirst,
+  multifit,
+  roundRobin,
+  type Split,
+  type WeightedFile,
+} from './split-peers.js';
+import { madeUpSuite, normal, randomOf, type Suite } from './suites.js';
 
-export function packing(_suites: readonly Suite[]): Result[] {
-  return [];
+const SPLITS: Record<string, Split> = {
+  'Ballast: longest first, refined': (files, nodes) => {
+    const weights = weightsOf(files);
+    return pack(weights, nodes).nodes.map(node => node.reduce((sum, file) => sum + weights[file]!, 0));
+  },
+  'differencing (Karmarkar-Karp)': differencing,
+  'first fit by bisection (MULTIFIT)': multifit,
+  'longest first (LPT)': longestFirst,
+  'chunks of equal duration, as listed': durationChunks,
+  'round-robin, as listed': roundRobin,
+  'by a hash of the path': hashed,
+};
+
+export interface PackingExtent {
+  /** Every so many numbers of nodes from 2 to 200. */
+  step: number;
+  /** Files and nodes of the suites whose packing is timed. */
+  sizes: readonly (readonly [files: number, nodes: number])[];
+}
+
+const FULL: PackingExtent = { step: 1, sizes: [[1000, 16], [10_000, 64], [100_000, 200]] };
+/** Of the same packing, when it is timed. */
+const RUNS = 7;
+
+export function packing(suites: readonly Suite[], { step, sizes }: PackingExtent = FULL): Result[] {
+  const nodeTotals = Array.from({ length: 199 }, (_, i) => i + 2).filter(nodes => (nodes - 2) % step === 0);
+  const cases = suites.flatMap(({ timings }) => {
+    const files = [...timings].map(([path, seconds]) => ({ path, weight: toWeight(seconds) }));
+    return nodeTotals.map(nodes => ({ files, nodes }));
+  });
+  return [
+    quality('Splits: makespan over the lower bound', cases, 'Every suite over 2 to 200 nodes.'),
+    quality(
+      'Splits of few, near-equal files',
+      nearEqual(step),
+      'Made-up suites of 2.5 to 4 files a node over 3 to 60 nodes, times 0.3 apart in log space, as of end-to-end tests.',
+    ),
+    cost(sizes),
+  ];
+}
+
+interface Case {
+  files: readonly WeightedFile[];
+  nodes: number;
+}
+
+function quality(title: string, cases: readonly Case[], legend: string): Result {
+  const bounds = cases.map(({ files, nodes }) => {
+    const weights = weightsOf(files);
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    return { simple: Math.max(total / nodes, weights[0]!), proved: lowerBound(weights, nodes) };
+  });
+  const rows = Object.entries(SPLITS).map(([name, split]) => {
+    const makespans = cases.map(({ files, nodes }) => Math.max(...split(files, nodes)));
+    const ratios = makespans.map((makespan, i) => makespan / bounds[i]!.simple);
+    const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+    const gaps = makespans.map((makespan, i) => makespan / bounds[i]!.proved);
+    const optimal = gaps.filter(gap => gap === 1).length;
+    return [
+      name,
+      mean.toFixed(6),
+      ratios.reduce((most, ratio) => Math.max(most, ratio), 0).toFixed(4),
+      gaps.reduce((most, gap) => Math.max(most, gap), 0).toFixed(4),
+      `${((100 * optimal) / gaps.length).toFixed(1)} %`,
+    ];
+  });
+  return {
+    title,
+    head: ['', 'mean', 'worst', 'worst, of the proved bound', 'proved optimal'],
+    rows,
+    legend: `${legend} Makespan over max(total / nodes, longest file): geometric mean and worst. The proved bound also knows that of more long files than nodes some share a node; at it a split is optimal.`,
+  };
+}
+
+function nearEqual(step: number): Case[] {
+  const cases: Case[] = [];
+  for (let nodes = 3; nodes <= 60; nodes += step) {
+    for (const perNode of [2.5, 3, 3.5, 4]) {
+      const random = randomOf(1000 * nodes + 10 * perNode);
+      const files = Array.from({ length: Math.round(perNode * nodes) }, (_, i) => ({
+        path: `e2e/${i}.spec.ts`,
+        weight: toWeight(30 * Math.exp(0.3 * normal(random))),
+      }));
+      cases.push({ files, nodes });
+    }
+  }
+  return cases;
+}
+
+function cost(sizes: PackingExtent['sizes']): Result {
+  const rows = sizes.map(([count, nodes]) => {
+    const files = [...madeUpSuite(3, count).timings].map(([path, seconds]) => ({ path, weight: toWeight(seconds) }));
+    const alike = files.map(({ path }, i) => ({ path, weight: 90_000 + ((i * 7919) % 20_000) }));
+    const [spread, equal] = [files, alike].map(weightsOf).map(weights => timed(() => pack(weights, nodes)));
+    return [`${count} files, ${nodes} nodes`, spread!, equal!, timed(() => longestFirst(files, nodes))];
+  });
+  return {
+    title: 'Splits: what packing computes',
+    head: ['made-up suite', 'ms, times spread', 'ms, near-equal times', 'ms, longest first alone, without a heap'],
+    rows,
+    legend: `CPU time of packing sorted weights, the lower bound and the lists included: median of ${RUNS} runs.`,
+  };
+}
+
+function timed(run: () => unknown): string {
+  const spent = Array.from({ length: RUNS }, () => {
+    const from = process.cpuUsage();
+    run();
+    return process.cpuUsage(from).user / 1000;
+  });
+  return spent.sort((a, b) => a - b)[RUNS >> 1]!.toFixed(1);
+}
+
+function weightsOf(files: readonly WeightedFile[]): Float64Array {
+  return Float64Array.from(files, ({ weight }) => weight)
+    .sort()
+    .reverse();
 }

@@ -104,8 +104,9 @@ class Refinement {
     const free = Math.min(count, MOST_NUMBERS);
     let load = loads[node]!;
     for (let i = 0; i < free; i++) {
-      // Among many files, some of each length.
-      const at = count === free ? i : Math.floor(((i + this.#below(1024) / 1024) * count) / free);
+      // Among many files, one of each stretch of them: of all lengths.
+      const start = Math.floor((i * count) / free);
+      const at = start + this.#below(Math.floor(((i + 1) * count) / free) - start);
       const weight = this.weights[this.#files[at]!]!;
       this.#free[i] = at;
       this.#freeWeights[i] = weight;

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { packing } from '../../bench/packing.js';
+import { madeUpSuite } from '../../bench/suites.js';
+
+describe('the bench of splits', () => {
+  it('finds Ballast no worse than any other way, on made-up suites', () => {
+    const suites = [1, 2].map(seed => madeUpSuite(seed, 120));
+    const [suiteSplits, nearEqual, cost] = packing(suites, { step: 40, sizes: [[500, 8]] });
+    for (const { rows } of [suiteSplits!, nearEqual!]) {
+      expect(rows).toHaveLength(7);
+      for (const column of [1, 2, 3]) {
+        const [ours, ...others] = rows.map(row => Number(row[column]));
+        expect(ours).toBeGreaterThanOrEqual(1);
+        for (const other of others) expect(ours).toBeLessThanOrEqual(other);
+      }
+    }
+    expect(cost!.rows).toHaveLength(1);
+  });
+});
