@@ -1,6 +1,172 @@
+import { estimate, SPLIT_PERCENTILE } from '../src/plan/estimate.js';
+import { pack } from '../src/plan/pack.js';
+import { average, ballast, type Estimator, meanOf, medianOf } from './level-peers.js';
 import type { Result } from './results.js';
-import type { History } from './suites.js';
+import { type History, normal, randomOf, residual } from './suites.js';
 
-export function estimating(_histories: readonly History[]): Result[] {
-  return [];
+const ESTIMATORS: Record<string, () => Estimator> = {
+  'Ballast: robust adaptive level': ballast,
+  'last time': average(1),
+  'moving average, 0.7 of the last': average(0.7),
+  'moving average, 0.5 of the last': average(0.5),
+  'moving average, 0.1 of the last': average(0.1),
+  'mean of 5': meanOf(5),
+  'median of 5': medianOf(5),
+};
+const DAY = 86_400_000;
+const NODES = 8;
+
+export interface EstimatingExtent {
+  /** Builds and files of the simulated histories. */
+  builds: number;
+  files: number;
+}
+
+const FULL: EstimatingExtent = { builds: 150, files: 60 };
+
+export function estimating(histories: readonly History[], extent: EstimatingExtent = FULL): Result[] {
+  return [errors(histories, extent), splits(histories), newFiles(histories)];
+}
+
+function errors(histories: readonly History[], { builds, files }: EstimatingExtent): Result {
+  const together = histories.map(history => ({
+    ...history,
+    versions: history.versions.map((version, i) => ({ ...version, at: 50 * i })),
+  }));
+  const [often, rarely] = [1 / 20, 7].map(days => [1, 2, 3].map(seed => simulated(seed, builds, files, days)));
+  const last = ESTIMATORS['last time']!;
+  const rows = Object.entries(ESTIMATORS).map(([name, estimator]) => {
+    const relative = (them: readonly History[]) =>
+      geometricMean(them.map(history => error(history, estimator) / error(history, last))).toFixed(3);
+    const absolute = (them: readonly History[]) =>
+      `${(100 * geometricMean(them.map(history => error(history, estimator)))).toFixed(1)} %`;
+    return [name, relative(histories), relative(together), absolute(often!), absolute(rarely!)];
+  });
+  return {
+    title: 'Estimates: weighted error',
+    head: ['', 'histories', 'recorded all at once', 'simulated, 20 builds a day', 'simulated, one a week'],
+    rows,
+    legend:
+      'Sum of |estimate - next time| over the sum of next times. Of recorded histories in parts of the error of the last ' +
+      'time, geometric mean; with their dates, and as if they were recorded within a second. Of simulated ones itself: ' +
+      'levels on a random walk (variance 0.002 a day in log space) under heavy-tailed noise.',
+  };
+}
+
+function splits(histories: readonly History[]): Result {
+  const ways: Record<string, (() => Estimator) | null> = { ...ESTIMATORS, 'the next times themselves': null };
+  const rows = Object.entries(ways).map(([name, estimator]) => {
+    const means = histories.map(history =>
+      geometricMean(
+        replay(history, estimator ?? average(1), (known, next) => {
+          const paths = [...next.keys()];
+          const seconds = paths.map(path => (estimator ? (known.get(path)?.estimate() ?? null) : next.get(path)!));
+          return splitRatio(paths, seconds, next, SPLIT_PERCENTILE);
+        }),
+      ),
+    );
+    return [name, geometricMean(means).toFixed(3), Math.max(...means).toFixed(3)];
+  });
+  return {
+    title: 'Estimates: the splits that follow',
+    head: [`${NODES} nodes`, 'mean', 'worst history'],
+    rows,
+    legend:
+      'Makespan of a regular split by the estimates over max(total / nodes, longest file), both by the next times: ' +
+      'geometric mean over the versions of each history, then over histories.',
+  };
+}
+
+function newFiles(histories: readonly History[]): Result {
+  const ways: Record<string, (seconds: readonly (number | null)[]) => (number | null)[]> = {
+    'Ballast: slower quarter of the directory': seconds => [...seconds],
+    'slower quarter of the suite': seconds => filled(seconds, known => known[Math.floor(0.75 * known.length)]!),
+    'mean of the suite': seconds => filled(seconds, known => known.reduce((sum, time) => sum + time, 0) / known.length),
+    'median of the suite': seconds => filled(seconds, known => known[known.length >> 1]!),
+  };
+  const rows = Object.entries(ways).map(([name, fill]) => {
+    const ratios = histories.flatMap(({ versions }) =>
+      versions.map(({ timings }, seed) => {
+        const random = randomOf(seed + 1);
+        const paths = [...timings.keys()];
+        const seconds = paths.map(path => (random() < 0.1 ? null : timings.get(path)!));
+        return splitRatio(paths, seconds.some(time => time !== null) ? fill(seconds) : seconds, timings, SPLIT_PERCENTILE);
+      }),
+    );
+    return [name, geometricMean(ratios).toFixed(3)];
+  });
+  return {
+    title: 'Estimates: new files',
+    head: ['a new file is taken for', 'makespan'],
+    rows,
+    legend: `Every version of every history over ${NODES} nodes, a tenth of its files unknown, the others known exactly.`,
+  };
+}
+
+/** Asks at every version but the first, then tells it. */
+function replay<T>(
+  { versions }: History,
+  estimator: () => Estimator,
+  ask: (known: ReadonlyMap<string, Estimator>, next: ReadonlyMap<string, number>) => T,
+): T[] {
+  const known = new Map<string, Estimator>();
+  const answers: T[] = [];
+  for (const [i, { at, timings }] of versions.entries()) {
+    if (i > 0) answers.push(ask(known, timings));
+    for (const [path, seconds] of timings) {
+      let of = known.get(path);
+      if (!of) known.set(path, (of = estimator()));
+      of.add(seconds, at);
+    }
+  }
+  return answers;
+}
+
+function error(history: History, estimator: () => Estimator): number {
+  let [off, total] = [0, 0];
+  replay(history, estimator, (known, next) => {
+    for (const [path, seconds] of next) {
+      const of = known.get(path);
+      if (!of) continue;
+      off += Math.abs(of.estimate() - seconds);
+      total += seconds;
+    }
+  });
+  return off / total;
+}
+
+function splitRatio(
+  paths: readonly string[],
+  seconds: readonly (number | null)[],
+  next: ReadonlyMap<string, number>,
+  percentile: number,
+): number {
+  const files = estimate(paths, { seconds, files: new Map() }, percentile);
+  const { nodes } = pack(Float64Array.from(files, ({ weight }) => weight), NODES);
+  const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(files[file]!.path)!, 0));
+  const total = loads.reduce((sum, load) => sum + load, 0);
+  return Math.max(...loads) / Math.max(total / NODES, ...next.values());
+}
+
+function filled(seconds: readonly (number | null)[], guess: (known: number[]) => number): (number | null)[] {
+  const known = seconds.filter(time => time !== null).sort((a, b) => a - b);
+  return seconds.map(time => time ?? guess(known));
+}
+
+function simulated(seed: number, builds: number, files: number, days: number): History {
+  const random = randomOf(seed);
+  const levels = Array.from({ length: files }, () => 1.6 * normal(random));
+  const versions = Array.from({ length: builds }, (_, build) => {
+    const timings = new Map<string, number>();
+    for (let file = 0; file < files; file++) {
+      levels[file]! += Math.sqrt(0.002 * days) * normal(random);
+      timings.set(`${file}_spec.rb`, Math.exp(levels[file]!) * residual(random));
+    }
+    return { at: build * days * DAY, timings };
+  });
+  return { name: `simulated, ${days} days apart`, versions };
+}
+
+function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }
