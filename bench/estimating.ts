@@ -15,6 +15,9 @@ const ESTIMATORS: Record<string, () => Estimator> = {
 };
 const DAY = 86_400_000;
 const NODES = 8;
+/** Which files share a node is chance: estimates are shaken a little, so often, to see more than one chance. */
+const SHAKES = 32;
+const SHAKE = 0.02;
 
 export interface EstimatingExtent {
   /** Builds and files of the simulated histories. */
@@ -60,8 +63,16 @@ function splits(histories: readonly History[]): Result {
       geometricMean(
         replay(history, estimator ?? average(1), (known, next) => {
           const paths = [...next.keys()];
-          const seconds = paths.map(path => (estimator ? (known.get(path)?.estimate() ?? null) : next.get(path)!));
-          return splitRatio(paths, seconds, next, SPLIT_PERCENTILE);
+          return geometricMean(
+            Array.from({ length: SHAKES }, (_, seed) => {
+              const random = randomOf(seed);
+              const shaken = (path: string) => {
+                const time = estimator ? known.get(path)?.estimate() : next.get(path);
+                return time === undefined ? null : time * (1 + SHAKE * (random() - 0.5));
+              };
+              return splitRatio(paths, paths.map(shaken), next);
+            }),
+          );
         }),
       ),
     );
@@ -73,7 +84,7 @@ function splits(histories: readonly History[]): Result {
     rows,
     legend:
       'Makespan of a regular split by the estimates over max(total / nodes, longest file), both by the next times: ' +
-      'geometric mean over the versions of each history, then over histories.',
+      'geometric mean over the versions of each history and 32 draws of estimates shaken by 1 %, then over histories.',
   };
 }
 
@@ -90,7 +101,7 @@ function newFiles(histories: readonly History[]): Result {
         const random = randomOf(seed + 1);
         const paths = [...timings.keys()];
         const seconds = paths.map(path => (random() < 0.1 ? null : timings.get(path)!));
-        return splitRatio(paths, seconds.some(time => time !== null) ? fill(seconds) : seconds, timings, SPLIT_PERCENTILE);
+        return splitRatio(paths, seconds.some(time => time !== null) ? fill(seconds) : seconds, timings);
       }),
     );
     return [name, geometricMean(ratios).toFixed(3)];
@@ -139,9 +150,8 @@ function splitRatio(
   paths: readonly string[],
   seconds: readonly (number | null)[],
   next: ReadonlyMap<string, number>,
-  percentile: number,
 ): number {
-  const files = estimate(paths, { seconds, files: new Map() }, percentile);
+  const files = estimate(paths, { seconds, files: new Map() }, SPLIT_PERCENTILE);
   const { nodes } = pack(Float64Array.from(files, ({ weight }) => weight), NODES);
   const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(files[file]!.path)!, 0));
   const total = loads.reduce((sum, load) => sum + load, 0);

@@ -100,7 +100,7 @@ export class Pace {
     const line = finishLine(left, this.#speeds, this.#ready);
     const speed = this.#speeds[node] ?? 1 / scale;
     const share = speed * (line - now - pullCost);
-    return { share, batches: this.#nodes.get(node)?.batches ?? 0, left, pullCost, isTimed };
+    return { share, batches: this.#nodes.get(node)?.batches ?? 0, left, pullCost };
   }
 
   /** How much longer than predicted all take. */

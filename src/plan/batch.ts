@@ -17,14 +17,10 @@ export interface Claim {
   left: number;
   /** What a node loses between two batches, as far as batches told. */
   pullCost: number;
-  /** The clock tells how far the nodes are; otherwise only the order of their pulls does. */
-  isTimed: boolean;
 }
 
-/** Of a share, what a node gets at once: the first time, when nothing is known of it, and later. */
-const FIRST_PART = 0.5;
-const NEXT_PART = 0.75;
-const UNTIMED_PART = 0.6;
+/** Of a share, what a node gets at once. */
+const PART = 0.6;
 const GUESSED_PART = 0.15;
 /** A rest of a share that is worth no more than so many pulls is given at once. */
 const PULLS_SAVED = 3;
@@ -37,13 +33,13 @@ const BATCHES_IN_PARTS = 6;
  * best of those simulated with the errors of real predictions, and the optimum is flat (`npm run bench -- planning`).
  */
 export function batchWeight(
-  { share, batches, left, pullCost, isTimed }: Claim,
+  { share, batches, left, pullCost }: Claim,
   { nodeTotal, isGuessed }: Pick<QueueOutlook, 'nodeTotal' | 'isGuessed'>,
 ): number {
   // Nobody else is to be evened out with.
   if (nodeTotal === 1) return left;
   if (isGuessed) return Math.max(GUESSED_PART * share, Math.min(pullCost, left / (4 * nodeTotal)));
-  const part = (batches === 0 ? FIRST_PART : isTimed ? NEXT_PART : UNTIMED_PART) * share;
+  const part = PART * share;
   return share - part < PULLS_SAVED * pullCost || batches >= BATCHES_IN_PARTS ? share : part;
 }
 
@@ -63,7 +59,7 @@ export function queueMakespan(
   const most = Math.ceil(weights.length / nodeTotal);
   let batches = 0;
   for (let share = whole; share > 0 && batches < most; batches++) {
-    share -= batchWeight({ share, batches, left: share * nodeTotal, pullCost, isTimed: true }, outlook);
+    share -= batchWeight({ share, batches, left: share * nodeTotal, pullCost }, outlook);
   }
   return Math.ceil(Math.max(whole + batches * pullCost, batches === 0 ? 0 : lowerBound + pullCost));
 }

@@ -15,7 +15,6 @@ const claim = fc
     part: fc.double({ min: 0.001, max: 1, noNaN: true }),
     batches: fc.nat(20),
     pullCost: fc.integer({ min: 0, max: 1_000_000 }),
-    isTimed: fc.boolean(),
   })
   .map(({ part, ...rest }) => ({ ...rest, share: part * rest.left }));
 
@@ -42,15 +41,11 @@ describe('the size of a batch', () => {
     );
   });
 
-  const claimed = { share: 1_000_000, batches: 1, left: 8_000_000, pullCost: 20_000, isTimed: true };
+  const claimed = { share: 1_000_000, batches: 1, left: 8_000_000, pullCost: 20_000 };
   const known = { nodeTotal: 8, isGuessed: false };
 
   it('is smaller while most times are only guessed', () => {
     expect(batchWeight(claimed, { ...known, isGuessed: true })).toBeLessThan(batchWeight(claimed, known) / 3);
-  });
-
-  it('is smaller while only the order of pulls tells how far the others are', () => {
-    expect(batchWeight({ ...claimed, isTimed: false }, known)).toBeLessThan(batchWeight(claimed, known));
   });
 
   it('is all that is left for the only node', () => {
@@ -58,7 +53,7 @@ describe('the size of a batch', () => {
   });
 
   it('is the whole share for a node that came often enough', () => {
-    expect(batchWeight({ ...claimed, batches: 5 }, known)).toBe(750_000);
+    expect(batchWeight({ ...claimed, batches: 5 }, known)).toBe(600_000);
     expect(batchWeight({ ...claimed, batches: 6 }, known)).toBe(1_000_000);
   });
 });
@@ -71,9 +66,9 @@ describe('the makespan of a queue', () => {
 
   it('is the share of each node and its pulls', () => {
     expect(makespan(Array<number>(80).fill(1000), 8, 0)).toBe(10_000);
-    // Half, three quarters of the rest, and the eighth that is left: three pulls, unless that is worth less than three.
-    expect(makespan(Array<number>(80).fill(1000), 8, 400)).toBe(11_200);
-    expect(makespan(Array<number>(80).fill(1000), 8, 500)).toBe(11_000);
+    // 60 %, 60 % of the rest, and the 16 % that are left: three pulls, unless those are worth less than three.
+    expect(makespan(Array<number>(80).fill(1000), 8, 500)).toBe(11_500);
+    expect(makespan(Array<number>(80).fill(1000), 8, 600)).toBe(11_200);
   });
 
   it('is at least the longest file and its pull', () => {
