@@ -10,7 +10,7 @@ export interface Split {
 }
 
 /** A step is a file or a subset looked at, some nanoseconds. The same list gets the same steps on any machine. */
-const STEPS = 1_000_000;
+const STEPS = 300_000;
 const STEPS_PER_FILE = 30;
 /** How much fuller than the best split a detour may be. */
 const DETOUR = 0.02;
