@@ -2,7 +2,7 @@ import { estimate, SPLIT_PERCENTILE } from '../src/plan/estimate.js';
 import { pack } from '../src/plan/pack.js';
 import { average, ballast, type Estimator, meanOf, medianOf } from './level-peers.js';
 import type { Result } from './results.js';
-import { type History, normal, randomOf, residual } from './suites.js';
+import { type History, madeUpHistory, randomOf } from './suites.js';
 
 const ESTIMATORS: Record<string, () => Estimator> = {
   'Ballast: robust adaptive level': ballast,
@@ -13,7 +13,6 @@ const ESTIMATORS: Record<string, () => Estimator> = {
   'mean of 5': meanOf(5),
   'median of 5': medianOf(5),
 };
-const DAY = 86_400_000;
 const NODES = 8;
 /** Which files share a node is chance: estimates are shaken a little, so often, to see more than one chance. */
 const SHAKES = 32;
@@ -36,7 +35,7 @@ function errors(histories: readonly History[], { builds, files }: EstimatingExte
     ...history,
     versions: history.versions.map((version, i) => ({ ...version, at: 50 * i })),
   }));
-  const [often, rarely] = [1 / 20, 7].map(days => [1, 2, 3].map(seed => simulated(seed, builds, files, days)));
+  const [often, rarely] = [1 / 20, 7].map(days => [1, 2, 3].map(seed => madeUpHistory(seed, files, builds, days)));
   const last = ESTIMATORS['last time']!;
   const rows = Object.entries(ESTIMATORS).map(([name, estimator]) => {
     const relative = (them: readonly History[]) =>
@@ -52,7 +51,7 @@ function errors(histories: readonly History[], { builds, files }: EstimatingExte
     legend:
       'Sum of |estimate - next time| over the sum of next times. Of recorded histories in parts of the error of the last ' +
       'time, geometric mean; with their dates, and as if they were recorded within a second. Of simulated ones itself: ' +
-      'levels on a random walk (variance 0.002 a day in log space) under heavy-tailed noise.',
+      'times on a random walk (variance 0.002 a day in log space) under heavy-tailed noise.',
   };
 }
 
@@ -161,20 +160,6 @@ function splitRatio(
 function filled(seconds: readonly (number | null)[], guess: (known: number[]) => number): (number | null)[] {
   const known = seconds.filter(time => time !== null).sort((a, b) => a - b);
   return seconds.map(time => time ?? guess(known));
-}
-
-function simulated(seed: number, builds: number, files: number, days: number): History {
-  const random = randomOf(seed);
-  const levels = Array.from({ length: files }, () => 1.6 * normal(random));
-  const versions = Array.from({ length: builds }, (_, build) => {
-    const timings = new Map<string, number>();
-    for (let file = 0; file < files; file++) {
-      levels[file]! += Math.sqrt(0.002 * days) * normal(random);
-      timings.set(`${file}_spec.rb`, Math.exp(levels[file]!) * residual(random));
-    }
-    return { at: build * days * DAY, timings };
-  });
-  return { name: `simulated, ${days} days apart`, versions };
 }
 
 function geometricMean(values: readonly number[]): number {

@@ -85,15 +85,24 @@ export function madeUpSuite(seed: number, files: number): Suite {
   return { name: `made up, ${files} files`, timings };
 }
 
-/** A made-up suite and its next recordings, so many days apart. */
+/** What a file's true time changes by from day to day, as a variance of its logarithm. */
+const DRIFT_PER_DAY = 0.002;
+
+/** A made-up suite and its next recordings, so many days apart: true times drift, recordings are off by residuals. */
 export function madeUpHistory(seed: number, files: number, versions: number, days: number): History {
   const random = randomOf(seed);
   const { name, timings } = madeUpSuite(seed, files);
+  const levels = new Map(timings);
   return {
     name,
-    versions: Array.from({ length: versions }, (_, i) => ({
-      at: i * days * 86_400_000,
-      timings: new Map([...timings].map(([path, seconds]) => [path, seconds * residual(random)])),
-    })),
+    versions: Array.from({ length: versions }, (_, i) => {
+      const recorded = new Map<string, number>();
+      for (const [path, seconds] of levels) {
+        const level = seconds * Math.exp(Math.sqrt(DRIFT_PER_DAY * days) * normal(random));
+        levels.set(path, level);
+        recorded.set(path, level * residual(random));
+      }
+      return { at: i * days * 86_400_000, timings: recorded };
+    }),
   };
 }

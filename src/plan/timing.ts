@@ -1,4 +1,4 @@
-import { follow, isAbsurd, type Level, secondsOf } from './level.js';
+import { follow, type Level, secondsOf } from './level.js';
 import { median } from './median.js';
 import { toSeconds, toWeight } from './weight.js';
 
@@ -26,6 +26,8 @@ export type RunKind = 'first' | 'retried' | 'resent';
 
 /** Runs of a path in one build beyond these displace the oldest. */
 const TIMES_KEPT = 9;
+/** A first time on a branch so many times above what is known elsewhere is held back until it repeats. */
+const ABSURD_FACTOR = 10;
 
 /**
  * The timing after a measurement. A build counts once, however often it ran the path: null, and nothing to change,
@@ -39,9 +41,8 @@ export function measure(
 ): Timing | null {
   if (!timing) {
     const known = elsewhere();
-    // Alone, it would be believed: the level of elsewhere holds it back until it repeats.
-    const before = known && isAbsurd(seconds, estimateOf(known)) ? levelOf(known) : null;
-    return { before, build, times: [seconds], at };
+    const isAbsurd = known && seconds > ABSURD_FACTOR * estimateOf(known);
+    return { before: isAbsurd ? levelOf(known) : null, build, times: [seconds], at };
   }
   if (run === 'resent' && timing.at >= at) return null;
   if (timing.build === build) {

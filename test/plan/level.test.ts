@@ -1,66 +1,101 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { madeUpHistory, randomOf, residual } from '../../bench/suites.js';
+import { madeUpHistory } from '../../bench/suites.js';
 import { follow, type Level, secondsOf } from '../../src/plan/level.js';
 
-const seed = 20_260_111;
+const seed = 20_260_104;
+const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
 
-/** The level after these times, so many days apart. */
-const levelAfter = (seconds: readonly number[], days = 1): Level =>
-  seconds.reduce<Level | null>((level, time, i) => follow(level, time, i * days * DAY), null)!;
-const after = (seconds: readonly number[], days = 1) => secondsOf(levelAfter(seconds, days));
+const settled = [10, 10.3, 9.9, 10.1, 10.2, 10];
 
-const ten = Array.from({ length: 10 }, (_, i) => 10 + (i % 3) / 10);
+/** The level after recordings so far apart. */
+function levelAfter(seconds: readonly number[], apart = DAY): Level {
+  return seconds.reduce<Level | null>((level, value, i) => follow(level, value, NOW + i * apart), null)!;
+}
 
-describe('the level of a path', () => {
-  it('is the first time, then between what was measured', () => {
-    expect(after([10])).toBeCloseTo(10, 10);
-    expect(after([10, 12])).toBeGreaterThan(10);
-    expect(after([10, 12])).toBeLessThan(12);
+const after = (seconds: readonly number[], apart = DAY) => secondsOf(levelAfter(seconds, apart));
+
+/** Builds within milliseconds, as when a history is imported; in a minute, a day, three months. */
+const intervals = [0, 60_000, DAY, 90 * DAY];
+
+describe('a level', () => {
+  it('of one recording is that', () => {
+    for (const seconds of [0.0001, 1, 41.5, 28_800]) expect(after([seconds])).toBeCloseTo(seconds, 10);
   });
 
-  it('follows a change within a few builds', () => {
-    expect(after([...ten, 15, 15, 15])).toBeGreaterThan(14);
-    expect(after([...ten, 5, 5, 5])).toBeLessThan(6);
-  });
-
-  it('is hardly moved by one absurd time, and follows when it repeats', () => {
-    expect(after([...ten, 28_800])).toBeLessThan(11);
-    expect(after([...ten, 28_800, 10, 10])).toBeLessThan(11);
-    expect(after([...ten, 28_800, 28_800])).toBeGreaterThan(14_400);
-    expect(after([...ten, 28_800, 28_800, 10, 10])).toBeLessThan(20);
-  });
-
-  it('runs after noise the less the longer there is nothing but noise', () => {
-    const random = randomOf(3);
-    const noise = Array.from({ length: 200 }, () => 10 * residual(random));
-    const moves = (times: readonly number[]) => Math.abs(Math.log(after([...times, 12], 0) / after(times, 0)));
-    expect(moves(noise)).toBeLessThan(moves(noise.slice(0, 5)) / 2);
-  });
-
-  it('is moved more by a time that comes after months', () => {
-    const level = levelAfter(ten);
-    const [soon, late] = [10, 200].map(days => secondsOf(follow(level, 13, days * DAY)));
-    expect(late).toBeGreaterThan(soon!);
-  });
-
-  it('is finite and within what was measured, whatever that is and whenever', () => {
-    const time = fc.record({
-      seconds: fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }),
-      at: fc.integer({ min: -1e15, max: 1e15 }),
-    });
+  it('lies between what was known and what is recorded', () => {
+    const seconds = fc.double({ min: 0.001, max: 3600, noNaN: true });
     fc.assert(
-      fc.property(fc.array(time, { minLength: 1, maxLength: 40 }), times => {
-        let level: Level | null = null;
-        for (const { seconds, at } of times) level = follow(level, seconds, at);
-        for (const value of Object.values(level!)) expect(Number.isFinite(value)).toBe(true);
-        const logs = times.map(({ seconds }) => Math.log(seconds));
-        expect(level!.log).toBeGreaterThanOrEqual(Math.min(...logs) - 1e-9);
-        expect(level!.log).toBeLessThanOrEqual(Math.max(...logs) + 1e-9);
+      fc.property(fc.array(seconds, { minLength: 1, maxLength: 20 }), seconds, (before, next) => {
+        const level = levelAfter(before);
+        const moved = secondsOf(follow(level, next, level.at + DAY));
+        const [least, most] = [secondsOf(level), next].sort((a, b) => a - b) as [number, number];
+        expect(moved).toBeGreaterThanOrEqual(least * (1 - 1e-9));
+        expect(moved).toBeLessThanOrEqual(most * (1 + 1e-9));
       }),
       { seed, numRuns: 300 },
     );
+  });
+
+  it('is finite and more than nothing whatever is recorded whenever', () => {
+    const seconds = fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true });
+    const recordings = fc.array(fc.tuple(seconds, fc.integer({ min: -8.64e15, max: 8.64e15 })), { minLength: 1 });
+    fc.assert(
+      fc.property(recordings, of => {
+        const level = of.reduce<Level | null>((known, [value, at]) => follow(known, value, at), null)!;
+        for (const number of Object.values(level)) expect(Number.isFinite(number)).toBe(true);
+        expect(secondsOf(level)).toBeGreaterThan(0);
+        expect(secondsOf(level)).toBeLessThan(Infinity);
+      }),
+      { seed, numRuns: 1000 },
+    );
+  });
+
+  it('stays of the same size and keeps following after thousands of builds', () => {
+    const level = levelAfter(Array.from({ length: 5000 }, (_, i) => 10 + (i % 7) / 10));
+    expect(Object.keys(level)).toEqual(Object.keys(levelAfter([10, 11])));
+    let next: Level = level;
+    for (let i = 1; i <= 6; i++) next = follow(next, 20, level.at + i * DAY);
+    expect(secondsOf(next)).toBeGreaterThan(18);
+  });
+
+  it('takes a recording from before the last one for as late', () => {
+    const level = levelAfter(settled);
+    expect(follow(level, 12, level.at - 90 * DAY)).toEqual(follow(level, 12, level.at));
+  });
+
+  it('trusts the last recording more the longer nothing was recorded', () => {
+    const level = levelAfter(settled);
+    const moved = [0, 1, 7, 14].map(days => secondsOf(follow(level, 13, level.at + days * DAY)));
+    expect(moved).toEqual(moved.toSorted((a, b) => a - b));
+    expect(new Set(moved).size).toBe(moved.length);
+  });
+});
+
+describe.each(intervals)('a level with recordings %d ms apart', apart => {
+  it('hardly moves for one absurd record, and is back with the next', () => {
+    expect(after([...settled, 28_800], apart)).toBeLessThan(10.5);
+    expect(after([...settled, 0.0001], apart)).toBeGreaterThan(9.5);
+    expect(Math.abs(after([...settled, 28_800, 10.1], apart) - 10)).toBeLessThan(0.5);
+  });
+
+  it('hardly moves for an absurd record though only one was known', () => {
+    expect(after([10, 28_800], apart)).toBeLessThan(15);
+  });
+
+  it('leaves an absurd first record behind with the second usual one', () => {
+    expect(after([28_800, 10, 10], apart)).toBeLessThan(11);
+  });
+
+  it('is there when an absurd record repeats', () => {
+    expect(after([...settled, 28_800, 28_800], apart)).toBeGreaterThan(0.9 * 28_800);
+    expect(after([...settled, 0.01, 0.01], apart)).toBeLessThan(0.012);
+  });
+
+  it('follows a file that now takes twice as long within three builds', () => {
+    expect(after([...settled, 20], apart)).toBeGreaterThan(12);
+    expect(after([...settled, 20, 20, 20], apart)).toBeGreaterThan(18);
   });
 });
 
