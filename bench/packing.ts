@@ -1,4 +1,5 @@
-import { lowerBound, pack } from '../src/plan/pack.js';
+import { lowerBound } from '../src/plan/bound.js';
+import { pack } from '../src/plan/pack.js';
 import { toWeight } from '../src/plan/weight.js';
 import type { Result } from './results.js';
 import {

@@ -1,7 +1,8 @@
 import { queueMakespan } from '../plan/batch.js';
+import { lowerBound } from '../plan/bound.js';
 import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/estimate.js';
 import { forecast } from '../plan/forecast.js';
-import { lowerBound, pack } from '../plan/pack.js';
+import { pack } from '../plan/pack.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
 import { findSplit, splitKey, type SplitPlan } from '../store/splits.js';
 import type { Store } from '../store/open.js';

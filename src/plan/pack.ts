@@ -1,3 +1,4 @@
+import { lowerBound } from './bound.js';
 import { refine, type Split } from './refine.js';
 
 export interface Packing {
@@ -5,7 +6,7 @@ export interface Packing {
   nodes: number[][];
   /** The load of the fullest node. */
   makespan: number;
-  /** No split of whole files has a smaller makespan. */
+  /** No split of whole files has a smaller makespan (see bound.ts): one that equals it is proved to be a best one. */
   lowerBound: number;
   /**
    * Whether the longest file alone decides: the other nodes wait for it, and neither another split nor more nodes would
@@ -38,33 +39,6 @@ export function pack(weights: Float64Array, nodes: number): Packing {
   };
 }
 
-/**
- * The greatest of the average load, rounded up, and what some nodes must have at least: of the q M + r longest files on
- * M nodes (1 <= r <= M), some r nodes have r (q + 1) files or more, at best the shortest of them, and one of these nodes has the
- * average (Haouari, Gharbi and Jemmali 2006). With r = 1 that is the longest file for q = 0, and beyond it
- * the q + 1 shortest of the q M + 1 longest.
- */
-export function lowerBound(weights: Float64Array, nodes: number): number {
-  const sums = new Float64Array(weights.length + 1);
-  for (let i = 0; i < weights.length; i++) sums[i + 1] = sums[i]! + weights[i]!;
-  let bound = ceilingOfRatio(sums[weights.length]!, nodes);
-  for (let start = 0; start < weights.length; start += nodes) {
-    const q = start / nodes;
-    const most = Math.min(nodes, weights.length - start);
-    for (let r = 1; r <= most; r++) {
-      const least = sums[start + r]! - sums[q * (nodes - r)]!;
-      if (least > bound * r) bound = ceilingOfRatio(least, r);
-    }
-  }
-  return bound;
-}
-
-/** Exact, which a quotient of large numbers is not. */
-function ceilingOfRatio(whole: number, divisor: number): number {
-  const rest = whole % divisor;
-  return (whole - rest) / divisor + Number(rest > 0);
-}
-
 /** Gives each file to the emptiest node, of equally empty ones the lowest. */
 function longestFirst(weights: Float64Array, nodes: number): Split {
   const first = new Int32Array(nodes).fill(-1);
@@ -81,13 +55,10 @@ function longestFirst(weights: Float64Array, nodes: number): Split {
     last[node] = file;
     loads[node] = load;
     let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= nodes) break;
-      if (child + 1 < nodes && isBefore(heap[child + 1]!, loads[heap[child + 1]!]!, heap[child]!, loads[heap[child]!]!)) child += 1;
-      const below = heap[child]!;
-      if (!isBefore(below, loads[below]!, node, load)) break;
-      heap[at] = below;
+    for (let child = 1; child < nodes; child = 2 * at + 1) {
+      if (child + 1 < nodes && isEmptier(heap[child + 1]!, heap[child]!, loads)) child += 1;
+      if (!isEmptier(heap[child]!, node, loads)) break;
+      heap[at] = heap[child]!;
       at = child;
     }
     heap[at] = node;
@@ -95,6 +66,6 @@ function longestFirst(weights: Float64Array, nodes: number): Split {
   return { first, loads, next };
 }
 
-function isBefore(a: number, loadA: number, b: number, loadB: number): boolean {
-  return loadA < loadB || (loadA === loadB && a < b);
+function isEmptier(node: number, other: number, loads: Float64Array): boolean {
+  return loads[node]! < loads[other]! || (loads[node] === loads[other] && node < other);
 }

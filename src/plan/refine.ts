@@ -10,10 +10,12 @@ export interface Split {
 }
 
 /** A step is a file or a subset looked at, some nanoseconds. The same list gets the same steps on any machine. */
-const STEPS = 300_000;
-const STEPS_PER_FILE = 30;
+const STEPS = 500_000;
+const STEPS_PER_FILE = 20;
 /** How much fuller than the best split a detour may be. */
 const DETOUR = 0.02;
+/** Of more files than a subset is looked for in, so many of the slowest are among those searched. */
+const SLOWEST = 8;
 
 /**
  * Makes the fullest node emptier, until none has more than `enough` or the steps are used up.
@@ -21,7 +23,8 @@ const DETOUR = 0.02;
  * The one move is to divide the files of two nodes anew, with the nearest subset sum: between the fullest node and the
  * emptiest one evenly (Haouari, Gharbi and Jemmali 2006). When that does not help, two nodes at random are divided at
  * random, but so that both stay below the fullest, and the fullest tries those. After as many vain tries
- * as there are nodes, two may even become a little fuller than the best split, which is kept.
+ * as there are nodes, two may even become a little fuller than the best split, which is kept. Of many files only some
+ * may change hands: of each length some, or, after a random division, the slowest and some of the others.
  */
 export function refine(weights: Float64Array, split: Split, enough: number): void {
   new Refinement(weights, split).run(enough);
@@ -37,8 +40,8 @@ class Refinement {
   /** The files of two nodes, slowest first, and whether each is the first one's. */
   readonly #files: Int32Array;
   readonly #isFirsts: Uint8Array;
-  /** Those of them that may change hands: their places in #files, and weights. */
-  readonly #free = new Int32Array(MOST_NUMBERS);
+  /** Those of them that may change hands: their places among the two nodes' files, and weights. */
+  readonly #places = new Int32Array(MOST_NUMBERS);
   readonly #freeWeights = new Float64Array(MOST_NUMBERS);
 
   constructor(
@@ -61,7 +64,7 @@ class Refinement {
       const fullest = this.#order[this.#nodes - 1]!;
       const makespan = loads[fullest]!;
       if (makespan <= enough) return;
-      if (this.#relieve(fullest, this.#order[0]!)) continue;
+      if (this.#relieve(fullest, this.#order[0]!, 0)) continue;
       vain += 1;
       const isDetour = vain % this.#nodes === 0;
       if (isDetour && makespan < best) {
@@ -71,8 +74,10 @@ class Refinement {
       }
       const one = this.#below(this.#nodes);
       const other = (one + 1 + this.#below(this.#nodes - 1)) % this.#nodes;
-      if (!this.#shake(one, other, isDetour ? Math.ceil(best * (1 + DETOUR)) : makespan) || isDetour) continue;
-      if (!this.#relieve(fullest, one)) this.#relieve(fullest, other);
+      if (!this.#shake(one, other, isDetour ? Math.ceil(best * (1 + DETOUR)) : makespan)) continue;
+      // After a detour the fullest and the emptiest are often these two, and would only go back.
+      if (isDetour) this.#relieve(this.#order[this.#nodes - 1]!, this.#below(this.#nodes), SLOWEST);
+      else if (!this.#relieve(fullest, one, SLOWEST)) this.#relieve(fullest, other, SLOWEST);
     }
     if (loads[this.#order[this.#nodes - 1]!]! > best) {
       this.split.first.set(kept.first);
@@ -82,46 +87,60 @@ class Refinement {
   }
 
   /** Makes the fuller of two nodes emptier than it is, if their files can be divided so. */
-  #relieve(fuller: number, other: number): boolean {
+  #relieve(fuller: number, other: number, slowest: number): boolean {
     const { loads } = this.split;
-    return this.#divide(fuller, other, (loads[fuller]! + loads[other]!) / 2, loads[fuller]!);
+    return this.#divide(fuller, other, (loads[fuller]! + loads[other]!) / 2, loads[fuller]!, slowest);
   }
 
   /** Divides the files of two nodes at random so that both get less than the limit. */
   #shake(one: number, other: number, limit: number): boolean {
     const total = this.split.loads[one]! + this.split.loads[other]!;
     const least = Math.max(0, total - limit + 1);
-    return this.#divide(one, other, least + this.#below(total - 2 * least + 1), limit);
+    return this.#divide(one, other, least + this.#below(total - 2 * least + 1), limit, SLOWEST);
   }
 
-  /** Gives the node files of both whose sum is nearest to the target, the other one the rest; not if either gets the limit. */
-  #divide(node: number, other: number, target: number, limit: number): boolean {
+  /** Gives the node files of both that come nearest to the target, the other the rest; not if one gets the limit. */
+  #divide(node: number, other: number, target: number, limit: number, slowest: number): boolean {
     const { loads } = this.split;
     const total = loads[node]! + loads[other]!;
     this.#left -= 1;
     if (node === other || total > 2 * (limit - 1)) return false;
     const count = this.#gather(node, other);
-    const free = Math.min(count, MOST_NUMBERS);
+    const free = this.#free(count, slowest);
     let load = loads[node]!;
     for (let i = 0; i < free; i++) {
-      // Among many files, one of each stretch of them: of all lengths.
-      const start = Math.floor((i * count) / free);
-      const at = start + this.#below(Math.floor(((i + 1) * count) / free) - start);
-      const weight = this.weights[this.#files[at]!]!;
-      this.#free[i] = at;
+      const weight = this.weights[this.#files[this.#places[i]!]!]!;
       this.#freeWeights[i] = weight;
-      if (this.#isFirsts[at]) load -= weight;
+      if (this.#isFirsts[this.#places[i]!]) load -= weight;
     }
     const subset = nearestSubset(this.#freeWeights, free, target - load);
     this.#left -= 2 * count + 6 * 2 ** (free >> 1);
     for (let i = 0; i < free; i++) if ((subset >> i) & 1) load += this.#freeWeights[i]!;
     if (load >= limit || total - load >= limit) return false;
-    for (let i = 0; i < free; i++) this.#isFirsts[this.#free[i]!] = (subset >> i) & 1;
+    for (let i = 0; i < free; i++) this.#isFirsts[this.#places[i]!] = (subset >> i) & 1;
     this.#link(node, 1, count);
     this.#link(other, 0, count);
     this.#place(node, load);
     this.#place(other, total - load);
     return true;
+  }
+
+  /**
+   * Picks those of the gathered files that may change hands, as many as a subset is looked for in: all of them, or the
+   * slowest and one of each length of the rest. Returns how many.
+   */
+  #free(count: number, slowest: number): number {
+    if (count <= MOST_NUMBERS) {
+      for (let i = 0; i < count; i++) this.#places[i] = i;
+      return count;
+    }
+    const stretch = (count - slowest) / (MOST_NUMBERS - slowest);
+    for (let i = 0, start = 0; i < MOST_NUMBERS; i++) {
+      const end = i < slowest ? i + 1 : slowest + Math.floor((i + 1 - slowest) * stretch);
+      this.#places[i] = end - start === 1 ? start : start + this.#below(end - start);
+      start = end;
+    }
+    return MOST_NUMBERS;
   }
 
   /** Merges the files of two nodes; returns how many. */

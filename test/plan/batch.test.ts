@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { batchWeight, queueMakespan } from '../../src/plan/batch.js';
-import { lowerBound } from '../../src/plan/pack.js';
+import { lowerBound } from '../../src/plan/bound.js';
 
 const seed = 20_260_103;
 
