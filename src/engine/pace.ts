@@ -5,7 +5,6 @@ import { PullCost } from './pull-cost.js';
 
 /** A batch that a node works on. */
 interface Task {
-  run: string;
   weight: number;
   /** When it was handed out, by the server's clock and by the work clock. */
   handedAt: number;
@@ -13,12 +12,23 @@ interface Task {
 }
 
 interface Progress {
+  /** Handed to it since it started. */
   batches: number;
   /** Null: unknown, or done. */
   task: Task | null;
   /** What its finished batches were predicted to take, and took. */
   predicted: number;
   elapsed: number;
+}
+
+/** What is known at a time. */
+interface View {
+  /** The server's clock is that of the nodes. */
+  isTimed: boolean;
+  now: number;
+  /** How much longer than predicted all take. */
+  scale: number;
+  pullCost: number;
 }
 
 /** Seconds of predicted work that are worth as much as what was seen, when it is judged how far predictions are off. */
@@ -54,12 +64,16 @@ export class Pace {
     this.#ready = new Float64Array(outlook.nodeTotal);
   }
 
-  /** The node asks for more: what it had is done, if it is the same run that had it. */
-  asks(node: number, run: string, millis: number): void {
+  /** The node asks for more: what it had is done, unless it starts (again). */
+  asks(node: number, starts: boolean, millis: number): void {
     const progress = this.#progress(node);
     const { task } = progress;
     progress.task = null;
-    if (task?.run !== run) return;
+    if (starts) {
+      if (progress.batches > 0) this.#startAgain(progress, millis);
+      return;
+    }
+    if (!task) return;
     const elapsed = Math.max(0, this.#timeOf(millis) - task.handedAt);
     const predicted = task.weight + this.#cost.value;
     progress.predicted += predicted;
@@ -71,11 +85,18 @@ export class Pace {
     if (!this.outlook.isGuessed && elapsed >= CREDIBLE_PART * predicted) this.#cost.learn(task.weight, elapsed);
   }
 
+  /** A node starts again, maybe all of them, maybe hours later: who is overdue is not waited for, but may ask any time. */
+  #startAgain(progress: Progress, millis: number): void {
+    progress.batches = 0;
+    const view = this.#view(millis);
+    for (const other of this.#nodes.values()) if (other.task && this.#endOf(other, other.task, view) < view.now) other.task = null;
+  }
+
   /** The node was handed a batch of this weight. */
-  gets(node: number, run: string, weight: number, millis: number): void {
+  gets(node: number, weight: number, millis: number): void {
     const progress = this.#progress(node);
     progress.batches += 1;
-    progress.task = { run, weight, handedAt: this.#timeOf(millis), workAt: this.#work };
+    progress.task = { weight, handedAt: this.#timeOf(millis), workAt: this.#work };
   }
 
   /** The node never got its last batch. */
@@ -87,20 +108,26 @@ export class Pace {
 
   /** What a node that asks now stands for. */
   claim(node: number, left: number, millis: number): Claim {
-    const isTimed = this.#elapsed >= CREDIBLE_PART * this.#predicted;
-    const now = isTimed ? this.#timeOf(millis) : this.#work;
-    const pullCost = this.#cost.value;
-    const scale = isTimed ? this.#scale() : 1;
+    const view = this.#view(millis);
+    const { now, pullCost, scale } = view;
     for (let i = 0; i < this.outlook.nodeTotal; i++) {
       const progress = this.#nodes.get(i);
-      const speed = progress && isTimed ? speedOf(progress, scale) : 1;
-      this.#speeds[i] = speed / scale;
-      this.#ready[i] = pullCost + this.#freeAt(progress, now, isTimed, pullCost, scale / speed);
+      this.#speeds[i] = (progress ? this.#speedOf(progress, view) : 1) / scale;
+      this.#ready[i] = pullCost + this.#freeAt(progress, view);
     }
     const line = finishLine(left, this.#speeds, this.#ready);
     const speed = this.#speeds[node] ?? 1 / scale;
-    const share = speed * (line - now - pullCost);
-    return { share, batches: this.#nodes.get(node)?.batches ?? 0, left, pullCost };
+    return { share: speed * (line - now - pullCost), batches: this.#nodes.get(node)?.batches ?? 0, left, pullCost };
+  }
+
+  #view(millis: number): View {
+    const isTimed = this.#elapsed >= CREDIBLE_PART * this.#predicted;
+    return {
+      isTimed,
+      now: isTimed ? this.#timeOf(millis) : this.#work,
+      scale: isTimed ? this.#scale() : 1,
+      pullCost: this.#cost.value,
+    };
   }
 
   /** How much longer than predicted all take. */
@@ -110,13 +137,25 @@ export class Pace {
   }
 
   /** When the node is expected to be done with what it has, now at the earliest. */
-  #freeAt(progress: Progress | undefined, now: number, isTimed: boolean, pullCost: number, slowness: number): number {
+  #freeAt(progress: Progress | undefined, view: View): number {
+    const { now } = view;
     // A node that did not come yet, or is overdue, is expected after as long again (Lindy's law): it may be gone.
     if (!progress) return 2 * now;
-    const { task } = progress;
-    if (!task) return now;
-    const end = (isTimed ? task.handedAt : task.workAt) + pullCost + task.weight * slowness;
+    if (!progress.task) return now;
+    const end = this.#endOf(progress, progress.task, view);
     return end < now ? 2 * now - end : end;
+  }
+
+  #endOf(progress: Progress, { weight, handedAt, workAt }: Task, view: View): number {
+    const { isTimed, scale, pullCost } = view;
+    return (isTimed ? handedAt : workAt) + pullCost + (weight * scale) / this.#speedOf(progress, view);
+  }
+
+  /** Beside the others: 1 as long as nothing is known. */
+  #speedOf({ predicted, elapsed }: Progress, { isTimed, scale }: View): number {
+    if (!isTimed || elapsed === 0) return 1;
+    const trust = Math.min(1, elapsed / (SPEED_SECONDS * WEIGHTS_PER_SECOND));
+    return 1 + trust * (clamp((predicted / elapsed) * scale, GREATEST_SPEED) - 1);
   }
 
   #progress(node: number): Progress {
@@ -130,13 +169,6 @@ export class Pace {
     this.#beginning ??= millis;
     return (Math.max(0, millis - this.#beginning) / 1000) * WEIGHTS_PER_SECOND;
   }
-}
-
-/** Beside the others: 1 as long as nothing is known. */
-function speedOf({ predicted, elapsed }: Progress, scale: number): number {
-  if (elapsed === 0) return 1;
-  const trust = Math.min(1, elapsed / (SPEED_SECONDS * WEIGHTS_PER_SECOND));
-  return 1 + trust * (clamp((predicted / elapsed) * scale, GREATEST_SPEED) - 1);
 }
 
 /** Between 1 / greatest and greatest. */

@@ -8,6 +8,8 @@ const SCALE_ERROR = 0.2;
 /** How far the setting may be off, in parts of it. */
 const SETTING_ERROR = 2;
 const GREATEST_FACTOR = 10;
+/** A batch beyond so many standard deviations says no more than one at them. */
+const OUTLIER = 2;
 
 /**
  * What a node loses between two batches: the setting first, then what batches of different sizes tell. A straight line
@@ -27,9 +29,13 @@ export class PullCost {
     this.#y = this.#one * setting;
   }
 
-  /** A batch of this weight took so long, its pull included. */
-  learn(weight: number, elapsed: number): void {
-    const trust = 1 / ((BATCH_ERROR * weight) ** 2 + LEAST_ERROR ** 2);
+  /** A batch of this weight took so long, its pull included. One that is far off the line is cut to what is likely. */
+  learn(weight: number, took: number): void {
+    const variance = (BATCH_ERROR * weight) ** 2 + LEAST_ERROR ** 2;
+    const trust = 1 / variance;
+    const { begin, slope } = this.#line();
+    const most = OUTLIER * Math.sqrt(variance);
+    const elapsed = Math.min(most, Math.max(-most, took - begin - slope * weight)) + begin + slope * weight;
     this.#ww += trust * weight * weight;
     this.#w += trust * weight;
     this.#one += trust;
@@ -38,7 +44,14 @@ export class PullCost {
   }
 
   get value(): number {
-    const begin = (this.#ww * this.#y - this.#w * this.#wy) / (this.#ww * this.#one - this.#w * this.#w);
-    return Math.min(GREATEST_FACTOR * this.setting, Math.max(0, begin));
+    return Math.min(GREATEST_FACTOR * this.setting, Math.max(0, this.#line().begin));
+  }
+
+  #line(): { begin: number; slope: number } {
+    const determinant = this.#ww * this.#one - this.#w * this.#w;
+    return {
+      begin: (this.#ww * this.#y - this.#w * this.#wy) / determinant,
+      slope: (this.#one * this.#wy - this.#w * this.#y) / determinant,
+    };
   }
 }

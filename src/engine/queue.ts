@@ -13,8 +13,12 @@ export interface Batch {
   handed_at: number;
   /** Indices into the queue's test files. */
   files: number[];
+  /** The node's first request: what it had before is nothing that it works on now. */
+  starts: boolean;
   /** A fixed split: files that the node had in an earlier run, handed to it again. */
   again: boolean;
+  /** It was handed out by an earlier queue, which this one repeats. */
+  copied: boolean;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
   /** Whether the answer is known to have been written. Journaled only for clients without batch_uuid. */
@@ -27,7 +31,9 @@ export interface Pull {
   batch_uuid: string | null;
   /** The client says that it sent this request before. */
   isRetry: boolean;
-  /** A first request of a node (can_initialize_queue) that wants the last split again (fixed_queue_split). */
+  /** The node's first request (can_initialize_queue). */
+  starts: boolean;
+  /** It starts, and wants the last split again (fixed_queue_split). */
   wantsLastSplit: boolean;
   /** The node's recorded subset since this queue began. */
   recordedSubset: string | null;
@@ -71,7 +77,7 @@ export class Queue {
     for (const batch of journal) {
       // What was handed out again is not taken by that: it may have been put back before.
       if (!batch.again) for (const file of batch.files) this.#untaken.remove(file);
-      this.#pace.asks(batch.node_index, batch.run, batch.handed_at);
+      if (!batch.copied) this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
       this.#add(batch);
     }
     for (const { batches } of this.#nodes.values()) {
@@ -107,7 +113,7 @@ export class Queue {
       // Nothing came in between: the same batch serves, under whatever uuid.
       return { batch: this.#answer(last, request), isNew: false };
     }
-    this.#pace.asks(request.node_index, request.run, now);
+    this.#pace.asks(request.node_index, request.starts, now);
     const files = again ? all : this.#takeFor(request.node_index, now);
     if (files.length === 0) {
       node.emptyHanded.add(request.run);
@@ -121,7 +127,9 @@ export class Queue {
       batch_uuid: request.batch_uuid,
       handed_at: now,
       files,
+      starts: request.starts,
       again,
+      copied: false,
       build_subset_id: again ? request.recordedSubset : null,
       delivered: false,
     };
@@ -176,10 +184,10 @@ export class Queue {
 
   /** A batch that was handed out, now or before the queue was read back. */
   #add(batch: Batch): void {
-    const { node_index, run, files, handed_at } = batch;
+    const { node_index, files, handed_at } = batch;
     this.#node(node_index).batches.push(batch);
     const weight = files.reduce((sum, file) => sum + this.weights[file]!, 0);
-    this.#pace.gets(node_index, run, weight, handed_at);
+    if (!batch.copied) this.#pace.gets(node_index, weight, handed_at);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
   }

@@ -1,6 +1,5 @@
-import { queueMakespan } from '../plan/batch.js';
-import { lowerBound } from '../plan/bound.js';
 import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/estimate.js';
+import { expectQueue } from '../plan/expect-queue.js';
 import { forecast } from '../plan/forecast.js';
 import { pack } from '../plan/pack.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
@@ -51,12 +50,12 @@ export function prepareSplit(store: Store, sent: Sent, project: number): Prepare
   const paths = distinctPaths(test_files);
   const files = estimate(paths, knownTimes(store, project, message.branch, paths), SPLIT_PERCENTILE);
   const json = files.map(toJson);
-  const { nodes, makespan, lowerBound } = pack(weightsOf(files), message.node_total);
+  const packing = pack(weightsOf(files), message.node_total);
   return {
     ...prepared,
     plan: {
-      nodes: toSegments(nodes.map(indices => `[${indices.map(file => json[file]!).join()}]`)),
-      forecast: forecast(files, message.node_total, makespan, lowerBound),
+      nodes: toSegments(packing.nodes.map(indices => `[${indices.map(file => json[file]!).join()}]`)),
+      forecast: forecast(files, message.node_total, packing),
     },
   };
 }
@@ -84,16 +83,15 @@ export function prepareQueue(
   const files = estimate(paths, knownTimes(store, project, message.branch, paths), QUEUE_PERCENTILE);
   const weights = weightsOf(files);
   const { node_total: nodeTotal } = message;
-  const bound = lowerBound(weights, nodeTotal);
-  const guessed = files.filter(({ time_execution }) => time_execution === null).length > files.length / 2;
-  const makespan = queueMakespan(weights, bound, { nodeTotal, pullCost, isGuessed: guessed });
+  const isGuessed = files.filter(({ time_execution }) => time_execution === null).length > files.length / 2;
+  const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
   return {
     ...prepared,
     plan: {
       files: toSegments(files.map(toJson)),
       weights,
-      guessed,
-      forecast: forecast(files, nodeTotal, makespan, bound),
+      guessed: isGuessed,
+      forecast: forecast(files, nodeTotal, expectation),
     },
   };
 }

@@ -42,24 +42,3 @@ export function batchWeight(
   const part = PART * share;
   return share - part < PULLS_SAVED * pullCost || batches >= BATCHES_IN_PARTS ? share : part;
 }
-
-/**
- * The makespan of a queue whose nodes start together and whose predictions are exact: what each of them does, and pulls.
- *
- * @param lowerBound of the files alone
- */
-export function queueMakespan(
-  weights: Float64Array,
-  lowerBound: number,
-  outlook: QueueOutlook,
-): number {
-  const { nodeTotal, pullCost } = outlook;
-  const whole = weights.reduce((sum, weight) => sum + weight, 0) / nodeTotal;
-  // A batch has a file at least.
-  const most = Math.ceil(weights.length / nodeTotal);
-  let batches = 0;
-  for (let share = whole; share > 0 && batches < most; batches++) {
-    share -= batchWeight({ share, batches, left: share * nodeTotal, pullCost }, outlook);
-  }
-  return Math.ceil(Math.max(whole + batches * pullCost, batches === 0 ? 0 : lowerBound + pullCost));
-}

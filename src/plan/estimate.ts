@@ -27,8 +27,8 @@ export const QUEUE_PERCENTILE = 0.9;
 const ENOUGH_KNOWN = 3;
 /** Seconds that a file is taken for while no file of the project was ever measured. */
 const FIRST_GUESS_SECONDS = 1;
-/** Directories further up than this are not asked. */
-const MOST_LEVELS = 32;
+/** Directories further up than this are not asked: that bounds the work for deep ones, each of its own. */
+const MOST_LEVELS = 8;
 /** Of what its file takes by case, what a case is taken for at least, however much the known cases take of it. */
 const LEAST_PART = 0.1;
 

@@ -1,4 +1,19 @@
+import type { Estimate } from './estimate.js';
+import { usefulNodes } from './useful-nodes.js';
 import { toSeconds } from './weight.js';
+
+/** What a plan comes to if its estimates are exact. Weights: see weight.ts. */
+export interface Expectation {
+  /** When the last node is done. */
+  makespan: number;
+  /** No plan for whole files has a smaller makespan (see bound.ts): one that equals it is proved to be a best one. */
+  lowerBound: number;
+  /**
+   * Whether the longest file alone decides: the other nodes wait for it, and neither another plan nor more nodes would
+   * end sooner, only a shorter file. Not so when all nodes end with it.
+   */
+  isBoundByFile: boolean;
+}
 
 /** What a split or queue is expected to come to: kept with it. Times are seconds. */
 export interface Forecast {
@@ -8,41 +23,37 @@ export interface Forecast {
   lower_bound: number;
   /** makespan / lower_bound, the proved gap; 1 when there is none. */
   ratio: number;
+  /** The longest file alone decides, and the other nodes wait for it. */
+  bound_by_file: boolean;
   /** Files never measured, planned with a guess. */
   unknown_files: number;
   /** The files that alone take longer than a node's fair share, slowest first: splitting these makes the build faster. */
   binding_files: { path: string; seconds: number }[];
-  /** Nodes beyond these make nothing faster, unless the longest file is split. */
+  /** Nodes beyond these make nothing faster, unless the longest file is split (see useful-nodes.ts). */
   useful_nodes: number;
-}
-
-export interface PlannedFile {
-  path: string;
-  /** See weight.ts. */
-  weight: number;
-  /** Null: never measured. */
-  time_execution: number | null;
 }
 
 /** Binding files that are named; more are as good as all. */
 const FILES_NAMED = 10;
 
-/**
- * @param files in descending order of weight
- * @param makespan a weight, as is `lowerBound`
- */
-export function forecast(files: readonly PlannedFile[], nodes: number, makespan: number, lowerBound: number): Forecast {
-  const total = files.reduce((sum, { weight }) => sum + weight, 0);
-  const longest = files[0]?.weight ?? 0;
+/** @param files in descending order of weight */
+export function forecast(
+  files: readonly Estimate[],
+  nodes: number,
+  { makespan, lowerBound, isBoundByFile }: Expectation,
+): Forecast {
+  const weights = Float64Array.from(files, ({ weight }) => weight);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
   return {
     makespan: toSeconds(makespan),
     lower_bound: toSeconds(lowerBound),
     ratio: lowerBound === 0 ? 1 : makespan / lowerBound,
+    bound_by_file: isBoundByFile,
     unknown_files: files.filter(({ time_execution }) => time_execution === null).length,
     binding_files: files
       .slice(0, FILES_NAMED)
       .filter(({ weight }) => weight > total / nodes)
       .map(({ path, weight }) => ({ path, seconds: toSeconds(weight) })),
-    useful_nodes: longest === 0 ? 1 : Math.ceil(total / longest),
+    useful_nodes: usefulNodes(weights),
   };
 }

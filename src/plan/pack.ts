@@ -1,23 +1,16 @@
 import { lowerBound } from './bound.js';
-import { refine, type Split } from './refine.js';
+import type { Expectation } from './forecast.js';
+import { longestFirst } from './longest-first.js';
+import { refine } from './refine.js';
 
-export interface Packing {
+export interface Packing extends Expectation {
   /** Indices of the files of each node, slowest first; a node beyond the files gets none. */
   nodes: number[][];
-  /** The load of the fullest node. */
-  makespan: number;
-  /** No split of whole files has a smaller makespan (see bound.ts): one that equals it is proved to be a best one. */
-  lowerBound: number;
-  /**
-   * Whether the longest file alone decides: the other nodes wait for it, and neither another split nor more nodes would
-   * end sooner, only a shorter file. Not so when all nodes end with it.
-   */
-  isBoundByFile: boolean;
 }
 
 /**
- * Splits files over nodes so that the fullest node has as little as possible: longest processing time first
- * (Graham 1969), refined as long as it is above the lower bound. The same list always gives the same split.
+ * Splits files over nodes so that the fullest node has as little as possible: the longest first, refined as
+ * long as it is above the lower bound. The same list always gives the same split.
  *
  * @param weights whole numbers (see weight.ts) by file, in descending order
  */
@@ -37,35 +30,4 @@ export function pack(weights: Float64Array, nodes: number): Packing {
     lowerBound: bound,
     isBoundByFile: makespan === weights[0] && loads.some(load => load < makespan),
   };
-}
-
-/** Gives each file to the emptiest node, of equally empty ones the lowest. */
-function longestFirst(weights: Float64Array, nodes: number): Split {
-  const first = new Int32Array(nodes).fill(-1);
-  const last = new Int32Array(nodes);
-  const next = new Int32Array(weights.length).fill(-1);
-  const loads = new Float64Array(nodes);
-  // A binary heap of nodes, the emptiest on top. All are empty: any order is a heap.
-  const heap = Uint32Array.from({ length: nodes }, (_, node) => node);
-  for (let file = 0; file < weights.length; file++) {
-    const node = heap[0]!;
-    const load = loads[node]! + weights[file]!;
-    if (first[node] === -1) first[node] = file;
-    else next[last[node]!] = file;
-    last[node] = file;
-    loads[node] = load;
-    let at = 0;
-    for (let child = 1; child < nodes; child = 2 * at + 1) {
-      if (child + 1 < nodes && isEmptier(heap[child + 1]!, heap[child]!, loads)) child += 1;
-      if (!isEmptier(heap[child]!, node, loads)) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = node;
-  }
-  return { first, loads, next };
-}
-
-function isEmptier(node: number, other: number, loads: Float64Array): boolean {
-  return loads[node]! < loads[other]! || (loads[node] === loads[other] && node < other);
 }

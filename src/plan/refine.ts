@@ -12,8 +12,6 @@ export interface Split {
 /** A step is a file or a subset looked at, some nanoseconds. The same list gets the same steps on any machine. */
 const STEPS = 500_000;
 const STEPS_PER_FILE = 20;
-/** How much fuller than the best split a detour may be. */
-const DETOUR = 0.02;
 /** Of more files than a subset is looked for in, so many of the slowest are among those searched. */
 const SLOWEST = 8;
 
@@ -22,8 +20,7 @@ const SLOWEST = 8;
  *
  * The one move is to divide the files of two nodes anew, with the nearest subset sum: between the fullest node and the
  * emptiest one evenly (Haouari, Gharbi and Jemmali 2006). When that does not help, two nodes at random are divided at
- * random, but so that both stay below the fullest, and the fullest tries those. After as many vain tries
- * as there are nodes, two may even become a little fuller than the best split, which is kept. Of many files only some
+ * random, but so that both stay below the fullest, and the fullest tries those. Of many files only some
  * may change hands: of each length some, or, after a random division, the slowest and some of the others.
  */
 export function refine(weights: Float64Array, split: Split, enough: number): void {
@@ -58,31 +55,14 @@ class Refinement {
 
   run(enough: number): void {
     const { loads } = this.split;
-    let kept = copy(this.split);
-    let best = Infinity;
-    for (let vain = 0; this.#left > 0; ) {
+    while (this.#left > 0) {
       const fullest = this.#order[this.#nodes - 1]!;
-      const makespan = loads[fullest]!;
-      if (makespan <= enough) return;
+      if (loads[fullest]! <= enough) return;
       if (this.#relieve(fullest, this.#order[0]!, 0)) continue;
-      vain += 1;
-      const isDetour = vain % this.#nodes === 0;
-      if (isDetour && makespan < best) {
-        best = makespan;
-        kept = copy(this.split);
-        this.#left -= this.weights.length;
-      }
       const one = this.#below(this.#nodes);
       const other = (one + 1 + this.#below(this.#nodes - 1)) % this.#nodes;
-      if (!this.#shake(one, other, isDetour ? Math.ceil(best * (1 + DETOUR)) : makespan)) continue;
-      // After a detour the fullest and the emptiest are often these two, and would only go back.
-      if (isDetour) this.#relieve(this.#order[this.#nodes - 1]!, this.#below(this.#nodes), SLOWEST);
-      else if (!this.#relieve(fullest, one, SLOWEST)) this.#relieve(fullest, other, SLOWEST);
-    }
-    if (loads[this.#order[this.#nodes - 1]!]! > best) {
-      this.split.first.set(kept.first);
-      this.split.next.set(kept.next);
-      loads.set(kept.loads);
+      if (!this.#shake(one, other, loads[fullest]!)) continue;
+      if (!this.#relieve(fullest, one, SLOWEST)) this.#relieve(fullest, other, SLOWEST);
     }
   }
 
@@ -200,8 +180,4 @@ class Refinement {
     this.#random ^= this.#random << 5;
     return Math.floor(((this.#random >>> 0) / 2 ** 32) * bound);
   }
-}
-
-function copy({ first, loads, next }: Split): Split {
-  return { first: first.slice(), loads: loads.slice(), next: next.slice() };
 }

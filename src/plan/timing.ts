@@ -16,8 +16,9 @@ export interface Timing {
 export interface Measurement {
   build: string;
   seconds: number;
-  /** When the run was recorded, in milliseconds since 1970. */
+  /** When the run was recorded, and the first of its build, in milliseconds since 1970. */
   at: number;
+  began: number;
   run: RunKind;
 }
 
@@ -31,12 +32,12 @@ const ABSURD_FACTOR = 10;
 
 /**
  * The timing after a measurement. A build counts once, however often it ran the path: null, and nothing to change,
- * when the timing has left the build of a retry behind, or knows of the resent run.
+ * when another build has measured the path since that of a retry began, or the timing knows of the resent run.
  * @param elsewhere the timing on another branch, asked for when this is the first value on its own
  */
 export function measure(
   timing: Timing | undefined,
-  { build, seconds, at, run }: Measurement,
+  { build, seconds, at, began, run }: Measurement,
   elsewhere: () => Timing | undefined,
 ): Timing | null {
   if (!timing) {
@@ -48,7 +49,7 @@ export function measure(
   if (timing.build === build) {
     return { ...timing, times: [...timing.times, seconds].slice(-TIMES_KEPT), at: Math.max(at, timing.at) };
   }
-  if (run === 'retried') return null;
+  if (run === 'retried' && timing.at >= began) return null;
   return { before: levelOf(timing), build, times: [seconds], at: Math.max(at, timing.at) };
 }
 

@@ -51,6 +51,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
         batch_uuid: message.batch_uuid ?? null,
         isRetry: request.retryCount > 0,
         hasLeft: request.hasLeft,
+        starts: can_initialize_queue,
         wantsLastSplit,
         recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, open.record.created_at) : null,
       },

@@ -69,13 +69,6 @@ function putSubset(
   const idKey = buildIdKey(project, key);
   const known = store.buildIds.get(idKey);
   const id = known ?? randomUUID();
-  const of = { project, branch: key.branch, build: id };
-  const node = store.nodeRuns.get([id, key.node_index]);
-  if (isRetry && node && store.subsets.get([id, -node.recorded_at, node.subset])?.test_files === run.json) {
-    return { ...of, run: 'resent', at: node.recorded_at };
-  }
-  if (node && node.runs >= limits.runsPerNode) return null;
-
   const build: BuildRecord = known
     ? store.builds.get(known)!
     : {
@@ -89,6 +82,13 @@ function putSubset(
         subsets: 0,
         test_files: 0,
       };
+  const of = { project, branch: key.branch, build: id, began: build.created_at };
+  const node = store.nodeRuns.get([id, key.node_index]);
+  if (isRetry && node && store.subsets.get([id, -node.recorded_at, node.subset])?.test_files === run.json) {
+    return { ...of, run: 'resent', at: node.recorded_at };
+  }
+  if (node && node.runs >= limits.runsPerNode) return null;
+
   if (!known) {
     void store.buildIds.put(idKey, id);
     for (const filter of filterKeys(build)) {

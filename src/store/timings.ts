@@ -22,6 +22,8 @@ export interface RunOf {
   build: string;
   run: RunKind;
   at: Millis;
+  /** When the first run of the build was recorded. */
+  began: Millis;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface RunOf {
  * that a large suite does not hold up everybody else's commits. Returns where to go on, null at the end.
  */
 export function putTimings(store: Store, { pathKeys, seconds }: Measured, from: number, of: RunOf): number | null {
-  const { project, branch, build, run, at } = of;
+  const { project, branch, ...rest } = of;
   const end = Math.min(pathKeys.length, from + limits.timingsPerCommit);
   const [own, ...others] = scopesOf(store, project, branch) as [string, ...string[]];
   const all = scopeOf(project, null);
@@ -37,7 +39,7 @@ export function putTimings(store: Store, { pathKeys, seconds }: Measured, from: 
     const key = pathKeys[i]!;
     const elsewhere = () => find(store, others, key);
     for (const scope of [own, all]) {
-      const measurement = { build, seconds: seconds[i]!, at, run };
+      const measurement = { ...rest, seconds: seconds[i]! };
       const timing = measure(store.timings.get(scope + key), measurement, scope === own ? elsewhere : () => undefined);
       if (timing) void store.timings.put(scope + key, { ...timing, v: 1 });
     }
@@ -85,16 +87,19 @@ function find(store: Store, scopes: readonly string[], key: string): TimingRecor
   return undefined;
 }
 
-/** The sum of the test cases of a file that there are now; null when none is known. */
+/** The sum of the test cases of a file that there are now, each on the first scope that has it; null when none is known. */
 function secondsOfCases(store: Store, scopes: readonly string[], fileKey: string): number | null {
+  const seconds = new Map<string, number>();
   for (const scope of scopes) {
     const range = { start: `${scope}${fileKey}-`, end: `${scope}${fileKey}~`, limit: limits.casesPerFile };
-    const cases = [...store.timings.getRange(range)].map(({ value }) => value);
-    if (cases.length === 0) continue;
+    const cases = [...store.timings.getRange(range)];
     // A case that is not measured any more while others are is gone, or has another name.
-    const since = cases.reduce((last, { at }) => Math.max(last, at), 0) - limits.staleCaseMilliseconds;
-    const sum = cases.reduce((seconds, timing) => seconds + (timing.at < since ? 0 : estimateOf(timing)), 0);
-    return toSeconds(toWeight(sum));
+    const since = cases.reduce((last, { value }) => Math.max(last, value.at), 0) - limits.staleCaseMilliseconds;
+    for (const { key, value } of cases) {
+      const name = key.slice(scope.length);
+      if (value.at >= since && !seconds.has(name)) seconds.set(name, estimateOf(value));
+    }
   }
-  return null;
+  if (seconds.size === 0) return null;
+  return toSeconds(toWeight([...seconds.values()].reduce((sum, each) => sum + each, 0)));
 }

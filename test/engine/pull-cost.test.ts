@@ -26,7 +26,7 @@ describe('the cost of a pull', () => {
     [2, 0.2],
     [1, 3],
   ])('set to %d s is found to be %d s', (setting, actual) => {
-    expect(Math.abs(learned(setting, actual, 60) - actual)).toBeLessThan(0.7);
+    expect(Math.abs(learned(setting, actual, 60) - actual)).toBeLessThan(0.8);
   });
 
   it('is nearer to the truth than the setting after some batches', () => {
@@ -41,10 +41,18 @@ describe('the cost of a pull', () => {
     expect(cost.value / SECOND).toBeLessThan(2.5);
   });
 
+  it('is not moved far by one batch that hung', () => {
+    const cost = new PullCost(2 * SECOND);
+    for (let batch = 0; batch < 10; batch++) cost.learn(10 * SECOND, 12 * SECOND);
+    const before = cost.value;
+    cost.learn(SECOND, 600 * SECOND);
+    expect(cost.value - before).toBeLessThan(2 * SECOND);
+  });
+
   it('stays within reason, whatever batches take', () => {
     const cost = new PullCost(2 * SECOND);
     for (let batch = 1; batch < 50; batch++) cost.learn(SECOND, 100_000 * SECOND);
-    expect(cost.value).toBe(20 * SECOND);
+    expect(cost.value).toBeLessThanOrEqual(20 * SECOND);
     const idle = new PullCost(2 * SECOND);
     for (let batch = 1; batch < 50; batch++) idle.learn(batch * SECOND, 0.5 * batch * SECOND);
     expect(idle.value).toBeGreaterThanOrEqual(0);

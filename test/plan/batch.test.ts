@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batchWeight, queueMakespan } from '../../src/plan/batch.js';
-import { lowerBound } from '../../src/plan/bound.js';
+import { batchWeight } from '../../src/plan/batch.js';
 
 const seed = 20_260_103;
 
@@ -55,28 +54,5 @@ describe('the size of a batch', () => {
   it('is the whole share for a node that came often enough', () => {
     expect(batchWeight({ ...claimed, batches: 5 }, known)).toBe(600_000);
     expect(batchWeight({ ...claimed, batches: 6 }, known)).toBe(1_000_000);
-  });
-});
-
-describe('the makespan of a queue', () => {
-  const makespan = (weights: number[], nodeTotal: number, pullCost: number) => {
-    const sorted = Float64Array.from(weights);
-    return queueMakespan(sorted, lowerBound(sorted, nodeTotal), { nodeTotal, pullCost, isGuessed: false });
-  };
-
-  it('is the share of each node and its pulls', () => {
-    expect(makespan(Array<number>(80).fill(1000), 8, 0)).toBe(10_000);
-    // 60 %, 60 % of the rest, and the 16 % that are left: three pulls, unless those are worth less than three.
-    expect(makespan(Array<number>(80).fill(1000), 8, 500)).toBe(11_500);
-    expect(makespan(Array<number>(80).fill(1000), 8, 600)).toBe(11_200);
-  });
-
-  it('is at least the longest file and its pull', () => {
-    expect(makespan([50_000, 10, 10], 3, 600)).toBe(50_600);
-  });
-
-  it('has no more pulls than files', () => {
-    expect(makespan([1000, 1000], 2, 1)).toBe(1001);
-    expect(makespan([], 2, 1)).toBe(0);
   });
 });

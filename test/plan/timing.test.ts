@@ -18,7 +18,7 @@ function timingAfter(builds: readonly (readonly number[])[]): Timing {
 }
 
 function measurement(build: number, seconds: number, more: Partial<Measurement> = {}): Measurement {
-  return { build: `build-${build}`, seconds, at: NOW + build * DAY, run: 'first', ...more };
+  return { build: `build-${build}`, seconds, at: NOW + build * DAY, began: NOW + build * DAY, run: 'first', ...more };
 }
 
 describe('a timing', () => {
@@ -46,6 +46,20 @@ describe('a timing', () => {
   it('takes no retry of a build that it has left behind', () => {
     const timing = timingAfter([[10], [12]]);
     expect(measure(timing, measurement(0, 500, { at: NOW + 3 * DAY, run: 'retried' }), nowhere)).toBeNull();
+  });
+
+  it('takes what a retry is the first to measure in its build', () => {
+    const timing = timingAfter([[10]]);
+    const next = measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000, run: 'retried' }), nowhere);
+    expect(next).toEqual(measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000 }), nowhere));
+  });
+
+  it('of the least times there are is positive, and follows greater ones', () => {
+    const least = Number.MIN_VALUE;
+    expect(estimateOf(timingAfter([[least, least]]))).toBe(least);
+    const seconds = estimateOf(timingAfter([[least, least], [1], [1], [1]]));
+    expect(seconds).toBeGreaterThan(0.5);
+    expect(seconds).toBeLessThanOrEqual(1);
   });
 
   it('takes a run that was sent again only if it does not know it', () => {

@@ -22,6 +22,7 @@ describe('the forecast', () => {
       makespan: 30,
       lower_bound: 30,
       ratio: 1,
+      bound_by_file: true,
       unknown_files: 0,
       binding_files: [{ path: 'a_spec.rb', seconds: 30 }],
       useful_nodes: 2,

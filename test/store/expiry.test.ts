@@ -56,7 +56,7 @@ function handOut(queues: Queues, id: string, files: number): Promise<null> {
   return queues.update(id, ({ queue: state }) => {
     for (let i = 0; i < files; i++) {
       const uuid = `u-${i}`;
-      const pull = { node_index: i, run: 'run', batch_uuid: uuid, isRetry: false, wantsLastSplit: false };
+      const pull = { node_index: i, run: 'run', batch_uuid: uuid, isRetry: false, starts: false, wantsLastSplit: false };
       queues.journal(id, state.pull({ ...pull, recordedSubset: null, hasLeft: () => false }, NOW)!.batch);
     }
     return null;
@@ -129,7 +129,7 @@ describe('the expiry of a queue', () => {
     const store = temporaryStore();
     const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
     await queue(queues, keys, 'queue-1', 5);
-    const pull = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, wantsLastSplit: false };
+    const pull = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false };
     const seq = await queues.update('queue-1', ({ queue: state }) => {
       const { batch } = state.pull({ ...pull, recordedSubset: null, hasLeft: () => false }, NOW)!;
       queues.journal('queue-1', batch);

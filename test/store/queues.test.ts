@@ -36,7 +36,7 @@ function create(
 
 function pull(queues: Queues, id: string, node_index: number, given: Partial<Pull> = {}): Promise<Batch | null> {
   return queues.update(id, ({ queue }) => {
-    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, wantsLastSplit: false, ...given };
+    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, ...given };
     const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
     if (handed?.isNew) queues.journal(id, handed.batch);
     return handed?.batch ?? null;
@@ -103,7 +103,7 @@ describe('a queue in the store', () => {
     const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
     const failing = queues.update(id, ({ queue }) => {
       queue.pull(
-        { node_index: 0, run: 'run', batch_uuid: 'u', isRetry: false, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false },
+        { node_index: 0, run: 'run', batch_uuid: 'u', isRetry: false, starts: false, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false },
         NOW,
       );
       throw new Error('the disk is full');

@@ -20,7 +20,7 @@ export function temporaryStore(): Store {
 export const NOBODY = { user_seat: null, build_author: null };
 
 /** What a plan of no files comes to. */
-export const FORECAST = forecast([], 1, 0, 0);
+export const FORECAST = forecast([], 1, { makespan: 0, lowerBound: 0, isBoundByFile: false });
 
 /** A queue as it is created. */
 export function queueRecord(keys: QueueKeys, node_total: number, at: number): QueueRecord {
@@ -51,7 +51,7 @@ export async function recordTimes(
   const run = toRecordedRun(Object.entries(times).map(([path, time_execution]) => ({ path, time_execution })));
   for (let from: number | null = 0; from !== null;) {
     const start: number = from;
-    const of: RunOf = { project, branch: 'main', build: `build-${at}`, run: 'first', at };
+    const of: RunOf = { project, branch: 'main', build: `build-${at}`, run: 'first', at, began: at };
     from = await commit(store, () => putTimings(store, run, start, of));
   }
 }
