@@ -17,8 +17,6 @@ export interface Batch {
   starts: boolean;
   /** A fixed split: files that the node had in an earlier run, handed to it again. */
   again: boolean;
-  /** It was handed out by an earlier queue, which this one repeats. */
-  copied: boolean;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
   /** Whether the answer is known to have been written. Journaled only for clients without batch_uuid. */
@@ -77,7 +75,7 @@ export class Queue {
     for (const batch of journal) {
       // What was handed out again is not taken by that: it may have been put back before.
       if (!batch.again) for (const file of batch.files) this.#untaken.remove(file);
-      if (!batch.copied) this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
+      this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
       this.#add(batch);
     }
     for (const { batches } of this.#nodes.values()) {
@@ -129,7 +127,6 @@ export class Queue {
       files,
       starts: request.starts,
       again,
-      copied: false,
       build_subset_id: again ? request.recordedSubset : null,
       delivered: false,
     };
@@ -187,7 +184,7 @@ export class Queue {
     const { node_index, files, handed_at } = batch;
     this.#node(node_index).batches.push(batch);
     const weight = files.reduce((sum, file) => sum + this.weights[file]!, 0);
-    if (!batch.copied) this.#pace.gets(node_index, weight, handed_at);
+    this.#pace.gets(node_index, weight, handed_at);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
   }

@@ -53,8 +53,7 @@ export class JobPool {
     if (body.length < limits.pooledBodyBytes) {
       const sent = decodeBody(body);
       const known = project ?? authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
-      const test_files = sent['test_files'];
-      if (!Array.isArray(test_files) || test_files.length < limits.pooledTestFiles) {
+      if (!this.#isLarge(job, sent['test_files'], known)) {
         return { project: known, prepared: posts[job](this.store, sent, known, this.options) as ReturnType<Posts[K]> };
       }
     }
@@ -70,6 +69,13 @@ export class JobPool {
 
   async close(): Promise<void> {
     await this.#piscina.close();
+  }
+
+  #isLarge(job: keyof Posts, test_files: unknown, project: number): boolean {
+    if (!Array.isArray(test_files) || test_files.length === 0) return false;
+    // A file may be known by thousands of test cases.
+    const looksUpCases = job !== 'prepareSubset' && this.store.projects.get(project)?.has_test_cases;
+    return looksUpCases || test_files.length >= limits.pooledTestFiles;
   }
 
   async #run(task: PostTask | ReadTask, transferList: ArrayBuffer[] = []): Promise<unknown> {

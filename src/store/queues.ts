@@ -96,7 +96,7 @@ export class Queues {
       void store.forecasts.put(id, store.forecasts.get(last)!);
       for (const { value } of store.batches.getRange(journalOf(last))) {
         // What was handed out again was handed out before.
-        if (!value.again) this.journal(id, { ...value, copied: true, delivered: true });
+        if (!value.again) this.journal(id, { ...value, delivered: true });
       }
       return id;
     });

@@ -57,11 +57,17 @@ export function knownTimes(store: Store, project: number, branch: string, paths:
   const keys = new PathKeys();
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;
   const files = new Map<string, number>();
+  let casesLeft: number = limits.casesPerRequest;
   const seconds = paths.map(path => {
     const timing = find(store, scopes, keys.of(path));
     if (timing) return estimateOf(timing);
     const file = fileOf(path);
-    if (file === null) return hasCases ? secondsOfCases(store, scopes, keys.ofFile(path)) : null;
+    if (file === null) {
+      if (!hasCases || casesLeft <= 0) return null;
+      const { seconds: sum, read } = sumOfCases(store, scopes, keys.ofFile(path));
+      casesLeft -= read;
+      return sum;
+    }
     if (!files.has(file)) {
       const whole = find(store, scopes, keys.ofFile(file));
       if (whole) files.set(file, estimateOf(whole));
@@ -87,12 +93,18 @@ function find(store: Store, scopes: readonly string[], key: string): TimingRecor
   return undefined;
 }
 
-/** The sum of the test cases of a file that there are now, each on the first scope that has it; null when none is known. */
-function secondsOfCases(store: Store, scopes: readonly string[], fileKey: string): number | null {
+/** The test cases of a file that there are now, each on the first scope that has it: their sum, null when none is known. */
+function sumOfCases(
+  store: Store,
+  scopes: readonly string[],
+  fileKey: string,
+): { seconds: number | null; read: number } {
   const seconds = new Map<string, number>();
+  let read = 0;
   for (const scope of scopes) {
     const range = { start: `${scope}${fileKey}-`, end: `${scope}${fileKey}~`, limit: limits.casesPerFile };
     const cases = [...store.timings.getRange(range)];
+    read += cases.length;
     // A case that is not measured any more while others are is gone, or has another name.
     const since = cases.reduce((last, { value }) => Math.max(last, value.at), 0) - limits.staleCaseMilliseconds;
     for (const { key, value } of cases) {
@@ -100,6 +112,6 @@ function secondsOfCases(store: Store, scopes: readonly string[], fileKey: string
       if (value.at >= since && !seconds.has(name)) seconds.set(name, estimateOf(value));
     }
   }
-  if (seconds.size === 0) return null;
-  return toSeconds(toWeight([...seconds.values()].reduce((sum, each) => sum + each, 0)));
+  const sum = [...seconds.values()].reduce((all, each) => all + each, 0);
+  return { seconds: seconds.size === 0 ? null : toSeconds(toWeight(sum)), read };
 }

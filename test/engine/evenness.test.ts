@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ballast } from '../../bench/queue-peers.js';
 import { type Build, type Outcome, play } from '../../bench/queue-run.js';
 import { madeUpSuite, randomOf, residual } from '../../bench/suites.js';
+import { type Batch, Queue } from '../../src/engine/queue.js';
+import { toWeight } from '../../src/plan/weight.js';
 
 const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
 
@@ -73,5 +75,74 @@ describe('the nodes of a queue', () => {
 
   it('get everything at once when there is one', () => {
     for (const build of builds({ nodes: 1 })) expect(run(build)).toMatchObject({ mostPulls: 1, ratio: 1 });
+  });
+
+  it('end nearly together also when everything takes twice as long as predicted', () => {
+    const slow = builds().map(build => ({
+      ...build,
+      files: build.files.map(file => ({ ...file, actual: 2 * file.actual })),
+    }));
+    expect(mean(slow.map(build => run(build)))).toBeLessThan(1.03);
+  });
+});
+
+describe('a queue that is read back', () => {
+  it('hands out what it would have handed out had it stayed in memory', () => {
+    for (const { files, nodes } of builds()) {
+      const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
+      const outlook = { nodeTotal: nodes, pullCost: 20_000, isGuessed: false };
+      const journal: Batch[] = [];
+      const pull = (queue: Queue, node_index: number, seconds: number) => {
+        const request = { node_index, run: 'run', batch_uuid: `${node_index} ${seconds}`, isRetry: false };
+        const given = { ...request, starts: seconds < 60, wantsLastSplit: false, recordedSubset: null };
+        const handed = queue.pull({ ...given, hasLeft: () => false }, 1000 * seconds);
+        if (handed) journal.push(structuredClone(handed.batch));
+        return handed?.batch.files;
+      };
+      const kept = new Queue(weights, outlook);
+      for (let node = 0; node < nodes; node++) pull(kept, node, 5 * node);
+      for (let node = 0; node < nodes; node++) pull(kept, node, 100 + 20 * node);
+      const readBack = new Queue(weights, outlook, structuredClone(journal));
+      for (let node = 0; node < nodes; node++) {
+        expect(pull(readBack, node, 250 + node)).toEqual(pull(kept, node, 250 + node));
+      }
+    }
+  });
+});
+
+describe('a queue that repeats another', () => {
+  /** Plays a build whose first run was broken off, and all that it handed out is handed out again first. */
+  const repeat = (build: Build, isCopy: boolean): Outcome => {
+    const { files, nodes } = build;
+    const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
+    const outlook = { nodeTotal: nodes, pullCost: 20_000, isGuessed: false };
+    const journal: Batch[] = [];
+    const pullOf = (queue: Queue, wantsLastSplit: boolean, late: number) => {
+      const seen = new Set<number>();
+      return (node_index: number, millis: number) => {
+        const starts = !seen.has(node_index);
+        seen.add(node_index);
+        const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, recordedSubset: null };
+        const given = { ...request, starts, wantsLastSplit: wantsLastSplit && starts, hasLeft: () => false };
+        const handed = queue.pull(given, late + millis);
+        if (handed) {
+          queue.delivered(handed.batch.seq);
+          journal.push(structuredClone(handed.batch));
+        }
+        return handed?.batch.files ?? [];
+      };
+    };
+    const first = new Queue(weights, outlook);
+    const before = pullOf(first, false, 0);
+    for (let node = 0; node < nodes; node++) before(node, 1000 * node);
+    const copy = new Queue(weights, outlook, structuredClone(journal));
+    return play(build, pullOf(isCopy ? copy : first, true, 3_600_000));
+  };
+
+  it.each([
+    ['of another CI build', true],
+    ['an hour later', false],
+  ])('%s ends nearly as together as the first', (_, isCopy) => {
+    expect(mean(builds().map(build => repeat(build, isCopy)))).toBeLessThan(1.05);
   });
 });

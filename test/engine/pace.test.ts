@@ -108,6 +108,12 @@ describe('the share of a node', () => {
     expect(pace.claim(0, SECOND, NOW + 1000).batches).toBe(0);
   });
 
+  it('takes the cost of a pull as it was set while times are only guessed', () => {
+    const pace = new Pace({ nodeTotal: 2, pullCost: 2 * SECOND, isGuessed: true });
+    for (let batch = 0; batch < 10; batch++) pull(pace, 0, 20 * batch, 1);
+    expect(pace.claim(0, SECOND, NOW + 200_000).pullCost).toBeCloseTo(2 * SECOND);
+  });
+
   it('is even between nodes that are no node of the queue and those that are', () => {
     expect(share(paceOf(2, 0), 7, 100, 0)).toBeCloseTo(50);
   });

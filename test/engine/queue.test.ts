@@ -76,11 +76,20 @@ describe('a queue', () => {
         files: [0],
         starts: false,
         again: false,
-        copied: false,
         build_subset_id: null,
         delivered: false,
       },
     });
+  });
+});
+
+describe('a batch that its node never got', () => {
+  it('is not taken for work that the node has in hand', () => {
+    const queue = new Queue(new Float64Array(100).fill(10_000), { nodeTotal: 2, pullCost: 0, isGuessed: false });
+    const lost = queue.pull(request(), NOW)!;
+    expect(queue.undelivered(lost.batch.seq)).toBe(true);
+    // 60 % of the half of a hundred files.
+    expect(pull(queue, { node_index: 1 }).length).toBe(30);
   });
 });
 

@@ -47,6 +47,12 @@ describe('the size of a batch', () => {
     expect(batchWeight(claimed, { ...known, isGuessed: true })).toBeLessThan(batchWeight(claimed, known) / 3);
   });
 
+  it('is worth a pull while most times are only guessed, unless that is much of what a node has to do', () => {
+    const outlook = { nodeTotal: 8, isGuessed: true };
+    expect(batchWeight({ ...claimed, share: 10_000, left: 800_000 }, outlook)).toBe(20_000);
+    expect(batchWeight({ ...claimed, share: 10_000, left: 80_000 }, outlook)).toBe(2500);
+  });
+
   it('is all that is left for the only node', () => {
     for (const isGuessed of [true, false]) expect(batchWeight(claimed, { nodeTotal: 1, isGuessed })).toBe(8_000_000);
   });

@@ -70,6 +70,7 @@ describe('a level', () => {
     const moved = [0, 1, 7, 14].map(days => secondsOf(follow(level, 13, level.at + days * DAY)));
     expect(moved).toEqual(moved.toSorted((a, b) => a - b));
     expect(new Set(moved).size).toBe(moved.length);
+    expect(moved.at(-1)! - moved[0]!).toBeGreaterThan(0.4);
   });
 });
 
@@ -86,6 +87,10 @@ describe.each(intervals)('a level with recordings %d ms apart', apart => {
 
   it('leaves an absurd first record behind with the second usual one', () => {
     expect(after([28_800, 10, 10], apart)).toBeLessThan(11);
+  });
+
+  it('takes an absurd record for no repetition of one that was absurd the other way', () => {
+    expect(after([...settled, 28_800, 0.001], apart)).toBeGreaterThan(9);
   });
 
   it('is there when an absurd record repeats', () => {

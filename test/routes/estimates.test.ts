@@ -105,4 +105,15 @@ describe('a new file', () => {
     expect(await orderWith('slow/new_spec.rb')).toBeLessThanOrEqual(slow.length);
     expect(await orderWith('fast/deep/new_spec.rb')).toBeGreaterThanOrEqual(slow.length);
   });
+
+  it('comes earlier in a queue than in a split', async () => {
+    const client = await shared.project();
+    const seconds = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`spec/${i}_spec.rb`, i + 1]));
+    await build(client, 'c1', seconds);
+    const paths = [...Object.keys(seconds), 'spec/new_spec.rb'];
+    const placeIn = ({ json }: Reply) => json.test_files.findIndex((file: any) => file.path === 'spec/new_spec.rb');
+    const inSplit = placeIn(await startSplit(client, paths, { node_total: 1 }));
+    const inQueue = placeIn(await initialise(client, paths, { node_total: 1 }));
+    expect([inSplit, inQueue]).toEqual([5, 2]);
+  });
 });

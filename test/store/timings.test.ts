@@ -90,6 +90,15 @@ describe('the runs of one build', () => {
     expect(secondsOf(store, id, ['a_spec.rb'])).toEqual([12]);
   });
 
+  it('of a retry count where it is the first of its build to measure the path', async () => {
+    const store = temporaryStore();
+    const { id, record } = await projectOf(store);
+    await record('main', { a: 10, b: 10 });
+    await record('main', { a: 60, b: 0 }, { commit: 'next' });
+    await record('main', { a: 60, b: 30 }, { commit: 'next' });
+    expect(secondsOf(store, id, ['b'])[0]).toBeGreaterThan(11);
+  });
+
   it('count once also when a retry comes after other builds', async () => {
     const store = temporaryStore();
     const { id, record } = await projectOf(store);
@@ -165,6 +174,16 @@ describe('test cases', () => {
     await record('main', { 'spec/a_spec.rb[1:2]': 4, 'spec/a_spec.rb[1:3]': 5 }, { commit: 'abc', node_index: 1 });
     await record('main', { 'spec/a_spec.rb[1:1]': 3, 'spec/a_spec.rb[1:2]': 9 }, { commit: 'abc' });
     expect(secondsOf(store, id, ['spec/a_spec.rb'])).toEqual([2 + 4 + 5]);
+  });
+
+  it('of a branch that ran few of them are completed by those of others', async () => {
+    const store = temporaryStore();
+    const { id, record } = await projectOf(store);
+    const cases = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a_spec.rb[1:${i}]`, 1]));
+    await record('main', cases);
+    await record('feature', { 'a_spec.rb[1:3]': 5 });
+    expect(secondsOf(store, id, ['a_spec.rb'], 'feature')).toEqual([24]);
+    expect(secondsOf(store, id, ['a_spec.rb'], 'main')).toEqual([20]);
   });
 
   it('that the last build did not have any more are not added up', async () => {
