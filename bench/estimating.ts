@@ -1,5 +1,6 @@
 import { estimate, SPLIT_PERCENTILE } from '../src/plan/estimate.js';
 import { pack } from '../src/plan/pack.js';
+import { geometricMean } from './geometric-mean.js';
 import { average, ballast, type Estimator, meanOf, medianOf } from './level-peers.js';
 import type { Result } from './results.js';
 import { type History, madeUpHistory, randomOf } from './suites.js';
@@ -160,8 +161,4 @@ function splitRatio(
 function filled(seconds: readonly (number | null)[], guess: (known: number[]) => number): (number | null)[] {
   const known = seconds.filter(time => time !== null).sort((a, b) => a - b);
   return seconds.map(time => time ?? guess(known));
-}
-
-function geometricMean(values: readonly number[]): number {
-  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }

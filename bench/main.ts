@@ -40,7 +40,9 @@ trial('requests', 'requests a second of each kind, beside a bare uWebSockets.js 
 
 const FOLDER = 'recorded suites: FILE.json {"timings": {path: seconds}}, history/FILE.json {"versions": [{"date", "timings"}]}';
 quality('packing', 'how even regular splits are, beside other algorithms', folder => packing(readSuites(folder)));
-quality('planning', 'how even queues end, in simulated builds, beside other batch sizes', folder => planning(readSuites(folder)));
+quality('planning', 'how even queues end, in simulated builds, beside other batch sizes', folder =>
+  planning(readSuites(folder), readHistories(folder)),
+);
 quality('estimating', 'how near estimates come to the next times, and what that does to builds', folder =>
   estimating(readHistories(folder)),
 );

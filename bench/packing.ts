@@ -1,6 +1,7 @@
 import { lowerBound } from '../src/plan/bound.js';
 import { pack } from '../src/plan/pack.js';
 import { toWeight } from '../src/plan/weight.js';
+import { geometricMean } from './geometric-mean.js';
 import type { Result } from './results.js';
 import {
   differencing,
@@ -69,12 +70,11 @@ function quality(title: string, cases: readonly Case[], legend: string): Result 
   const rows = Object.entries(SPLITS).map(([name, split]) => {
     const makespans = cases.map(({ files, nodes }) => Math.max(...split(files, nodes)));
     const ratios = makespans.map((makespan, i) => makespan / bounds[i]!.simple);
-    const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
     const gaps = makespans.map((makespan, i) => makespan / bounds[i]!.proved);
     const optimal = gaps.filter(gap => gap === 1).length;
     return [
       name,
-      mean.toFixed(6),
+      geometricMean(ratios).toFixed(6),
       ratios.reduce((most, ratio) => Math.max(most, ratio), 0).toFixed(4),
       gaps.reduce((most, gap) => Math.max(most, gap), 0).toFixed(4),
       `${((100 * optimal) / gaps.length).toFixed(1)} %`,

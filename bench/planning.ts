@@ -1,10 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { estimate, QUEUE_PERCENTILE } from '../src/plan/estimate.js';
+import { follow, type Level, secondsOf } from '../src/plan/level.js';
 import { toSeconds } from '../src/plan/weight.js';
+import { geometricMean } from './geometric-mean.js';
 import { ballast, byCount, guided, listedOneAtATime, type Policy, split } from './queue-peers.js';
 import { type Build, type Outcome, play, type QueueFile } from './queue-run.js';
 import type { Result } from './results.js';
-import { madeUpSuite, randomOf, residual, type Suite } from './suites.js';
+import { type History, madeUpSuite, randomOf, residual, type Suite } from './suites.js';
 
 const POLICIES: Record<string, Policy> = {
   'Ballast: towards a common finish line': ballast,
@@ -31,8 +33,12 @@ export interface PlanningExtent {
 
 const FULL: PlanningExtent = { queues: [[1000, 16], [10_000, 64], [100_000, 200]] };
 
-export function planning(suites: readonly Suite[], { queues }: PlanningExtent = FULL): Result[] {
-  return [evenness(suites), robustness(suites), cost(queues)];
+export function planning(
+  suites: readonly Suite[],
+  histories: readonly History[],
+  { queues }: PlanningExtent = FULL,
+): Result[] {
+  return [evenness(suites), ofHistories(histories), robustness(suites), cost(queues)];
 }
 
 function evenness(suites: readonly Suite[]): Result {
@@ -53,6 +59,55 @@ function evenness(suites: readonly Suite[]): Result {
       'times differ from predictions as those of real builds do. The least possible: files cut at will, each node ' +
       `pulling once. The server is told ${SETTING} s a pull.`,
   };
+}
+
+function ofHistories(histories: readonly History[]): Result {
+  const builds = histories.map(buildsOfHistory);
+  const rows = Object.entries(POLICIES).map(([name, policy]) => [
+    name,
+    ...[false, true].map(frozen => {
+      const means = builds.map(all => geometricMean(all.map(build => run({ ...build, frozen }, policy).ratio)));
+      return geometricMean(means).toFixed(3);
+    }),
+  ]);
+  return {
+    title: 'Queues of recorded histories',
+    head: ['hands out', 'by the clock', 'the server’s clock stands still'],
+    rows,
+    legend:
+      'Every version of each history with 8 nodes and 2.2 s a pull, files predicted by the versions before, new ones ' +
+      'guessed: geometric mean over the versions, then over histories. As above, but most of these have a file that binds: ' +
+      'which node it meets is chance, and the least possible has it on the fastest.',
+  };
+}
+
+/** Builds of all versions but the first, with three draws of nodes each. */
+function buildsOfHistory({ versions }: History): Build[] {
+  const levels = new Map<string, Level>();
+  return versions.flatMap(({ at, timings }, version) => {
+    const paths = [...timings.keys()];
+    const seconds = paths.map(path => {
+      const level = levels.get(path);
+      return level ? secondsOf(level) : null;
+    });
+    for (const [path, time] of timings) levels.set(path, follow(levels.get(path) ?? null, time, at));
+    if (version === 0) return [];
+    const files = queueFiles(paths, seconds, path => timings.get(path)!);
+    return SEEDS.map(seed => ({ files, nodes: 8, pullCost: 2.2, seed: 10 * version + seed }));
+  });
+}
+
+/** The files as a queue has them. */
+function queueFiles(
+  paths: readonly string[],
+  seconds: readonly (number | null)[],
+  actual: (path: string) => number,
+): QueueFile[] {
+  return estimate(paths, { seconds, files: new Map() }, QUEUE_PERCENTILE).map(({ path, time_execution, weight }) => ({
+    predicted: toSeconds(weight),
+    actual: actual(path),
+    isUnknown: time_execution === null,
+  }));
 }
 
 function robustness(suites: readonly Suite[]): Result {
@@ -150,16 +205,12 @@ function unknown({ seed }: Build, { timings }: Suite, part: number): QueueFile[]
   const random = randomOf(seed);
   const paths = [...timings.keys()];
   const seconds = paths.map(path => (random() < part ? null : timings.get(path)!));
-  return estimate(paths, { seconds, files: new Map() }, QUEUE_PERCENTILE).map(({ path, time_execution, weight }) => ({
-    predicted: toSeconds(weight),
-    actual: timings.get(path)! * residual(random),
-    isUnknown: time_execution === null,
-  }));
+  return queueFiles(paths, seconds, path => timings.get(path)! * residual(random));
 }
 
 function summary(outcomes: readonly Outcome[]): string {
   if (outcomes.length === 0) return '-';
-  const mean = Math.exp(outcomes.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / outcomes.length);
+  const mean = geometricMean(outcomes.map(({ ratio }) => ratio));
   const pulls = outcomes.reduce((sum, { meanPulls }) => sum + meanPulls, 0) / outcomes.length;
   return `${mean.toFixed(3)} (${pulls.toFixed(1)})`;
 }

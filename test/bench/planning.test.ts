@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { planning } from '../../bench/planning.js';
-import { madeUpSuite } from '../../bench/suites.js';
+import { madeUpHistory, madeUpSuite } from '../../bench/suites.js';
 
 describe('the bench of queues', () => {
   it('finds Ballast ahead of the other ways, on made-up suites', () => {
     const suites = [1, 2].map(seed => madeUpSuite(seed, 500));
-    const [evenness, robustness, cost] = planning(suites, { queues: [[1000, 16]] });
+    const histories = [madeUpHistory(3, 100, 4, 7)];
+    const [evenness, ofHistories, robustness, cost] = planning(suites, histories, { queues: [[1000, 16]] });
     expect(evenness!.rows).toHaveLength(6);
     for (const column of [1, 2, 3]) {
       const [ours, ...others] = evenness!.rows.map(row => parseFloat(row[column]!));
       expect(ours).toBeGreaterThanOrEqual(1);
       for (const other of others) expect(ours).toBeLessThan(other);
     }
+    expect(ofHistories!.rows).toHaveLength(6);
+    for (const cell of ofHistories!.rows[0]!.slice(1)) expect(Number(cell)).toBeGreaterThanOrEqual(1);
     expect(robustness!.rows.flat()).not.toContain('-');
     expect(cost!.rows).toHaveLength(1);
   });
