@@ -28,9 +28,9 @@ export interface PreparedSubset {
   run: RecordedRun;
 }
 
-export function prepareSubset(_store: Store, sent: Sent): PreparedSubset {
+export function prepareSubset(_store: Store, sent: Sent, project: number): PreparedSubset {
   const { test_files, ...message } = toBuildSubsetMessage(sent);
-  return { message, run: toRecordedRun(test_files) };
+  return { message, run: toRecordedRun(project, test_files) };
 }
 
 export interface PreparedSplit {

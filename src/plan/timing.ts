@@ -2,19 +2,19 @@ import { follow, type Level, secondsOf } from './level.js';
 import { median } from './median.js';
 import { toSeconds, toWeight } from './weight.js';
 
-/** What is known of the time of one path, on one branch or on all: of bounded size, whatever was recorded. */
+/** What is known of the time of one path on one branch: of bounded size, whatever was recorded. */
 export interface Timing {
   /** The level over all builds but the last that measured the path; null: there were none. */
   before: Level | null;
-  /** The last build that measured the path, and what its runs measured, in seconds. Their median counts. */
-  build: string;
+  /** A number for the last build that measured the path, and what its runs measured, in seconds. Their median counts. */
+  build: number;
   times: number[];
   /** When the last of them was recorded, in milliseconds since 1970. */
   at: number;
 }
 
 export interface Measurement {
-  build: string;
+  build: number;
   seconds: number;
   /** When the run was recorded, and the first of its build, in milliseconds since 1970. */
   at: number;

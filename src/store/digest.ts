@@ -7,3 +7,8 @@ import { createHash } from 'node:crypto';
 export function digest(...parts: readonly (string | number | null)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
 }
+
+/** A number from 1 to below 2^48 for a text, where text takes too much room and a collision does no harm. */
+export function shortDigest(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6) || 1;
+}

@@ -2,6 +2,7 @@ import { limits } from '../limits.js';
 import { commit, type ExpiryKey, type Store } from './open.js';
 import { deleteSubset } from './recording.js';
 import type { Millis } from './records.js';
+import { measuredAt } from './timing-codec.js';
 
 /**
  * The index by time of what expires once and for all. Kinds and their keys:
@@ -35,11 +36,14 @@ export async function expireTimings(store: Store, before: Millis, after: string 
   const limit = limits.timingsPerStep;
   const range = after === null ? { limit } : { start: after, exclusiveStart: true, limit };
   const seen = [...store.timings.getRange(range)];
-  const due = seen.filter(({ value }) => value.at < before).map(({ key }) => key);
+  const due = seen.filter(({ value }) => measuredAt(value) < before).map(({ key }) => key);
   if (due.length > 0) {
     await commit(store, () => {
       // Renewed, or gone with another sweep, since it was looked at.
-      for (const key of due) if ((store.timings.get(key)?.at ?? before) < before) void store.timings.remove(key);
+      for (const key of due) {
+        const timings = store.timings.get(key);
+        if (timings && measuredAt(timings) < before) void store.timings.remove(key);
+      }
     });
   }
   return seen.length === limit ? seen.at(-1)!.key : null;

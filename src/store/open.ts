@@ -13,7 +13,6 @@ import type {
   QueueRecord,
   SplitRecord,
   SubsetRecord,
-  TimingRecord,
   TokenRecord,
 } from './records.js';
 
@@ -34,7 +33,7 @@ export const STORE_VERSION = 2;
  * buildCounts    filter                                        number of entries in buildIndex
  * nodeRuns       [build id, node_index]                        NodeRunsRecord
  * subsets        [build id, -created_at, subset id]            SubsetRecord   newest first
- * timings        digest(project, branch | null) + digest(file) TimingRecord   see timing-keys.ts
+ * timings        project/digest(file)                          bytes          see timing-codec.ts
  *                + digest(path) for a test case inside it
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * queues         queue id                                      QueueRecord
@@ -61,7 +60,7 @@ export interface Store {
   readonly buildCounts: Database<number, string>;
   readonly nodeRuns: Database<NodeRunsRecord, [build: string, node: number]>;
   readonly subsets: Database<SubsetRecord, [build: string, minusCreatedAt: number, subset: string]>;
-  readonly timings: Database<TimingRecord, string>;
+  readonly timings: Database<Buffer, string>;
   readonly splits: Database<SplitRecord, string>;
   readonly queues: Database<QueueRecord, string>;
   readonly queuesOfNodeBuild: Database<QueuePointerRecord, string>;
@@ -117,7 +116,7 @@ function open(dataDir: string): Store {
     buildCounts: table('buildCounts'),
     nodeRuns: table('nodeRuns'),
     subsets: table('subsets'),
-    timings: table('timings'),
+    timings: root.openDB({ name: 'timings', encoding: 'binary' }),
     splits: table('splits'),
     queues: table('queues'),
     queuesOfNodeBuild: table('queuesOfNodeBuild'),

@@ -7,7 +7,7 @@ import { noteBuild } from './default-branch.js';
 import { buildIdKey, filterKeys } from './builds.js';
 import { commit, type Store } from './open.js';
 import type { BuildRecord, Millis } from './records.js';
-import { PathKeys } from './timing-keys.js';
+import { TimingKeys } from './timing-keys.js';
 import { type Measured, putTimings, type RunOf } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
@@ -20,15 +20,15 @@ export interface RecordedRun extends Measured {
 }
 
 /** What is recorded of a list of test files; those of 0 seconds were not measured. */
-export function toRecordedRun(testFiles: readonly RecordedTestFile[]): RecordedRun {
+export function toRecordedRun(project: number, testFiles: readonly RecordedTestFile[]): RecordedRun {
   const files = testFiles.map(({ path, time_execution }) => ({ path, time_execution }));
   const measured = files.filter(({ time_execution }) => time_execution > 0);
-  const keys = new PathKeys();
+  const keys = new TimingKeys(project);
   return {
     json: JSON.stringify(files),
     count: files.length,
     hasTestCases: measured.some(({ path }) => fileOf(path) !== null),
-    pathKeys: measured.map(({ path }) => keys.of(path)),
+    timingKeys: measured.map(({ path }) => keys.of(path)),
     seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
   };
 }

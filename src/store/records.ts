@@ -1,10 +1,9 @@
 import type { Forecast } from '../plan/forecast.js';
-import type { Timing } from '../plan/timing.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
 
 /**
- * Every record on disk but the engine's Batch, the journal of a queue. Edit rule: a changed shape gets a new `v` and a
+ * Every record on disk but the engine's Batch, the journal of a queue, and timings (timing-codec.ts). Edit rule: a changed shape gets a new `v` and a
  * reader for the old one, or STORE_VERSION is raised and older folders are refused.
  */
 
@@ -56,10 +55,6 @@ export interface NodeRunsRecord {
   runs: number;
   subset: string;
   recorded_at: Millis;
-}
-
-export interface TimingRecord extends Timing {
-  v: 1;
 }
 
 export interface ForecastRecord extends Forecast {

@@ -2,19 +2,14 @@ import { fileOf } from '../plan/test-case.js';
 import { digest } from './digest.js';
 
 /**
- * Keys of timings: scope, file, and for a test case inside the file its whole path, each as a digest. So the cases of
- * a file follow the file itself.
+ * Turns the paths of a project into keys of timings: project, file, and for a test case inside the file its whole
+ * path, the latter two as digests. So the cases of a file follow the file itself.
  */
-
-/** What timings are kept for: a branch of a project, or with null all its branches. */
-export function scopeOf(project: number, branch: string | null): string {
-  return digest(project, branch);
-}
-
-/** Turns paths into the part of their keys that follows the scope. */
-export class PathKeys {
+export class TimingKeys {
   /** Files have many cases. */
   readonly #files = new Map<string, string>();
+
+  constructor(readonly project: number) {}
 
   of(path: string): string {
     const file = fileOf(path);
@@ -23,7 +18,14 @@ export class PathKeys {
 
   ofFile(file: string): string {
     let key = this.#files.get(file);
-    if (key === undefined) this.#files.set(file, (key = digest(file)));
+    if (key === undefined) this.#files.set(file, (key = `${this.project}/${digest(file)}`));
     return key;
+  }
+
+  /** All cases of a file. */
+  casesOf(file: string): { start: string; end: string } {
+    const key = this.ofFile(file);
+    // Before and after whatever a digest begins with.
+    return { start: `${key}-`, end: `${key}~` };
   }
 }

@@ -1,17 +1,20 @@
 import { limits } from '../limits.js';
+import { type BranchTiming, measureOn, timingOn } from '../plan/branch-timings.js';
 import type { KnownTimes } from '../plan/estimate.js';
 import { fileOf } from '../plan/test-case.js';
-import { estimateOf, measure, type RunKind } from '../plan/timing.js';
+import { estimateOf, type RunKind } from '../plan/timing.js';
 import { toSeconds, toWeight } from '../plan/weight.js';
 import { defaultBranch } from './default-branch.js';
+import { shortDigest } from './digest.js';
 import type { Store } from './open.js';
-import type { Millis, TimingRecord } from './records.js';
-import { PathKeys, scopeOf } from './timing-keys.js';
+import type { Millis } from './records.js';
+import { decodeTimings, encodeTimings } from './timing-codec.js';
+import { TimingKeys } from './timing-keys.js';
 
 /** Measured times. */
 export interface Measured {
-  /** PathKeys by time. */
-  pathKeys: readonly string[];
+  /** Keys of timings, by time. */
+  timingKeys: readonly string[];
   seconds: Float64Array;
 }
 
@@ -30,21 +33,17 @@ export interface RunOf {
  * Within a write transaction: records times from the given one on, as many as one transaction may hold, so
  * that a large suite does not hold up everybody else's commits. Returns where to go on, null at the end.
  */
-export function putTimings(store: Store, { pathKeys, seconds }: Measured, from: number, of: RunOf): number | null {
-  const { project, branch, ...rest } = of;
-  const end = Math.min(pathKeys.length, from + limits.timingsPerCommit);
-  const [own, ...others] = scopesOf(store, project, branch) as [string, ...string[]];
-  const all = scopeOf(project, null);
+export function putTimings(store: Store, { timingKeys, seconds }: Measured, from: number, of: RunOf): number | null {
+  const { run, at, began } = of;
+  const end = Math.min(timingKeys.length, from + limits.timingsPerCommit);
+  const [own, other] = branchesOf(store, of.project, of.branch);
+  const build = shortDigest(of.build);
   for (let i = from; i < end; i++) {
-    const key = pathKeys[i]!;
-    const elsewhere = () => find(store, others, key);
-    for (const scope of [own, all]) {
-      const measurement = { ...rest, seconds: seconds[i]! };
-      const timing = measure(store.timings.get(scope + key), measurement, scope === own ? elsewhere : () => undefined);
-      if (timing) void store.timings.put(scope + key, { ...timing, v: 1 });
-    }
+    const key = timingKeys[i]!;
+    const timings = measureOn(find(store, key), own, other, { build, seconds: seconds[i]!, at, began, run });
+    if (timings) void store.timings.put(key, encodeTimings(timings));
   }
-  return end < pathKeys.length ? end : null;
+  return end < timingKeys.length ? end : null;
 }
 
 /**
@@ -52,24 +51,24 @@ export function putTimings(store: Store, { pathKeys, seconds }: Measured, from: 
  * the sum of its test cases.
  */
 export function knownTimes(store: Store, project: number, branch: string, paths: readonly string[]): KnownTimes {
-  // Many a branch has none yet: that is asked once, not for each path.
-  const scopes = scopesOf(store, project, branch).filter(scope => hasTimings(store, scope));
-  const keys = new PathKeys();
+  const branches = branchesOf(store, project, branch);
+  const on = (timings: readonly BranchTiming[]) => timingOn(timings, ...branches);
+  const keys = new TimingKeys(project);
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;
   const files = new Map<string, number>();
   let casesLeft: number = limits.casesPerRequest;
   const seconds = paths.map(path => {
-    const timing = find(store, scopes, keys.of(path));
+    const timing = on(find(store, keys.of(path)));
     if (timing) return estimateOf(timing);
     const file = fileOf(path);
     if (file === null) {
       if (!hasCases || casesLeft <= 0) return null;
-      const { seconds: sum, read } = sumOfCases(store, scopes, keys.ofFile(path));
-      casesLeft -= read;
-      return sum;
+      const cases = [...store.timings.getRange({ ...keys.casesOf(path), limit: limits.casesPerFile })];
+      casesLeft -= cases.length;
+      return sumOfCases(cases.map(({ value }) => on(decodeTimings(value))!));
     }
     if (!files.has(file)) {
-      const whole = find(store, scopes, keys.ofFile(file));
+      const whole = on(find(store, keys.ofFile(file)));
       if (whole) files.set(file, estimateOf(whole));
     }
     return null;
@@ -77,41 +76,24 @@ export function knownTimes(store: Store, project: number, branch: string, paths:
   return { seconds, files };
 }
 
-function scopesOf(store: Store, project: number, branch: string): string[] {
-  return [...new Set([branch, defaultBranch(store, project), null])].map(name => scopeOf(project, name));
+/** What the test cases take that there are now; null when there are none. */
+function sumOfCases(cases: readonly BranchTiming[]): number | null {
+  if (cases.length === 0) return null;
+  const last = new Map<number | null, number>();
+  for (const { branch, at } of cases) last.set(branch, Math.max(at, last.get(branch) ?? 0));
+  // A case that its branch does not measure any more while it measures others is gone, or has another name.
+  const isStale = ({ branch, at }: BranchTiming) => at < last.get(branch)! - limits.staleCaseMilliseconds;
+  const sum = cases.reduce((all, timing) => all + (isStale(timing) ? 0 : estimateOf(timing)), 0);
+  return toSeconds(toWeight(sum));
 }
 
-function hasTimings(store: Store, scope: string): boolean {
-  return store.timings.getKeysCount({ start: scope, end: `${scope}~`, limit: 1 }) > 0;
+/** The branch, and the default branch if there is one. */
+function branchesOf(store: Store, project: number, branch: string): [own: number, other: number | null] {
+  const other = defaultBranch(store, project);
+  return [shortDigest(branch), other === null ? null : shortDigest(other)];
 }
 
-function find(store: Store, scopes: readonly string[], key: string): TimingRecord | undefined {
-  for (const scope of scopes) {
-    const timing = store.timings.get(scope + key);
-    if (timing) return timing;
-  }
-  return undefined;
-}
-
-/** The test cases of a file that there are now, each on the first scope that has it: their sum, null when none is known. */
-function sumOfCases(
-  store: Store,
-  scopes: readonly string[],
-  fileKey: string,
-): { seconds: number | null; read: number } {
-  const seconds = new Map<string, number>();
-  let read = 0;
-  for (const scope of scopes) {
-    const range = { start: `${scope}${fileKey}-`, end: `${scope}${fileKey}~`, limit: limits.casesPerFile };
-    const cases = [...store.timings.getRange(range)];
-    read += cases.length;
-    // A case that is not measured any more while others are is gone, or has another name.
-    const since = cases.reduce((last, { value }) => Math.max(last, value.at), 0) - limits.staleCaseMilliseconds;
-    for (const { key, value } of cases) {
-      const name = key.slice(scope.length);
-      if (value.at >= since && !seconds.has(name)) seconds.set(name, estimateOf(value));
-    }
-  }
-  const sum = [...seconds.values()].reduce((all, each) => all + each, 0);
-  return { seconds: seconds.size === 0 ? null : toSeconds(toWeight(sum)), read };
+function find(store: Store, key: string): BranchTiming[] {
+  const bytes = store.timings.get(key);
+  return bytes ? decodeTimings(bytes) : [];
 }

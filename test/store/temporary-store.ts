@@ -38,7 +38,7 @@ export function recordRun(
   at: number,
   isRetry = false,
 ): Promise<Recorded> {
-  return recordSubset(store, project, key, toRecordedRun(files), isRetry, at);
+  return recordSubset(store, project, key, toRecordedRun(project, files), isRetry, at);
 }
 
 /** Records times of test files on the branch main, each time in another build; without a record of the build. */
@@ -48,7 +48,8 @@ export async function recordTimes(
   times: Record<string, number>,
   at: number,
 ): Promise<void> {
-  const run = toRecordedRun(Object.entries(times).map(([path, time_execution]) => ({ path, time_execution })));
+  const files = Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
+  const run = toRecordedRun(project, files);
   for (let from: number | null = 0; from !== null;) {
     const start: number = from;
     const of: RunOf = { project, branch: 'main', build: `build-${at}`, run: 'first', at, began: at };

@@ -55,10 +55,18 @@ describe('timings', () => {
     expect(secondsOf(store, 1, Object.keys(times))).toEqual(Object.values(times));
   });
 
-  it('are two records a path, of its branch and of all, however often they are renewed', async () => {
+  it('are a record a path, however often and on however many branches they are renewed', async () => {
     const store = temporaryStore();
     for (let i = 0; i < 5; i++) await recordTimes(store, 1, { 'a_spec.rb': 1 + i, 'b_spec.rb': 2 }, NOW + i);
-    expect(store.timings.getCount()).toBe(4);
+    expect(store.timings.getCount()).toBe(2);
+    const { id, record } = await projectOf(store);
+    for (let i = 0; i < 100; i++) await record(`branch-${i}`, { 'c_spec.rb': 1 + i / 100 });
+    expect(store.timings.getCount()).toBe(3);
+    const sizes = [...store.timings.getRange()].map(({ value }) => value.length);
+    expect(Math.max(...sizes)).toBeLessThan(600);
+    expect(secondsOf(store, id, ['c_spec.rb'], 'branch-99')).toEqual([1.99]);
+    // The default branch.
+    expect(secondsOf(store, id, ['c_spec.rb'], 'branch-7')).toEqual([1]);
   });
 
   it('never count a 0, which was only scheduled', async () => {

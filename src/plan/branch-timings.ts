@@ -1,0 +1,47 @@
+import { measure, type Measurement, type Timing } from './timing.js';
+
+/** What is known of the time of one path on one branch. */
+export interface BranchTiming extends Timing {
+  /** A number for the name; null: on all branches, kept from the second branch on. */
+  branch: number | null;
+}
+
+/** Of one path; the branch that measured it last comes first. */
+export type BranchTimings = readonly BranchTiming[];
+
+/** Branches beyond these displace the one that measured the path the longest ago, but never the default branch. */
+const BRANCHES_KEPT = 8;
+
+/** The timing on the branch; else on the default branch; else on all. */
+export function timingOn(
+  timings: BranchTimings,
+  branch: number,
+  defaultBranch: number | null,
+): BranchTiming | undefined {
+  return find(timings, branch) ?? elsewhere(timings, defaultBranch);
+}
+
+/** The timings after a measurement on the branch; null: they stay as they are (see `measure`). */
+export function measureOn(
+  timings: BranchTimings,
+  branch: number,
+  defaultBranch: number | null,
+  measurement: Measurement,
+): BranchTiming[] | null {
+  const timing = measure(find(timings, branch), measurement, () => elsewhere(timings, defaultBranch));
+  if (!timing) return null;
+  const others = timings.filter(({ branch: of }) => of !== branch && of !== null);
+  while (others.length >= BRANCHES_KEPT) others.splice(others.findLastIndex(of => of.branch !== defaultBranch), 1);
+  const own = { ...timing, branch };
+  if (others.length === 0) return [own];
+  const all = find(timings, null) ?? others[0]!;
+  return [own, ...others, { ...(measure(all, measurement, () => undefined) ?? all), branch: null }];
+}
+
+function elsewhere(timings: BranchTimings, defaultBranch: number | null): BranchTiming | undefined {
+  return (defaultBranch !== null ? find(timings, defaultBranch) : undefined) ?? find(timings, null) ?? timings[0];
+}
+
+function find(timings: BranchTimings, branch: number | null): BranchTiming | undefined {
+  return timings.find(of => of.branch === branch);
+}
