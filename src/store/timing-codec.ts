@@ -9,8 +9,8 @@ import type { BranchTiming, BranchTimings } from '../plan/branch-timings.js';
  * 6   branch, 0: all
  * 6   build
  * 6   at
- * 8   each of the times
- * 16  the level: log, variance, drift, rest
+ * 8   each of the times, little-endian
+ * 16  the level: log, variance, drift, rest, little-endian
  * 6   at of the level
  */
 const VERSION = 1;
@@ -28,7 +28,7 @@ export function encodeTimings(timings: BranchTimings): Buffer {
     offset = bytes.writeUIntBE(branch ?? 0, offset, 6);
     offset = bytes.writeUIntBE(build, offset, 6);
     offset = bytes.writeUIntBE(dated(at), offset, 6);
-    for (const time of times) offset = bytes.writeDoubleBE(time, offset);
+    for (const time of times) offset = bytes.writeDoubleLE(time, offset);
     if (before) offset = writeLevel(bytes, before, offset);
   }
   return bytes;
@@ -44,7 +44,7 @@ export function decodeTimings(bytes: Buffer): BranchTiming[] {
     const build = bytes.readUIntBE(offset + 7, 6);
     const at = bytes.readUIntBE(offset + 13, 6);
     offset += HEAD;
-    const times = Array.from({ length: flags & ~HAS_LEVEL }, (_, i) => bytes.readDoubleBE(offset + TIME * i));
+    const times = Array.from({ length: flags & ~HAS_LEVEL }, (_, i) => bytes.readDoubleLE(offset + TIME * i));
     offset += TIME * times.length;
     const before = flags & HAS_LEVEL ? readLevel(bytes, offset) : null;
     if (before) offset += LEVEL;
@@ -59,7 +59,7 @@ export function measuredAt(bytes: Buffer): number {
 }
 
 function writeLevel(bytes: Buffer, { log, variance, drift, rest, at }: Level, offset: number): number {
-  for (const value of [log, variance, drift, rest]) offset = bytes.writeFloatBE(value, offset);
+  for (const value of [log, variance, drift, rest]) offset = bytes.writeFloatLE(value, offset);
   return bytes.writeUIntBE(dated(at), offset, 6);
 }
 
@@ -69,7 +69,7 @@ function dated(at: number): number {
 }
 
 function readLevel(bytes: Buffer, offset: number): Level {
-  const [log, variance, drift, rest] = [0, 4, 8, 12].map(at => bytes.readFloatBE(offset + at)) as [
+  const [log, variance, drift, rest] = [0, 4, 8, 12].map(at => bytes.readFloatLE(offset + at)) as [
     number,
     number,
     number,
