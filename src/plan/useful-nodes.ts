@@ -1,25 +1,17 @@
-import { longestFirst } from './longest-first.js';
+import { Untaken } from './untaken.js';
 
 /**
- * The least nodes with which all others end with the longest file, when the longest files are given out first: more make
- * nothing faster. At least 1.
+ * The nodes with which all others are done when the longest file is: more make nothing faster. As many as first fit of the
+ * longest files needs when no node may take longer than that file; at least 1.
  *
  * @param weights in descending order
  */
 export function usefulNodes(weights: Float64Array): number {
-  const longest = weights[0];
-  if (longest === undefined) return 1;
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let low = Math.ceil(total / longest);
-  if (isEnough(weights, low)) return low;
-  for (let high = weights.length; high - low > 1; ) {
-    const middle = (low + high) >> 1;
-    if (isEnough(weights, middle)) high = middle;
-    else low = middle;
+  const untaken = new Untaken(weights);
+  let nodes = 0;
+  while (untaken.count > 0) {
+    untaken.take(weights[0]!);
+    nodes += 1;
   }
-  return low + 1;
-}
-
-function isEnough(weights: Float64Array, nodes: number): boolean {
-  return longestFirst(weights, nodes).loads.every(load => load <= weights[0]!);
+  return Math.max(1, nodes);
 }
