@@ -39,12 +39,12 @@ trial('requests', 'requests a second of each kind, beside a bare uWebSockets.js 
   });
 
 const FOLDER = 'recorded suites: FILE.json {"timings": {path: seconds}}, history/FILE.json {"versions": [{"date", "timings"}]}';
-quality('packing', 'how even regular splits are, beside other algorithms', folder => packing(readSuites(folder)));
+quality('packing', 'how even regular splits are, beside other algorithms', folder => packing(some(readSuites(folder), folder, 'FILE.json')));
 quality('planning', 'how even queues end, in simulated builds, beside other batch sizes', folder =>
-  planning(readSuites(folder), readHistories(folder)),
+  planning(some(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
 );
 quality('estimating', 'how near estimates come to the next times, and what that does to builds', folder =>
-  estimating(readHistories(folder)),
+  estimating(some(readHistories(folder), folder, 'history/FILE.json')),
 );
 
 try {
@@ -62,6 +62,11 @@ function quality(name: string, about: string, run: (folder: string) => Result[])
   trial(name, about)
     .argument('<folder>', FOLDER)
     .action((folder: string, options: { write?: true }) => report(run(folder), [name, 'FOLDER'], options));
+}
+
+function some<T>(found: readonly T[], folder: string, pattern: string): readonly T[] {
+  if (found.length === 0) throw new Error(`there is no ${pattern} in ${folder}: see --help for what it must have`);
+  return found;
 }
 
 function report(results: Result[], args: string[], { write }: { write?: true }): void {

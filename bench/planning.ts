@@ -38,7 +38,8 @@ export function planning(
   histories: readonly History[],
   { queues }: PlanningExtent = FULL,
 ): Result[] {
-  return [evenness(suites), ofHistories(histories), robustness(suites), cost(queues)];
+  const recorded = histories.length > 0 ? [ofHistories(histories)] : [];
+  return [evenness(suites), ...recorded, robustness(suites), cost(queues)];
 }
 
 function evenness(suites: readonly Suite[]): Result {

@@ -22,7 +22,7 @@ export interface Version {
 
 /** The suites of a folder: every FILE.json with {"timings": {path: seconds}}. What was not measured is left out. */
 export function readSuites(folder: string): Suite[] {
-  return readFolder<{ timings: Record<string, number> }>(folder).map(({ name, content }) => ({
+  return readFolder<{ timings: Record<string, number> }>(folder, 'timings').map(({ name, content }) => ({
     name,
     timings: measured(content.timings),
   }));
@@ -33,20 +33,21 @@ export function readHistories(folder: string): History[] {
   const histories = join(folder, 'history');
   if (!existsSync(histories)) return [];
   type Content = { versions: { date: string; timings: Record<string, number> }[] };
-  return readFolder<Content>(histories).map(({ name, content }) => ({
+  return readFolder<Content>(histories, 'versions').map(({ name, content }) => ({
     name,
     versions: content.versions.map(({ date, timings }) => ({ at: Date.parse(date), timings: measured(timings) })),
   }));
 }
 
-function readFolder<Content>(folder: string): { name: string; content: Content }[] {
+function readFolder<Content>(folder: string, field: keyof Content): { name: string; content: Content }[] {
   return readdirSync(folder)
     .filter(file => file.endsWith('.json'))
     .sort()
-    .map(file => ({
-      name: file.slice(0, -'.json'.length),
-      content: JSON.parse(readFileSync(join(folder, file), 'utf8')) as Content,
-    }));
+    .map(file => {
+      const content = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Content | null;
+      if (typeof content?.[field] !== 'object') throw new Error(`${join(folder, file)} has no "${String(field)}"`);
+      return { name: file.slice(0, -'.json'.length), content };
+    });
 }
 
 function measured(timings: Record<string, number>): Map<string, number> {
