@@ -77,7 +77,7 @@ function quality(title: string, cases: readonly Case[], legend: string): Result 
       geometricMean(ratios).toFixed(6),
       ratios.reduce((most, ratio) => Math.max(most, ratio), 0).toFixed(4),
       gaps.reduce((most, gap) => Math.max(most, gap), 0).toFixed(4),
-      `${((100 * optimal) / gaps.length).toFixed(1)} %`,
+      `${((100 * optimal) / gaps.length).toFixed(2)} %`,
     ];
   });
   return {
