@@ -40,11 +40,12 @@ export const limits = {
 
   /** Times recorded in one transaction when a large suite is recorded. */
   timingsPerCommit: 500,
-  /** Test cases whose times are added up where the file itself is not known: of a file on a branch, and in a request. */
+  /** Test cases whose times are added up where the file itself is not known: of a file; in a request; without the pool. */
   casesPerFile: 10_000,
-  casesPerRequest: 500_000,
-  /** Those measured so long before the last one of their file are gone. */
-  staleCaseMilliseconds: 86_400_000,
+  casesPooled: 500_000,
+  casesHere: 2000,
+  /** Those measured so long before the last one of their file are gone: longer than a build takes. */
+  staleCaseMilliseconds: 21_600_000,
   /** About as many records one step of the expiry sweep deletes, or timings it looks at; the pause between two steps. */
   expiredPerStep: 200,
   timingsPerStep: 1000,

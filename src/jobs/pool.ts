@@ -4,6 +4,8 @@ import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Build } from '../store/builds.js';
 import type { Store } from '../store/open.js';
+import { TooManyCases } from '../store/timings.js';
+import type { Sent } from '../wire/coerce.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
 import { posts, type Posts, reads, type Reads } from './jobs.js';
@@ -14,7 +16,7 @@ export interface Prepared<K extends keyof Posts> {
   prepared: ReturnType<Posts[K]>;
 }
 
-/** Runs jobs: small ones here and now, those of large suites in packing threads, so that nobody waits for them. */
+/** Runs jobs: small ones here and now, those that take long in packing threads, so that nobody waits for them. */
 export class JobPool {
   readonly #piscina: Piscina;
 
@@ -53,8 +55,10 @@ export class JobPool {
     if (body.length < limits.pooledBodyBytes) {
       const sent = decodeBody(body);
       const known = project ?? authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
-      if (!this.#isLarge(job, sent['test_files'], known)) {
-        return { project: known, prepared: posts[job](this.store, sent, known, this.options) as ReturnType<Posts[K]> };
+      const test_files = sent['test_files'];
+      if (!Array.isArray(test_files) || test_files.length < limits.pooledTestFiles) {
+        const prepared = this.#prepareHere(job, sent, known);
+        if (prepared) return { project: known, prepared };
       }
     }
     const task: PostTask = { kind: 'post', job, body, project };
@@ -71,11 +75,15 @@ export class JobPool {
     await this.#piscina.close();
   }
 
-  #isLarge(job: keyof Posts, test_files: unknown, project: number): boolean {
-    if (!Array.isArray(test_files) || test_files.length === 0) return false;
-    // A file may be known by thousands of test cases.
-    const looksUpCases = job !== 'prepareSubset' && this.store.projects.get(project)?.has_test_cases;
-    return looksUpCases || test_files.length >= limits.pooledTestFiles;
+  /** Null when this turns out to take long. */
+  #prepareHere<K extends keyof Posts>(job: K, sent: Sent, project: number): ReturnType<Posts[K]> | null {
+    try {
+      const { pullCost } = this.options;
+      return posts[job](this.store, sent, project, { pullCost, isPooled: false }) as ReturnType<Posts[K]>;
+    } catch (error) {
+      if (error instanceof TooManyCases) return null;
+      throw error;
+    }
   }
 
   async #run(task: PostTask | ReadTask, transferList: ArrayBuffer[] = []): Promise<unknown> {

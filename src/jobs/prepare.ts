@@ -23,6 +23,13 @@ import { distinctPaths, type PlannedTestFile } from '../wire/test-file.js';
  * so what it returns moves between threads as blocks of bytes.
  */
 
+export interface PrepareOptions {
+  /** What a node loses between two batches of a queue, as a weight. */
+  pullCost: number;
+  /** This is a packing thread; elsewhere TooManyCases is thrown when it should be one. */
+  isPooled: boolean;
+}
+
 export interface PreparedSubset {
   message: NodeKey;
   run: RecordedRun;
@@ -41,14 +48,19 @@ export interface PreparedSplit {
   plan: SplitPlan | null;
 }
 
-export function prepareSplit(store: Store, sent: Sent, project: number): PreparedSplit {
+export function prepareSplit(
+  store: Store,
+  sent: Sent,
+  project: number,
+  { isPooled }: PrepareOptions,
+): PreparedSplit {
   const { rest, people } = separatePeople(toSplitMessage(sent));
   const { test_files = [], ...message } = rest;
   const key = splitKey(project, message, message.fixed_test_suite_split ? null : message.ci_build_id);
   const prepared = { message, people, key };
   if (message.cache_read_attempt || findSplit(store, key)) return { ...prepared, plan: null };
   const paths = distinctPaths(test_files);
-  const files = estimate(paths, knownTimes(store, project, message.branch, paths), SPLIT_PERCENTILE);
+  const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), SPLIT_PERCENTILE);
   const json = files.map(toJson);
   const packing = pack(weightsOf(files), message.node_total);
   return {
@@ -71,7 +83,7 @@ export function prepareQueue(
   store: Store,
   sent: Sent,
   project: number,
-  { pullCost }: { pullCost: number },
+  { pullCost, isPooled }: PrepareOptions,
 ): PreparedQueue {
   const { rest, people } = separatePeople(toQueueMessage(sent));
   const { test_files = [], ...message } = rest;
@@ -80,7 +92,7 @@ export function prepareQueue(
   if (!initializes(message) || findQueue(store, keys)) return prepared;
   if (message.fixed_queue_split && findLastQueue(store, keys)) return prepared;
   const paths = distinctPaths(test_files);
-  const files = estimate(paths, knownTimes(store, project, message.branch, paths), QUEUE_PERCENTILE);
+  const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), QUEUE_PERCENTILE);
   const weights = weightsOf(files);
   const { node_total: nodeTotal } = message;
   const isGuessed = files.filter(({ time_execution }) => time_execution === null).length > files.length / 2;

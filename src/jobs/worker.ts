@@ -28,7 +28,7 @@ export default function work(task: PostTask | ReadTask | null): unknown {
 function post({ job, body, project }: PostTask): unknown {
   const sent = decodeBody(body);
   const known = project ?? authenticate(store, bodyToken(sent), setup.tokenHeader);
-  return { project: known, prepared: posts[job](store, sent, known, setup) };
+  return { project: known, prepared: posts[job](store, sent, known, { pullCost: setup.pullCost, isPooled: true }) };
 }
 
 function answer(given: TaskAnswer): unknown {

@@ -9,7 +9,7 @@ export interface BranchTiming extends Timing {
 /** Of one path; the branch that measured it last comes first. */
 export type BranchTimings = readonly BranchTiming[];
 
-/** Branches beyond these displace the one that measured the path the longest ago, but never the default branch. */
+/** Beyond so many branches a new one displaces that which measured the path the longest ago, not the default branch. */
 const BRANCHES_KEPT = 8;
 
 /** The timing on the branch; else on the default branch; else on all. */

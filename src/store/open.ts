@@ -17,7 +17,7 @@ import type {
 } from './records.js';
 
 /** Raised when older records cannot be read any more. */
-export const STORE_VERSION = 2;
+export const STORE_VERSION = 3;
 
 /**
  * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.

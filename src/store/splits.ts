@@ -35,10 +35,7 @@ export interface SplitPlan {
   forecast: Forecast;
 }
 
-/**
- * Installs a split unless another request was faster; returns the one in force.
- * @param nodes a segment for each node
- */
+/** Installs a split unless another request was faster; returns the one in force. */
 export function installSplit(
   store: Store,
   key: string,

@@ -46,26 +46,42 @@ export function putTimings(store: Store, { timingKeys, seconds }: Measured, from
   return end < timingKeys.length ? end : null;
 }
 
+/** There are so many test cases to add up that a packing thread is to do it. */
+export class TooManyCases extends Error {}
+
 /**
  * What is known of the paths on the branch; else on the default branch; else on any. What is known of a file may be
  * the sum of its test cases.
+ *
+ * @param isPooled this is a packing thread; elsewhere TooManyCases is thrown when it should be one
  */
-export function knownTimes(store: Store, project: number, branch: string, paths: readonly string[]): KnownTimes {
+export function knownTimes(
+  store: Store,
+  project: number,
+  branch: string,
+  paths: readonly string[],
+  isPooled: boolean,
+): KnownTimes {
   const branches = branchesOf(store, project, branch);
   const on = (timings: readonly BranchTiming[]) => timingOn(timings, ...branches);
   const keys = new TimingKeys(project);
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;
   const files = new Map<string, number>();
-  let casesLeft: number = limits.casesPerRequest;
+  let casesLeft: number = isPooled ? limits.casesPooled : limits.casesHere;
   const seconds = paths.map(path => {
     const timing = on(find(store, keys.of(path)));
     if (timing) return estimateOf(timing);
     const file = fileOf(path);
     if (file === null) {
       if (!hasCases || casesLeft <= 0) return null;
-      const cases = [...store.timings.getRange({ ...keys.casesOf(path), limit: limits.casesPerFile })];
+      const limit = Math.min(limits.casesPerFile, casesLeft);
+      const cases = [...store.timings.getRange({ ...keys.casesOf(path), limit })];
       casesLeft -= cases.length;
-      return sumOfCases(cases.map(({ value }) => on(decodeTimings(value))!));
+      if (casesLeft <= 0 && !isPooled) throw new TooManyCases();
+      return sumOfCases(
+        cases.map(({ value }) => decodeTimings(value)),
+        ...branches,
+      );
     }
     if (!files.has(file)) {
       const whole = on(find(store, keys.ofFile(file)));
@@ -76,15 +92,24 @@ export function knownTimes(store: Store, project: number, branch: string, paths:
   return { seconds, files };
 }
 
-/** What the test cases take that there are now; null when there are none. */
-function sumOfCases(cases: readonly BranchTiming[]): number | null {
-  if (cases.length === 0) return null;
-  const last = new Map<number | null, number>();
-  for (const { branch, at } of cases) last.set(branch, Math.max(at, last.get(branch) ?? 0));
-  // A case that its branch does not measure any more while it measures others is gone, or has another name.
-  const isStale = ({ branch, at }: BranchTiming) => at < last.get(branch)! - limits.staleCaseMilliseconds;
-  const sum = cases.reduce((all, timing) => all + (isStale(timing) ? 0 : estimateOf(timing)), 0);
-  return toSeconds(toWeight(sum));
+/**
+ * What the test cases of a file take that there are now, as far as the branch and the default branch tell; if they tell
+ * nothing, as far as any does. Null when there are none.
+ */
+function sumOfCases(cases: readonly BranchTiming[][], branch: number, other: number | null): number | null {
+  const onBranch = (name: number) => fresh(cases.map(timings => timings.find(of => of.branch === name)));
+  const own = onBranch(branch);
+  const others = other === null ? [] : onBranch(other);
+  let known = cases.flatMap((_, i) => own[i] ?? others[i] ?? []);
+  if (known.length === 0) known = fresh(cases.map(timings => timingOn(timings, branch, other))).flatMap(of => of ?? []);
+  if (known.length === 0) return null;
+  return toSeconds(toWeight(known.reduce((sum, timing) => sum + estimateOf(timing), 0)));
+}
+
+/** Those that were measured about when the last one was: a case of before is gone, or has another name. */
+function fresh(timings: readonly (BranchTiming | undefined)[]): (BranchTiming | undefined)[] {
+  const last = timings.reduce((latest, timing) => Math.max(latest, timing?.at ?? 0), 0);
+  return timings.map(timing => (timing && timing.at >= last - limits.staleCaseMilliseconds ? timing : undefined));
 }
 
 /** The branch, and the default branch if there is one. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.js';
 import { initialise, record, startSplit, timed } from '../harness/messages.js';
 import type { Client, Reply } from '../harness/server.js';
 import { SharedServer } from './shared-server.js';
@@ -82,6 +83,15 @@ describe('time_execution in answers', () => {
       'test/b.py': 4,
       'test/c.py': null,
     });
+  });
+
+  it('of a file is the sum of its test cases also when they are thousands', async () => {
+    const client = await shared.project();
+    const count = limits.casesHere + 100;
+    await build(client, 'c1', Object.fromEntries(Array.from({ length: count }, (_, i) => [`test/a.py::test_${i}`, 1])));
+    const both = { 'test/a.py': count, 'test/b.py': null };
+    expect(await estimates(client, Object.keys(both))).toEqual(both);
+    expect(timesOf(await initialise(client, Object.keys(both), { node_total: 1 }))).toEqual(both);
   });
 
   it('of a test case is its share of the file while only the file is recorded', async () => {

@@ -59,7 +59,7 @@ export async function recordTimes(
 
 /** What is planned with on the branch, in the order of the paths. */
 export function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): readonly (number | null)[] {
-  return knownTimes(store, project, branch, paths).seconds;
+  return knownTimes(store, project, branch, paths, true).seconds;
 }
 
 /** Sweeps to the end, as the service does; tells after each step. */

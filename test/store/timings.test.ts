@@ -3,7 +3,7 @@ import { limits } from '../../src/limits.js';
 import { defaultBranch } from '../../src/store/default-branch.js';
 import type { Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
-import { knownTimes } from '../../src/store/timings.js';
+import { knownTimes, TooManyCases } from '../../src/store/timings.js';
 import { recordRun, recordTimes, secondsOf, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -194,6 +194,32 @@ describe('test cases', () => {
     expect(secondsOf(store, id, ['a_spec.rb'], 'main')).toEqual([20]);
   });
 
+  it('that only other branches have do not count on those that have others', async () => {
+    const store = temporaryStore();
+    const { id, record } = await projectOf(store);
+    for (let day = 0; day < 3; day++) await record('main', { 'a_spec.rb[1:1]': 10 });
+    await record('feature', { 'a_spec.rb[9:9]': 10 });
+    await record('main', { 'a_spec.rb[1:1]': 10 });
+    expect(secondsOf(store, id, ['a_spec.rb'], 'main')).toEqual([10]);
+    expect(secondsOf(store, id, ['a_spec.rb'], 'new')).toEqual([10]);
+  });
+
+  it('of other branches count where neither the own nor the default branch has any', async () => {
+    const store = temporaryStore();
+    const { id, record } = await projectOf(store);
+    await record('main', { 'b_spec.rb': 1 });
+    await record('feature', { 'a_spec.rb[1:1]': 10, 'a_spec.rb[1:2]': 5 });
+    expect(secondsOf(store, id, ['a_spec.rb'], 'new')).toEqual([15]);
+  });
+
+  it('that are many are left to a packing thread', async () => {
+    const store = temporaryStore();
+    const { id, record } = await projectOf(store);
+    await record('main', Object.fromEntries(Array.from({ length: limits.casesHere + 5 }, (_, i) => [`a.py::test_${i}`, 1])));
+    expect(() => knownTimes(store, id, 'main', ['a.py'], false)).toThrow(TooManyCases);
+    expect(knownTimes(store, id, 'main', ['a.py'], true).seconds).toEqual([limits.casesHere + 5]);
+  });
+
   it('that the last build did not have any more are not added up', async () => {
     const store = temporaryStore();
     const { id, record } = await projectOf(store);
@@ -215,7 +241,7 @@ describe('test cases', () => {
     const store = temporaryStore();
     const { id, record } = await projectOf(store);
     await record('main', { 'spec/a_spec.rb': 12, 'test/b.py::test_one': 3 });
-    const known = knownTimes(store, id, 'main', ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two']);
+    const known = knownTimes(store, id, 'main', ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two'], true);
     expect(known.seconds).toEqual([null, null, null]);
     expect(known.files).toEqual(new Map([['spec/a_spec.rb', 12]]));
   });
