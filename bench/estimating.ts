@@ -1,5 +1,5 @@
-import { estimate, SPLIT_PERCENTILE } from '../src/plan/estimate.js';
-import { pack } from '../src/plan/pack.js';
+import { pack } from '../src/plan/split/pack.js';
+import { estimate, SPLIT_PERCENTILE } from '../src/plan/times/estimate.js';
 import { geometricMean } from './geometric-mean.js';
 import { average, ballast, type Estimator, meanOf, medianOf } from './level-peers.js';
 import type { Result } from './results.js';

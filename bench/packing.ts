@@ -1,5 +1,5 @@
-import { lowerBound } from '../src/plan/bound.js';
-import { pack } from '../src/plan/pack.js';
+import { lowerBound } from '../src/plan/split/bound.js';
+import { pack } from '../src/plan/split/pack.js';
 import { toWeight } from '../src/plan/weight.js';
 import { geometricMean } from './geometric-mean.js';
 import type { Result } from './results.js';

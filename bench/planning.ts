@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { estimate, QUEUE_PERCENTILE } from '../src/plan/estimate.js';
-import { follow, type Level, secondsOf } from '../src/plan/level.js';
+import { estimate, QUEUE_PERCENTILE } from '../src/plan/times/estimate.js';
+import { follow, type Level, secondsOf } from '../src/plan/times/level.js';
 import { toSeconds } from '../src/plan/weight.js';
 import { geometricMean } from './geometric-mean.js';
 import { ballast, byCount, guided, listedOneAtATime, type Policy, split } from './queue-peers.js';

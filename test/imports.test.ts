@@ -65,7 +65,7 @@ const isPackage = (target: string, name: string) => target === name || target.st
 describe('the sources', () => {
   it('are found, with their imports', () => {
     expect(files.size).toBeGreaterThan(30);
-    expect(files.get('engine/queue.ts')?.imports).toContainEqual({ target: 'plan/batch.ts', isType: false });
+    expect(files.get('engine/queue.ts')?.imports).toContainEqual({ target: 'plan/queue/batch.ts', isType: false });
     expect(files.get('http/server.ts')?.imports).toContainEqual({ target: 'uWebSockets.js', isType: false });
     expect(files.get('http/head.ts')?.imports).toContainEqual({ target: 'fault.ts', isType: true });
   });

@@ -1,4 +1,4 @@
-import { median } from '../plan/median.js';
+import { median } from '../plan/times/median.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
 
 /**

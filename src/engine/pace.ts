@@ -1,5 +1,5 @@
-import { finishLine } from '../plan/finish-line.js';
-import type { Claim, QueueOutlook } from '../plan/batch.js';
+import type { Claim, QueueOutlook } from '../plan/queue/batch.js';
+import { finishLine } from '../plan/queue/finish-line.js';
 import { WEIGHTS_PER_SECOND } from '../plan/weight.js';
 import { PullCost } from './pull-cost.js';
 

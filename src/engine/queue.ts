@@ -1,6 +1,6 @@
-import { batchWeight, type QueueOutlook } from '../plan/batch.js';
+import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
+import { Untaken } from '../plan/queue/untaken.js';
 import { Pace } from './pace.js';
-import { Untaken } from '../plan/untaken.js';
 
 /** What a node was handed at one pull: an entry of the queue's journal. */
 export interface Batch {

@@ -1,12 +1,12 @@
-import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/estimate.js';
-import { expectQueue } from '../plan/expect-queue.js';
 import { forecast } from '../plan/forecast.js';
-import { pack } from '../plan/pack.js';
-import { type RecordedRun, toRecordedRun } from '../store/recording.js';
-import { findSplit, splitKey, type SplitPlan } from '../store/splits.js';
+import { expectQueue } from '../plan/queue/expect-queue.js';
+import { pack } from '../plan/split/pack.js';
+import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/times/estimate.js';
 import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue, queueKeys } from '../store/queue-keys.js';
 import type { QueuePlan } from '../store/queues.js';
+import { type RecordedRun, toRecordedRun } from '../store/recording.js';
+import { findSplit, splitKey, type SplitPlan } from '../store/splits.js';
 import { knownTimes } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';

@@ -1,4 +1,4 @@
-import type { Estimate } from './estimate.js';
+import type { Estimate } from './times/estimate.js';
 import { usefulNodes } from './useful-nodes.js';
 import { toSeconds } from './weight.js';
 
@@ -6,7 +6,7 @@ import { toSeconds } from './weight.js';
 export interface Expectation {
   /** When the last node is done. */
   makespan: number;
-  /** No plan for whole files has a smaller makespan (see bound.ts): one that equals it is proved to be a best one. */
+  /** No plan for whole files has a smaller makespan (see split/bound.ts): one that equals it is proved to be a best one. */
   lowerBound: number;
   /**
    * Whether the longest file alone decides: the other nodes wait for it, and neither another plan nor more nodes would

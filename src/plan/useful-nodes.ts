@@ -1,4 +1,4 @@
-import { Untaken } from './untaken.js';
+import { Untaken } from './queue/untaken.js';
 
 /**
  * The nodes with which all others are done when the longest file is: more make nothing faster. As many as first fit of the

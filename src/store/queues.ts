@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { type Batch, Queue } from '../engine/queue.js';
 import { limits } from '../limits.js';
-import type { QueueOutlook } from '../plan/batch.js';
 import type { Forecast } from '../plan/forecast.js';
+import type { QueueOutlook } from '../plan/queue/batch.js';
 import type { Segments } from '../wire/segments.js';
 import { commit, type Store } from './open.js';
 import { findLastQueue, findQueue, type QueueKeys } from './queue-keys.js';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '../limits.js';
-import { fileOf } from '../plan/test-case.js';
+import { fileOf } from '../plan/times/test-case.js';
 import type { NodeKey } from '../wire/build-key.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
-import { noteBuild } from './default-branch.js';
 import { buildIdKey, filterKeys } from './builds.js';
+import { noteBuild } from './default-branch.js';
 import { commit, type Store } from './open.js';
 import type { BuildRecord, Millis } from './records.js';
 import { TimingKeys } from './timing-keys.js';

@@ -1,5 +1,5 @@
-import type { Level } from '../plan/level.js';
-import type { BranchTiming, BranchTimings } from '../plan/branch-timings.js';
+import type { BranchTiming, BranchTimings } from '../plan/times/branch-timings.js';
+import type { Level } from '../plan/times/level.js';
 
 /**
  * Timings are the bulk of what is stored, and every recording rewrites them: bytes, not maps.

@@ -1,4 +1,4 @@
-import { fileOf } from '../plan/test-case.js';
+import { fileOf } from '../plan/times/test-case.js';
 import { digest } from './digest.js';
 
 /**

@@ -1,8 +1,8 @@
 import { limits } from '../limits.js';
-import { type BranchTiming, measureOn, timingOn } from '../plan/branch-timings.js';
-import type { KnownTimes } from '../plan/estimate.js';
-import { fileOf } from '../plan/test-case.js';
-import { estimateOf, type RunKind } from '../plan/timing.js';
+import { type BranchTiming, measureOn, timingOn } from '../plan/times/branch-timings.js';
+import type { KnownTimes } from '../plan/times/estimate.js';
+import { fileOf } from '../plan/times/test-case.js';
+import { estimateOf, type RunKind } from '../plan/times/timing.js';
 import { toSeconds, toWeight } from '../plan/weight.js';
 import { defaultBranch } from './default-branch.js';
 import { shortDigest } from './digest.js';

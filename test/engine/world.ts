@@ -1,3 +1,4 @@
+import { randomOf } from '../../bench/suites.js';
 import { type Batch, Queue } from '../../src/engine/queue.js';
 
 /** How a client tells that it asks for the same batch again: by batch_uuid, by X-Retry-Count, or not at all. */
@@ -52,17 +53,6 @@ interface Node {
   isFirst: boolean;
   connection: Connection | null;
   isDone: boolean;
-}
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 /**

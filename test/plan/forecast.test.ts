@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../bench/suites.js';
 import { type Expectation, forecast } from '../../src/plan/forecast.js';
-import { pack } from '../../src/plan/pack.js';
+import { pack } from '../../src/plan/split/pack.js';
 import { toWeight } from '../../src/plan/weight.js';
 
 /** Files of so many seconds, slowest first. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { measureOn } from '../../src/plan/branch-timings.js';
-import { estimateOf } from '../../src/plan/timing.js';
+import { measureOn } from '../../src/plan/times/branch-timings.js';
+import { estimateOf } from '../../src/plan/times/timing.js';
 import { decodeTimings, encodeTimings, measuredAt } from '../../src/store/timing-codec.js';
 
 const seed = 20_260_113;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileOf } from '../../src/plan/test-case.js';
+import { fileOf } from '../../../src/plan/times/test-case.js';
 
 describe('the file of a test case', () => {
   it.each([

@@ -1,5 +1,5 @@
+import type { Expectation } from '../forecast.js';
 import { lowerBound } from './bound.js';
-import type { Expectation } from './forecast.js';
 import { longestFirst } from './longest-first.js';
 import { refine } from './refine.js';
 

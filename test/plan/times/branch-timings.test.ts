@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type BranchTiming, measureOn, timingOn } from '../../src/plan/branch-timings.js';
-import { estimateOf } from '../../src/plan/timing.js';
+import { type BranchTiming, measureOn, timingOn } from '../../../src/plan/times/branch-timings.js';
+import { estimateOf } from '../../../src/plan/times/timing.js';
 
 const [MAIN, FEATURE, OTHER, NEW] = [1, 2, 3, 4] as const;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../src/plan/estimate.js';
-import { toWeight } from '../../src/plan/weight.js';
+import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../src/plan/times/estimate.js';
+import { toWeight } from '../../../src/plan/weight.js';
 
 const seed = 20_260_102;
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { madeUpSuite, normal, randomOf } from '../../bench/suites.js';
-import { pack, type Packing } from '../../src/plan/pack.js';
-import { toWeight } from '../../src/plan/weight.js';
+import { madeUpSuite, normal, randomOf } from '../../../bench/suites.js';
+import { pack, type Packing } from '../../../src/plan/split/pack.js';
+import { toWeight } from '../../../src/plan/weight.js';
 
 const seed = 20_260_101;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batchWeight } from '../../src/plan/batch.js';
+import { batchWeight } from '../../../src/plan/queue/batch.js';
 
 const seed = 20_260_103;
 

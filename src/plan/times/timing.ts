@@ -1,6 +1,6 @@
+import { toSeconds, toWeight } from '../weight.js';
 import { follow, type Level, secondsOf } from './level.js';
 import { median } from './median.js';
-import { toSeconds, toWeight } from './weight.js';
 
 /** What is known of the time of one path on one branch: of bounded size, whatever was recorded. */
 export interface Timing {

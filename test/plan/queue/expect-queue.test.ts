@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ballast } from '../../bench/queue-peers.js';
-import { expectQueue } from '../../src/plan/expect-queue.js';
+import { ballast } from '../../../bench/queue-peers.js';
+import { expectQueue } from '../../../src/plan/queue/expect-queue.js';
 
 describe('what a queue comes to', () => {
   const expectation = (weights: readonly number[], nodeTotal: number, pullCost: number, isGuessed = false) =>

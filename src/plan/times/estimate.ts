@@ -1,5 +1,5 @@
+import { toWeight } from '../weight.js';
 import { fileOf } from './test-case.js';
-import { toWeight } from './weight.js';
 
 export interface Estimate {
   path: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Untaken } from '../../src/plan/untaken.js';
+import { Untaken } from '../../../src/plan/queue/untaken.js';
 
 const seed = 20_260_104;
 

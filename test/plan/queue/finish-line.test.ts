@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { finishLine } from '../../src/plan/finish-line.js';
+import { finishLine } from '../../../src/plan/queue/finish-line.js';
 
 const seed = 20_260_110;
 

@@ -1,6 +1,6 @@
+import type { Expectation } from '../forecast.js';
+import { lowerBound } from '../split/bound.js';
 import { batchWeight, type QueueOutlook } from './batch.js';
-import { lowerBound } from './bound.js';
-import type { Expectation } from './forecast.js';
 
 /**
  * What a queue comes to if its nodes start together and its predictions are exact: what each node does, and its pulls.
