@@ -138,12 +138,15 @@ export class Pace {
 
   /** When the node is expected to be done with what it has, now at the earliest. */
   #freeAt(progress: Progress | undefined, view: View): number {
-    const { now } = view;
+    const { now, scale, pullCost } = view;
     // A node that did not come yet, or is overdue, is expected after as long again (Lindy's law): it may be gone.
     if (!progress) return 2 * now;
     if (!progress.task) return now;
     const end = this.#endOf(progress, progress.task, view);
-    return end < now ? 2 * now - end : end;
+    if (end >= now) return end;
+    // But not after longer than its batch was to take: all are overdue after an outage. Of guesses that says nothing.
+    const most = this.outlook.isGuessed ? Infinity : pullCost + progress.task.weight * scale;
+    return now + Math.min(now - end, most);
   }
 
   #endOf(progress: Progress, { weight, handedAt, workAt }: Task, view: View): number {

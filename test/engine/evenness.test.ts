@@ -86,6 +86,26 @@ describe('the nodes of a queue', () => {
   });
 });
 
+describe('an outage', () => {
+  it('of minutes does not give the first nodes that come back most of the rest', () => {
+    for (const { files, nodes } of builds()) {
+      const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
+      const queue = new Queue(weights, { nodeTotal: nodes, pullCost: 20_000, isGuessed: false });
+      const pull = (node_index: number, seconds: number): number => {
+        const request = { node_index, run: 'run', batch_uuid: `${node_index} ${seconds}`, isRetry: false };
+        const given = { ...request, starts: seconds < 60, wantsLastSplit: false, recordedSubset: null };
+        const handed = queue.pull({ ...given, hasLeft: () => false }, 1000 * seconds);
+        return handed?.batch.files.reduce((sum, file) => sum + weights[file]!, 0) ?? 0;
+      };
+      for (let node = 0; node < nodes; node++) pull(node, node);
+      const total = weights.reduce((sum, weight) => sum + weight, 0);
+      const again = Array.from({ length: nodes }, (_, node) => pull(node, 1800 + node));
+      for (const weight of again) expect(weight).toBeLessThan(0.6 * (total / nodes));
+      expect(Math.max(...again) / Math.min(...again)).toBeLessThan(3);
+    }
+  });
+});
+
 describe('a queue that is read back', () => {
   it('hands out what it would have handed out had it stayed in memory', () => {
     for (const { files, nodes } of builds()) {

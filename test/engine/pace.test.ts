@@ -77,8 +77,17 @@ describe('the share of a node', () => {
     pull(pace, 1, 0, 10);
     pace.asks(0, false, NOW + 10_000);
     expect(share(pace, 0, 100, 10)).toBeCloseTo(50, 0);
-    expect(share(pace, 0, 100, 60)).toBeCloseTo(75, 0);
-    expect(share(pace, 0, 100, 200)).toBeCloseTo(100);
+    expect(share(pace, 0, 100, 15)).toBeCloseTo(52.5, 0);
+    expect(share(pace, 0, 100, 20)).toBeCloseTo(55, 0);
+  });
+
+  it('counts on a node that is overdue after no longer than its batch was to take', () => {
+    const pace = paceOf(2, 0);
+    pull(pace, 0, 0, 10);
+    pull(pace, 1, 0, 10);
+    pace.asks(0, false, NOW + 10_000);
+    expect(share(pace, 0, 100, 3600)).toBeCloseTo(55, 0);
+    expect(share(pace, 0, 5, 3600)).toBeCloseTo(5);
   });
 
   it('takes nothing from what a node had before it started again', () => {
