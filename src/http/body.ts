@@ -10,71 +10,89 @@ export interface BodyLimits {
   seconds: number;
 }
 
+/** Called once, with the body or with the fault to answer, and whether all of it came. */
+type Done = (body: Uint8Array | Fault, whole: boolean) => void;
+
 /**
- * Collects a request's body. Calls `done` once, with the body or with the fault to answer, and whether all of it
- * came. A body over a limit is read to its end and thrown away, because a client that is still sending reads no answer.
- * Returns the function that gives the body's bytes back to the common account.
+ * A request's body as it comes. One over a limit is read to its end and thrown away, because a client that is still
+ * sending reads no answer. Nearly all bodies are small and come in one piece: that is lent to `done`, valid until it
+ * returns. Bodies of `limits.pooledBodyBytes` and more are given.
  */
-export function readBody(
-  res: HttpResponse,
-  contentLength: number | null,
-  { maxBytes, seconds }: BodyLimits,
-  done: (body: Uint8Array | Fault, whole: boolean) => void,
-): () => void {
-  let held = 0;
-  let chunks: Uint8Array[] = [];
-  let fault: Fault | null = null;
-  let finished = false;
-  let timer: NodeJS.Timeout | null = null;
+export class Body {
+  #held = 0;
+  #chunks: Uint8Array[] = [];
+  #fault: Fault | null = null;
+  #finished = false;
+  #timer: NodeJS.Timeout | null = null;
 
-  const stop = () => {
-    finished = true;
-    if (timer) clearTimeout(timer);
-  };
-  const drop = () => {
-    inFlight -= held;
-    held = 0;
-    chunks = [];
-  };
-  const finish = (result: Uint8Array | Fault, whole: boolean) => {
-    if (finished) return;
-    stop();
-    done(result, whole);
-  };
-  const refuse = (reason: Fault) => {
-    fault = reason;
-    drop();
-  };
-  if (contentLength !== null && contentLength > maxBytes) refuse(faults.bodyTooLarge(maxBytes));
-
-  res.onData((chunk, isLast) => {
-    if (finished) return;
-    const { byteLength } = chunk;
-    if (!fault && held + byteLength > maxBytes) refuse(faults.bodyTooLarge(maxBytes));
-    if (!fault && inFlight + byteLength > limits.bodyBytesInFlight) {
-      refuse(faults.overloaded('too many large requests at once', limits.retryAfterSeconds));
-    }
-    if (!fault) {
-      held += byteLength;
-      inFlight += byteLength;
-      // The chunk's memory is reused after this callback.
-      chunks.push(new Uint8Array(chunk.slice(0)));
-    }
-    if (isLast) finish(fault ?? (chunks.length === 1 ? chunks[0]! : joined(chunks, held)), true);
-    else timer ??= setTimeout(() => finish(fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
-  });
-  return () => {
-    stop();
-    drop();
-  };
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const body = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.length;
+  constructor(
+    res: HttpResponse,
+    contentLength: number | null,
+    readonly limit: BodyLimits,
+    readonly done: Done,
+  ) {
+    if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(faults.bodyTooLarge(limit.maxBytes));
+    res.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
-  return body;
+
+  /** Gives the body's bytes back to the common account, and waits for no more. */
+  release(): void {
+    this.#stop();
+    this.#drop();
+  }
+
+  #take(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#finished) return;
+    const { maxBytes, seconds } = this.limit;
+    const { byteLength } = chunk;
+    if (!this.#fault && this.#held + byteLength > maxBytes) this.#refuse(faults.bodyTooLarge(maxBytes));
+    if (!this.#fault && inFlight + byteLength > limits.bodyBytesInFlight) {
+      this.#refuse(faults.overloaded('too many large requests at once', limits.retryAfterSeconds));
+    }
+    if (!this.#fault) {
+      this.#held += byteLength;
+      inFlight += byteLength;
+    }
+    if (isLast) {
+      this.#finish(this.#fault ?? this.#whole(new Uint8Array(chunk)), true);
+      return;
+    }
+    // The chunk's memory is reused after this callback.
+    if (!this.#fault) this.#chunks.push(new Uint8Array(chunk.slice(0)));
+    this.#timer ??= setTimeout(() => this.#finish(this.#fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
+  }
+
+  #whole(last: Uint8Array): Uint8Array {
+    if (this.#chunks.length === 0 && last.length < limits.pooledBodyBytes) return last;
+    const body = new Uint8Array(this.#held);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      body.set(chunk, at);
+      at += chunk.length;
+    }
+    body.set(last, at);
+    return body;
+  }
+
+  #finish(result: Uint8Array | Fault, whole: boolean): void {
+    if (this.#finished) return;
+    this.#stop();
+    this.done(result, whole);
+  }
+
+  #refuse(reason: Fault): void {
+    this.#fault = reason;
+    this.#drop();
+  }
+
+  #stop(): void {
+    this.#finished = true;
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  #drop(): void {
+    inFlight -= this.#held;
+    this.#held = 0;
+    this.#chunks = [];
+  }
 }

@@ -1,11 +1,11 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { Fault, faults } from '../fault.js';
 import type { Logger } from '../log.js';
-import { type BodyLimits, readBody } from './body.js';
-import { type HeaderFields, readHead } from './head.js';
+import { Body, type BodyLimits } from './body.js';
+import { type Head, type HeaderFields, readHead } from './head.js';
 import type { Answer, Request } from './request.js';
 import type { Traffic } from './traffic.js';
-import { writeAnswer } from './write.js';
+import { type Headers, writeAnswer } from './write.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
@@ -21,76 +21,92 @@ export interface ExchangeOptions {
  * One request from its head to the end of its answer. Ends exactly once, answered or left by its client, whatever
  * the handler returns or throws: a Fault is answered as such, anything else is logged and answered as internal.
  */
-export function exchange(res: HttpResponse, req: HttpRequest, options: ExchangeOptions): void {
-  const { handler, fields, bodyLimits, traffic, log } = options;
-  const head = readHead(req, fields);
-  const { id: request, method, path } = head;
-  const start = performance.now();
-  let stage: 'receiving' | 'answering' = 'receiving';
-  let left = false;
-  let ended = false;
-  let answered: Answer | null = null;
+export class Exchange {
+  readonly #head: Head;
+  readonly #body: Body | null;
+  readonly #start = performance.now();
+  #stage: 'receiving' | 'answering' = 'receiving';
+  #left = false;
+  #ended = false;
+  #answered: Answer | null = null;
   /** Whether the request was read to its end: only then another may follow it. */
-  let wasRead = false;
-  let releaseBody = () => {};
-  traffic.startReceiving();
+  #wasRead = false;
 
-  const end = () => {
-    if (ended) return;
-    ended = true;
-    releaseBody();
-    if (left) log.debug({ request, method, path }, 'client left');
-    answered?.written?.(!left);
-    traffic.end(stage);
-  };
-  const write = (answer: Answer, headers: Readonly<Record<string, string>> = {}) => {
-    answered = answer;
-    if (left) {
-      end();
-      return;
+  constructor(
+    readonly res: HttpResponse,
+    req: HttpRequest,
+    readonly options: ExchangeOptions,
+  ) {
+    const head = readHead(req, options.fields);
+    this.#head = head;
+    head.hasLeft = () => this.#left;
+    options.traffic.startReceiving();
+    res.onAborted(() => {
+      this.#left = true;
+      // A handler that is still at work ends the exchange itself.
+      if (this.#answered || this.#stage === 'receiving') this.#end();
+    });
+    if (head.refusal) {
+      this.#body = null;
+      // Its body is not waited for: what follows such a head may be anything. Answered a moment later, because a
+      // request behind it in the same segment makes uWebSockets.js close the connection only while none was answered.
+      setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
+    } else {
+      this.#body = new Body(res, head.contentLength, options.bodyLimits, (body, whole) => this.#answer(body, whole));
     }
-    const { status, body } = answer;
-    const milliseconds = Math.round((performance.now() - start) * 100) / 100;
-    const { clientName: client, clientVersion: version } = head;
-    log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
-    // uWebSockets.js says "close" itself only when the server is who closes.
-    const own = { 'X-Request-Id': request, ...(head.closes && { Connection: 'close' }) };
-    const close = traffic.draining || head.closes || !wasRead;
-    writeAnswer(res, { status, body, headers: { ...own, ...headers }, headOnly: method === 'HEAD', close }, end);
-  };
-  const fail = (error: unknown) => {
-    const fault = error instanceof Fault ? error : faults.internal(request);
-    if (fault !== error) log.error({ request, method, path, err: error }, 'internal');
-    else if (fault.cause) log.error({ request, method, path, err: fault.cause }, fault.errors.join());
-    write({ status: fault.status, body: JSON.stringify({ errors: fault.errors }) }, fault.headers);
-  };
-  const answer = (body: Uint8Array | Fault, whole: boolean) => {
-    wasRead = whole;
-    stage = 'answering';
-    traffic.startAnswering();
+  }
+
+  #answer(body: Uint8Array | Fault, whole: boolean): void {
+    this.#wasRead = whole;
+    this.#stage = 'answering';
+    this.options.traffic.startAnswering();
     if (body instanceof Fault) {
-      fail(body);
+      this.#fail(body);
       return;
     }
     try {
-      const result = handler({ ...head, body, hasLeft: () => left });
-      if (result instanceof Promise) result.then(write, fail);
-      else write(result);
+      this.#head.body = body;
+      const result = this.options.handler(this.#head);
+      if (result instanceof Promise) result.then(this.#write, this.#fail);
+      else this.#write(result);
     } catch (error) {
-      fail(error);
+      this.#fail(error);
     }
+  }
+
+  readonly #write = (answer: Answer, headers?: Headers) => {
+    this.#answered = answer;
+    if (this.#left) {
+      this.#end();
+      return;
+    }
+    const { log, traffic } = this.options;
+    const { id: request, method, path, closes, clientName: client, clientVersion: version } = this.#head;
+    const { status } = answer;
+    if (log.isLevelEnabled('debug')) {
+      const milliseconds = Math.round((performance.now() - this.#start) * 100) / 100;
+      log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
+    }
+    const close = traffic.draining || closes || !this.#wasRead;
+    writeAnswer(this.res, answer, { request, headers, closes, headOnly: method === 'HEAD', close }, this.#end);
   };
 
-  res.onAborted(() => {
-    left = true;
-    // A handler that is still at work ends the exchange itself.
-    if (answered || stage === 'receiving') end();
-  });
-  if (head.refusal) {
-    // Its body is not waited for: what follows such a head may be anything. Answered a moment later, because a
-    // request behind it in the same segment makes uWebSockets.js close the connection only while none was answered.
-    setImmediate(() => ended || answer(head.refusal!, false));
-  } else {
-    releaseBody = readBody(res, head.contentLength, bodyLimits, answer);
-  }
+  readonly #fail = (error: unknown) => {
+    const { id: request, method, path } = this.#head;
+    const { log } = this.options;
+    const fault = error instanceof Fault ? error : faults.internal(request);
+    if (fault !== error) log.error({ request, method, path, err: error }, 'internal');
+    else if (fault.cause) log.error({ request, method, path, err: fault.cause }, fault.errors.join());
+    this.#write({ status: fault.status, body: JSON.stringify({ errors: fault.errors }) }, fault.headers);
+  };
+
+  readonly #end = () => {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#body?.release();
+    const { id: request, method, path } = this.#head;
+    if (this.#left) this.options.log.debug({ request, method, path }, 'client left');
+    this.#answered?.written?.(!this.#left);
+    this.options.traffic.end(this.#stage);
+  };
 }

@@ -4,14 +4,18 @@ import type { Fault } from '../fault.js';
 import { faults } from '../fault.js';
 import type { Request } from './request.js';
 
-export type Head = Omit<Request, 'body' | 'hasLeft'> & {
+/** A request whose body is still to come. */
+export interface Head extends Request {
   /** The client wants the connection closed behind the answer. */
   closes: boolean;
   /** Declared bytes of the body; null when chunked or absent. */
   contentLength: number | null;
   /** Why the request is refused whatever its path. */
   refusal: Fault | null;
-};
+}
+
+const NO_BODY = new Uint8Array();
+const isHere = () => false;
 
 type Field = 'token' | 'clientName' | 'clientVersion';
 export type HeaderFields = ReadonlyMap<string, Field>;
@@ -42,6 +46,8 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
     clientName: '',
     clientVersion: '',
     retryCount: 0,
+    body: NO_BODY,
+    hasLeft: isHere,
     closes: false,
     contentLength: null,
     refusal: null,

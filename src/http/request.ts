@@ -15,7 +15,7 @@ export interface Request {
   clientVersion: string;
   /** From X-Retry-Count; 0 when absent. */
   retryCount: number;
-  /** Of its own: it may be given away to another thread. */
+  /** Lent until the handler returns (an asynchronous one: awaits); from `limits.pooledBodyBytes` on given away. */
   body: Uint8Array;
   /** Whether the client has closed its connection by now. */
   hasLeft: () => boolean;

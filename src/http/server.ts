@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { us_listen_socket } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
-import { exchange, type Handler } from './exchange.js';
+import { Exchange, type Handler } from './exchange.js';
 import { headerFields } from './head.js';
 import { Traffic } from './traffic.js';
 
@@ -41,7 +41,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const traffic = new Traffic();
   const exchangeOptions = { handler, fields, bodyLimits, traffic, log };
-  const app = uws.App().any('/*', (res, req) => exchange(res, req, exchangeOptions));
+  const app = uws.App().any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
   // LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is
   // missing from the types.)
   const listenOn = app.listen.bind(app) as unknown as (host: string, port: number, options: 1, listening: Listening) => void;

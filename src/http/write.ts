@@ -1,5 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { limits } from '../limits.js';
+import type { Answer } from './request.js';
 
 const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',
@@ -20,30 +21,37 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
 /** uWebSockets.js closes idle connections after 10 s; clients that know drop theirs before. */
 const KEEP_ALIVE = 'timeout=9';
 
-export interface Written {
-  status: number;
-  body: string | Uint8Array;
-  headers: Readonly<Record<string, string>>;
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Manner {
+  /** The id of the request. */
+  request: string;
+  headers: Headers | undefined;
+  /** The client said that it closes. */
+  closes: boolean;
   /** The answer to HEAD has a length but no body. */
   headOnly: boolean;
   close: boolean;
 }
 
 /** Writes an answer and calls `end` when the last byte was handed to the system. */
-export function writeAnswer(res: HttpResponse, answer: Written, end: () => void): void {
-  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+export function writeAnswer(res: HttpResponse, { status, body }: Answer, manner: Manner, end: () => void): void {
+  const { request, headers, closes, headOnly, close } = manner;
   res.cork(() => {
-    res.writeStatus(STATUS_LINES[answer.status]!);
+    res.writeStatus(STATUS_LINES[status]!);
     if (body.length > 0) res.writeHeader('Content-Type', 'application/json');
-    if (!answer.close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
-    for (const [name, value] of Object.entries(answer.headers)) res.writeHeader(name, value);
-    if (answer.headOnly) {
+    if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
+    res.writeHeader('X-Request-Id', request);
+    // uWebSockets.js says "close" itself only when the server is who closes.
+    if (closes) res.writeHeader('Connection', 'close');
+    for (const name in headers) res.writeHeader(name, headers[name]!);
+    if (headOnly) {
       // Closed by uWebSockets.js in any case: it counts the missing body as an aborted answer.
-      res.endWithoutBody(body.length, true);
+      res.endWithoutBody(Buffer.byteLength(body), true);
     } else if (body.length <= limits.answerPieceBytes) {
-      res.end(body, answer.close);
+      res.end(body, close);
     } else {
-      writePieces(res, body, end);
+      writePieces(res, typeof body === 'string' ? Buffer.from(body) : body, end);
       return;
     }
     end();

@@ -50,7 +50,7 @@ export class JobPool {
     this.#piscina.on('error', err => this.log.error({ err }, 'a packing thread failed'));
   }
 
-  /** Prepares a POST. A null project means that the token is in the body. The body is given away. */
+  /** Prepares a POST. A null project means that the token is in the body. A small body is lent until this returns, a large one given. */
   async post<K extends keyof Posts>(job: K, body: Uint8Array, project: number | null): Promise<Prepared<K>> {
     if (body.length < limits.pooledBodyBytes) {
       const sent = decodeBody(body);
@@ -61,8 +61,8 @@ export class JobPool {
         if (prepared) return { project: known, prepared };
       }
     }
-    const task: PostTask = { kind: 'post', job, body, project };
-    return (await this.#run(task, [body.buffer as ArrayBuffer])) as Prepared<K>;
+    const own = body.length < limits.pooledBodyBytes ? body.slice() : body;
+    return (await this.#run({ kind: 'post', job, body: own, project }, [own.buffer as ArrayBuffer])) as Prepared<K>;
   }
 
   /** Builds a long answer. */

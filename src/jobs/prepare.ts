@@ -3,7 +3,7 @@ import { expectQueue } from '../plan/queue/expect-queue.js';
 import { pack } from '../plan/split/pack.js';
 import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/times/estimate.js';
 import type { Store } from '../store/open.js';
-import { findLastQueue, findQueue, queueKeys } from '../store/queue-keys.js';
+import { findLastQueue, findQueue, type QueueKeys, queueKeys } from '../store/queue-keys.js';
 import type { QueuePlan } from '../store/queues.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
 import { findSplit, splitKey, type SplitPlan } from '../store/splits.js';
@@ -74,6 +74,7 @@ export function prepareSplit(
 
 export interface PreparedQueue {
   message: Omit<QueueMessage, 'test_files' | keyof People>;
+  keys: QueueKeys;
   people: KeptPeople;
   /** Null when this request starts no queue, or there is one already. */
   plan: QueuePlan | null;
@@ -87,8 +88,8 @@ export function prepareQueue(
 ): PreparedQueue {
   const { rest, people } = separatePeople(toQueueMessage(sent));
   const { test_files = [], ...message } = rest;
-  const prepared = { message, people, plan: null };
   const keys = queueKeys(project, message, message.node_build_id);
+  const prepared = { message, keys, people, plan: null };
   if (!initializes(message) || findQueue(store, keys)) return prepared;
   if (message.fixed_queue_split && findLastQueue(store, keys)) return prepared;
   const paths = distinctPaths(test_files);

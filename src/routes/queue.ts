@@ -3,7 +3,7 @@ import type { Batch } from '../engine/queue.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { lastSubsetId } from '../store/builds.js';
-import { findLastQueue, findQueue, queueKeys } from '../store/queue-keys.js';
+import { findLastQueue, findQueue } from '../store/queue-keys.js';
 import type { OpenQueue } from '../store/queues.js';
 import type { QueueRecord } from '../store/records.js';
 import type { BuildKey } from '../wire/build-key.js';
@@ -16,20 +16,19 @@ import type { Context } from './context.js';
 export async function queueForNode(context: Context, request: Request): Promise<Answer> {
   const { store, queues, jobs, now, log } = context;
   const { project, prepared } = await jobs.post('prepareQueue', request.body, projectOfHeader(context, request));
-  const { message, plan, people } = prepared;
+  const { message, keys, plan, people } = prepared;
   const { node_index, node_total, can_initialize_queue, fixed_queue_split } = message;
-  const keys = queueKeys(project, message, message.node_build_id);
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull && can_initialize_queue;
 
+  const at = now();
   let id = findQueue(store, keys);
   let isNew = false;
   if (id === null && can_initialize_queue && fixed_queue_split && findLastQueue(store, keys)) {
-    id = await queues.repeat(keys, randomUUID(), now());
+    id = await queues.repeat(keys, randomUUID(), at);
   }
   if (id === null && plan) {
     const { nodeBuild: name, build } = keys;
-    const at = now();
     const times = { created_at: at, used_at: at };
     const record: QueueRecord = { v: 1, name, node_total, guessed: plan.guessed, repeats: false, people, ...times, build };
     ({ id, isNew } = await queues.create(keys, randomUUID(), record, plan));
@@ -40,26 +39,28 @@ export async function queueForNode(context: Context, request: Request): Promise<
   }
 
   const queueId = id;
-  const pulled = await queues.update(queueId, open => {
-    queues.use(queueId, open.record, now());
-    if (takesNothing) return { open, batch: null };
-    const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
-    const handed = open.queue.pull(
-      {
-        node_index,
-        run: keys.run,
-        batch_uuid: message.batch_uuid ?? null,
-        isRetry: request.retryCount > 0,
-        hasLeft: request.hasLeft,
-        starts: can_initialize_queue,
-        wantsLastSplit,
-        recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, open.record.created_at) : null,
-      },
-      now(),
-    );
-    if (handed?.isNew) queues.journal(queueId, handed.batch);
-    return { open, batch: handed?.batch ?? null };
-  });
+  const pulled = await queues.update(
+    queueId,
+    open => {
+      if (takesNothing) return { value: { open, batch: null } };
+      const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
+      const handed = open.queue.pull(
+        {
+          node_index,
+          run: keys.nodeBuild,
+          batch_uuid: message.batch_uuid ?? null,
+          isRetry: request.retryCount > 0,
+          hasLeft: request.hasLeft,
+          starts: can_initialize_queue,
+          wantsLastSplit,
+          recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, open.record.created_at) : null,
+        },
+        at,
+      );
+      return { value: { open, batch: handed?.batch ?? null }, ...(handed?.isNew && { journaled: handed.batch }) };
+    },
+    at,
+  );
   if (!pulled) throw faults.expiredMeanwhile('queue');
   const { open, batch } = pulled;
   const { name } = open.record;

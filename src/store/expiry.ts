@@ -102,7 +102,7 @@ function putOff(store: Store, until: Millis, kind: string, key: (string | number
 
 /** Unless it points to a newer queue by now. */
 function removePointer(table: Store['queuesOfNodeBuild'], key: string, queue: string): void {
-  if (table.get(key)?.queue === queue) void table.remove(key);
+  if (table.get(key) === queue) void table.remove(key);
 }
 
 /** Deletes up to `most` (at least one) entries [owner, ...]; `whole` when none is left. */

@@ -9,7 +9,6 @@ import type {
   Millis,
   NodeRunsRecord,
   ProjectRecord,
-  QueuePointerRecord,
   QueueRecord,
   SplitRecord,
   SubsetRecord,
@@ -37,9 +36,9 @@ export const STORE_VERSION = 3;
  *                + digest(path) for a test case inside it
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * queues         queue id                                      QueueRecord
- * queuesOfNodeBuild                                            QueuePointerRecord
+ * queuesOfNodeBuild                                            queue id
  *                digest(project, commit, branch, total, node_build_id)
- * queuesOfBuild  digest(project, commit, branch, total)        QueuePointerRecord, the newest queue
+ * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
  * batches        [queue id, seq]                               Batch      the journal of a queue
  * blobs          [split id, node_index]                        JSON array of the node's test files
  *                [queue id, 'bytes' | 'ends' | 'weights']      the queue's test files, slowest first
@@ -63,8 +62,8 @@ export interface Store {
   readonly timings: Database<Buffer, string>;
   readonly splits: Database<SplitRecord, string>;
   readonly queues: Database<QueueRecord, string>;
-  readonly queuesOfNodeBuild: Database<QueuePointerRecord, string>;
-  readonly queuesOfBuild: Database<QueuePointerRecord, string>;
+  readonly queuesOfNodeBuild: Database<string, string>;
+  readonly queuesOfBuild: Database<string, string>;
   readonly batches: Database<Batch, [queue: string, seq: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
@@ -157,4 +156,15 @@ export async function commit<T>(store: Store, change: () => T): Promise<T> {
   } catch (error) {
     throw changed ? faults.storeFailed(error) : error;
   }
+}
+
+/** Resolves when what was put, and what was before it, is flushed to disk. Throws as `commit` does. */
+export async function written(store: Store, put: Promise<boolean>, before: Promise<void>): Promise<void> {
+  try {
+    await put;
+    await store.root.flushed;
+  } catch (error) {
+    throw faults.storeFailed(error);
+  }
+  await before;
 }

@@ -4,7 +4,7 @@ import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { QueueOutlook } from '../plan/queue/batch.js';
 import type { Segments } from '../wire/segments.js';
-import { commit, type Store } from './open.js';
+import { commit, type Store, written } from './open.js';
 import { findLastQueue, findQueue, type QueueKeys } from './queue-keys.js';
 import type { Millis, QueueRecord } from './records.js';
 
@@ -24,7 +24,18 @@ export interface OpenQueue {
   record: QueueRecord;
   queue: Queue;
   files: Segments;
+  /** Settled when what was changed last is on disk. */
+  saved: Promise<void>;
 }
+
+/** What a verb returns, and the entry of the journal that it wrote or erased. */
+export interface Verdict<T> {
+  value: T;
+  journaled?: Batch;
+  erased?: number;
+}
+
+const SAVED = Promise.resolve();
 
 /** Rough bytes that a queue takes in memory beside its blobs: state, journal, maps. */
 const BYTES_PER_QUEUE = 2048;
@@ -64,7 +75,7 @@ export class Queues {
     { files, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
     const { store } = this;
-    return this.#guarded(id, () => {
+    return this.#committed(id, () => {
       const known = findQueue(store, keys);
       if (known !== null) return { id: known, isNew: false };
       this.#put(keys, id, record);
@@ -73,7 +84,7 @@ export class Queues {
       void store.blobs.put([id, 'weights'], asBuffer(weights));
       void store.forecasts.put(id, { v: 1, ...forecast });
       const queue = new Queue(weights, this.#outlook(record));
-      this.#keep(id, { record, queue, files });
+      this.#keep(id, { record, queue, files, saved: SAVED });
       return { id, isNew: true };
     });
   }
@@ -85,7 +96,7 @@ export class Queues {
    */
   repeat(keys: QueueKeys, id: string, now: Millis): Promise<string | null> {
     const { store } = this;
-    return this.#guarded(id, () => {
+    return this.#committed(id, () => {
       const known = findQueue(store, keys);
       if (known !== null) return known;
       const last = findLastQueue(store, keys);
@@ -96,56 +107,47 @@ export class Queues {
       void store.forecasts.put(id, store.forecasts.get(last)!);
       for (const { value } of store.batches.getRange(journalOf(last))) {
         // What was handed out again was handed out before.
-        if (!value.again) this.journal(id, { ...value, delivered: true });
+        if (!value.again) void store.batches.put([id, value.seq], { ...value, delivered: true });
       }
       return id;
     });
   }
 
   /**
-   * Runs a verb on the queue's state within a write transaction, and resolves with its result when what
-   * the verb wrote is on disk. Verbs of all requests run one after the other. Null when the queue expired.
+   * Runs a verb on the queue's state, and resolves with its result when what this verb and those before it changed
+   * is on disk. Null when the queue expired. A queue in use does not expire.
    */
-  update<T>(id: string, verb: (queue: OpenQueue) => T): Promise<T | null> {
-    return this.#guarded(id, () => {
-      const open = this.#get(id);
+  update<T>(id: string, verb: (queue: OpenQueue) => Verdict<T>, now: Millis): Promise<T | null> {
+    const known = this.#known(id);
+    // In memory and in use, nothing but verbs changes it: they need no transaction to run one after the other.
+    if (known && now - known.record.used_at < limits.renewMilliseconds) return this.#inMemory(id, known, verb);
+    return this.#committed(id, () => {
+      const open = this.#known(id) ?? this.#read(id);
       if (!open) return null;
-      const result = verb(open);
-      this.#keep(id, open);
-      return result;
+      if (now - open.record.used_at >= limits.renewMilliseconds) {
+        open.record.used_at = now;
+        void this.store.queues.put(id, open.record);
+      }
+      return this.#run(id, open, verb).value;
     });
-  }
-
-  /** Within an update: a queue in use does not expire. */
-  use(id: string, record: QueueRecord, now: Millis): void {
-    if (now - record.used_at < limits.renewMilliseconds) return;
-    record.used_at = now;
-    void this.store.queues.put(id, record);
   }
 
   /**
    * Tells a queue whether an answer with a batch was written, or its client left before. Nobody waits for it:
    * if it never reaches the disk, a restart hands the batch out once more at worst.
    */
-  async settle(id: string, seq: number, written: boolean): Promise<void> {
-    const open = this.#answering.get(id) ?? this.#open.peek(id);
-    if (written && open) {
-      // Without a transaction of its own: nearly every pull ends here.
-      const renewed = open.queue.delivered(seq);
-      this.#keep(id, open);
-      if (renewed) await this.store.batches.put([id, seq], renewed);
-      return;
-    }
-    await this.update(id, ({ queue }) => {
-      const renewed = written ? queue.delivered(seq) : null;
-      if (renewed) this.journal(id, renewed);
-      if (!written && queue.undelivered(seq)) void this.store.batches.remove([id, seq]);
+  async settle(id: string, seq: number, isWritten: boolean): Promise<void> {
+    const settled = ({ queue }: OpenQueue): Verdict<null> => {
+      const renewed = isWritten ? queue.delivered(seq) : null;
+      if (renewed) return { value: null, journaled: renewed };
+      return { value: null, ...(!isWritten && queue.undelivered(seq) && { erased: seq }) };
+    };
+    const known = this.#known(id);
+    if (known) await this.#inMemory(id, known, settled);
+    else await this.#committed(id, () => {
+      const open = this.#known(id) ?? this.#read(id);
+      if (open) this.#run(id, open, settled);
     });
-  }
-
-  /** Within an update: writes a batch to the journal, or renews its entry. */
-  journal(id: string, batch: Batch): void {
-    void this.store.batches.put([id, batch.seq], batch);
   }
 
   /** Drops a queue from memory, when it expires. */
@@ -160,8 +162,8 @@ export class Queues {
 
   #put(keys: QueueKeys, id: string, record: QueueRecord): void {
     void this.store.queues.put(id, record);
-    void this.store.queuesOfNodeBuild.put(keys.nodeBuild, { v: 1, queue: id });
-    void this.store.queuesOfBuild.put(keys.build, { v: 1, queue: id });
+    void this.store.queuesOfNodeBuild.put(keys.nodeBuild, id);
+    void this.store.queuesOfBuild.put(keys.build, id);
     void this.store.expiry.put([record.used_at, 'queue', id, keys.nodeBuild], true);
   }
 
@@ -171,19 +173,48 @@ export class Queues {
     if (this.#open.peek(id) !== open) this.#open.set(id, open);
   }
 
-  async #guarded<T>(id: string, change: () => T): Promise<T> {
+  #known(id: string): OpenQueue | undefined {
+    return this.#answering.get(id) ?? this.#open.get(id);
+  }
+
+  async #inMemory<T>(id: string, open: OpenQueue, verb: (queue: OpenQueue) => Verdict<T>): Promise<T> {
+    try {
+      const { value, isSaved } = this.#run(id, open, verb);
+      if (isSaved) open.saved = written(this.store, isSaved, open.saved);
+      await open.saved;
+      return value;
+    } catch (error) {
+      this.#forget(id, open);
+      throw error;
+    }
+  }
+
+  async #committed<T>(id: string, change: () => T): Promise<T> {
     try {
       return await commit(this.store, change);
     } catch (error) {
-      // What is in memory may be ahead of the disk: the next request reads it back.
       this.drop(id);
       throw error;
     }
   }
 
-  #get(id: string): OpenQueue | null {
-    const known = this.#answering.get(id) ?? this.#open.get(id);
-    if (known) return known;
+  /** Runs a verb and writes what it changed. */
+  #run<T>(id: string, open: OpenQueue, verb: (queue: OpenQueue) => Verdict<T>): { value: T; isSaved: Promise<boolean> | null } {
+    const { batches } = this.store;
+    const { value, journaled, erased } = verb(open);
+    this.#keep(id, open);
+    if (journaled) return { value, isSaved: batches.put([id, journaled.seq], journaled) };
+    return { value, isSaved: erased === undefined ? null : batches.remove([id, erased]) };
+  }
+
+  /** What is in memory may be ahead of the disk: the next request reads it back, unless one did already. */
+  #forget(id: string, open: OpenQueue): void {
+    if (this.#answering.get(id) === open) this.#answering.delete(id);
+    if (this.#open.peek(id) === open) this.#open.delete(id);
+  }
+
+  /** Within a transaction, which sees whatever was written before. */
+  #read(id: string): OpenQueue | null {
     const { store } = this;
     const record = store.queues.get(id);
     if (!record) return null;
@@ -195,9 +226,7 @@ export class Queues {
       this.#outlook(record),
       journal,
     );
-    const open = { record, queue, files };
-    this.#keep(id, open);
-    return open;
+    return { record, queue, files, saved: SAVED };
   }
 }
 

@@ -89,8 +89,3 @@ export interface QueueRecord {
   /** Its key in queuesOfBuild. */
   build: string;
 }
-
-export interface QueuePointerRecord {
-  v: 1;
-  queue: string;
-}

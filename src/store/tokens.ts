@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { commit, type Store } from './open.js';
 import type { Millis, TokenRecord } from './records.js';
 
@@ -11,7 +11,7 @@ const ID_CHARACTERS = 32;
 const SHOWN_CHARACTERS = 12;
 
 function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hash('sha256', token, 'hex');
 }
 
 /** Makes a token for the project (or stores the hash of the one given) and returns it: the only time it is seen. */
@@ -27,8 +27,8 @@ export async function createToken(
 
 /** Within a write transaction. */
 export function putToken(store: Store, project: number, now: Millis, token: string): void {
-  const hash = hashOf(token);
-  void store.tokens.put(hash.slice(0, ID_CHARACTERS), { v: 1, project, hash, created_at: now, revoked_at: null });
+  const digest = hashOf(token);
+  void store.tokens.put(digest.slice(0, ID_CHARACTERS), { v: 1, project, hash: digest, created_at: now, revoked_at: null });
 }
 
 export function newToken(): string {
@@ -37,9 +37,9 @@ export function newToken(): string {
 
 /** The record of a token, in force or revoked. Found by hash: the time it takes tells nothing about tokens. */
 export function findToken(store: Store, token: string): TokenRecord | null {
-  const hash = hashOf(token);
-  const record = store.tokens.get(hash.slice(0, ID_CHARACTERS));
-  return record && timingSafeEqual(Buffer.from(record.hash), Buffer.from(hash)) ? record : null;
+  const digest = hashOf(token);
+  const record = store.tokens.get(digest.slice(0, ID_CHARACTERS));
+  return record && timingSafeEqual(Buffer.from(record.hash), Buffer.from(digest)) ? record : null;
 }
 
 /** The project of a token in force, else null. */
@@ -57,11 +57,11 @@ export function listTokens(store: Store): TokenInfo[] {
 
 /** Revokes by the token itself or by its id. Throws when there is no such token in force. */
 export async function revokeToken(store: Store, tokenOrId: string, now: Millis): Promise<TokenInfo> {
-  const hash = hashOf(tokenOrId);
+  const digest = hashOf(tokenOrId);
   const revoked = await commit(store, () => {
     for (const { key, value } of store.tokens.getRange()) {
       const id = key.slice(0, SHOWN_CHARACTERS);
-      if (value.revoked_at !== null || (value.hash !== hash && id !== tokenOrId)) continue;
+      if (value.revoked_at !== null || (value.hash !== digest && id !== tokenOrId)) continue;
       const record = { ...value, revoked_at: now };
       void store.tokens.put(key, record);
       return { ...record, id };

@@ -53,9 +53,11 @@ describe('a handler', () => {
     expect(reply.headers.get('retry-after')).toBe('2');
   });
 
-  it('sees what the request was, after the request itself is gone', async () => {
+  it('sees what the request was, all but its body after the request itself is gone', async () => {
     let seen: Request | null = null;
+    let body = '';
     const server = await listenWith(async request => {
+      body = Buffer.from(request.body).toString();
       await new Promise(resolve => setImmediate(resolve));
       seen = request;
       return { status: 200, body: '{}' };
@@ -84,7 +86,7 @@ describe('a handler', () => {
       clientVersion: '1.2',
       retryCount: 2,
     });
-    expect(Buffer.from(seen!.body).toString()).toBe('{"größe":1}');
+    expect(body).toBe('{"größe":1}');
   });
 
   it('is told that its answer was written', async () => {

@@ -116,8 +116,8 @@ describe('a POST that a thread prepares', () => {
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
     const { prepared } = await pool.post('prepareSplit', body, PROJECT);
     expect(prepared.plan!.nodes.ends.length).toBe(key.node_total);
-    // Given away to the thread.
-    expect(body.buffer.byteLength).toBe(0);
+    // Only lent: the socket's memory stays where it is.
+    expect(body.buffer.byteLength).toBeGreaterThan(0);
   });
 
   it.each([

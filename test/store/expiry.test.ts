@@ -52,15 +52,16 @@ const queue = (queues: Queues, keys: QueueKeys, id: string, files: number, at = 
   );
 
 /** Hands out every file in a batch of its own. */
-function handOut(queues: Queues, id: string, files: number): Promise<null> {
+function handOut(queues: Queues, id: string, files: number): Promise<unknown> {
+  return Promise.all(Array.from({ length: files }, (_, i) => pull(queues, id, i, `u-${i}`)));
+}
+
+function pull(queues: Queues, id: string, node_index: number, batch_uuid: string | null): Promise<number | null> {
+  const request = { node_index, run: 'run', batch_uuid, isRetry: false, starts: false, wantsLastSplit: false };
   return queues.update(id, ({ queue: state }) => {
-    for (let i = 0; i < files; i++) {
-      const uuid = `u-${i}`;
-      const pull = { node_index: i, run: 'run', batch_uuid: uuid, isRetry: false, starts: false, wantsLastSplit: false };
-      queues.journal(id, state.pull({ ...pull, recordedSubset: null, hasLeft: () => false }, NOW)!.batch);
-    }
-    return null;
-  });
+    const { batch } = state.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
+    return { value: batch.seq, journaled: batch };
+  }, NOW);
 }
 
 const subset = (store: Store, commit_hash: string, at: number) =>
@@ -100,7 +101,7 @@ describe('the expiry of a queue', () => {
     };
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
     expect(findQueue(store, keys)).toBeNull();
-    expect(await queues.update('queue-1', () => 'reached')).toBeNull();
+    expect(await queues.update('queue-1', () => ({ value: 'reached' }), NOW)).toBeNull();
     expect(store.batches.getCount()).toBeGreaterThan(0);
 
     const deleted = await sweep(store, NOW + 1, drop);
@@ -121,7 +122,7 @@ describe('the expiry of a queue', () => {
     await sweep(store, NOW + 1, drop);
     expect(findQueue(store, keys)).toBe('new');
     expect(findLastQueue(store, keys)).toBe('new');
-    expect(await queues.update('new', ({ queue: state }) => state.filesLeft)).toBe(5);
+    expect(await queues.update('new', ({ queue: state }) => ({ value: state.filesLeft }), NOW)).toBe(5);
     expect(recordsByTable(store)).toMatchObject({ queues: 1, blobs: 3, batches: 0 });
   });
 
@@ -129,12 +130,7 @@ describe('the expiry of a queue', () => {
     const store = temporaryStore();
     const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
     await queue(queues, keys, 'queue-1', 5);
-    const pull = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false };
-    const seq = await queues.update('queue-1', ({ queue: state }) => {
-      const { batch } = state.pull({ ...pull, recordedSubset: null, hasLeft: () => false }, NOW)!;
-      queues.journal('queue-1', batch);
-      return batch.seq;
-    });
+    const seq = await pull(queues, 'queue-1', 0, null);
     await sweep(store, NOW + 1, id => queues.drop(id));
     await queues.settle('queue-1', seq!, true);
     await queues.settle('queue-1', seq!, false);
@@ -149,7 +145,7 @@ describe('the expiry of a queue', () => {
     expect(await queues.repeat(later, 'queue-2', NOW + 1000)).toBe('queue-2');
     await sweep(store, NOW + 500, id => queues.drop(id));
     expect([findQueue(store, keys), findQueue(store, later)]).toEqual([null, 'queue-2']);
-    expect(await queues.update('queue-2', ({ queue: state }) => state.filesLeft)).toBe(5);
+    expect(await queues.update('queue-2', ({ queue: state }) => ({ value: state.filesLeft }), NOW)).toBe(5);
     await sweep(store, NOW + 2000, id => queues.drop(id));
     expect(leftovers(store)).toEqual([]);
   });

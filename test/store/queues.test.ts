@@ -38,9 +38,8 @@ function pull(queues: Queues, id: string, node_index: number, given: Partial<Pul
   return queues.update(id, ({ queue }) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, ...given };
     const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
-    if (handed?.isNew) queues.journal(id, handed.batch);
-    return handed?.batch ?? null;
-  });
+    return { value: handed?.batch ?? null, ...(handed?.isNew && { journaled: handed.batch }) };
+  }, NOW);
 }
 
 /** Pulls with a node until the end, each answer written; the files in the order of handing. */
@@ -74,7 +73,7 @@ describe('a queue in the store', () => {
   it('hands out its files as they were listed', async () => {
     const queues = new Queues(temporaryStore(), ROOMY);
     const { id } = await create(queues, queueKeys(1, triple, 'build-1'), 3);
-    const texts = await queues.update(id, ({ files }) => all(3).map(file => segment(files, file).toString()));
+    const texts = await queues.update(id, ({ files }) => ({ value: all(3).map(file => segment(files, file).toString()) }), NOW);
     expect(texts).toEqual(all(3).map(pathOf));
   });
 
@@ -95,7 +94,7 @@ describe('a queue in the store', () => {
   it('is not there before it is created', async () => {
     const store = temporaryStore();
     expect(findQueue(store, queueKeys(1, triple, 'build-1'))).toBeNull();
-    expect(await new Queues(store, ROOMY).update('unknown', () => 'never')).toBeNull();
+    expect(await new Queues(store, ROOMY).update('unknown', () => ({ value: 'never' }), NOW)).toBeNull();
   });
 
   it('is as it was on disk after a change to it failed', async () => {
@@ -107,7 +106,7 @@ describe('a queue in the store', () => {
         NOW,
       );
       throw new Error('the disk is full');
-    });
+    }, NOW);
     await expect(failing).rejects.toThrow('the disk is full');
     expect(sorted(await drain(queues, id, 1, true))).toEqual(all(20));
   });
