@@ -38,8 +38,11 @@ export const limits = {
   /** A body of this size is handed to the pool unread: about 1,000 test files. */
   pooledBodyBytes: 65_536,
 
-  /** Times recorded in one transaction when a large suite is recorded. */
-  timingsPerCommit: 500,
+  /** Timings that one turn of the event loop looks up, changes or writes: about a millisecond of work. */
+  timingsPerTurn: 250,
+  /** Timings are written so long after they changed, or at once when there are so many. */
+  recentMilliseconds: 250,
+  recentTimings: 20_000,
   /** Test cases whose times are added up where the file itself is not known: of a file; in a request; without the pool. */
   casesPerFile: 10_000,
   casesPooled: 500_000,

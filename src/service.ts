@@ -8,9 +8,10 @@ import type { Context } from './routes/context.js';
 import { route } from './routes/table.js';
 import { expireStep, expireTimings } from './store/expiry.js';
 import { lockFolder } from './store/lock.js';
-import { openStore, type Store } from './store/open.js';
+import { closeStore, openStore, type Store } from './store/open.js';
 import { createProject, findProject } from './store/projects.js';
 import { Queues } from './store/queues.js';
+import { learnRest } from './store/timings.js';
 import { createToken, findToken } from './store/tokens.js';
 
 const DAY_MILLISECONDS = 86_400_000;
@@ -35,8 +36,9 @@ export async function openService(config: Config, log: Logger, now: () => number
   };
   try {
     const store = openStore(dataDir);
-    closers.push(() => store.root.close());
+    closers.push(() => closeStore(store));
     closers.push(await lockFolder(dataDir));
+    await learnRest(store);
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const pullCost = toWeight(config.pullCostSeconds);

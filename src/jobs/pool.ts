@@ -62,6 +62,8 @@ export class JobPool {
       }
     }
     const own = body.length < limits.pooledBodyBytes ? body.slice() : body;
+    // A thread sees what is written; what cannot be written now counts later.
+    if (job !== 'prepareSubset') await this.store.recent.save().catch(() => {});
     return (await this.#run({ kind: 'post', job, body: own, project }, [own.buffer as ArrayBuffer])) as Prepared<K>;
   }
 

@@ -35,9 +35,10 @@ export interface PreparedSubset {
   run: RecordedRun;
 }
 
-export function prepareSubset(_store: Store, sent: Sent, project: number): PreparedSubset {
+export function prepareSubset(_store: Store, sent: Sent, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
   const { test_files, ...message } = toBuildSubsetMessage(sent);
-  return { message, run: toRecordedRun(project, test_files) };
+  const run = toRecordedRun(test_files);
+  return { message, run: isPooled ? { ...run, paths: toSegments(run.paths as string[]) } : run };
 }
 
 export interface PreparedSplit {

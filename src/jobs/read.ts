@@ -2,7 +2,6 @@ import { mergeSubsets } from '../engine/merge.js';
 import { type Build, subsetsOf } from '../store/builds.js';
 import type { Store } from '../store/open.js';
 import type { BuildAnswer } from '../wire/build.js';
-import type { RecordedTestFile } from '../wire/test-file.js';
 
 /** Answers that grow with the suite: built on the main thread when small and in the pool when large. */
 
@@ -12,17 +11,16 @@ export function toBuildAnswer({ id, commit_hash, branch, node_total, created_at,
 
 /** A build with all its runs, newest first, as JSON. */
 export function buildDetail(store: Store, build: Build): string {
-  const subsets = [...subsetsOf(store, build.id)].map(({ id, node_index, created_at, test_files }) => {
+  const build_subsets = subsetsOf(store, build).map(({ id, node_index, created_at, test_files }) => {
     const at = toIso(created_at);
-    const head = JSON.stringify({ id, node_index, created_at: at, updated_at: at });
-    return `${head.slice(0, -1)},"test_files":${test_files}}`;
+    return { id, node_index, created_at: at, updated_at: at, test_files };
   });
-  return `${JSON.stringify(toBuildAnswer(build)).slice(0, -1)},"build_subsets":[${subsets.join()}]}`;
+  return JSON.stringify({ ...toBuildAnswer(build), build_subsets });
 }
 
 /** What was recorded for a build over all its nodes and retries, as JSON. */
 export function recordedDistribution(store: Store, build: Build): string {
-  const runs = [...subsetsOf(store, build.id)].map(subset => JSON.parse(subset.test_files) as RecordedTestFile[]);
+  const runs = subsetsOf(store, build).map(({ test_files }) => test_files);
   const test_files = mergeSubsets(runs);
   const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
   // Absurd records may add up to infinity, which JSON has not.

@@ -1,50 +1,25 @@
-import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from '../wire/build-key.js';
+import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
 import { digest } from './digest.js';
 import type { Store } from './open.js';
-import type { BuildRecord, Millis, SubsetRecord } from './records.js';
+import type { BuildRecord, Millis } from './records.js';
+import { decodeSubset, subsetHead } from './subset-codec.js';
 
 export interface Build extends BuildRecord {
-  id: string;
+  /** Its key in `builds`. */
+  number: number;
 }
 
-export interface Subset extends SubsetRecord {
+/** A recorded run of a node. */
+export interface Subset {
   id: string;
-}
-
-/** What narrows a list of builds; what is absent does not. */
-export interface BuildFilter {
-  commit_hash?: string;
-  branch?: string;
-  node_total?: number;
+  node_index: number;
+  created_at: Millis;
+  test_files: { path: string; time_execution: number }[];
 }
 
 export function buildIdKey(project: number, key: BuildKey): string {
   return digest(project, key.commit_hash, key.branch, key.node_total);
-}
-
-function filterKey(project: number, filter: BuildFilter): string {
-  return digest(project, filter.commit_hash ?? null, filter.branch ?? null, filter.node_total ?? null);
-}
-
-/** The eight filters that find a build. */
-export function filterKeys(build: BuildRecord): string[] {
-  const keys: string[] = [];
-  for (let bits = 0; bits < 8; bits++) {
-    keys.push(
-      filterKey(build.project, {
-        ...(bits & 1 && { commit_hash: build.commit_hash }),
-        ...(bits & 2 && { branch: build.branch }),
-        ...(bits & 4 && { node_total: build.node_total }),
-      }),
-    );
-  }
-  return keys;
-}
-
-/** How many builds there are. */
-export function buildCount(store: Store, project: number, filter: BuildFilter): number {
-  return store.buildCounts.get(filterKey(project, filter)) ?? 0;
 }
 
 /** One page (from 1) of the builds, newest first, and the number of all. */
@@ -54,20 +29,17 @@ export function listBuilds(
   filter: BuildFilter,
   page: number,
 ): { total: number; builds: Build[] } {
-  const key = filterKey(project, filter);
-  const total = store.buildCounts.get(key) ?? 0;
-  const offset = (page - 1) * limits.buildsPerPage;
-  if (offset >= total) return { total, builds: [] };
-  const entries = store.buildIndex.getKeys({ ...rangeOf(key), offset, limit: limits.buildsPerPage });
-  return { total, builds: [...entries].map(([, , id]) => ({ ...store.builds.get(id)!, id })) };
+  const { total, numbers } = pageOfNumbers(store, project, filter, page);
+  return { total, builds: numbers.map(number => buildOf(store, number)) };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function findBuild(store: Store, project: number, id: string): Build | null {
   const known = id.toLowerCase();
-  const record = UUID.test(known) ? store.builds.get(known) : undefined;
-  return record?.project === project ? { ...record, id: known } : null;
+  const number = UUID.test(known) ? store.buildNumbers.get(known) : undefined;
+  const build = number === undefined ? null : buildOf(store, number);
+  return build?.project === project ? build : null;
 }
 
 /**
@@ -77,25 +49,46 @@ export function findBuild(store: Store, project: number, id: string): Build | nu
 export function closestBuild(store: Store, project: number, key: BuildKey): Build | null {
   const { branch, node_total } = key;
   for (const filter of [key, { branch, node_total }, { branch }, {}]) {
-    const [entry] = store.buildIndex.getKeys({ ...rangeOf(filterKey(project, filter)), limit: 1 });
-    if (entry) return { ...store.builds.get(entry[2])!, id: entry[2] };
+    const number = newestNumber(store, project, filter);
+    if (number !== null) return buildOf(store, number);
   }
   return null;
 }
 
 /** All recorded runs of a build, newest first. */
-export function* subsetsOf(store: Store, id: string): Generator<Subset> {
-  for (const { key, value } of store.subsets.getRange(rangeOf(id))) yield { ...value, id: key[2] };
+export function subsetsOf(store: Store, { number }: Build): Subset[] {
+  const names = new Map<number, string>();
+  const nameOf = (path: number) => {
+    let name = names.get(path);
+    if (name === undefined) names.set(path, (name = JSON.parse(store.pathNames.get(path)!) as string));
+    return name;
+  };
+  const range = { start: [number, -1], end: [number, Infinity] };
+  return [...store.subsets.getRange(range as object)]
+    .map(({ key, value }) => {
+      const { id, created_at, paths, seconds } = decodeSubset(value);
+      const test_files = Array.from(paths, (path, i) => ({ path: nameOf(path), time_execution: seconds[i]! }));
+      return { id, node_index: key[1], created_at, test_files };
+    })
+    .sort((a, b) => b.created_at - a.created_at);
 }
 
 /** The last recorded run of a node since the given time, null when there is none. */
 export function lastSubsetId(store: Store, project: number, key: NodeKey, since: Millis): string | null {
-  const id = store.buildIds.get(buildIdKey(project, key));
-  const node = id === undefined ? undefined : store.nodeRuns.get([id, key.node_index]);
-  return node && node.recorded_at >= since ? node.subset : null;
+  const number = store.buildNumbers.get(buildIdKey(project, key));
+  const last = number === undefined ? null : lastRun(store, number, key.node_index);
+  if (!last) return null;
+  const { id, created_at } = subsetHead(last.bytes);
+  return created_at >= since ? id : null;
 }
 
-/** All keys [first, time, id]. */
-function rangeOf(first: string): { start: [string, number, string]; end: [string, number, string] } {
-  return { start: [first, -Infinity, ''], end: [first, Infinity, ''] };
+/** The last run of a node that is recorded, counted from 1. */
+export function lastRun(store: Store, number: number, node_index: number): { run: number; bytes: Buffer } | null {
+  const newestFirst = { start: [number, node_index, Infinity], end: [number, node_index, 0], reverse: true, limit: 1 };
+  for (const { key, value } of store.subsets.getRange(newestFirst as object)) return { run: key[2], bytes: value };
+  return null;
+}
+
+function buildOf(store: Store, number: number): Build {
+  return { ...store.builds.get(number)!, number };
 }

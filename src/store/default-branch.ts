@@ -1,4 +1,4 @@
-import { buildCount } from './builds.js';
+import { buildCount } from './build-index.js';
 import type { Store } from './open.js';
 
 /** Names that say that a branch is what the others start from. */

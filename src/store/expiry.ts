@@ -1,12 +1,12 @@
 import { limits } from '../limits.js';
 import { commit, type ExpiryKey, type Store } from './open.js';
 import { deleteSubset } from './recording.js';
-import type { Millis } from './records.js';
-import { measuredAt } from './timing-codec.js';
+import type { Millis, RunKey } from './records.js';
+import { headOfTimings } from './timing-codec.js';
 
 /**
  * The index by time of what expires once and for all. Kinds and their keys:
- *   subset        build id, -created_at, subset id     its build goes with the last subset
+ *   subset        build number, node_index, run        its build goes with the last subset
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
  *
@@ -31,18 +31,23 @@ export function expireStep(store: Store, before: Millis, dropped: (queue: string
 /**
  * One step of the sweep over the timings, which are renewed all the time and therefore not indexed by time:
  * looks at some that follow the key, deletes those older than `before`. Returns where to go on, null at the end.
+ * After `expireStep`: recorded runs name their paths by what lies here.
  */
 export async function expireTimings(store: Store, before: Millis, after: string | null): Promise<string | null> {
   const limit = limits.timingsPerStep;
   const range = after === null ? { limit } : { start: after, exclusiveStart: true, limit };
+  // A path that is seen again is noted as such no more often.
+  const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.renewMilliseconds;
   const seen = [...store.timings.getRange(range)];
-  const due = seen.filter(({ value }) => measuredAt(value) < before).map(({ key }) => key);
+  const due = seen.filter(({ value }) => isOld(value)).map(({ key }) => key);
   if (due.length > 0) {
     await commit(store, () => {
-      // Renewed, or gone with another sweep, since it was looked at.
+      // Seen again, or gone with another sweep, since it was looked at.
       for (const key of due) {
-        const timings = store.timings.get(key);
-        if (timings && measuredAt(timings) < before) void store.timings.remove(key);
+        const bytes = store.recent.get(key) ? undefined : store.timings.get(key);
+        if (!bytes || !isOld(bytes)) continue;
+        void store.timings.remove(key);
+        void store.pathNames.remove(headOfTimings(bytes).path);
       }
     });
   }
@@ -63,7 +68,7 @@ function expire(
   const first = key[0] as string;
   switch (kind) {
     case 'subset':
-      return { deleted: deleteSubset(store, first, key[1] as number, key[2] as string), whole: true };
+      return { deleted: deleteSubset(store, key as RunKey), whole: true };
     // What is large is made unreachable first and then deleted piece by piece.
     case 'split': {
       const split = store.splits.get(first);

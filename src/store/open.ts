@@ -4,36 +4,39 @@ import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOp
 import type { Batch } from '../engine/queue.js';
 import { faults } from '../fault.js';
 import type {
+  BuildCountRecord,
   BuildRecord,
   ForecastRecord,
   Millis,
-  NodeRunsRecord,
   ProjectRecord,
   QueueRecord,
+  RunKey,
   SplitRecord,
-  SubsetRecord,
   TokenRecord,
 } from './records.js';
+import { RecentTimings } from './recent-timings.js';
 
 /** Raised when older records cannot be read any more. */
-export const STORE_VERSION = 3;
+export const STORE_VERSION = 4;
 
 /**
  * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.
  *
  * table          key                                           value
- * meta           'version' | 'nextProject' | 'readiness'       number
+ * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness'  number
  * projects       project (1, 2, ...)                           ProjectRecord
  * projectNames   name                                          project
  * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
- * builds         build id                                      BuildRecord
- * buildIds       digest(project, commit, branch, total)        build id
- * buildIndex     [filter, -created_at, build id]               true       newest first, for each of 8 filters
- * buildCounts    filter                                        number of entries in buildIndex
- * nodeRuns       [build id, node_index]                        NodeRunsRecord
- * subsets        [build id, -created_at, subset id]            SubsetRecord   newest first
- * timings        project/digest(file)                          bytes          see timing-codec.ts
- *                + digest(path) for a test case inside it
+ * builds         build number (1, 2, ...)                      BuildRecord
+ * buildNumbers   build id                                      build number
+ *                digest(project, commit, branch, total)        build number
+ * buildIndex     [filter, place]                               build number   see build-index.ts
+ * buildCounts    filter                                        BuildCountRecord
+ * buildGaps      [filter, block of places]                     number of builds gone from it
+ * subsets        [build number, node_index, run]               bytes          see subset-codec.ts
+ * timings        see timing-keys.ts                            bytes          see timing-codec.ts
+ * pathNames      path number                                   the path as JSON
+ * unlearnt       number                                        RunKey         runs not in timings yet
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * queues         queue id                                      QueueRecord
  * queuesOfNodeBuild                                            queue id
@@ -53,13 +56,15 @@ export interface Store {
   readonly projects: Database<ProjectRecord, number>;
   readonly projectNames: Database<number, string>;
   readonly tokens: Database<TokenRecord, string>;
-  readonly builds: Database<BuildRecord, string>;
-  readonly buildIds: Database<string, string>;
-  readonly buildIndex: Database<true, [filter: string, minusCreatedAt: number, build: string]>;
-  readonly buildCounts: Database<number, string>;
-  readonly nodeRuns: Database<NodeRunsRecord, [build: string, node: number]>;
-  readonly subsets: Database<SubsetRecord, [build: string, minusCreatedAt: number, subset: string]>;
+  readonly builds: Database<BuildRecord, number>;
+  readonly buildNumbers: Database<number, string>;
+  readonly buildIndex: Database<number, [filter: string, place: number]>;
+  readonly buildCounts: Database<BuildCountRecord, string>;
+  readonly buildGaps: Database<number, [filter: string, block: number]>;
+  readonly subsets: Database<Buffer, RunKey>;
   readonly timings: Database<Buffer, string>;
+  readonly pathNames: Database<string, number>;
+  readonly unlearnt: Database<RunKey, number>;
   readonly splits: Database<SplitRecord, string>;
   readonly queues: Database<QueueRecord, string>;
   readonly queuesOfNodeBuild: Database<string, string>;
@@ -68,6 +73,8 @@ export interface Store {
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly expiry: Database<true, ExpiryKey>;
+  /** What is not in `timings` yet. */
+  readonly recent: RecentTimings;
 }
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
@@ -84,6 +91,13 @@ export function openStore(dataDir: string): Store {
       { cause: error },
     );
   }
+}
+
+/** Closes the store. */
+export async function closeStore(store: Store): Promise<void> {
+  // What cannot be written is learnt at the next start.
+  await store.recent.save().catch(() => {});
+  await store.root.close();
 }
 
 export function hasStore(dataDir: string): boolean {
@@ -103,19 +117,23 @@ function open(dataDir: string): Store {
   };
   const root = openLmdb(options);
   const table = <V, K extends import('lmdb').Key>(name: string) => root.openDB<V, K>({ name });
-  const store: Store = {
+  // What hardly shrinks is not compressed: that would take time for nothing.
+  const bytes = <K extends import('lmdb').Key>(name: string) => root.openDB<Buffer, K>({ name, encoding: 'binary', compression: false });
+  const tables = {
     root,
     meta: table('meta'),
     projects: table('projects'),
     projectNames: table('projectNames'),
     tokens: table('tokens'),
     builds: table('builds'),
-    buildIds: table('buildIds'),
+    buildNumbers: table('buildNumbers'),
     buildIndex: table('buildIndex'),
     buildCounts: table('buildCounts'),
-    nodeRuns: table('nodeRuns'),
-    subsets: table('subsets'),
-    timings: root.openDB({ name: 'timings', encoding: 'binary' }),
+    buildGaps: table('buildGaps'),
+    subsets: bytes('subsets'),
+    timings: bytes('timings'),
+    pathNames: root.openDB({ name: 'pathNames', encoding: 'string' }),
+    unlearnt: table('unlearnt'),
     splits: table('splits'),
     queues: table('queues'),
     queuesOfNodeBuild: table('queuesOfNodeBuild'),
@@ -124,7 +142,8 @@ function open(dataDir: string): Store {
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  };
+  } satisfies Omit<Store, 'recent'>;
+  const store: Store = { ...tables, recent: new RecentTimings(tables) };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);

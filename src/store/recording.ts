@@ -1,40 +1,40 @@
 import { randomUUID } from 'node:crypto';
+import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { fileOf } from '../plan/times/test-case.js';
 import type { NodeKey } from '../wire/build-key.js';
+import { segment, type Segments } from '../wire/segments.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
-import { buildIdKey, filterKeys } from './builds.js';
+import { indexBuild, unindexBuild } from './build-index.js';
+import { buildIdKey, lastRun } from './builds.js';
 import { noteBuild } from './default-branch.js';
 import { commit, type Store } from './open.js';
-import type { BuildRecord, Millis } from './records.js';
-import { TimingKeys } from './timing-keys.js';
-import { type Measured, putTimings, type RunOf } from './timings.js';
+import type { BuildRecord, Millis, RunKey } from './records.js';
+import { areSameFiles, encodeSubset, subsetCount } from './subset-codec.js';
+import { timingKey } from './timing-keys.js';
+import { kindOf, learn, type Learnable } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
 
-/** One run of a node: its test files as JSON, how many, and the times of those measured. */
-export interface RecordedRun extends Measured {
-  json: string;
-  count: number;
+/** What a node ran: its test files, and what each took in seconds; 0: it was scheduled, not measured. */
+export interface RecordedRun {
+  /** As segments where they come from another thread. */
+  paths: readonly string[] | Segments;
+  seconds: Float64Array;
   hasTestCases: boolean;
 }
 
-/** What is recorded of a list of test files; those of 0 seconds were not measured. */
-export function toRecordedRun(project: number, testFiles: readonly RecordedTestFile[]): RecordedRun {
-  const files = testFiles.map(({ path, time_execution }) => ({ path, time_execution }));
-  const measured = files.filter(({ time_execution }) => time_execution > 0);
-  const keys = new TimingKeys(project);
+export function toRecordedRun(testFiles: readonly RecordedTestFile[]): RecordedRun {
   return {
-    json: JSON.stringify(files),
-    count: files.length,
-    hasTestCases: measured.some(({ path }) => fileOf(path) !== null),
-    timingKeys: measured.map(({ path }) => keys.of(path)),
-    seconds: Float64Array.from(measured, ({ time_execution }) => time_execution),
+    paths: testFiles.map(({ path }) => path),
+    seconds: Float64Array.from(testFiles, ({ time_execution }) => time_execution),
+    hasTestCases: testFiles.some(({ path, time_execution }) => time_execution > 0 && fileOf(path) !== null),
   };
 }
 
 /**
- * Records one run of a node with its timings; creates its build at the first one. Durable when it resolves.
+ * Records one run of one node; creates its build at the first one. When it resolves the run is on disk, and what it
+ * measured counts.
  * @param isRetry the client sent this request before: what the node recorded last, word for word, is `known`
  */
 export async function recordSubset(
@@ -45,76 +45,85 @@ export async function recordSubset(
   isRetry: boolean,
   now: Millis,
 ): Promise<Recorded> {
-  const put = await commit(store, () => {
-    const of = putSubset(store, project, key, run, isRetry, now);
-    return of && { of, next: putTimings(store, run, 0, of) };
-  });
-  if (!put) return 'retried too often';
-  for (let { next } = put; next !== null; ) {
-    const from: number = next;
-    next = await commit(store, () => putTimings(store, run, from, put.of));
+  const { recent } = store;
+  if (recent.isFull) await recent.save().catch(unwritable);
+  const keys: string[] = [];
+  const paths = new Uint32Array(run.seconds.length);
+  for (let from = 0; from < paths.length; from += limits.timingsPerTurn) {
+    if (from > 0) await nextTurn();
+    const end = Math.min(paths.length, from + limits.timingsPerTurn);
+    for (let i = from; i < end; i++) {
+      const path = pathOf(run, i);
+      keys.push(timingKey(project, path));
+      paths[i] = recent.see(keys[i]!, path, now);
+    }
   }
-  return put.of.run === 'resent' ? 'known' : 'recorded';
+  await recent.name()?.catch(unwritable);
+  const bytes = encodeSubset({ id: randomUUID(), created_at: now, paths, seconds: run.seconds });
+  const put = await commit(store, () => putSubset(store, project, key, bytes, run.hasTestCases, isRetry, now));
+  if (typeof put === 'string') return put;
+  await learn(store, keys, run.seconds, put);
+  return 'recorded';
 }
 
-/** Null when the node was retried too often. */
 function putSubset(
   store: Store,
   project: number,
   key: NodeKey,
-  run: RecordedRun,
+  bytes: Buffer,
+  hasTestCases: boolean,
   isRetry: boolean,
   now: Millis,
-): RunOf | null {
+): Learnable | Exclude<Recorded, 'recorded'> {
   const idKey = buildIdKey(project, key);
-  const known = store.buildIds.get(idKey);
-  const id = known ?? randomUUID();
-  const build: BuildRecord = known
-    ? store.builds.get(known)!
-    : {
-        v: 1,
-        project,
-        commit_hash: key.commit_hash,
-        branch: key.branch,
-        node_total: key.node_total,
-        created_at: now,
-        updated_at: now,
-        subsets: 0,
-        test_files: 0,
-      };
-  const of = { project, branch: key.branch, build: id, began: build.created_at };
-  const node = store.nodeRuns.get([id, key.node_index]);
-  if (isRetry && node && store.subsets.get([id, -node.recorded_at, node.subset])?.test_files === run.json) {
-    return { ...of, run: 'resent', at: node.recorded_at };
-  }
-  if (node && node.runs >= limits.runsPerNode) return null;
+  const known = store.buildNumbers.get(idKey);
+  const last = known === undefined ? null : lastRun(store, known, key.node_index);
+  if (isRetry && last && areSameFiles(last.bytes, bytes)) return 'known';
+  if (last && runsKept(store, known!, key.node_index, last.run) >= limits.runsPerNode) return 'retried too often';
 
-  if (!known) {
-    void store.buildIds.put(idKey, id);
-    for (const filter of filterKeys(build)) {
-      void store.buildIndex.put([filter, -now, id], true);
-      void store.buildCounts.put(filter, (store.buildCounts.get(filter) ?? 0) + 1);
-    }
-    noteBuild(store, project, key.branch);
-  }
-  const subset = randomUUID();
-  void store.builds.put(id, {
+  const number = known ?? store.meta.get('nextBuild') ?? 1;
+  const build = known ? store.builds.get(number)! : makeBuild(store, project, key, number, now);
+  void store.builds.put(number, {
     ...build,
     updated_at: Math.max(now, build.updated_at),
     subsets: build.subsets + 1,
-    test_files: build.test_files + run.count,
+    test_files: build.test_files + subsetCount(bytes),
   });
-  void store.subsets.put([id, -now, subset], {
-    v: 1,
-    node_index: key.node_index,
-    created_at: now,
-    test_files: run.json,
-    count: run.count,
-  });
-  void store.nodeRuns.put([id, key.node_index], { v: 1, runs: (node?.runs ?? 0) + 1, subset, recorded_at: now });
-  void store.expiry.put([now, 'subset', id, -now, subset], true);
-  if (run.hasTestCases) noteTestCases(store, project);
-  return { ...of, run: node ? 'retried' : 'first', at: now };
+  const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
+  void store.subsets.put(runKey, bytes);
+  void store.expiry.put([now, 'subset', ...runKey], true);
+  const entry = store.recent.nextEntry();
+  void store.unlearnt.put(entry, runKey);
+  if (hasTestCases) noteTestCases(store, project);
+  return { project, branch: key.branch, build: build.id, began: build.created_at, at: now, run: kindOf(runKey), entry };
+}
+
+function makeBuild(store: Store, project: number, key: NodeKey, number: number, now: Millis): BuildRecord {
+  const { commit_hash, branch, node_total } = key;
+  const before = store.builds.get(number - 1);
+  const id = before?.created_at === now ? uuidBelow(before.id) : randomUUID();
+  void store.meta.put('nextBuild', number + 1);
+  void store.buildNumbers.put(buildIdKey(project, key), number);
+  void store.buildNumbers.put(id, number);
+  const places = indexBuild(store, project, { commit_hash, branch, node_total }, number);
+  noteBuild(store, project, branch);
+  const times = { created_at: now, updated_at: now };
+  return { v: 1, id, project, commit_hash, branch, node_total, ...times, subsets: 0, test_files: 0, places };
+}
+
+/** Builds of the same instant are listed by id, and the later ones first: a random id before the one given. */
+function uuidBelow(id: string): string {
+  const head = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - 1 - Math.floor(Math.random() * 2 ** 24);
+  const digits = Math.max(0, head).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}${randomUUID().slice(13)}`;
+}
+
+/** The oldest go first. */
+function runsKept(store: Store, number: number, node_index: number, last: number): number {
+  if (last < limits.runsPerNode) return last;
+  const range = { start: [number, node_index, 0], end: [number, node_index, Infinity], limit: 1 };
+  const [first] = [...store.subsets.getKeys(range as object)];
+  return last - first![2] + 1;
 }
 
 /** A file that was never recorded itself is then looked for among test cases. */
@@ -124,30 +133,30 @@ function noteTestCases(store: Store, project: number): void {
 }
 
 /** Within a write transaction: deletes a subset, and its build with the last one. Returns how many records it changed. */
-export function deleteSubset(store: Store, id: string, minusCreatedAt: number, subset: string): number {
-  const record = store.subsets.get([id, minusCreatedAt, subset]);
-  const build = store.builds.get(id);
-  if (!record || !build) return 0;
-  void store.subsets.remove([id, minusCreatedAt, subset]);
-  const node = store.nodeRuns.get([id, record.node_index]);
-  if (node && node.runs > 1) void store.nodeRuns.put([id, record.node_index], { ...node, runs: node.runs - 1 });
-  else void store.nodeRuns.remove([id, record.node_index]);
+export function deleteSubset(store: Store, key: RunKey): number {
+  const bytes = store.subsets.get(key);
+  const build = store.builds.get(key[0]);
+  if (!bytes || !build) return 0;
+  void store.subsets.remove(key);
   if (build.subsets > 1) {
-    void store.builds.put(id, {
-      ...build,
-      subsets: build.subsets - 1,
-      test_files: build.test_files - record.count,
-    });
-    return 3;
+    const left = { subsets: build.subsets - 1, test_files: build.test_files - subsetCount(bytes) };
+    void store.builds.put(key[0], { ...build, ...left });
+    return 2;
   }
-  const filters = filterKeys(build);
-  void store.builds.remove(id);
-  void store.buildIds.remove(buildIdKey(build.project, build));
-  for (const filter of filters) {
-    void store.buildIndex.remove([filter, -build.created_at, id]);
-    const left = (store.buildCounts.get(filter) ?? 1) - 1;
-    if (left > 0) void store.buildCounts.put(filter, left);
-    else void store.buildCounts.remove(filter);
-  }
-  return 4 + 2 * filters.length;
+  void store.builds.remove(key[0]);
+  void store.buildNumbers.remove(buildIdKey(build.project, build));
+  void store.buildNumbers.remove(build.id);
+  return 4 + unindexBuild(store, build);
+}
+
+function pathOf({ paths }: RecordedRun, i: number): string {
+  return Array.isArray(paths) ? (paths as readonly string[])[i]! : segment(paths as Segments, i).toString();
+}
+
+function unwritable(error: unknown): never {
+  throw faults.storeFailed(error);
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve));
 }

@@ -3,7 +3,8 @@ import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
 
 /**
- * Every record on disk but the engine's Batch, the journal of a queue, and timings (timing-codec.ts). Edit rule: a changed shape gets a new `v` and a
+ * Every record on disk but the engine's Batch, the journal of a queue, recorded runs (subset-codec.ts) and timings
+ * (timing-codec.ts). Edit rule: a changed shape gets a new `v` and a
  * reader for the old one, or STORE_VERSION is raised and older folders are refused.
  */
 
@@ -31,6 +32,8 @@ export interface TokenRecord {
 
 export interface BuildRecord extends BuildKey {
   v: 1;
+  /** A uuid: what the API calls it. */
+  id: string;
   project: number;
   created_at: Millis;
   /** Moves with each subset. */
@@ -38,24 +41,15 @@ export interface BuildRecord extends BuildKey {
   subsets: number;
   /** Entries of test_files over all subsets. */
   test_files: number;
+  /** Its places in buildIndex, by filter. */
+  places: number[];
 }
 
-export interface SubsetRecord {
-  v: 1;
-  node_index: number;
-  created_at: Millis;
-  /** JSON array of {path, time_execution}, as it is answered. */
-  test_files: string;
-  count: number;
-}
+/** How many builds a filter finds, and the place of the next one. */
+export type BuildCountRecord = [count: number, next: number];
 
-/** How often a node of a build was recorded, and its last subset. */
-export interface NodeRunsRecord {
-  v: 1;
-  runs: number;
-  subset: string;
-  recorded_at: Millis;
-}
+/** A run of a node that was recorded, counted from 1. */
+export type RunKey = [build: number, node_index: number, run: number];
 
 export interface ForecastRecord extends Forecast {
   v: 1;

@@ -1,31 +1,35 @@
 import { fileOf } from '../plan/times/test-case.js';
 import { digest } from './digest.js';
 
+/** Characters of a file, or of what a test case has behind it, that a key takes: at most three bytes each, twice. */
+const MOST = 300;
+/** What is longer is cut and made unique by a digest behind this sign, at this place. */
+const CUT = '\t';
+const CUT_AT = 64;
+/** Between a file and what its test cases have behind it. No key of a file has it there: `fileOf` would find it. */
+const CASE = '\n';
+
 /**
- * Turns the paths of a project into keys of timings: project, file, and for a test case inside the file its whole
- * path, the latter two as digests. So the cases of a file follow the file itself.
+ * The key of a path's timings: its project, then itself, so that what lies together in a suite lies together on disk,
+ * and the test cases of a file follow it. Two paths of a project never have the same.
  */
-export class TimingKeys {
-  /** Files have many cases. */
-  readonly #files = new Map<string, string>();
+export function timingKey(project: number, path: string): string {
+  const file = fileOf(path);
+  return file === null ? fileKey(project, path) : fileKey(project, file) + CASE + bounded(path.slice(file.length));
+}
 
-  constructor(readonly project: number) {}
+export function fileKey(project: number, file: string): string {
+  return `${project}/${bounded(file)}`;
+}
 
-  of(path: string): string {
-    const file = fileOf(path);
-    return file === null ? this.ofFile(path) : this.ofFile(file) + digest(path);
-  }
+/** All test cases of a file. */
+export function rangeOfCases(project: number, file: string): { start: string; end: string } {
+  const start = fileKey(project, file) + CASE;
+  // Behind whatever a test case begins with.
+  return { start, end: `${start}\u{10FFFF}` };
+}
 
-  ofFile(file: string): string {
-    let key = this.#files.get(file);
-    if (key === undefined) this.#files.set(file, (key = `${this.project}/${digest(file)}`));
-    return key;
-  }
-
-  /** All cases of a file. */
-  casesOf(file: string): { start: string; end: string } {
-    const key = this.ofFile(file);
-    // Before and after whatever a digest begins with.
-    return { start: `${key}-`, end: `${key}~` };
-  }
+function bounded(text: string): string {
+  const isShort = text.length <= MOST && text[CUT_AT] !== CUT && text.isWellFormed();
+  return isShort ? text : text.slice(0, CUT_AT).toWellFormed().padEnd(CUT_AT) + CUT + digest(text);
 }

@@ -1,5 +1,5 @@
 import { limits } from '../limits.js';
-import { type BranchTiming, measureOn, timingOn } from '../plan/times/branch-timings.js';
+import { type BranchTiming, type BranchTimings, measureOn, timingOn } from '../plan/times/branch-timings.js';
 import type { KnownTimes } from '../plan/times/estimate.js';
 import { fileOf } from '../plan/times/test-case.js';
 import { estimateOf, type RunKind } from '../plan/times/timing.js';
@@ -7,43 +7,58 @@ import { toSeconds, toWeight } from '../plan/weight.js';
 import { defaultBranch } from './default-branch.js';
 import { shortDigest } from './digest.js';
 import type { Store } from './open.js';
-import type { Millis } from './records.js';
-import { decodeTimings, encodeTimings } from './timing-codec.js';
-import { TimingKeys } from './timing-keys.js';
+import type { Millis, RunKey } from './records.js';
+import { decodeSubset } from './subset-codec.js';
+import { decodeTimingOn, decodeTimings } from './timing-codec.js';
+import { fileKey, rangeOfCases, timingKey } from './timing-keys.js';
 
-/** Measured times. */
-export interface Measured {
-  /** Keys of timings, by time. */
-  timingKeys: readonly string[];
-  seconds: Float64Array;
-}
-
-/** What a run of a node belongs to. */
-export interface RunOf {
+/** A recorded run whose times are to count. */
+export interface Learnable {
   project: number;
   branch: string;
+  /** The id of its build, and when the first run of that was recorded. */
   build: string;
-  run: RunKind;
-  at: Millis;
-  /** When the first run of the build was recorded. */
   began: Millis;
+  at: Millis;
+  run: RunKind;
+  /** Its entry in `unlearnt`. */
+  entry: number;
 }
 
-/**
- * Within a write transaction: records times from the given one on, as many as one transaction may hold, so
- * that a large suite does not hold up everybody else's commits. Returns where to go on, null at the end.
- */
-export function putTimings(store: Store, { timingKeys, seconds }: Measured, from: number, of: RunOf): number | null {
-  const { run, at, began } = of;
-  const end = Math.min(timingKeys.length, from + limits.timingsPerCommit);
-  const [own, other] = branchesOf(store, of.project, of.branch);
-  const build = shortDigest(of.build);
-  for (let i = from; i < end; i++) {
-    const key = timingKeys[i]!;
-    const timings = measureOn(find(store, key), own, other, { build, seconds: seconds[i]!, at, began, run });
-    if (timings) void store.timings.put(key, encodeTimings(timings));
+/** Lets what a run measured count: seconds by key of timings, 0: not measured. Resolves when all of it does. */
+export async function learn(
+  store: Store,
+  keys: readonly string[],
+  seconds: Float64Array,
+  { project, branch, build, began, at, run, entry }: Learnable,
+): Promise<void> {
+  const [own, other] = branchesOf(store, project, branch);
+  const of = { build: shortDigest(build), at, began, run };
+  for (const [i, key] of keys.entries()) {
+    if (i > 0 && i % limits.timingsPerTurn === 0) await new Promise(resolve => setImmediate(resolve));
+    if (seconds[i]! > 0) store.recent.measure(key, timings => measureOn(timings, own, other, { ...of, seconds: seconds[i]! }));
   }
-  return end < timingKeys.length ? end : null;
+  store.recent.learnt(entry);
+}
+
+/** Learns what was recorded just before the process was killed. */
+export async function learnRest(store: Store): Promise<void> {
+  for (const { key: entry, value: runKey } of [...store.unlearnt.getRange()]) {
+    const build = store.builds.get(runKey[0]);
+    const bytes = store.subsets.get(runKey);
+    if (!build || !bytes) {
+      store.recent.learnt(entry);
+      continue;
+    }
+    const { project, branch, id, created_at: began } = build;
+    const { created_at: at, paths, seconds } = decodeSubset(bytes);
+    const keys = Array.from(paths, path => timingKey(project, JSON.parse(store.pathNames.get(path)!) as string));
+    await learn(store, keys, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
+  }
+}
+
+export function kindOf([, , run]: RunKey): RunKind {
+  return run === 1 ? 'first' : 'retried';
 }
 
 /** There are so many test cases to add up that a packing thread is to do it. */
@@ -63,28 +78,27 @@ export function knownTimes(
   isPooled: boolean,
 ): KnownTimes {
   const branches = branchesOf(store, project, branch);
-  const on = (timings: readonly BranchTiming[]) => timingOn(timings, ...branches);
-  const keys = new TimingKeys(project);
+  const on = (key: string) => timingAt(store, key, ...branches);
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;
   const files = new Map<string, number>();
   let casesLeft: number = isPooled ? limits.casesPooled : limits.casesHere;
   const seconds = paths.map(path => {
-    const timing = on(find(store, keys.of(path)));
+    const timing = on(timingKey(project, path));
     if (timing) return estimateOf(timing);
     const file = fileOf(path);
     if (file === null) {
       if (!hasCases || casesLeft <= 0) return null;
       const limit = Math.min(limits.casesPerFile, casesLeft);
-      const cases = [...store.timings.getRange({ ...keys.casesOf(path), limit })];
+      const cases = [...store.timings.getRange({ ...rangeOfCases(project, path), limit })];
       casesLeft -= cases.length;
       if (casesLeft <= 0 && !isPooled) throw new TooManyCases();
       return sumOfCases(
-        cases.map(({ value }) => decodeTimings(value)),
+        cases.map(({ key, value }) => (store.recent.get(key) ?? decodeTimings(value)).timings),
         ...branches,
       );
     }
     if (!files.has(file)) {
-      const whole = on(find(store, keys.ofFile(file)));
+      const whole = on(fileKey(project, file));
       if (whole) files.set(file, estimateOf(whole));
     }
     return null;
@@ -96,7 +110,7 @@ export function knownTimes(
  * What the test cases of a file take that there are now, as far as the branch and the default branch tell; if they tell
  * nothing, as far as any does. Null when there are none.
  */
-function sumOfCases(cases: readonly BranchTiming[][], branch: number, other: number | null): number | null {
+function sumOfCases(cases: readonly BranchTimings[], branch: number, other: number | null): number | null {
   const onBranch = (name: number) => fresh(cases.map(timings => timings.find(of => of.branch === name)));
   const own = onBranch(branch);
   const others = other === null ? [] : onBranch(other);
@@ -118,7 +132,9 @@ function branchesOf(store: Store, project: number, branch: string): [own: number
   return [shortDigest(branch), other === null ? null : shortDigest(other)];
 }
 
-function find(store: Store, key: string): BranchTiming[] {
-  const bytes = store.timings.get(key);
-  return bytes ? decodeTimings(bytes) : [];
+function timingAt(store: Store, key: string, own: number, other: number | null): BranchTiming | undefined {
+  const recent = store.recent.get(key);
+  if (recent) return timingOn(recent.timings, own, other);
+  const bytes = store.timings.getBinaryFast(key);
+  return bytes && decodeTimingOn(bytes, own, other);
 }

@@ -6,7 +6,7 @@ import type { Posts } from '../../src/jobs/jobs.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/log.js';
 import { listBuilds } from '../../src/store/builds.js';
-import { openStore, type Store } from '../../src/store/open.js';
+import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import { createToken } from '../../src/store/tokens.js';
 import { segment, type Segments } from '../../src/wire/segments.js';
 import { temporaryFolder } from '../harness/server.js';
@@ -22,7 +22,7 @@ function openPool(workers = 1): { store: Store; pool: JobPool } {
   const pool = new JobPool(store, { ...setup, workers }, openLog('silent'));
   onTestFinished(async () => {
     await pool.close();
-    await store.root.close();
+    await closeStore(store);
   });
   return { store, pool };
 }

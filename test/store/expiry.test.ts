@@ -84,6 +84,9 @@ async function sweep(store: Store, before: number, dropped: (queue: string) => v
   return deleted;
 }
 
+/** Paths are kept so long after they were recorded last. */
+const HOUR = limits.renewMilliseconds;
+
 describe('the expiry of a queue', () => {
   const keys = queueKeys(1, triple, 'build-1');
 
@@ -187,12 +190,13 @@ describe('the expiry of timings', () => {
   it('keeps those that were renewed, until their last time is due', async () => {
     const store = temporaryStore();
     await timings(store, ['a_spec.rb', 'b_spec.rb'], NOW);
-    await timings(store, ['a_spec.rb'], NOW + 1000);
-    await sweep(store, NOW + 500);
+    await timings(store, ['a_spec.rb'], NOW + 2 * HOUR);
+    await sweep(store, NOW + HOUR + 1);
     expect(secondsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([3, null]);
-    await sweep(store, NOW + 1000);
+    expect(store.pathNames.getCount()).toBe(1);
+    await sweep(store, NOW + 3 * HOUR);
     expect(secondsOf(store, 1, ['a_spec.rb'])).toEqual([3]);
-    await sweep(store, NOW + 1001);
+    await sweep(store, NOW + 3 * HOUR + 1);
     expect(leftovers(store)).toEqual([]);
   });
 
@@ -200,16 +204,17 @@ describe('the expiry of timings', () => {
     const store = temporaryStore();
     const paths = Array.from({ length: 3 * limits.timingsPerStep + 1 }, (_, i) => `spec/${i}_spec.rb`);
     await timings(store, paths, NOW);
-    await timings(store, paths.slice(0, 2000), NOW + 1000);
-    const deleted = await sweep(store, NOW + 500);
-    expect(Math.max(...deleted)).toBeLessThanOrEqual(limits.timingsPerStep);
+    await timings(store, paths.slice(0, 2000), NOW + 2 * HOUR);
+    const deleted = await sweep(store, NOW + HOUR + 1);
+    // Each with the name of its path.
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(2 * limits.timingsPerStep);
     expect(deleted.length).toBeGreaterThan(3);
     const known = secondsOf(store, 1, paths);
     expect([known.slice(0, 2000).includes(null), known.slice(2000).some(seconds => seconds !== null)]).toEqual([
       false,
       false,
     ]);
-    await sweep(store, NOW + 1001);
+    await sweep(store, NOW + 3 * HOUR + 1);
     expect(leftovers(store)).toEqual([]);
   });
 });
@@ -252,7 +257,7 @@ describe('the expiry sweep', () => {
     });
     await Promise.all(rounds);
     expect(leftovers(store).length).toBeGreaterThan(10);
-    for (const before of [NOW + 150, NOW + 333, NOW + 10_000]) await sweep(store, before, id => queues.drop(id));
+    for (const before of [NOW + 150, NOW + 333, NOW + 2 * HOUR]) await sweep(store, before, id => queues.drop(id));
     expect(leftovers(store)).toEqual([]);
   });
 });

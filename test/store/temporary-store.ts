@@ -1,11 +1,12 @@
 import { onTestFinished } from 'vitest';
 import { expireStep, expireTimings } from '../../src/store/expiry.js';
 import { forecast } from '../../src/plan/forecast.js';
-import { commit, openStore, type Store } from '../../src/store/open.js';
+import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import type { QueueKeys } from '../../src/store/queue-keys.js';
 import type { QueueRecord } from '../../src/store/records.js';
 import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
-import { knownTimes, putTimings, type RunOf } from '../../src/store/timings.js';
+import { timingKey } from '../../src/store/timing-keys.js';
+import { knownTimes, learn, type Learnable } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
 import type { RecordedTestFile } from '../../src/wire/test-file.js';
 import { temporaryFolder } from '../harness/server.js';
@@ -13,7 +14,7 @@ import { temporaryFolder } from '../harness/server.js';
 /** A store in a folder of its own, closed after the test. */
 export function temporaryStore(): Store {
   const store = openStore(temporaryFolder());
-  onTestFinished(() => store.root.close());
+  onTestFinished(() => closeStore(store));
   return store;
 }
 
@@ -38,23 +39,22 @@ export function recordRun(
   at: number,
   isRetry = false,
 ): Promise<Recorded> {
-  return recordSubset(store, project, key, toRecordedRun(project, files), isRetry, at);
+  return recordSubset(store, project, key, toRecordedRun(files), isRetry, at);
 }
 
-/** Records times of test files on the branch main, each time in another build; without a record of the build. */
+/** Records times of test files on the branch main, each time in another build; of that no record is left. */
 export async function recordTimes(
   store: Store,
   project: number,
   times: Record<string, number>,
   at: number,
 ): Promise<void> {
-  const files = Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
-  const run = toRecordedRun(project, files);
-  for (let from: number | null = 0; from !== null;) {
-    const start: number = from;
-    const of: RunOf = { project, branch: 'main', build: `build-${at}`, run: 'first', at, began: at };
-    from = await commit(store, () => putTimings(store, run, start, of));
-  }
+  const entries = Object.entries(times);
+  const keys = entries.map(([path]) => timingKey(project, path));
+  for (const [i, [path]] of entries.entries()) store.recent.see(keys[i]!, path, at);
+  await store.recent.name();
+  const run: Learnable = { project, branch: 'main', build: `build-${at}`, began: at, at, run: 'first', entry: 0 };
+  await learn(store, keys, Float64Array.from(entries, ([, seconds]) => seconds), run);
 }
 
 /** What is planned with on the branch, in the order of the paths. */
@@ -68,6 +68,7 @@ export async function expire(
   before: number,
   { dropped = () => {}, stepped = () => {} }: { dropped?: (queue: string) => void; stepped?: () => void } = {},
 ): Promise<void> {
+  await store.recent.save();
   for (let more = true; more; stepped()) more = await expireStep(store, before, dropped);
   let at: string | null = null;
   do {
@@ -80,7 +81,7 @@ export async function expire(
 export function recordsByTable(store: Store): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [name, table] of Object.entries(store)) {
-    if (name !== 'root') counts[name] = (table as Store['meta']).getCount();
+    if (name !== 'root' && name !== 'recent') counts[name] = (table as Store['meta']).getCount();
   }
   return counts;
 }

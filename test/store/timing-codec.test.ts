@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { measureOn } from '../../src/plan/times/branch-timings.js';
+import { measureOn, timingOn } from '../../src/plan/times/branch-timings.js';
 import { estimateOf } from '../../src/plan/times/timing.js';
-import { decodeTimings, encodeTimings, measuredAt } from '../../src/store/timing-codec.js';
+import { decodeTimingOn, decodeTimings, encodeTimings } from '../../src/store/timing-codec.js';
 
 const seed = 20_260_113;
 
@@ -19,9 +19,11 @@ describe('timings in bytes', () => {
       fc.property(fc.array(measurement, { minLength: 1, maxLength: 40 }), measurements => {
         let bytes: Buffer | null = null;
         for (const { branch, ...rest } of measurements) {
-          const timings = measureOn(bytes ? decodeTimings(bytes) : [], branch, 1, { ...rest, began: 0, run: 'first' })!;
-          bytes = encodeTimings(timings);
-          const decoded = decodeTimings(bytes);
+          const known = bytes ? decodeTimings(bytes).timings : [];
+          const timings = measureOn(known, branch, 1, { ...rest, began: 0, run: 'first' })!;
+          bytes = encodeTimings({ path: rest.build % 2 ** 32, seen_at: rest.at, timings });
+          const { path, seen_at, timings: decoded } = decodeTimings(bytes);
+          expect([path, seen_at]).toEqual([rest.build % 2 ** 32, rest.at]);
           expect(decoded.map(({ before, ...exact }) => ({ ...exact, hasLevel: before !== null }))).toEqual(
             timings.map(({ before, ...exact }) => ({ ...exact, hasLevel: before !== null })),
           );
@@ -29,7 +31,8 @@ describe('timings in bytes', () => {
             const [before, after] = [timing, decoded[i]!].map(estimateOf) as [number, number];
             expect(Math.abs(after - before)).toBeLessThanOrEqual(0.0001 + 0.0002 * before);
           }
-          expect(measuredAt(bytes)).toBe(Math.max(...timings.map(({ at }) => at)));
+          for (const own of [branch, 1, 13]) expect(decodeTimingOn(bytes, own, 1)).toEqual(timingOn(decoded, own, 1));
+          expect(decodeTimingOn(bytes, 13, null)).toEqual(timingOn(decoded, 13, null));
         }
         expect(bytes!.length).toBeLessThan(1200);
       }),
@@ -39,11 +42,15 @@ describe('timings in bytes', () => {
 
   it('are dated within what they can hold, whatever the clock says', () => {
     const timing = { branch: null, before: null, build: 1, times: [1] };
-    const at = (millis: number) => decodeTimings(encodeTimings([{ ...timing, at: millis }]))[0]!.at;
+    const at = (millis: number) => decodeTimings(encodeTimings({ path: 1, seen_at: 0, timings: [{ ...timing, at: millis }] })).timings[0]!.at;
     expect([-5, 1.5, 1e300].map(at)).toEqual([0, 1, 2 ** 48 - 1]);
   });
 
+  it('of a path that was never measured tell of no branch', () => {
+    expect(decodeTimingOn(encodeTimings({ path: 1, seen_at: 5, timings: [] }), 1, 2)).toBeUndefined();
+  });
+
   it('of another version are refused', () => {
-    expect(() => decodeTimings(Buffer.from([9]))).toThrow('timings have version 9, and this Ballast reads 1');
+    expect(() => decodeTimings(Buffer.from([9]))).toThrow('timings have version 9, and this Ballast reads 2');
   });
 });

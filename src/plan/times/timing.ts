@@ -22,8 +22,8 @@ export interface Measurement {
   run: RunKind;
 }
 
-/** The first run of a node in a build; a further one; or one recorded before, possibly not to its end. */
-export type RunKind = 'first' | 'retried' | 'resent';
+/** The first run of a node in a build, or a further one. */
+export type RunKind = 'first' | 'retried';
 
 /** Runs of a path in one build beyond these displace the oldest. */
 const TIMES_KEPT = 9;
@@ -32,7 +32,7 @@ const ABSURD_FACTOR = 10;
 
 /**
  * The timing after a measurement. A build counts once, however often it ran the path: null, and nothing to change,
- * when another build has measured the path since that of a retry began, or the timing knows of the resent run.
+ * when another build has measured the path since that of a retry began.
  * @param elsewhere the timing on another branch, asked for when this is the first value on its own
  */
 export function measure(
@@ -45,7 +45,6 @@ export function measure(
     const isAbsurd = known && seconds > ABSURD_FACTOR * estimateOf(known);
     return { before: isAbsurd ? levelOf(known) : null, build, times: [seconds], at };
   }
-  if (run === 'resent' && timing.at >= at) return null;
   if (timing.build === build) {
     return { ...timing, times: [...timing.times, seconds].slice(-TIMES_KEPT), at: Math.max(at, timing.at) };
   }

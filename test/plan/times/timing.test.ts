@@ -62,15 +62,6 @@ describe('a timing', () => {
     expect(seconds).toBeLessThanOrEqual(1);
   });
 
-  it('takes a run that was sent again only if it does not know it', () => {
-    const first = timingAfter([[10]]);
-    expect(measure(first, measurement(0, 10, { run: 'resent' }), nowhere)).toBeNull();
-    expect(measure(undefined, measurement(0, 10, { run: 'resent' }), nowhere)).toEqual(first);
-    const second = timingAfter([[10], [12]]);
-    expect(measure(second, measurement(0, 10, { run: 'resent' }), nowhere)).toBeNull();
-    expect(measure(first, measurement(1, 12, { run: 'resent' }), nowhere)).toEqual(second);
-  });
-
   it('lies between what its builds measured', () => {
     const seconds = estimateOf(timingAfter([[10], [12], [11]]));
     expect(seconds).toBeGreaterThan(10);

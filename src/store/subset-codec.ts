@@ -1,0 +1,66 @@
+/**
+ * Recorded runs are the most of what is stored: bytes, not maps.
+ *
+ * version (1 byte)
+ * 6    created_at
+ * 16   id
+ * then for each test file, little-endian:
+ * 4    path, the key of its name
+ * 8    seconds
+ */
+const VERSION = 1;
+const HEAD = 23;
+const ENTRY = 12;
+
+export interface SubsetHead {
+  /** A uuid. */
+  id: string;
+  /** In milliseconds since 1970. */
+  created_at: number;
+}
+
+export interface CodedSubset extends SubsetHead {
+  paths: Uint32Array;
+  seconds: Float64Array;
+}
+
+export function encodeSubset({ id, created_at, paths, seconds }: CodedSubset): Buffer {
+  const bytes = Buffer.allocUnsafe(HEAD + ENTRY * paths.length);
+  bytes.writeUInt8(VERSION, 0);
+  bytes.writeUIntBE(created_at, 1, 6);
+  bytes.write(id.replaceAll('-', ''), 7, 'hex');
+  let offset = HEAD;
+  for (let i = 0; i < paths.length; i++) {
+    offset = bytes.writeUInt32LE(paths[i]!, offset);
+    offset = bytes.writeDoubleLE(seconds[i]!, offset);
+  }
+  return bytes;
+}
+
+/** Throws on bytes that are none. */
+export function decodeSubset(bytes: Buffer): CodedSubset {
+  const count = subsetCount(bytes);
+  const paths = new Uint32Array(count);
+  const seconds = new Float64Array(count);
+  for (let i = 0, offset = HEAD; i < count; i++, offset += ENTRY) {
+    paths[i] = bytes.readUInt32LE(offset);
+    seconds[i] = bytes.readDoubleLE(offset + 4);
+  }
+  return { ...subsetHead(bytes), paths, seconds };
+}
+
+export function subsetHead(bytes: Buffer): SubsetHead {
+  if (bytes[0] !== VERSION) throw new Error(`a recorded run has version ${bytes[0]}, and this Ballast reads ${VERSION}`);
+  const id = bytes.toString('hex', 7, HEAD).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return { id, created_at: bytes.readUIntBE(1, 6) };
+}
+
+/** How many test files it has. */
+export function subsetCount(bytes: Buffer): number {
+  return (bytes.length - HEAD) / ENTRY;
+}
+
+/** Whether both have the same test files with the same times, word for word. */
+export function areSameFiles(a: Buffer, b: Buffer): boolean {
+  return a.subarray(HEAD).equals(b.subarray(HEAD));
+}
