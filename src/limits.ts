@@ -49,9 +49,9 @@ export const limits = {
   casesHere: 2000,
   /** Those measured so long before the last one of their file are gone: longer than a build takes. */
   staleCaseMilliseconds: 21_600_000,
-  /** About as many records one step of the expiry sweep deletes, or timings it looks at; the pause between two steps. */
+  /** About as many records one step of the expiry sweep deletes, or paths it looks at; the pause between two steps. */
   expiredPerStep: 200,
-  timingsPerStep: 1000,
+  pathsPerStep: 500,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
 

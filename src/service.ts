@@ -6,7 +6,7 @@ import type { Logger } from './log.js';
 import { toWeight } from './plan/weight.js';
 import type { Context } from './routes/context.js';
 import { route } from './routes/table.js';
-import { expireStep, expireTimings } from './store/expiry.js';
+import { expireStep, expirePaths } from './store/expiry.js';
 import { lockFolder } from './store/lock.js';
 import { closeStore, openStore, type Store } from './store/open.js';
 import { createProject, findProject } from './store/projects.js';
@@ -74,11 +74,9 @@ function startSweeping(store: Store, queues: Queues, retentionDays: number, log:
   const sweep = async () => {
     const before = now() - retentionDays * DAY_MILLISECONDS;
     while (!stopping && (await expireStep(store, before, queue => queues.drop(queue)))) await pause();
-    let at: string | null = null;
-    do {
-      at = await expireTimings(store, before, at);
-      await pause();
-    } while (!stopping && at !== null);
+    // What is being recorded is not looked at.
+    await store.recent.save();
+    for (let at: number | null = 0; !stopping && at !== null; await pause()) at = await expirePaths(store, before, at);
   };
   let sweeping: Promise<void> | null = null;
   const start = () => {

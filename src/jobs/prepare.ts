@@ -1,4 +1,4 @@
-import { forecast } from '../plan/forecast.js';
+import { forecast, unknownFiles } from '../plan/forecast.js';
 import { expectQueue } from '../plan/queue/expect-queue.js';
 import { pack } from '../plan/split/pack.js';
 import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/times/estimate.js';
@@ -62,13 +62,14 @@ export function prepareSplit(
   if (message.cache_read_attempt || findSplit(store, key)) return { ...prepared, plan: null };
   const paths = distinctPaths(test_files);
   const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), SPLIT_PERCENTILE);
-  const json = files.map(toJson);
-  const packing = pack(weightsOf(files), message.node_total);
+  const json = toJson(files);
+  const weights = weightsOf(files);
+  const packing = pack(weights, message.node_total);
   return {
     ...prepared,
     plan: {
       nodes: toSegments(packing.nodes.map(indices => `[${indices.map(file => json[file]!).join()}]`)),
-      forecast: forecast(files, message.node_total, packing),
+      forecast: forecast(files, weights, message.node_total, packing),
     },
   };
 }
@@ -97,23 +98,29 @@ export function prepareQueue(
   const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), QUEUE_PERCENTILE);
   const weights = weightsOf(files);
   const { node_total: nodeTotal } = message;
-  const isGuessed = files.filter(({ time_execution }) => time_execution === null).length > files.length / 2;
+  const isGuessed = unknownFiles(files) > files.length / 2;
   const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
   return {
     ...prepared,
     plan: {
-      files: toSegments(files.map(toJson)),
+      files: toSegments(toJson(files)),
       weights,
       guessed: isGuessed,
-      forecast: forecast(files, nodeTotal, expectation),
+      forecast: forecast(files, weights, nodeTotal, expectation),
     },
   };
 }
 
 function weightsOf(files: readonly Estimate[]): Float64Array {
-  return Float64Array.from(files, ({ weight }) => weight);
+  const weights = new Float64Array(files.length);
+  for (let i = 0; i < files.length; i++) weights[i] = files[i]!.weight;
+  return weights;
 }
 
-function toJson({ path, time_execution }: PlannedTestFile): string {
-  return JSON.stringify({ path, time_execution });
+/** Each file as it is answered. */
+function toJson(files: readonly PlannedTestFile[]): string[] {
+  if (files.length === 0) return [];
+  const text = JSON.stringify(files.map(({ path, time_execution }) => ({ path, time_execution })));
+  // Encoded one by one they take three times as long. In a JSON string a quote never follows a brace.
+  return text.slice(2, -2).split('},{"').map((inner, i) => (i === 0 ? `{${inner}}` : `{"${inner}}`));
 }

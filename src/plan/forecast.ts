@@ -36,24 +36,34 @@ export interface Forecast {
 /** Binding files that are named; more are as good as all. */
 const FILES_NAMED = 10;
 
-/** @param files in descending order of weight */
+/**
+ * @param files in descending order of weight
+ * @param weights theirs
+ */
 export function forecast(
   files: readonly Estimate[],
+  weights: Float64Array,
   nodes: number,
   { makespan, lowerBound, isBoundByFile }: Expectation,
 ): Forecast {
-  const weights = Float64Array.from(files, ({ weight }) => weight);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return {
     makespan: toSeconds(makespan),
     lower_bound: toSeconds(lowerBound),
     ratio: lowerBound === 0 ? 1 : makespan / lowerBound,
     bound_by_file: isBoundByFile,
-    unknown_files: files.filter(({ time_execution }) => time_execution === null).length,
+    unknown_files: unknownFiles(files),
     binding_files: files
       .slice(0, FILES_NAMED)
       .filter(({ weight }) => weight > total / nodes)
       .map(({ path, weight }) => ({ path, seconds: toSeconds(weight) })),
     useful_nodes: usefulNodes(weights),
   };
+}
+
+/** How many were never measured. */
+export function unknownFiles(files: readonly Estimate[]): number {
+  let count = 0;
+  for (const { time_execution } of files) if (time_execution === null) count += 1;
+  return count;
 }

@@ -28,7 +28,8 @@ function updateMessage(
   newestVersions: ReadonlyMap<string, string>,
 ): string | null {
   const newest = newestVersions.get(clientName);
+  if (newest === undefined) return null;
   const current = semver.coerce(clientVersion, { includePrerelease: true });
-  if (newest === undefined || !current || !semver.lt(current, semver.coerce(newest)!)) return null;
+  if (!current || !semver.lt(current, semver.coerce(newest)!)) return null;
   return `${clientName} ${clientVersion} is outdated; please update to version ${newest}`;
 }

@@ -1,6 +1,7 @@
 import { limits } from '../limits.js';
 import { commit, type ExpiryKey, type Store } from './open.js';
 import { deleteSubset } from './recording.js';
+import { pathKey } from './path-keys.js';
 import type { Millis, RunKey } from './records.js';
 import { headOfTimings } from './timing-codec.js';
 
@@ -29,29 +30,34 @@ export function expireStep(store: Store, before: Millis, dropped: (queue: string
 }
 
 /**
- * One step of the sweep over the timings, which are renewed all the time and therefore not indexed by time:
- * looks at some that follow the key, deletes those older than `before`. Returns where to go on, null at the end.
- * After `expireStep`: recorded runs name their paths by what lies here.
+ * One step of the sweep over the paths, which are renewed all the time and therefore not indexed by time: looks at some
+ * that follow the one given, forgets those that were recorded last before `before`. Returns where to go on, null at
+ * the end. After `expireStep`: recorded runs name their paths by what lies here.
  */
-export async function expireTimings(store: Store, before: Millis, after: string | null): Promise<string | null> {
-  const limit = limits.timingsPerStep;
-  const range = after === null ? { limit } : { start: after, exclusiveStart: true, limit };
-  // A path that is seen again is noted as such no more often.
+export async function expirePaths(store: Store, before: Millis, after: number): Promise<number | null> {
+  const limit = limits.pathsPerStep;
+  // One that is seen again is noted as such no more often.
   const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.renewMilliseconds;
-  const seen = [...store.timings.getRange(range)];
+  const seen = [...store.timings.getRange({ start: after + 1, limit })];
   const due = seen.filter(({ value }) => isOld(value)).map(({ key }) => key);
   if (due.length > 0) {
     await commit(store, () => {
       // Seen again, or gone with another sweep, since it was looked at.
-      for (const key of due) {
-        const bytes = store.recent.get(key) ? undefined : store.timings.get(key);
-        if (!bytes || !isOld(bytes)) continue;
-        void store.timings.remove(key);
-        void store.pathNames.remove(headOfTimings(bytes).path);
+      for (const number of due) {
+        const bytes = store.recent.get(number) ? undefined : store.timings.get(number);
+        if (bytes && isOld(bytes)) forget(store, number, headOfTimings(bytes).project);
       }
     });
   }
   return seen.length === limit ? seen.at(-1)!.key : null;
+}
+
+function forget(store: Store, number: number, project: number): void {
+  const path = JSON.parse(store.pathNames.get(number)!) as string;
+  void store.timings.remove(number);
+  void store.pathNames.remove(number);
+  void store.paths.remove(pathKey(project, path));
+  store.numbers.forget(project, path);
 }
 
 type Done = { deleted: number; whole: boolean };

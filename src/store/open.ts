@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Batch } from '../engine/queue.js';
 import { faults } from '../fault.js';
+import { PathNumbers } from './path-numbers.js';
 import type {
   BuildCountRecord,
   BuildRecord,
@@ -34,8 +35,9 @@ export const STORE_VERSION = 4;
  * buildCounts    filter                                        BuildCountRecord
  * buildGaps      [filter, block of places]                     number of builds gone from it
  * subsets        [build number, node_index, run]               bytes          see subset-codec.ts
- * timings        see timing-keys.ts                            bytes          see timing-codec.ts
+ * paths          see path-keys.ts                              path number (1, 2, ...)
  * pathNames      path number                                   the path as JSON
+ * timings        path number                                   bytes          see timing-codec.ts
  * unlearnt       number                                        RunKey         runs not in timings yet
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * queues         queue id                                      QueueRecord
@@ -62,8 +64,9 @@ export interface Store {
   readonly buildCounts: Database<BuildCountRecord, string>;
   readonly buildGaps: Database<number, [filter: string, block: number]>;
   readonly subsets: Database<Buffer, RunKey>;
-  readonly timings: Database<Buffer, string>;
+  readonly paths: Database<number, string>;
   readonly pathNames: Database<string, number>;
+  readonly timings: Database<Buffer, number>;
   readonly unlearnt: Database<RunKey, number>;
   readonly splits: Database<SplitRecord, string>;
   readonly queues: Database<QueueRecord, string>;
@@ -73,6 +76,7 @@ export interface Store {
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly expiry: Database<true, ExpiryKey>;
+  readonly numbers: PathNumbers;
   /** What is not in `timings` yet. */
   readonly recent: RecentTimings;
 }
@@ -117,8 +121,6 @@ function open(dataDir: string): Store {
   };
   const root = openLmdb(options);
   const table = <V, K extends import('lmdb').Key>(name: string) => root.openDB<V, K>({ name });
-  // What hardly shrinks is not compressed: that would take time for nothing.
-  const bytes = <K extends import('lmdb').Key>(name: string) => root.openDB<Buffer, K>({ name, encoding: 'binary', compression: false });
   const tables = {
     root,
     meta: table('meta'),
@@ -130,9 +132,11 @@ function open(dataDir: string): Store {
     buildIndex: table('buildIndex'),
     buildCounts: table('buildCounts'),
     buildGaps: table('buildGaps'),
-    subsets: bytes('subsets'),
-    timings: bytes('timings'),
-    pathNames: root.openDB({ name: 'pathNames', encoding: 'string' }),
+    // What hardly shrinks is not compressed: that would take time for nothing.
+    subsets: root.openDB({ name: 'subsets', encoding: 'binary', compression: false }),
+    paths: table('paths'),
+    pathNames: root.openDB({ name: 'pathNames', encoding: 'string', keyEncoding: 'uint32' }),
+    timings: root.openDB({ name: 'timings', encoding: 'binary', keyEncoding: 'uint32', compression: false }),
     unlearnt: table('unlearnt'),
     splits: table('splits'),
     queues: table('queues'),
@@ -142,8 +146,9 @@ function open(dataDir: string): Store {
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'recent'>;
-  const store: Store = { ...tables, recent: new RecentTimings(tables) };
+  } satisfies Omit<Store, 'numbers' | 'recent'>;
+  const numbers = new PathNumbers(tables);
+  const store: Store = { ...tables, numbers, recent: new RecentTimings({ ...tables, numbers }) };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);

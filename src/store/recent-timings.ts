@@ -1,6 +1,8 @@
 import { limits } from '../limits.js';
-import type { BranchTimings } from '../plan/times/branch-timings.js';
+import { measureOn } from '../plan/times/branch-timings.js';
+import type { Measurement } from '../plan/times/timing.js';
 import type { Millis } from './records.js';
+import { pathKey } from './path-keys.js';
 import { decodeTimings, encodeTimings, type PathTimings } from './timing-codec.js';
 import type { Store } from './open.js';
 
@@ -10,38 +12,40 @@ import type { Store } from './open.js';
  * nothing is lost with the process. Of the thread that serves; others see what `save` has written.
  */
 export class RecentTimings {
-  /** By key; those that are being written lie below. */
-  #changed = new Map<string, PathTimings>();
-  #saving: ReadonlyMap<string, PathTimings> = new Map();
+  /** By path; those that are being written lie below. */
+  #changed = new Map<number, PathTimings>();
+  #saving: ReadonlyMap<number, PathTimings> = new Map();
   /** Entries of `unlearnt` whose times are in #changed. */
   #learnt: number[] = [];
-  /** Paths by key whose numbers are not on disk. */
-  readonly #unnamed = new Map<string, string>();
+  /** Paths by number whose numbers are not on disk. */
+  readonly #unnamed = new Map<number, string>();
   #naming: Promise<void> | null = null;
   #saved: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #nextPath: number | null = null;
   #nextEntry: number | null = null;
 
-  constructor(readonly store: Pick<Store, 'root' | 'timings' | 'pathNames' | 'unlearnt'>) {}
+  constructor(readonly store: Pick<Store, 'numbers' | 'paths' | 'timings' | 'pathNames' | 'unlearnt'>) {}
 
-  get(key: string): PathTimings | undefined {
-    return this.#changed.get(key) ?? this.#saving.get(key);
+  get(path: number): PathTimings | undefined {
+    return this.#changed.get(path) ?? this.#saving.get(path);
   }
 
   /** The number of a path that is recorded now. Of a new path it counts once `name` has resolved. */
-  see(key: string, path: string, now: Millis): number {
-    const known = this.get(key) ?? this.#read(key);
-    if (known && now - known.seen_at < limits.renewMilliseconds) return known.path;
-    const seen = { path: known?.path ?? this.#makePath(), seen_at: now, timings: known?.timings ?? [] };
-    this.#change(key, seen);
-    // A known one again, behind whatever the expiry sweep is about to delete.
-    this.#unnamed.set(key, path);
-    return seen.path;
+  see(project: number, path: string, now: Millis): number {
+    const { numbers } = this.store;
+    const number = numbers.get(project, path) ?? numbers.make(project, path);
+    const changed = this.#changed.get(number);
+    if (changed && now - changed.seen_at < limits.renewMilliseconds) return number;
+    const known = changed ?? this.#saving.get(number) ?? this.#read(number);
+    // A known one is named again where the expiry sweep may be about to forget it: behind that.
+    if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#unnamed.set(number, path);
+    // It is measured next.
+    this.#change(number, { project, seen_at: now, timings: known?.timings ?? [] });
+    return number;
   }
 
-  /** Resolves when all paths that were seen before have their numbers on disk. */
+  /** Resolves when all paths that were seen before have their numbers on disk; null: they have. */
   name(): Promise<void> | null {
     if (this.#unnamed.size > 0) this.#naming ??= this.#name().finally(() => (this.#naming = null));
     return this.#naming;
@@ -49,23 +53,25 @@ export class RecentTimings {
 
   async #name(): Promise<void> {
     while (this.#unnamed.size > 0) {
-      const some = [...this.#unnamed].slice(0, limits.timingsPerTurn);
+      const some: [number, string][] = [];
+      for (const entry of this.#unnamed) if (some.push(entry) === limits.timingsPerTurn) break;
       let written: Promise<unknown> | null = null;
-      for (const [key, path] of some) {
-        const seen = this.get(key)!;
-        void this.store.timings.put(key, encodeTimings(seen));
-        written = this.store.pathNames.put(seen.path, JSON.stringify(path));
+      for (const [number, path] of some) {
+        const timings = this.get(number) ?? this.#read(number)!;
+        void this.store.paths.put(pathKey(timings.project, path), number);
+        void this.store.timings.put(number, encodeTimings(timings));
+        written = this.store.pathNames.put(number, JSON.stringify(path));
       }
       await written;
-      for (const [key] of some) this.#unnamed.delete(key);
+      for (const [number] of some) this.#unnamed.delete(number);
     }
   }
 
-  /** Changes the timings of a path that was seen; null leaves them as they are. */
-  measure(key: string, change: (timings: BranchTimings) => BranchTimings | null): void {
-    const known = this.get(key) ?? this.#read(key);
-    const timings = known && change(known.timings);
-    if (timings) this.#change(key, { ...known, timings });
+  /** A path that was seen was measured on the branch. */
+  measure(path: number, branch: number, defaultBranch: number | null, measurement: Measurement): void {
+    const known = this.get(path) ?? this.#read(path);
+    const timings = known && measureOn(known.timings, branch, defaultBranch, measurement);
+    if (timings) this.#change(path, { project: known.project, seen_at: known.seen_at, timings });
   }
 
   /** For one more entry of `unlearnt`. */
@@ -108,8 +114,8 @@ export class RecentTimings {
     try {
       let count = 0;
       let written: Promise<unknown> = Promise.resolve();
-      for (const [key, timings] of saving) {
-        written = this.store.timings.put(key, encodeTimings(timings));
+      for (const [path, timings] of saving) {
+        written = this.store.timings.put(path, encodeTimings(timings));
         if (++count % limits.timingsPerTurn === 0) await Promise.all([written, nextTurn()]);
       }
       for (const entry of learnt) written = this.store.unlearnt.remove(entry);
@@ -130,22 +136,14 @@ export class RecentTimings {
     this.#timer = setTimeout(save, limits.recentMilliseconds).unref();
   }
 
-  #read(key: string): PathTimings | undefined {
-    const bytes = this.store.timings.getBinaryFast(key);
+  #read(path: number): PathTimings | undefined {
+    const bytes = this.store.timings.getBinaryFast(path);
     return bytes && decodeTimings(bytes);
   }
 
-  #change(key: string, timings: PathTimings): void {
-    this.#changed.set(key, timings);
+  #change(path: number, timings: PathTimings): void {
+    this.#changed.set(path, timings);
     this.#saveSoon();
-  }
-
-  #makePath(): number {
-    if (this.#nextPath === null) {
-      const [last = 0] = this.store.pathNames.getKeys({ reverse: true, limit: 1 });
-      this.#nextPath = last + 1;
-    }
-    return this.#nextPath++;
   }
 }
 

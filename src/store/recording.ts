@@ -11,7 +11,6 @@ import { noteBuild } from './default-branch.js';
 import { commit, type Store } from './open.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
 import { areSameFiles, encodeSubset, subsetCount } from './subset-codec.js';
-import { timingKey } from './timing-keys.js';
 import { kindOf, learn, type Learnable } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
@@ -47,22 +46,19 @@ export async function recordSubset(
 ): Promise<Recorded> {
   const { recent } = store;
   if (recent.isFull) await recent.save().catch(unwritable);
-  const keys: string[] = [];
   const paths = new Uint32Array(run.seconds.length);
   for (let from = 0; from < paths.length; from += limits.timingsPerTurn) {
     if (from > 0) await nextTurn();
     const end = Math.min(paths.length, from + limits.timingsPerTurn);
     for (let i = from; i < end; i++) {
-      const path = pathOf(run, i);
-      keys.push(timingKey(project, path));
-      paths[i] = recent.see(keys[i]!, path, now);
+      paths[i] = recent.see(project, pathOf(run, i), now);
     }
   }
   await recent.name()?.catch(unwritable);
   const bytes = encodeSubset({ id: randomUUID(), created_at: now, paths, seconds: run.seconds });
   const put = await commit(store, () => putSubset(store, project, key, bytes, run.hasTestCases, isRetry, now));
   if (typeof put === 'string') return put;
-  await learn(store, keys, run.seconds, put);
+  await learn(store, paths, run.seconds, put);
   return 'recorded';
 }
 
@@ -77,17 +73,18 @@ function putSubset(
 ): Learnable | Exclude<Recorded, 'recorded'> {
   const idKey = buildIdKey(project, key);
   const known = store.buildNumbers.get(idKey);
-  const last = known === undefined ? null : lastRun(store, known, key.node_index);
+  const build = known === undefined ? null : store.builds.get(known)!;
+  const last = build && mayHaveRun(store, known!, build, key.node_index, now) ? lastRun(store, known!, key.node_index) : null;
   if (isRetry && last && areSameFiles(last.bytes, bytes)) return 'known';
   if (last && runsKept(store, known!, key.node_index, last.run) >= limits.runsPerNode) return 'retried too often';
 
   const number = known ?? store.meta.get('nextBuild') ?? 1;
-  const build = known ? store.builds.get(number)! : makeBuild(store, project, key, number, now);
+  const of = build ?? makeBuild(store, project, key, number, now);
   void store.builds.put(number, {
-    ...build,
-    updated_at: Math.max(now, build.updated_at),
-    subsets: build.subsets + 1,
-    test_files: build.test_files + subsetCount(bytes),
+    ...of,
+    updated_at: Math.max(now, of.updated_at),
+    subsets: of.subsets + 1,
+    test_files: of.test_files + subsetCount(bytes),
   });
   const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
   void store.subsets.put(runKey, bytes);
@@ -95,7 +92,7 @@ function putSubset(
   const entry = store.recent.nextEntry();
   void store.unlearnt.put(entry, runKey);
   if (hasTestCases) noteTestCases(store, project);
-  return { project, branch: key.branch, build: build.id, began: build.created_at, at: now, run: kindOf(runKey), entry };
+  return { project, branch: key.branch, build: of.id, began: of.created_at, at: now, run: kindOf(runKey), entry };
 }
 
 function makeBuild(store: Store, project: number, key: NodeKey, number: number, now: Millis): BuildRecord {
@@ -109,6 +106,11 @@ function makeBuild(store: Store, project: number, key: NodeKey, number: number, 
   noteBuild(store, project, branch);
   const times = { created_at: now, updated_at: now };
   return { v: 1, id, project, commit_hash, branch, node_total, ...times, subsets: 0, test_files: 0, places };
+}
+
+/** Nearly always a node records for the first time; and nothing of a build that is not old has expired. */
+function mayHaveRun(store: Store, number: number, { created_at }: BuildRecord, node_index: number, now: Millis): boolean {
+  return now - created_at > limits.renewMilliseconds || store.subsets.doesExist([number, node_index, 1]);
 }
 
 /** Builds of the same instant are listed by id, and the later ones first: a random id before the one given. */

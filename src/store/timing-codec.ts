@@ -1,10 +1,9 @@
 import type { BranchTiming, BranchTimings } from '../plan/times/branch-timings.js';
 import type { Level } from '../plan/times/level.js';
 
-/** What is known of a path of a project. */
+/** What is known of a path. */
 export interface PathTimings {
-  /** The key of its name. */
-  path: number;
+  project: number;
   /** About when it was recorded last, measured or not, in milliseconds since 1970: it expires by this time. */
   seen_at: number;
   /** Empty: it was never measured. */
@@ -15,7 +14,7 @@ export interface PathTimings {
  * Rewritten by every build that measures the path: bytes, not maps.
  *
  * version (1 byte)
- * 4   path
+ * 4   project
  * 6   seen_at
  * then for each branch:
  * 1   number of times, + 128 when there is a level before
@@ -33,12 +32,12 @@ const TIME = 8;
 const LEVEL = 22;
 const HAS_LEVEL = 128;
 
-export function encodeTimings({ path, seen_at, timings }: PathTimings): Buffer {
+export function encodeTimings({ project, seen_at, timings }: PathTimings): Buffer {
   let size = START;
   for (const { times, before } of timings) size += HEAD + TIME * times.length + (before ? LEVEL : 0);
   const bytes = Buffer.allocUnsafe(size);
   bytes.writeUInt8(VERSION, 0);
-  bytes.writeUInt32BE(path, 1);
+  bytes.writeUInt32BE(project, 1);
   let offset = bytes.writeUIntBE(dated(seen_at), 5, 6);
   for (const { branch, build, at, times, before } of timings) {
     offset = bytes.writeUInt8(times.length + (before ? HAS_LEVEL : 0), offset);
@@ -53,10 +52,10 @@ export function encodeTimings({ path, seen_at, timings }: PathTimings): Buffer {
 
 /** Throws on bytes that are none. */
 export function decodeTimings(bytes: Buffer): PathTimings {
-  const { path, seen_at } = headOfTimings(bytes);
+  const { project, seen_at } = headOfTimings(bytes);
   const timings: BranchTiming[] = [];
   for (let offset = START; offset < bytes.length; offset += sizeAt(bytes, offset)) timings.push(readTiming(bytes, offset));
-  return { path, seen_at, timings };
+  return { project, seen_at, timings };
 }
 
 /** What `timingOn` finds, without decoding the others: of a large suite most of the time goes here. */
@@ -76,7 +75,7 @@ export function decodeTimingOn(bytes: Buffer, branch: number, defaultBranch: num
 
 export function headOfTimings(bytes: Buffer): Omit<PathTimings, 'timings'> {
   if (bytes[0] !== VERSION) throw new Error(`timings have version ${bytes[0]}, and this Ballast reads ${VERSION}`);
-  return { path: bytes.readUInt32BE(1), seen_at: bytes.readUIntBE(5, 6) };
+  return { project: bytes.readUInt32BE(1), seen_at: bytes.readUIntBE(5, 6) };
 }
 
 function readTiming(bytes: Buffer, start: number): BranchTiming {

@@ -1,5 +1,5 @@
 import { limits } from '../limits.js';
-import { type BranchTiming, type BranchTimings, measureOn, timingOn } from '../plan/times/branch-timings.js';
+import { type BranchTiming, type BranchTimings, timingOn } from '../plan/times/branch-timings.js';
 import type { KnownTimes } from '../plan/times/estimate.js';
 import { fileOf } from '../plan/times/test-case.js';
 import { estimateOf, type RunKind } from '../plan/times/timing.js';
@@ -7,10 +7,11 @@ import { toSeconds, toWeight } from '../plan/weight.js';
 import { defaultBranch } from './default-branch.js';
 import { shortDigest } from './digest.js';
 import type { Store } from './open.js';
+import { rangeOfCases } from './path-keys.js';
 import type { Millis, RunKey } from './records.js';
 import { decodeSubset } from './subset-codec.js';
 import { decodeTimingOn, decodeTimings } from './timing-codec.js';
-import { fileKey, rangeOfCases, timingKey } from './timing-keys.js';
+
 
 /** A recorded run whose times are to count. */
 export interface Learnable {
@@ -25,18 +26,18 @@ export interface Learnable {
   entry: number;
 }
 
-/** Lets what a run measured count: seconds by key of timings, 0: not measured. Resolves when all of it does. */
+/** Lets what a run measured count: seconds by path, 0: not measured. Resolves when all of it does. */
 export async function learn(
   store: Store,
-  keys: readonly string[],
+  paths: Uint32Array,
   seconds: Float64Array,
   { project, branch, build, began, at, run, entry }: Learnable,
 ): Promise<void> {
   const [own, other] = branchesOf(store, project, branch);
   const of = { build: shortDigest(build), at, began, run };
-  for (const [i, key] of keys.entries()) {
+  for (let i = 0; i < paths.length; i++) {
     if (i > 0 && i % limits.timingsPerTurn === 0) await new Promise(resolve => setImmediate(resolve));
-    if (seconds[i]! > 0) store.recent.measure(key, timings => measureOn(timings, own, other, { ...of, seconds: seconds[i]! }));
+    if (seconds[i]! > 0) store.recent.measure(paths[i]!, own, other, { ...of, seconds: seconds[i]! });
   }
   store.recent.learnt(entry);
 }
@@ -52,8 +53,7 @@ export async function learnRest(store: Store): Promise<void> {
     }
     const { project, branch, id, created_at: began } = build;
     const { created_at: at, paths, seconds } = decodeSubset(bytes);
-    const keys = Array.from(paths, path => timingKey(project, JSON.parse(store.pathNames.get(path)!) as string));
-    await learn(store, keys, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
+    await learn(store, paths, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
   }
 }
 
@@ -78,27 +78,27 @@ export function knownTimes(
   isPooled: boolean,
 ): KnownTimes {
   const branches = branchesOf(store, project, branch);
-  const on = (key: string) => timingAt(store, key, ...branches);
+  const on = (path: string) => timingOf(store, project, path, ...branches);
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;
   const files = new Map<string, number>();
   let casesLeft: number = isPooled ? limits.casesPooled : limits.casesHere;
   const seconds = paths.map(path => {
-    const timing = on(timingKey(project, path));
+    const timing = on(path);
     if (timing) return estimateOf(timing);
     const file = fileOf(path);
     if (file === null) {
       if (!hasCases || casesLeft <= 0) return null;
       const limit = Math.min(limits.casesPerFile, casesLeft);
-      const cases = [...store.timings.getRange({ ...rangeOfCases(project, path), limit })];
+      const cases = [...store.paths.getRange({ ...rangeOfCases(project, path), limit })];
       casesLeft -= cases.length;
       if (casesLeft <= 0 && !isPooled) throw new TooManyCases();
       return sumOfCases(
-        cases.map(({ key, value }) => (store.recent.get(key) ?? decodeTimings(value)).timings),
+        cases.map(({ value: number }) => timingsOf(store, number)),
         ...branches,
       );
     }
     if (!files.has(file)) {
-      const whole = on(fileKey(project, file));
+      const whole = on(file);
       if (whole) files.set(file, estimateOf(whole));
     }
     return null;
@@ -132,9 +132,18 @@ function branchesOf(store: Store, project: number, branch: string): [own: number
   return [shortDigest(branch), other === null ? null : shortDigest(other)];
 }
 
-function timingAt(store: Store, key: string, own: number, other: number | null): BranchTiming | undefined {
-  const recent = store.recent.get(key);
+function timingOf(store: Store, project: number, path: string, own: number, other: number | null): BranchTiming | undefined {
+  const number = store.numbers.get(project, path);
+  if (number === undefined) return undefined;
+  const recent = store.recent.get(number);
   if (recent) return timingOn(recent.timings, own, other);
-  const bytes = store.timings.getBinaryFast(key);
+  const bytes = store.timings.getBinaryFast(number) ?? store.timings.getBinaryFast(store.numbers.read(project, path) ?? number);
   return bytes && decodeTimingOn(bytes, own, other);
+}
+
+function timingsOf(store: Store, number: number): BranchTimings {
+  const recent = store.recent.get(number);
+  if (recent) return recent.timings;
+  const bytes = store.timings.getBinaryFast(number);
+  return bytes ? decodeTimings(bytes).timings : [];
 }

@@ -37,9 +37,8 @@ function digitsOf(name: string, text: string): string | undefined {
 /** Counts opening brackets, those in strings too: the bound is far above what any list of test files has. */
 function hasTooManyContainers(body: Uint8Array): boolean {
   let count = 0;
-  for (let i = 0; i < body.length; i++) {
-    if (body[i] === 0x7b || body[i] === 0x5b) count += 1;
-  }
+  // "[" and "{" differ in one bit.
+  for (let i = 0; i < body.length; i++) if ((body[i]! & 0xdf) === 0x5b) count += 1;
   return count > limits.jsonContainersPerBody;
 }
 

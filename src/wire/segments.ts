@@ -6,15 +6,15 @@ export interface Segments {
 }
 
 export function toSegments(texts: readonly string[]): Segments {
+  const text = texts.join('');
+  const size = Buffer.byteLength(text);
+  const isAscii = size === text.length;
   const ends = new Uint32Array(texts.length);
   let end = 0;
-  texts.forEach((text, i) => {
-    end += Buffer.byteLength(text);
-    ends[i] = end;
-  });
+  for (let i = 0; i < texts.length; i++) ends[i] = end += isAscii ? texts[i]!.length : Buffer.byteLength(texts[i]!);
   // Of its own, not of Node's shared pool: it can be moved to another thread.
   const bytes = Buffer.from(new ArrayBuffer(end));
-  texts.forEach((text, i) => bytes.write(text, i === 0 ? 0 : ends[i - 1]!));
+  bytes.write(text);
   return { bytes, ends };
 }
 

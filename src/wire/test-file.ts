@@ -23,5 +23,7 @@ export type TestFileList<File> = File[] & tags.MaxItems<typeof limits.testFilesP
 
 /** The paths of a list in their order, each once: a path listed twice is run once. */
 export function distinctPaths(files: readonly ListedTestFile[]): string[] {
-  return [...new Set(files.map(file => file.path))];
+  const paths = files.map(file => file.path);
+  const distinct = new Set(paths);
+  return distinct.size === paths.length ? paths : [...distinct];
 }

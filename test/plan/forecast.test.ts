@@ -13,7 +13,7 @@ const files = (seconds: number[], unknown: number[] = []) =>
   }));
 
 const of = (seconds: number[], nodes: number, more: Partial<Expectation> = {}, unknown: number[] = []) =>
-  forecast(files(seconds, unknown), nodes, { makespan: 1, lowerBound: 1, isBoundByFile: false, ...more });
+  forecast(files(seconds, unknown), Float64Array.from(seconds, toWeight), nodes, { makespan: 1, lowerBound: 1, isBoundByFile: false, ...more });
 
 describe('a forecast', () => {
   it('is in seconds, with the proved gap', () => {

@@ -57,8 +57,9 @@ describe('recorded runs', () => {
     await Promise.all(Array.from({ length: limits.runsPerNode }, (_, i) => record(store, { at: NOW + i })));
     expect(await record(store, { at: NOW + 200 })).toBe('retried too often');
     await expire(store, NOW + 2);
-    const runs = [await record(store, { at: NOW + 201 }), await record(store, { at: NOW + 202 })];
-    expect([...runs, await record(store, { at: NOW + 203 })]).toEqual(['recorded', 'recorded', 'retried too often']);
+    const later = NOW + 2 * limits.renewMilliseconds;
+    const runs = [await record(store, { at: later }), await record(store, { at: later + 1 })];
+    expect([...runs, await record(store, { at: later + 2 })]).toEqual(['recorded', 'recorded', 'retried too often']);
   });
 
   it('that a client sends again word for word are known; others are not', async () => {

@@ -202,12 +202,12 @@ describe('the expiry of timings', () => {
 
   it('looks at no more than a step’s worth at once, whether renewed or not', async () => {
     const store = temporaryStore();
-    const paths = Array.from({ length: 3 * limits.timingsPerStep + 1 }, (_, i) => `spec/${i}_spec.rb`);
+    const paths = Array.from({ length: 3 * limits.pathsPerStep + 1 }, (_, i) => `spec/${i}_spec.rb`);
     await timings(store, paths, NOW);
     await timings(store, paths.slice(0, 2000), NOW + 2 * HOUR);
     const deleted = await sweep(store, NOW + HOUR + 1);
-    // Each with the name of its path.
-    expect(Math.max(...deleted)).toBeLessThanOrEqual(2 * limits.timingsPerStep);
+    // Each with its path and its name.
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(3 * limits.pathsPerStep);
     expect(deleted.length).toBeGreaterThan(3);
     const known = secondsOf(store, 1, paths);
     expect([known.slice(0, 2000).includes(null), known.slice(2000).some(seconds => seconds !== null)]).toEqual([

@@ -1,11 +1,10 @@
 import { onTestFinished } from 'vitest';
-import { expireStep, expireTimings } from '../../src/store/expiry.js';
+import { expireStep, expirePaths } from '../../src/store/expiry.js';
 import { forecast } from '../../src/plan/forecast.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import type { QueueKeys } from '../../src/store/queue-keys.js';
 import type { QueueRecord } from '../../src/store/records.js';
 import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
-import { timingKey } from '../../src/store/timing-keys.js';
 import { knownTimes, learn, type Learnable } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
 import type { RecordedTestFile } from '../../src/wire/test-file.js';
@@ -21,7 +20,7 @@ export function temporaryStore(): Store {
 export const NOBODY = { user_seat: null, build_author: null };
 
 /** What a plan of no files comes to. */
-export const FORECAST = forecast([], 1, { makespan: 0, lowerBound: 0, isBoundByFile: false });
+export const FORECAST = forecast([], new Float64Array(), 1, { makespan: 0, lowerBound: 0, isBoundByFile: false });
 
 /** A queue as it is created. */
 export function queueRecord(keys: QueueKeys, node_total: number, at: number): QueueRecord {
@@ -50,11 +49,10 @@ export async function recordTimes(
   at: number,
 ): Promise<void> {
   const entries = Object.entries(times);
-  const keys = entries.map(([path]) => timingKey(project, path));
-  for (const [i, [path]] of entries.entries()) store.recent.see(keys[i]!, path, at);
+  const paths = Uint32Array.from(entries, ([path]) => store.recent.see(project, path, at));
   await store.recent.name();
   const run: Learnable = { project, branch: 'main', build: `build-${at}`, began: at, at, run: 'first', entry: 0 };
-  await learn(store, keys, Float64Array.from(entries, ([, seconds]) => seconds), run);
+  await learn(store, paths, Float64Array.from(entries, ([, seconds]) => seconds), run);
 }
 
 /** What is planned with on the branch, in the order of the paths. */
@@ -70,18 +68,14 @@ export async function expire(
 ): Promise<void> {
   await store.recent.save();
   for (let more = true; more; stepped()) more = await expireStep(store, before, dropped);
-  let at: string | null = null;
-  do {
-    at = await expireTimings(store, before, at);
-    stepped();
-  } while (at !== null);
+  for (let at: number | null = 0; at !== null; stepped()) at = await expirePaths(store, before, at);
 }
 
 /** The number of records by table. */
 export function recordsByTable(store: Store): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [name, table] of Object.entries(store)) {
-    if (name !== 'root' && name !== 'recent') counts[name] = (table as Store['meta']).getCount();
+    if (name !== 'root' && name !== 'numbers' && name !== 'recent') counts[name] = (table as Store['meta']).getCount();
   }
   return counts;
 }

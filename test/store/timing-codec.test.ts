@@ -21,9 +21,9 @@ describe('timings in bytes', () => {
         for (const { branch, ...rest } of measurements) {
           const known = bytes ? decodeTimings(bytes).timings : [];
           const timings = measureOn(known, branch, 1, { ...rest, began: 0, run: 'first' })!;
-          bytes = encodeTimings({ path: rest.build % 2 ** 32, seen_at: rest.at, timings });
-          const { path, seen_at, timings: decoded } = decodeTimings(bytes);
-          expect([path, seen_at]).toEqual([rest.build % 2 ** 32, rest.at]);
+          bytes = encodeTimings({ project: rest.build % 2 ** 32, seen_at: rest.at, timings });
+          const { project, seen_at, timings: decoded } = decodeTimings(bytes);
+          expect([project, seen_at]).toEqual([rest.build % 2 ** 32, rest.at]);
           expect(decoded.map(({ before, ...exact }) => ({ ...exact, hasLevel: before !== null }))).toEqual(
             timings.map(({ before, ...exact }) => ({ ...exact, hasLevel: before !== null })),
           );
@@ -42,12 +42,12 @@ describe('timings in bytes', () => {
 
   it('are dated within what they can hold, whatever the clock says', () => {
     const timing = { branch: null, before: null, build: 1, times: [1] };
-    const at = (millis: number) => decodeTimings(encodeTimings({ path: 1, seen_at: 0, timings: [{ ...timing, at: millis }] })).timings[0]!.at;
+    const at = (millis: number) => decodeTimings(encodeTimings({ project: 1, seen_at: 0, timings: [{ ...timing, at: millis }] })).timings[0]!.at;
     expect([-5, 1.5, 1e300].map(at)).toEqual([0, 1, 2 ** 48 - 1]);
   });
 
   it('of a path that was never measured tell of no branch', () => {
-    expect(decodeTimingOn(encodeTimings({ path: 1, seen_at: 5, timings: [] }), 1, 2)).toBeUndefined();
+    expect(decodeTimingOn(encodeTimings({ project: 1, seen_at: 5, timings: [] }), 1, 2)).toBeUndefined();
   });
 
   it('of another version are refused', () => {

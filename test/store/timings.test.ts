@@ -3,6 +3,7 @@ import { limits } from '../../src/limits.js';
 import { defaultBranch } from '../../src/store/default-branch.js';
 import type { Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
+import { decodeTimings } from '../../src/store/timing-codec.js';
 import { knownTimes, TooManyCases } from '../../src/store/timings.js';
 import { recordRun, recordTimes, secondsOf, temporaryStore } from './temporary-store.js';
 
@@ -126,7 +127,7 @@ describe('the runs of one build', () => {
     const files = Array.from({ length: 5 }, (_, i) => ({ path: `${i}_spec.rb`, time_execution: i + 1 }));
     const timings = async () => {
       await store.recent.save();
-      return [...store.timings.getRange()];
+      return [...store.timings.getRange()].map(({ value }) => decodeTimings(value).timings);
     };
     await recordRun(store, id, key, files, NOW);
     const before = await timings();

@@ -28,14 +28,15 @@ export function measureOn(
   defaultBranch: number | null,
   measurement: Measurement,
 ): BranchTiming[] | null {
-  const timing = measure(find(timings, branch), measurement, () => elsewhere(timings, defaultBranch));
+  const known = find(timings, branch);
+  const timing = measure(known, measurement, known ? undefined : elsewhere(timings, defaultBranch));
   if (!timing) return null;
+  const own = { ...timing, branch };
+  if (timings.length === 0 || (known && timings.length === 1)) return [own];
   const others = timings.filter(({ branch: of }) => of !== branch && of !== null);
   while (others.length >= BRANCHES_KEPT) others.splice(others.findLastIndex(of => of.branch !== defaultBranch), 1);
-  const own = { ...timing, branch };
-  if (others.length === 0) return [own];
   const all = find(timings, null) ?? others[0]!;
-  return [own, ...others, { ...(measure(all, measurement, () => undefined) ?? all), branch: null }];
+  return [own, ...others, { ...(measure(all, measurement) ?? all), branch: null }];
 }
 
 function elsewhere(timings: BranchTimings, defaultBranch: number | null): BranchTiming | undefined {

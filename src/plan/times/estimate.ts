@@ -37,12 +37,34 @@ export function estimate(paths: readonly string[], known: KnownTimes, percentile
   const shares = sharesOfFiles(paths, known);
   const seconds = known.seconds.map((time, i) => time ?? shares.get(fileOf(paths[i]!) ?? '') ?? null);
   const guess = guesses(paths, seconds, percentile);
-  return paths
-    .map((path, i) => {
-      const time_execution = seconds[i]!;
-      return { path, time_execution, weight: toWeight(time_execution ?? guess(path)) };
-    })
-    .sort((a, b) => b.weight - a.weight || (a.path < b.path ? -1 : 1));
+  const weights = new Float64Array(paths.length);
+  for (let i = 0; i < paths.length; i++) weights[i] = toWeight(seconds[i] ?? guess(paths[i]!));
+  return slowestFirst(paths, weights).map(i => ({
+    path: paths[i]!,
+    time_execution: seconds[i]!,
+    weight: weights[i]!,
+  }));
+}
+
+/** More than the files of a request. Times the greatest weight it stays below 2^53. */
+const PLACES = 2 ** 18;
+
+/** The places of the paths by weight in descending order, of equal weight by path. */
+function slowestFirst(paths: readonly string[], weights: Float64Array): number[] {
+  // Numbers are sorted five times as fast as objects: weight and place in one.
+  const keys = new Float64Array(paths.length);
+  for (let i = 0; i < keys.length; i++) keys[i] = weights[i]! * PLACES + i;
+  keys.sort();
+  const places: number[] = [];
+  for (let end = keys.length; end > 0; ) {
+    const weight = Math.floor(keys[end - 1]! / PLACES);
+    const equal: number[] = [];
+    while (end > 0 && keys[end - 1]! >= weight * PLACES) equal.push(keys[--end]! - weight * PLACES);
+    // As listed: a list is nearly always sorted, and then this is done at once.
+    if (equal.length > 1) equal.reverse().sort((a, b) => (paths[a]! < paths[b]! ? -1 : 1));
+    for (const place of equal) places.push(place);
+  }
+  return places;
 }
 
 /** By file that is known as a whole only: what each of its listed cases is taken for that is not known itself. */

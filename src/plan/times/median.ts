@@ -1,6 +1,6 @@
 /** The median, of an even number the mean of the middle two; 0 of none. */
 export function median(values: readonly number[]): number {
-  if (values.length === 0) return 0;
+  if (values.length <= 1) return values[0] ?? 0;
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   if (sorted.length % 2 === 1) return sorted[middle]!;

@@ -33,17 +33,16 @@ const ABSURD_FACTOR = 10;
 /**
  * The timing after a measurement. A build counts once, however often it ran the path: null, and nothing to change,
  * when another build has measured the path since that of a retry began.
- * @param elsewhere the timing on another branch, asked for when this is the first value on its own
+ * @param elsewhere the timing on another branch, when this is the first value on its own
  */
 export function measure(
   timing: Timing | undefined,
   { build, seconds, at, began, run }: Measurement,
-  elsewhere: () => Timing | undefined,
+  elsewhere?: Timing,
 ): Timing | null {
   if (!timing) {
-    const known = elsewhere();
-    const isAbsurd = known && seconds > ABSURD_FACTOR * estimateOf(known);
-    return { before: isAbsurd ? levelOf(known) : null, build, times: [seconds], at };
+    const isAbsurd = elsewhere && seconds > ABSURD_FACTOR * estimateOf(elsewhere);
+    return { before: isAbsurd ? levelOf(elsewhere) : null, build, times: [seconds], at };
   }
   if (timing.build === build) {
     return { ...timing, times: [...timing.times, seconds].slice(-TIMES_KEPT), at: Math.max(at, timing.at) };

@@ -4,14 +4,12 @@ import { estimateOf, measure, type Measurement, type Timing } from '../../../src
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
 
-const nowhere = () => undefined;
-
 /** The timing after builds a day apart, each given the seconds of its runs. */
 function timingAfter(builds: readonly (readonly number[])[]): Timing {
   let timing: Timing | undefined;
   builds.forEach((runs, build) => {
     runs.forEach((seconds, run) => {
-      timing = measure(timing, measurement(build, seconds, run === 0 ? {} : { run: 'retried' }), nowhere) ?? timing;
+      timing = measure(timing, measurement(build, seconds, run === 0 ? {} : { run: 'retried' })) ?? timing;
     });
   });
   return timing!;
@@ -45,13 +43,13 @@ describe('a timing', () => {
 
   it('takes no retry of a build that it has left behind', () => {
     const timing = timingAfter([[10], [12]]);
-    expect(measure(timing, measurement(0, 500, { at: NOW + 3 * DAY, run: 'retried' }), nowhere)).toBeNull();
+    expect(measure(timing, measurement(0, 500, { at: NOW + 3 * DAY, run: 'retried' }))).toBeNull();
   });
 
   it('takes what a retry is the first to measure in its build', () => {
     const timing = timingAfter([[10]]);
-    const next = measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000, run: 'retried' }), nowhere);
-    expect(next).toEqual(measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000 }), nowhere));
+    const next = measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000, run: 'retried' }));
+    expect(next).toEqual(measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000 })));
   });
 
   it('of the least times there are is positive, and follows greater ones', () => {
@@ -73,12 +71,12 @@ describe('the first value on a branch', () => {
   const elsewhere = timingAfter([[10], [10], [10]]);
 
   it('counts alone, though others are known elsewhere', () => {
-    const timing = measure(undefined, measurement(4, 25), () => elsewhere)!;
+    const timing = measure(undefined, measurement(4, 25), elsewhere)!;
     expect(estimateOf(timing)).toBe(25);
   });
 
   it('is held back when it is absurd beside what is known elsewhere', () => {
-    const timing = measure(undefined, measurement(4, 28_800), () => elsewhere)!;
+    const timing = measure(undefined, measurement(4, 28_800), elsewhere)!;
     expect(estimateOf(timing)).toBeLessThan(100);
   });
 });

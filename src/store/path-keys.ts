@@ -10,15 +10,15 @@ const CUT_AT = 64;
 const CASE = '\n';
 
 /**
- * The key of a path's timings: its project, then itself, so that what lies together in a suite lies together on disk,
+ * The key of a path: its project, then itself, so that what lies together in a suite lies together on disk,
  * and the test cases of a file follow it. Two paths of a project never have the same.
  */
-export function timingKey(project: number, path: string): string {
+export function pathKey(project: number, path: string): string {
   const file = fileOf(path);
   return file === null ? fileKey(project, path) : fileKey(project, file) + CASE + bounded(path.slice(file.length));
 }
 
-export function fileKey(project: number, file: string): string {
+function fileKey(project: number, file: string): string {
   return `${project}/${bounded(file)}`;
 }
 

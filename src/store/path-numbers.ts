@@ -1,0 +1,54 @@
+import type { Store } from './open.js';
+import { pathKey } from './path-keys.js';
+
+/** So many are kept in memory, about 100 bytes each. */
+const MOST_KEPT = 500_000;
+
+/**
+ * The numbers of paths: kept in memory, because the same suites come again and again. A path keeps its number until it
+ * is forgotten, and no other gets it.
+ */
+export class PathNumbers {
+  /** By project and path. */
+  #known = new Map<number, Map<string, number>>();
+  #count = 0;
+  #next: number | null = null;
+
+  constructor(readonly store: Pick<Store, 'paths' | 'pathNames'>) {}
+
+  get(project: number, path: string): number | undefined {
+    return this.#known.get(project)?.get(path) ?? this.read(project, path);
+  }
+
+  /** From the store: where another thread or process forgets paths, what is kept here may be of before. */
+  read(project: number, path: string): number | undefined {
+    const number = this.store.paths.get(pathKey(project, path));
+    if (number !== undefined) this.#keep(project, path, number);
+    return number;
+  }
+
+  /** A number for a new path, in force for this thread at once. */
+  make(project: number, path: string): number {
+    if (this.#next === null) {
+      const [last = 0] = this.store.pathNames.getKeys({ reverse: true, limit: 1 });
+      this.#next = last + 1;
+    }
+    this.#keep(project, path, this.#next);
+    return this.#next++;
+  }
+
+  forget(project: number, path: string): void {
+    if (this.#known.get(project)?.delete(path)) this.#count -= 1;
+  }
+
+  #keep(project: number, path: string, number: number): void {
+    if (this.#count >= MOST_KEPT) {
+      this.#known = new Map();
+      this.#count = 0;
+    }
+    let paths = this.#known.get(project);
+    if (!paths) this.#known.set(project, (paths = new Map()));
+    if (!paths.has(path)) this.#count += 1;
+    paths.set(path, number);
+  }
+}
