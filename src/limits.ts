@@ -38,8 +38,9 @@ export const limits = {
   /** A body of this size is handed to the pool unread: about 1,000 test files. */
   pooledBodyBytes: 65_536,
 
-  /** Timings that one turn of the event loop looks up, changes or writes: about a millisecond of work. */
+  /** Timings that one turn of the event loop looks up, changes or writes, and records that it puts: about a millisecond. */
   timingsPerTurn: 250,
+  putsPerTurn: 250,
   /** Timings are written so long after they changed, or at once when there are so many. */
   recentMilliseconds: 250,
   recentTimings: 20_000,

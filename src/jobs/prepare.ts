@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { forecast, unknownFiles } from '../plan/forecast.js';
 import { expectQueue } from '../plan/queue/expect-queue.js';
 import { pack } from '../plan/split/pack.js';
@@ -65,12 +66,14 @@ export function prepareSplit(
   const json = toJson(files);
   const weights = weightsOf(files);
   const packing = pack(weights, message.node_total);
+  const id = randomUUID();
+  const answers = packing.nodes.map((indices, node) => {
+    const test_files = indices.map(file => json[file]!).join();
+    return `{"build_distribution_id":"${id}","node_index":${node},"test_files":[${test_files}]}`;
+  });
   return {
     ...prepared,
-    plan: {
-      nodes: toSegments(packing.nodes.map(indices => `[${indices.map(file => json[file]!).join()}]`)),
-      forecast: forecast(files, weights, message.node_total, packing),
-    },
+    plan: { id, answers: toSegments(answers), forecast: forecast(files, weights, message.node_total, packing) },
   };
 }
 

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { SplitRecord } from '../store/records.js';
-import { findSplit, installSplit, nodeOfSplit, useSplit } from '../store/splits.js';
+import { answerOfSplit, findSplit, installSplit, useSplit } from '../store/splits.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 
@@ -15,12 +14,11 @@ export async function splitForNode(context: Context, request: Request): Promise<
   let split = findSplit(store, key);
   if (!split && plan) {
     const at = now();
-    const record: SplitRecord = { v: 1, id: randomUUID(), node_total, people, created_at: at, used_at: at };
+    const record: SplitRecord = { v: 1, id: plan.id, node_total, people, created_at: at, used_at: at };
     split = await installSplit(store, key, record, plan);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
   if (!split) return json(200, { code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
   await useSplit(store, key, split, now());
-  const head = JSON.stringify({ build_distribution_id: split.id, node_index });
-  return { status: 200, body: `${head.slice(0, -1)},"test_files":${nodeOfSplit(store, split, node_index).toString()}}` };
+  return { status: 200, body: answerOfSplit(store, split, node_index) };
 }

@@ -45,7 +45,7 @@ export const STORE_VERSION = 4;
  *                digest(project, commit, branch, total, node_build_id)
  * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
  * batches        [queue id, seq]                               Batch      the journal of a queue
- * blobs          [split id, node_index]                        JSON array of the node's test files
+ * blobs          [split id, node_index]                        the answer to the node, as JSON
  *                [queue id, 'bytes' | 'ends' | 'weights']      the queue's test files, slowest first
  * forecasts      split id | queue id                           ForecastRecord
  * expiry         [time, kind, ...key]                          true       see expiry.ts

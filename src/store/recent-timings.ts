@@ -112,14 +112,19 @@ export class RecentTimings {
     this.#changed = new Map();
     this.#learnt = [];
     try {
+      const turns: Promise<unknown>[] = [];
       let count = 0;
       let written: Promise<unknown> = Promise.resolve();
       for (const [path, timings] of saving) {
         written = this.store.timings.put(path, encodeTimings(timings));
-        if (++count % limits.timingsPerTurn === 0) await Promise.all([written, nextTurn()]);
+        if (++count % limits.timingsPerTurn > 0) continue;
+        // What is put in one turn is written as one: the last tells of all. A failure waits for its turn below.
+        written.catch(() => {});
+        turns.push(written);
+        await nextTurn();
       }
       for (const entry of learnt) written = this.store.unlearnt.remove(entry);
-      await written;
+      await Promise.all([...turns, written]);
     } catch (error) {
       // Later, with what was changed meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);

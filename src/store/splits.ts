@@ -23,34 +23,45 @@ export async function useSplit(store: Store, key: string, split: SplitRecord, no
   });
 }
 
-/** The JSON array of the node's test files. */
-export function nodeOfSplit(store: Store, split: SplitRecord, node_index: number): Buffer {
+/** The answer to a node. */
+export function answerOfSplit(store: Store, split: SplitRecord, node_index: number): Buffer {
   return store.blobs.get([split.id, node_index])!;
 }
 
 /** What a split starts with. */
 export interface SplitPlan {
-  /** JSON of each node's test files. */
-  nodes: Segments;
+  id: string;
+  /** The answer to each node, as JSON. */
+  answers: Segments;
   forecast: Forecast;
 }
 
 /** Installs a split unless another request was faster; returns the one in force. */
-export function installSplit(
+export async function installSplit(
   store: Store,
   key: string,
   split: SplitRecord,
-  { nodes, forecast }: SplitPlan,
+  { answers, forecast }: SplitPlan,
 ): Promise<SplitRecord> {
+  const put = (from: number, end: number) => {
+    for (let node = from; node < end; node++) void store.blobs.put([split.id, node], segment(answers, node));
+  };
+  const expire = () => void store.expiry.put([split.created_at, 'split', key, split.id], true);
+  const last = split.node_total - (split.node_total % limits.putsPerTurn);
+  for (let from = 0; from < last; from += limits.putsPerTurn) {
+    // Of many nodes not at once, and nobody finds it yet. If another is faster, it expires.
+    await commit(store, () => {
+      if (from === 0) expire();
+      put(from, from + limits.putsPerTurn);
+    });
+  }
   return commit(store, () => {
     const installed = store.splits.get(key);
     if (installed) return installed;
-    for (let node = 0; node < split.node_total; node++) {
-      void store.blobs.put([split.id, node], segment(nodes, node));
-    }
+    put(last, split.node_total);
     void store.splits.put(key, split);
     void store.forecasts.put(split.id, { v: 1, ...forecast });
-    void store.expiry.put([split.created_at, 'split', key, split.id], true);
+    expire();
     return split;
   });
 }

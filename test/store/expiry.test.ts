@@ -5,7 +5,7 @@ import { expireStep } from '../../src/store/expiry.js';
 import type { Store } from '../../src/store/open.js';
 import { findLastQueue, findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
-import { findSplit, installSplit, nodeOfSplit, splitKey } from '../../src/store/splits.js';
+import { answerOfSplit, findSplit, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
 import {
   expire,
@@ -32,7 +32,8 @@ const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =
     key,
     { v: 1, id, node_total: nodes, people: NOBODY, created_at: at, used_at: at },
     {
-      nodes: toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
+      id,
+      answers: toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
       forecast: FORECAST,
     },
   );
@@ -177,7 +178,7 @@ describe('the expiry of a split', () => {
     expect(made.id).toBe('new');
     await sweep(store, NOW + 1);
     expect(findSplit(store, key)).toEqual(made);
-    expect([0, 1, 2].map(node => nodeOfSplit(store, made, node).toString())).toEqual([
+    expect([0, 1, 2].map(node => answerOfSplit(store, made, node).toString())).toEqual([
       '["new",0]',
       '["new",1]',
       '["new",2]',
@@ -236,6 +237,7 @@ describe('the expiry sweep', () => {
   it('takes a bounded number of builds at a step', async () => {
     const store = temporaryStore();
     await Promise.all(Array.from({ length: 500 }, (_, i) => subset(store, `c${i}`, NOW + i)));
+    await store.recent.save();
     const left: number[] = [500];
     while (await expireStep(store, NOW + 1000, () => {})) left.push(listBuilds(store, 1, {}, 1).total);
     for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { SplitRecord } from '../../src/store/records.js';
-import { findSplit, installSplit, nodeOfSplit, splitKey } from '../../src/store/splits.js';
+import { answerOfSplit, findSplit, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
-import { FORECAST, NOBODY, temporaryStore } from './temporary-store.js';
+import { expire, FORECAST, leftovers, NOBODY, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 
 const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, created_at: NOW, used_at: NOW });
 const planOf = (id: string, node_total = 3) => ({
-  nodes: toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }]))),
+  id,
+  answers: toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }]))),
   forecast: FORECAST,
 });
 
@@ -22,7 +23,7 @@ describe('a split', () => {
     expect(new Set(installed.map(({ id }) => id))).toEqual(new Set(['split-0']));
     const found = findSplit(store, key)!;
     expect(found).toEqual(record('split-0'));
-    const nodes = [0, 1, 2].map(node => JSON.parse(nodeOfSplit(store, found, node).toString()) as unknown);
+    const nodes = [0, 1, 2].map(node => JSON.parse(answerOfSplit(store, found, node).toString()) as unknown);
     expect(nodes).toEqual([[{ path: 'split-0/0' }], [{ path: 'split-0/1' }], [{ path: 'split-0/2' }]]);
   });
 
@@ -33,6 +34,20 @@ describe('a split', () => {
     expect(store.splits.getCount()).toBe(1);
     expect(store.blobs.getCount()).toBe(3);
     expect(store.expiry.getCount()).toBe(1);
+  });
+
+  it('over thousands of nodes is whole, and what came too late goes with its time', async () => {
+    const store = temporaryStore();
+    const key = splitKey(1, { ...triple, node_total: 1001 }, null);
+    const ids = ['split-0', 'split-1'];
+    const made = await Promise.all(ids.map(id => installSplit(store, key, record(id, 1001), planOf(id, 1001))));
+    expect(made[0]).toEqual(made[1]);
+    const split = findSplit(store, key)!;
+    for (const node of [0, 249, 250, 999, 1000]) {
+      expect(JSON.parse(answerOfSplit(store, split, node).toString())).toEqual([{ path: `${split.id}/${node}` }]);
+    }
+    await expire(store, NOW + 1);
+    expect(leftovers(store)).toEqual([]);
   });
 
   it('has a key of its own for every project, triple and dynamic CI build', () => {
@@ -57,7 +72,7 @@ describe('a split', () => {
   it('keeps text beyond ASCII and nodes without files', async () => {
     const store = temporaryStore();
     const texts = ['[{"path":"spec/größe_спец_測試.rb"}]', '[]', '[]'];
-    const split = await installSplit(store, 'key', record('split'), { nodes: toSegments(texts), forecast: FORECAST });
-    expect(texts.map((_, node) => nodeOfSplit(store, split, node).toString())).toEqual(texts);
+    const split = await installSplit(store, 'key', record('split'), { id: 'split', answers: toSegments(texts), forecast: FORECAST });
+    expect(texts.map((_, node) => answerOfSplit(store, split, node).toString())).toEqual(texts);
   });
 });

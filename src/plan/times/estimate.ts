@@ -35,7 +35,8 @@ const LEAST_PART = 0.1;
 /** The estimates of all paths, slowest first; equal ones by path. */
 export function estimate(paths: readonly string[], known: KnownTimes, percentile: number): Estimate[] {
   const shares = sharesOfFiles(paths, known);
-  const seconds = known.seconds.map((time, i) => time ?? shares.get(fileOf(paths[i]!) ?? '') ?? null);
+  const shareOf = (path: string) => (shares.size === 0 ? null : (shares.get(fileOf(path) ?? '') ?? null));
+  const seconds = known.seconds.map((time, i) => time ?? shareOf(paths[i]!));
   const guess = guesses(paths, seconds, percentile);
   const weights = new Float64Array(paths.length);
   for (let i = 0; i < paths.length; i++) weights[i] = toWeight(seconds[i] ?? guess(paths[i]!));
@@ -94,7 +95,7 @@ function guesses(
   seconds: readonly (number | null)[],
   percentile: number,
 ): (path: string) => number {
-  if (!seconds.includes(null)) return () => FIRST_GUESS_SECONDS;
+  if (!seconds.includes(null) || seconds.every(time => time === null)) return () => FIRST_GUESS_SECONDS;
   const around = new Map<string, number[]>();
   for (const [i, path] of paths.entries()) {
     if (seconds[i] !== null) continue;

@@ -3,6 +3,7 @@
  * `a.spec.ts:12`, `a.feature:12:30`. Null: the path is a file itself.
  */
 export function fileOf(path: string): string | null {
+  if (!path.includes(':') && !path.endsWith(']')) return null;
   const members = path.indexOf('::');
   const end = members >= 0 ? members : path.endsWith(']') ? startOfIds(path) : startOfLines(path);
   return end > 0 && end < path.length && !/[/\\]/.test(path[end - 1]!) ? path.slice(0, end) : null;
