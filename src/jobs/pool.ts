@@ -9,7 +9,7 @@ import type { Sent } from '../wire/coerce.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
 import { posts, type Posts, reads, type Reads } from './jobs.js';
-import type { PostTask, ReadTask, TaskAnswer, WorkerSetup } from './task.js';
+import type { PostTask, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
 export interface Prepared<K extends keyof Posts> {
   project: number;
@@ -48,6 +48,7 @@ export class JobPool {
     this.#piscina.off('error', fail);
     // A failure in a task rejects that task; what comes here is a thread that could not start or died between tasks.
     this.#piscina.on('error', err => this.log.error({ err }, 'a packing thread failed'));
+    this.#piscina.run({ kind: 'rehearse' } satisfies Task).catch((err: unknown) => this.log.debug({ err }, 'no rehearsal'));
   }
 
   /** Prepares a POST. A null project means that the token is in the body. A small body is lent until this returns, a large one given. */

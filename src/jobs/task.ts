@@ -19,6 +19,13 @@ export interface ReadTask {
   build: Build;
 }
 
+/** To run before anybody waits for it. */
+export interface RehearsalTask {
+  kind: 'rehearse';
+}
+
+export type Task = PostTask | ReadTask | RehearsalTask;
+
 export interface WorkerSetup {
   dataDir: string;
   /** The header named to who sent no token. */

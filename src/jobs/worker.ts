@@ -1,19 +1,25 @@
+import { readlinkSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { Fault } from '../fault.js';
 import { openStore } from '../store/open.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
 import { posts, reads } from './jobs.js';
-import type { PostTask, ReadTask, TaskAnswer, WorkerSetup } from './task.js';
+import { rehearse } from './rehearse.js';
+import type { PostTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
 /** The entry of a packing thread: a task in, blocks of bytes out. */
 
+giveWay();
 const setup = workerData as WorkerSetup;
 const store = openStore(setup.dataDir);
 
-export default function work(task: PostTask | ReadTask | null): unknown {
-  // The pool's warm-up.
+export default function work(task: Task | null): unknown {
+  // The thread is there.
   if (task === null) return null;
+  if (task.kind === 'rehearse') return rehearse(store, setup.pullCost);
   // The main thread has committed since this thread's last read.
   store.root.resetReadTxn();
   try {
@@ -48,5 +54,16 @@ function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
   if (ArrayBuffer.isView(value)) buffers.add(value.buffer as ArrayBuffer);
   else if (value && typeof value === 'object' && !Array.isArray(value)) {
     for (const inner of Object.values(value)) collect(inner, buffers);
+  }
+}
+
+/** Where cores are scarce, the thread that answers goes first. */
+function giveWay(): void {
+  try {
+    // Linux knows a thread by a number of its own, which Node does not tell.
+    const thread = Number(basename(readlinkSync('/proc/thread-self')));
+    setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // Elsewhere all threads have one priority.
   }
 }

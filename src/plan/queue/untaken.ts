@@ -9,7 +9,8 @@ export class Untaken {
 
   /** @param weights whole numbers by file (see weight.ts), in descending order */
   constructor(readonly weights: Float64Array) {
-    this.#next = Uint32Array.from({ length: weights.length + 1 }, (_, i) => i);
+    this.#next = new Uint32Array(weights.length + 1);
+    for (let file = 0; file <= weights.length; file++) this.#next[file] = file;
     this.#count = weights.length;
     this.#left = weights.reduce((sum, weight) => sum + weight, 0);
   }
