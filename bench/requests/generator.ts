@@ -1,6 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
-import { ROUND } from './trials.js';
+import { answering } from './answering.js';
+import { digits, ROUND } from '../messages.js';
 
 /** The load generator, a process of its own: told by message what to send, replies with what came back. */
 
@@ -40,7 +41,7 @@ async function generate(load: Load): Promise<Outcome> {
   let answers = 0;
   let failures = 0;
   const nextBody = () => {
-    const round = String(Math.floor(next / parts.length)).padStart(ROUND.length, '0');
+    const round = digits(Math.floor(next / parts.length));
     return parts[next++ % parts.length]!.join(round);
   };
   const { duration, errors, mismatches } = await new Promise<autocannon.Result>((resolve, reject) => {
@@ -79,5 +80,4 @@ async function generate(load: Load): Promise<Outcome> {
   };
 }
 
-process.on('message', async (load: Load) => process.send!(await generate(load)));
-process.on('disconnect', () => process.exit());
+answering(generate);

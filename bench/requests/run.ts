@@ -34,8 +34,10 @@ const legend =
 
 /** Runs the chosen trials, or all, each on a fresh server. Throws when a request failed. */
 export async function requests(chosen: readonly string[], extent: Extent): Promise<Result[]> {
-  const bare: Bare = new Helper('bare.js');
-  const generator: Generator = new Helper('generator.js');
+  const unknown = chosen.find(name => !(name in trials));
+  if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": see "requests --help"`);
+  const bare: Bare = new Helper('requests/bare.js');
+  const generator: Generator = new Helper('requests/generator.js');
   const rows: string[][] = [];
   try {
     for (const [name, trial] of Object.entries(trials)) {
@@ -53,7 +55,7 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
 
 async function onFreshServer(trial: Trial, extent: Extent, bare: Bare, generator: Generator): Promise<Comparison> {
   const profile = extent.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${extent.cpuProf}`] : [];
-  const server = await startServer(profile);
+  const server = await startServer({ nodeArgs: profile });
   try {
     return await compare(trial, extent, { server, bare, generator });
   } finally {
