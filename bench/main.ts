@@ -9,6 +9,12 @@ import { trials } from './requests/trials.js';
 import { disk } from './speed/disk.js';
 import { initializing } from './speed/initializing.js';
 import { isolation } from './speed/isolation.js';
+import { listing } from './speed/listing.js';
+import { memory } from './speed/memory.js';
+import { SeededFolders } from './speed/seeded-folders.js';
+import { soak } from './speed/soak.js';
+import { starting } from './speed/starting.js';
+import { sweeping } from './speed/sweeping.js';
 import { readHistories, readSuites } from './suites.js';
 
 /** Every figure that the README gives, measured again. */
@@ -28,10 +34,16 @@ const program = new Command('npm run bench --')
     'Measure how fast requests are answered, and how good splits, queues and estimates are. ' +
       'Without a command: every trial of speed, one after the other.',
   )
+  // A flag after a command is the command's.
+  .enablePositionalOptions()
   .showHelpAfterError('(add --help for the usage)');
 
+const BUILDS = ['--builds <number>', 'recorded builds in the folder, which takes minutes to make', whole, 1_000_000] as const;
+const seeds = new SeededFolders();
+
 /** The trials of speed, in the order in which all of them are run. */
-const speed: { command: Command; run(chosen: string[], options: any): Promise<Result[]> }[] = [];
+const speed: { command: Command; run: Run }[] = [];
+type Run = (chosen: string[], options: any) => Promise<Result[]>;
 
 const helpOfTrials = Object.entries(trials).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
 speedTrial('requests', 'requests a second of each kind, beside a bare uWebSockets.js handler with the same bytes', (chosen, options: Extent) =>
@@ -48,22 +60,47 @@ speedTrial('initializing', 'how long suites of 10,000 and 100,000 files take to 
 speedTrial('isolation', 'how late the main thread is, and small pulls are answered, while large suites come', (_, { seconds }) =>
   isolation({ seconds }),
 ).option('--seconds <number>', 'each of the three loads', positive, 30);
-speedTrial('disk', 'bytes on disk for each recorded time', ([folder], { builds }) =>
-  disk({ builds, ...(folder !== undefined && { suites: some(readSuites(folder), folder, 'FILE.json') }) }),
+speedTrial('listing', 'lists of many builds, beside the same of 1,000', (_, { builds, seconds }) => listing({ builds, seconds }, seeds))
+  .option(...BUILDS)
+  .option('--seconds <number>', 'load on each of the two servers for each kind of list, in three rounds', positive, 6);
+speedTrial('memory', 'memory of a server with many open queues of 1,000 files', async (_, { queues, soakMinutes }) => [
+  ...(await memory({ queues })),
+  ...(soakMinutes === undefined ? [] : await soak({ minutes: soakMinutes })),
+])
+  .option('--queues <number>', 'open queues', whole, 10_000)
+  .option('--soak-minutes <number>', 'then put a mixed load on a server for so long, and see whether its memory grows', positive);
+speedTrial('starting', 'how long the server takes to start, with an empty folder and with many builds and queues', (_, { builds, times }) =>
+  starting({ builds, times }, seeds),
+)
+  .option(...BUILDS)
+  .option('--times <number>', 'how often each', whole, 5);
+speedTrial('disk', 'bytes on disk for each recorded time', ([folder], { times }) =>
+  disk({ builds: times, ...(folder !== undefined && { suites: some(readSuites(folder), folder, 'FILE.json') }) }),
 )
   .argument('[folder]', 'recorded suites to measure too: FILE.json {"timings": {path: seconds}}')
-  .option('--builds <number>', 'recorded builds of each suite', whole, 200);
+  .option('--times <number>', 'builds that record each suite', whole, 200);
+speedTrial('sweeping', 'how late the main thread is, and small pulls are answered, while what is old is deleted', (_, { records, seconds }) =>
+  sweeping({ records, seconds }),
+)
+  .option('--records <number>', 'expired records', whole, 100_000)
+  .option('--seconds <number>', 'the same load afterwards', positive, 20);
 
-program.option('--write', 'write the results into bench/RESULTS.md').action(async (options: { write?: true }) => {
-  for (const { command, run } of speed) {
-    try {
-      report(await run([], command.opts()), [], options);
-    } catch (error) {
-      // The others say nothing about it, nor it about them.
-      complain(`${command.name()}: ${(error as Error).message}`);
+program
+  .option('--write', 'write the results into bench/RESULTS.md')
+  .option(...BUILDS)
+  .allowExcessArguments()
+  .action(async ({ write, ...given }: { write?: true; builds: number }) => {
+    const [unknown] = program.args;
+    if (unknown !== undefined) throw new Error(`there is no command "${unknown}": see --help`);
+    for (const { command, run } of speed) {
+      try {
+        report(await run([], { ...command.opts(), ...given }), flagsOf(program), { write });
+      } catch (error) {
+        // The others say nothing about it, nor it about them.
+        complain(`${command.name()}: ${(error as Error).message}`);
+      }
     }
-  }
-});
+  });
 
 const FOLDER = 'recorded suites: FILE.json {"timings": {path: seconds}}, history/FILE.json {"versions": [{"date", "timings"}]}';
 quality('packing', 'how even regular splits are, beside other algorithms', folder => packing(some(readSuites(folder), folder, 'FILE.json')));
@@ -78,13 +115,15 @@ try {
   await program.parseAsync();
 } catch (error) {
   complain((error as Error).message);
+} finally {
+  await seeds.remove();
 }
 
 function trial(name: string, about: string): Command {
   return program.command(name).description(about).option('--write', 'write the results into bench/RESULTS.md');
 }
 
-function speedTrial(name: string, about: string, run: (chosen: string[], options: any) => Promise<Result[]>): Command {
+function speedTrial(name: string, about: string, run: Run): Command {
   const command = trial(name, about);
   speed.push({ command, run });
   return command.action(async () => {
@@ -114,7 +153,7 @@ function some<T>(found: readonly T[], folder: string, pattern: string): readonly
   return found;
 }
 
-function report(results: Result[], args: string[], { write }: { write?: true }): void {
+function report(results: Result[], args: string[], { write }: { write?: true | undefined }): void {
   for (const result of results) {
     print(result);
     if (write) record(result, ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' '));

@@ -7,6 +7,8 @@ import { digits, ROUND } from '../messages.js';
 
 export interface Load {
   url: string;
+  /** Of a GET, in turn, in place of bodies. */
+  paths?: string[];
   headers: Record<string, string>;
   /** Sent in turn, `ROUND` replaced, starting with number `from`. */
   bodies: string[];
@@ -33,13 +35,14 @@ export interface Outcome {
 }
 
 async function generate(load: Load): Promise<Outcome> {
-  const { url, headers, bodies, from, seconds, amount, connections, status, expected } = load;
+  const { url, headers, bodies, paths, from, seconds, amount, connections, status, expected } = load;
   const parts = bodies.map(body => body.split(ROUND));
   const microseconds = createHistogram();
   let next = from;
   let answerBytes = 0;
   let answers = 0;
   let failures = 0;
+  const nextPath = (all: string[]) => all[next++ % all.length]!;
   const nextBody = () => {
     const round = digits(Math.floor(next / parts.length));
     return parts[next++ % parts.length]!.join(round);
@@ -48,14 +51,14 @@ async function generate(load: Load): Promise<Outcome> {
     const run = autocannon(
       {
         url,
-        method: 'POST',
+        method: paths ? 'GET' : 'POST',
         headers,
         connections,
         pipelining: 1,
         duration: seconds,
         ...(amount && { amount }),
         sampleInt: 20,
-        requests: [{ setupRequest: request => Object.assign(request, { body: nextBody() }) }],
+        requests: [{ setupRequest: request => Object.assign(request, paths ? { path: nextPath(paths) } : { body: nextBody() }) }],
         verifyBody: body => {
           answerBytes += body!.length;
           return body!.includes(expected);

@@ -20,8 +20,3 @@ export class LoopDelay {
     return ask<Delays>(this.child, { verb: 'read' });
   }
 }
-
-/** For a table: what is most, and in parentheses 99 % of all. */
-export function shown({ maxMilliseconds, p99Milliseconds }: Delays): string {
-  return `${maxMilliseconds.toFixed(1)} (${p99Milliseconds.toFixed(1)})`;
-}
