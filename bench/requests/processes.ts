@@ -103,14 +103,15 @@ export async function startServer({ nodeArgs = [], flags = [], dataDir, isWatche
 /** Sends a child a message; resolves with its answer. */
 export async function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {
   const reply = new Promise<Reply<Answer>>((resolve, reject) => {
-    const ended = (code: number | null) => reject(new Error(`a process of the bench ended with ${code}`));
-    child.once('exit', ended);
-    child.once('message', message => {
+    const ended = () => reject(new Error(`a process of the bench ended with ${child.exitCode ?? child.signalCode}`));
+    const answered = (message: unknown) => {
       child.off('exit', ended);
       resolve(message as Reply<Answer>);
-    });
+    };
+    child.once('exit', ended).once('message', answered);
+    // It may have ended before.
+    child.send(question, error => error && ended());
   });
-  child.send(question, () => {});
   const given = await reply;
   if ('error' in given) throw new Error(given.error);
   return given.answer;

@@ -1,5 +1,6 @@
 import { type Bare, compare, type Comparison, type Generator, limitOf, rate, type Side } from './compare.js';
 import { Helper, startServer } from './processes.js';
+import { tell } from '../progress.js';
 import type { Result } from '../results.js';
 import { type Trial, trials } from './trials.js';
 
@@ -42,7 +43,7 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
   try {
     for (const [name, trial] of Object.entries(trials)) {
       if (chosen.length > 0 && !chosen.includes(name)) continue;
-      process.stderr.write(`${name}: ${trial.about}\n`);
+      tell(`${name}: ${trial.about}`);
       rows.push(toRow(name, await onFreshServer(trial, extent, bare, generator)));
     }
   } finally {

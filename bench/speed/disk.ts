@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openStore, type Store } from '../../src/store/open.js';
 import { inParallel } from '../in-parallel.js';
 import { deepPath, nodeOf, NODES, RECORDING } from '../messages.js';
+import { tell } from '../progress.js';
 import { type Server, startServer } from '../requests/processes.js';
 import type { Result } from '../results.js';
 import { madeUpSuite, randomOf, residual, type Suite } from '../suites.js';
@@ -34,7 +35,7 @@ interface Size {
 export async function disk({ builds, files = 2000, suites = [] }: DiskExtent): Promise<Result[]> {
   const rows: string[][] = [];
   for (const suite of [likeReal(files), ...suites]) {
-    process.stderr.write(`disk: ${suite.name}\n`);
+    tell(`disk: ${suite.name}`);
     const server = await startServer();
     try {
       rows.push([suite.name, ...(await growth(server, suite, builds))]);

@@ -1,4 +1,5 @@
 import { median } from '../../src/plan/times/median.js';
+import { tell } from '../progress.js';
 import { cpuOf, since } from '../requests/cpu.js';
 import { Helper, type Server, startServer } from '../requests/processes.js';
 import type { Result } from '../results.js';
@@ -28,7 +29,7 @@ type Client = Helper<SuiteQuestion, number[]>;
 export async function initializing({ times, sizes = SIZES }: InitializingExtent): Promise<Result[]> {
   const rows: string[][] = [];
   for (const size of sizes) {
-    process.stderr.write(`initialising ${size[0]} files\n`);
+    tell(`initialising ${size[0]} files`);
     rows.push(...(await ofSize(size, times)));
   }
   const legend =

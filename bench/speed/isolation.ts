@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tell } from '../progress.js';
 import { Helper, startServer } from '../requests/processes.js';
 import type { Result } from '../results.js';
 import type { LoadOutcome } from './tally.js';
@@ -24,7 +25,7 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
   const large: Loader = new Helper('speed/load.js');
   const { url } = server;
   try {
-    process.stderr.write('isolation: preparing\n');
+    tell('isolation: preparing');
     // A queue lasts for more than twice as many pulls, so that none ends and is made anew.
     const queues = Math.ceil((2 * seconds * pullsPerSecond) / 60);
     const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 8, queues, files: 1000 } as const;
@@ -36,7 +37,7 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
     const rows: string[][] = [];
     const loads: [string, Loader[]][] = [['nothing', []], ['pulls', [small]], ['pulls, large suites', [small, large]]];
     for (const [name, loaders] of loads) {
-      process.stderr.write(`isolation: ${name}\n`);
+      tell(`isolation: ${name}`);
       rows.push([name, ...toCells(await watching.during(loaders, () => sleep(seconds * 1000)))]);
     }
     const legend =

@@ -1,4 +1,5 @@
 import { median } from '../../src/plan/times/median.js';
+import { tell } from '../progress.js';
 import type { Load, Outcome } from '../requests/generator.js';
 import { headers, Helper, type Server, startServer } from '../requests/processes.js';
 import type { Result } from '../results.js';
@@ -34,7 +35,7 @@ export async function listing({ builds, fewBuilds = 1000, ...load }: ListingExte
     const rows: string[][] = [];
     const kinds = await Promise.all(servers.map((server, i) => kindsOf(server, [builds, fewBuilds][i]!)));
     for (const name of Object.keys(kinds[0]!)) {
-      process.stderr.write(`listing: ${name}\n`);
+      tell(`listing: ${name}`);
       const loads = servers.map(({ url }, i) => ({ url, ...kinds[i]![name]! }));
       rows.push([name, ...(await compared(generator, loads, load))]);
     }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tell } from '../progress.js';
 import { Helper, startServer } from '../requests/processes.js';
 import type { Result } from '../results.js';
 import { cellsOf, residentOf } from './resident.js';
@@ -27,7 +28,7 @@ const head = ['queue cache', 'pulls p50 ms', 'p99 ms', ...['at start:', 'created
 export async function memory({ queues, files = 1000, settleSeconds = 5 }: MemoryExtent): Promise<Result[]> {
   const rows: string[][] = [];
   for (const [cache, flags] of CACHES) {
-    process.stderr.write(`memory: ${queues} queues, cache: ${cache}\n`);
+    tell(`memory: ${queues} queues, cache: ${cache}`);
     const server = await startServer({ flags });
     const loader: Loader = new Helper('speed/load.js');
     const settled = async () => {

@@ -6,6 +6,7 @@ import { createProject } from '../../src/store/projects.js';
 import { recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import { inParallel } from '../in-parallel.js';
 import { commit, deepPath, files, FILES_IN_ANSWER, SPLIT, splitting } from '../messages.js';
+import { tellProgress } from '../progress.js';
 import { answering } from '../requests/answering.js';
 import { TOKEN } from '../requests/processes.js';
 import { check, Connections } from './connections.js';
@@ -39,7 +40,7 @@ async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Pro
   try {
     const { id: project } = await createProject(store, 'default', from, TOKEN);
     await inParallel(IN_FLIGHT, Array(count).keys(), build => {
-      progress('builds', build, count);
+      tellProgress('seeding builds', build + 1, count);
       const { node_total, ...pushed } = buildOf(build);
       const test_files = [0, 1, 2].map(i => ({ path: deepPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
@@ -64,12 +65,12 @@ async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
   const connections = new Connections(service.url, 16);
   try {
     await inParallel(16, Array(queues.count).keys(), async number => {
-      progress('queues', number, queues.count);
+      tellProgress('seeding queues', number + 1, queues.count);
       const queue = new OpenQueue(`seed-${number}`, connections);
       await queue.create(queues.files);
     });
     await inParallel(16, Array(splits.count).keys(), async number => {
-      progress('splits', number, splits.count);
+      tellProgress('seeding splits', number + 1, splits.count);
       const body = JSON.stringify({ ...splitting('seed', number), ...files(splits.files, deepPath) });
       check(await connections.post(SPLIT, body), 200, FILES_IN_ANSWER);
     });
@@ -77,11 +78,4 @@ async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
     connections.close();
     await service.close();
   }
-}
-
-/** On a terminal: how far it is. */
-function progress(what: string, done: number, of: number): void {
-  if (!process.stderr.isTTY || of < 1000) return;
-  const isLast = done === of - 1;
-  if (done % Math.ceil(of / 200) === 0 || isLast) process.stderr.write(`\rseeding ${what}: ${done + 1} of ${of}${isLast ? '\n' : ''}`);
 }

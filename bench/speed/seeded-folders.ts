@@ -1,4 +1,5 @@
 import { removeFolder, temporaryFolder } from '../belongings.js';
+import { tell } from '../progress.js';
 import { Helper } from '../requests/processes.js';
 import type { Seed } from './seed.js';
 
@@ -60,6 +61,6 @@ async function seeded(seed: Omit<Seed, 'folder'>): Promise<string> {
     await seeder.stop();
   }
   const seconds = ((performance.now() - from) / 1000).toFixed(0);
-  process.stderr.write(`seeded ${seed.builds.count} builds, ${seed.queues.count} queues and ${seed.splits.count} splits in ${seconds} s\n`);
+  tell(`seeded ${seed.builds.count} builds, ${seed.queues.count} queues and ${seed.splits.count} splits in ${seconds} s`);
   return folder;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tell } from '../progress.js';
 import { Helper, startServer } from '../requests/processes.js';
 import type { Result } from '../results.js';
 import type { LoadPlan } from './load.js';
@@ -11,6 +12,8 @@ import type { Loader } from './watching.js';
 export interface SoakExtent {
   minutes: number;
   files?: number;
+  /** Open at a time. */
+  queues?: number;
 }
 
 /** Of memory, evenly over the time. */
@@ -19,16 +22,16 @@ const WHATS = ['queue', 'split', 'recording'] as const;
 
 const head = ['memory', 'first third: mean MiB', 'last third: mean MiB', 'growth', 'most MiB'];
 
-export async function soak({ minutes, files = 5000 }: SoakExtent): Promise<Result[]> {
+export async function soak({ minutes, files = 5000, queues = 50 }: SoakExtent): Promise<Result[]> {
   const server = await startServer();
   const loader: Loader = new Helper('speed/load.js');
   try {
     const plans: LoadPlan[] = [
-      { kind: 'pulls', perSecond: 200, connections: 8, queues: 50, files: 1000 },
+      { kind: 'pulls', perSecond: 200, connections: 8, queues, files: 1000 },
       ...WHATS.map(what => ({ kind: 'succession', what, files, nodes: 32, pauseMilliseconds: 2000 }) as const),
     ];
     await loader.ask({ verb: 'prepare', url: server.url, plans });
-    process.stderr.write(`soak: ${minutes} minutes\n`);
+    tell(`soak: ${minutes} minutes`);
     await loader.ask({ verb: 'begin' });
     const readings: Resident[] = [];
     const end = performance.now() + minutes * 60_000;

@@ -23,7 +23,7 @@ export class Succession implements Load {
   readonly #connections: Connections;
   readonly #templates: Template[];
   #sent = 0;
-  #stopping = false;
+  #stopping = new AbortController();
   #done: Promise<void> = Promise.resolve();
 
   constructor(
@@ -41,18 +41,19 @@ export class Succession implements Load {
   }
 
   begin(tally: Tally): void {
-    this.#stopping = false;
+    this.#stopping = new AbortController();
     this.#done = this.#run(tally);
   }
 
   async end(): Promise<void> {
-    this.#stopping = true;
+    this.#stopping.abort();
     await this.#done;
   }
 
   async #run(tally: Tally): Promise<void> {
     const { what, pauseMilliseconds } = this.plan;
-    while (!this.#stopping) {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
       try {
         tally.answered(await this.#send(what));
       } catch (error) {
@@ -60,7 +61,7 @@ export class Succession implements Load {
         // Not at once: a server that is gone would be asked a thousand times a second.
         await sleep(100);
       }
-      if (pauseMilliseconds > 0) await sleep(pauseMilliseconds);
+      if (pauseMilliseconds > 0) await sleep(pauseMilliseconds, null, { signal }).catch(() => {});
     }
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeFolder } from '../belongings.js';
+import { tell } from '../progress.js';
 import { Helper, type Server, startServer } from '../requests/processes.js';
 import type { Result } from '../results.js';
 import { expired } from './seeded-folders.js';
@@ -27,7 +28,7 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
     const watching = new Watching(server);
     const loader: Loader = new Helper('speed/load.js');
     try {
-      process.stderr.write('sweeping\n');
+      tell('sweeping');
       const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 4, queues: 50, files: 1000 } as const;
       await loader.ask({ verb: 'prepare', url: server.url, plans: [pulls] });
       const during = await watching.during([loader], () => untilSwept(server));
