@@ -1,5 +1,6 @@
-import { median } from '../../src/plan/times/median.js';
 import { tell } from '../progress.js';
+import { limitOf, rate, type Side } from '../requests/compare.js';
+import { cpuOf, since } from '../requests/cpu.js';
 import type { Load, Outcome } from '../requests/generator.js';
 import { headers, Helper, type Server, startServer } from '../requests/processes.js';
 import type { Result } from '../results.js';
@@ -21,7 +22,8 @@ const ROUNDS = 3;
 const CONNECTIONS = 4;
 const PER_PAGE = 100;
 
-const head = ['GET /v1/builds', 'req/s', 'p50 ms', 'p99 ms', 'of few: req/s', 'p50 ms', 'p99 ms', 'ratio of req/s', 'rounds'];
+const measured = ['req/s', 'p50 ms', 'p99 ms', 'limit'];
+const head = ['GET /v1/builds', ...measured, ...measured.map(name => `few: ${name}`), 'ratio of req/s', 'rounds'];
 
 type Generator = Helper<Load, Outcome>;
 type Listed = { id: string; commit_hash: string };
@@ -36,12 +38,13 @@ export async function listing({ builds, fewBuilds = 1000, ...load }: ListingExte
     const kinds = await Promise.all(servers.map((server, i) => kindsOf(server, [builds, fewBuilds][i]!)));
     for (const name of Object.keys(kinds[0]!)) {
       tell(`listing: ${name}`);
-      const loads = servers.map(({ url }, i) => ({ url, ...kinds[i]![name]! }));
+      const loads = servers.map((server, i) => ({ server, ...kinds[i]![name]! }));
       rows.push([name, ...(await compared(generator, loads, load))]);
     }
     const legend =
-      `${builds} builds (half of them on one of 1,001 branches, 2 of each commit) against ${fewBuilds}: two servers, loaded in turn over ` +
-      `${CONNECTIONS} connections, by one generator. Full pages have ${PER_PAGE} builds. rounds: ratio of each of ${ROUNDS}; the median counts.`;
+      `${builds} builds (half of them on main, the others on 1,000 branches; 2 of each commit) against ${fewBuilds}: two servers, loaded in turn ` +
+      `over ${CONNECTIONS} connections by one generator. A full page has ${PER_PAGE} builds. limit: the main thread that had the most to do: ` +
+      `how much of the time it ran / would have run with a core to itself. ratio: the median of ${ROUNDS} rounds.`;
     return [{ title: 'Listing', head, rows, legend }];
   } finally {
     await Promise.all([generator.stop(), ...servers.map(server => server.stop())]);
@@ -68,34 +71,32 @@ async function kindsOf(server: Server, builds: number): Promise<Record<string, K
   };
 }
 
+type OneLoad = Kind & { server: Server };
+
 /** The load on many and on few. */
 async function compared(
   generator: Generator,
-  loads: (Kind & { url: string })[],
+  loads: OneLoad[],
   { seconds: all, amount }: Pick<ListingExtent, 'seconds' | 'amount'>,
 ): Promise<string[]> {
   const fixed = { headers, bodies: [], from: 0, connections: CONNECTIONS, status: 200, ...(amount && { amount }) };
-  const run = async (load: Kind & { url: string }, seconds: number) => {
-    const outcome = await generator.ask({ ...load, ...fixed, seconds });
+  const run = async ({ server: { url, pid }, ...load }: OneLoad, seconds: number): Promise<Side> => {
+    const before = [cpuOf(pid), cpuOf(generator.pid)] as const;
+    const outcome = await generator.ask({ ...load, ...fixed, url, seconds });
     if (outcome.failures > 0) throw new Error(`${outcome.failures} requests for ${load.paths![0]} failed`);
-    return outcome;
+    return { ...outcome, server: since(before[0], cpuOf(pid)), generator: since(before[1], cpuOf(generator.pid)) };
   };
   for (const load of loads) await run(load, all / ROUNDS / 2);
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
     const [many, few] = [await run(loads[0]!, all / ROUNDS), await run(loads[1]!, all / ROUNDS)];
-    rounds.push({ many, few, ratio: rateOf(many) / rateOf(few) });
+    rounds.push({ many, few, ratio: rate(many) / rate(few) });
   }
   rounds.sort((a, b) => a.ratio - b.ratio);
-  const { many, few } = rounds[ROUNDS >> 1]!;
-  const ratios = rounds.map(({ ratio }) => ratio);
-  return [...shownOf(many), ...shownOf(few), median(ratios).toFixed(2), ratios.map(ratio => ratio.toFixed(2)).join(' - ')];
+  const { many, few, ratio } = rounds[ROUNDS >> 1]!;
+  return [...cellsOf(many), ...cellsOf(few), ratio.toFixed(2), rounds.map(({ ratio }) => ratio.toFixed(2)).join(' - ')];
 }
 
-function rateOf({ answers, seconds }: Outcome): number {
-  return answers / seconds;
-}
-
-function shownOf(outcome: Outcome): string[] {
-  return [rateOf(outcome).toFixed(0), outcome.p50Milliseconds.toFixed(2), outcome.p99Milliseconds.toFixed(2)];
+function cellsOf(side: Side): string[] {
+  return [rate(side).toFixed(0), side.p50Milliseconds.toFixed(2), side.p99Milliseconds.toFixed(2), limitOf(side)];
 }

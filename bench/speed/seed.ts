@@ -28,9 +28,9 @@ const PATHS = 1000;
 /** Recordings at once: about as many share a flush. */
 const IN_FLIGHT = 4000;
 
-answering<Seed, null>(async seed => {
-  await seedBuilds(seed);
-  if (seed.queues.count + seed.splits.count > 0) await seedPlans(seed);
+answering<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
+  if (part === 'builds') await seedBuilds(seed);
+  else await seedPlans(seed);
   return null;
 });
 
