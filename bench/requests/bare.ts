@@ -1,4 +1,5 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
+import { answering } from './answering.js';
 
 /**
  * The yardstick: a bare uWebSockets.js handler that reads a body and answers one. Told by message
@@ -30,9 +31,8 @@ const url = new Promise<string>(resolve => {
   });
 });
 
-process.on('message', async (answer: BareAnswer) => {
+answering<BareAnswer, string>(answer => {
   status = answer.status === 201 ? '201 Created' : '200 OK';
   body = 'x'.repeat(answer.bytes);
-  process.send!(await url);
+  return url;
 });
-process.on('disconnect', () => process.exit());

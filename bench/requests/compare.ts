@@ -1,6 +1,7 @@
 import type { BareAnswer } from './bare.js';
 import type { Load, Outcome } from './generator.js';
-import { type Cpu, cpuOf, headers, type Helper, type Server } from './processes.js';
+import { type Cpu, cpuOf, since } from './cpu.js';
+import { headers, type Helper, type Server } from './processes.js';
 import type { Trial } from './trials.js';
 
 export type Bare = Helper<BareAnswer, string>;
@@ -79,8 +80,4 @@ export function limitOf({ server, generator, seconds }: Side): string {
   const percent = (share: number) => Math.round(100 * share);
   const busiest = `${name} ${percent(cpu.main / seconds)}/${percent(wanted(cpu))} %`;
   return wanted(cpu) < 0.8 ? `waiting, ${busiest}` : busiest;
-}
-
-function since(before: Cpu, after: Cpu): Cpu {
-  return { all: after.all - before.all, main: after.main - before.main, starved: after.starved - before.starved };
 }

@@ -1,11 +1,14 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
-import { ROUND } from './trials.js';
+import { answering } from './answering.js';
+import { digits, ROUND } from '../messages.js';
 
 /** The load generator, a process of its own: told by message what to send, replies with what came back. */
 
 export interface Load {
   url: string;
+  /** Of a GET, in turn, in place of bodies. */
+  paths?: string[];
   headers: Record<string, string>;
   /** Sent in turn, `ROUND` replaced, starting with number `from`. */
   bodies: string[];
@@ -32,29 +35,30 @@ export interface Outcome {
 }
 
 async function generate(load: Load): Promise<Outcome> {
-  const { url, headers, bodies, from, seconds, amount, connections, status, expected } = load;
+  const { url, headers, bodies, paths, from, seconds, amount, connections, status, expected } = load;
   const parts = bodies.map(body => body.split(ROUND));
   const microseconds = createHistogram();
   let next = from;
   let answerBytes = 0;
   let answers = 0;
   let failures = 0;
+  const nextPath = (all: string[]) => all[next++ % all.length]!;
   const nextBody = () => {
-    const round = String(Math.floor(next / parts.length)).padStart(ROUND.length, '0');
+    const round = digits(Math.floor(next / parts.length));
     return parts[next++ % parts.length]!.join(round);
   };
   const { duration, errors, mismatches } = await new Promise<autocannon.Result>((resolve, reject) => {
     const run = autocannon(
       {
         url,
-        method: 'POST',
+        method: paths ? 'GET' : 'POST',
         headers,
         connections,
         pipelining: 1,
         duration: seconds,
         ...(amount && { amount }),
         sampleInt: 20,
-        requests: [{ setupRequest: request => Object.assign(request, { body: nextBody() }) }],
+        requests: [{ setupRequest: request => Object.assign(request, paths ? { path: nextPath(paths) } : { body: nextBody() }) }],
         verifyBody: body => {
           answerBytes += body!.length;
           return body!.includes(expected);
@@ -79,5 +83,4 @@ async function generate(load: Load): Promise<Outcome> {
   };
 }
 
-process.on('message', async (load: Load) => process.send!(await generate(load)));
-process.on('disconnect', () => process.exit());
+answering(generate);

@@ -1,14 +1,14 @@
 import { type ChildProcess, type ChildProcessByStdio, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { own, removeFolder, temporaryFolder } from '../belongings.js';
+import type { Reply } from './answering.js';
 
 /** The processes of a trial: no two of them share a thread. */
 
-const TOKEN = 'a-token-for-benchmarks-0123456789abcdef';
+/** Of the project "default" of every server. */
+export const TOKEN = 'a-token-for-benchmarks-0123456789abcdef';
 
 /** As clients in the field send them. */
 export const headers = {
@@ -20,10 +20,25 @@ export const headers = {
   'KNAPSACK-PRO-CI-PROVIDER': 'GitHub Actions',
 };
 
+export interface ServerOptions {
+  nodeArgs?: readonly string[];
+  /** More flags of `serve`. */
+  flags?: readonly string[];
+  /** Kept after `stop`; without it the server has a folder of its own, which is gone then. */
+  dataDir?: string;
+  /** Its event loop can be watched: see speed/loop-delay.ts. */
+  isWatched?: boolean;
+}
+
 export interface Server {
   pid: number;
   url: string;
+  dataDir: string;
+  child: ChildProcess;
+  /** From spawning it to its first line of output with an address. */
+  startMilliseconds: number;
   post(path: string, body: object): Promise<void>;
+  get(path: string): Promise<any>;
   stop(): Promise<void>;
 }
 
@@ -40,77 +55,86 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
   });
 }
 
-/** The real program on a folder of its own, which is gone after `stop`. */
-export async function startServer(nodeArgs: readonly string[] = []): Promise<Server> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ballast-bench-'));
-  const flags = ['--port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
-  const child = spawn(process.execPath, [...nodeArgs, fileOf('../../src/main.js'), 'serve', ...flags], {
-    env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const url = await printedUrl(child);
-  return {
-    pid: child.pid!,
-    url,
-    async post(path, body) {
-      const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}: ${text}`);
-    },
-    async stop() {
-      await end(child);
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+/** The real program. */
+export async function startServer({ nodeArgs = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
+  const folder = dataDir ?? temporaryFolder();
+  const probe = isWatched ? ['--import', new URL('../speed/probe.js', import.meta.url).href] : [];
+  const serve = [fileOf('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
+  const from = performance.now();
+  const child = own(
+    spawn(process.execPath, [...nodeArgs, ...probe, ...serve], {
+      env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
+      stdio: ['ignore', 'pipe', 'inherit', ...(isWatched ? (['ipc'] as const) : [])],
+    }),
+  ) as ChildProcessByStdio<null, Readable, null>;
+  const stop = async () => {
+    await end(child);
+    if (dataDir === undefined) removeFolder(folder);
   };
+  try {
+    const url = await printedUrl(child);
+    const startMilliseconds = performance.now() - from;
+    const request = async (path: string, init: RequestInit) => {
+      const response = await fetch(url + path, { ...init, headers });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${init.method} ${path} was answered with ${response.status}: ${text}`);
+      return text;
+    };
+    return {
+      pid: child.pid!,
+      url,
+      dataDir: folder,
+      child,
+      startMilliseconds,
+      async post(path, body) {
+        await request(path, { method: 'POST', body: JSON.stringify(body) });
+      },
+      async get(path) {
+        return JSON.parse(await request(path, { method: 'GET' })) as unknown;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
-/** A program of this folder that answers each message with one. */
-export class Helper<Question extends object, Answer> {
-  readonly #child: ChildProcess;
+/** Sends a child a message; resolves with its answer. */
+export async function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {
+  const reply = new Promise<Reply<Answer>>((resolve, reject) => {
+    const ended = () => reject(new Error(`a process of the bench ended with ${child.exitCode ?? child.signalCode}`));
+    const answered = (message: unknown) => {
+      child.off('exit', ended);
+      resolve(message as Reply<Answer>);
+    };
+    child.once('exit', ended).once('message', answered);
+    // It may have ended before.
+    child.send(question, error => error && ended());
+  });
+  const given = await reply;
+  if ('error' in given) throw new Error(given.error);
+  return given.answer;
+}
 
-  constructor(script: 'bare.js' | 'generator.js') {
-    this.#child = fork(fileOf(script));
-    this.#child.once('exit', code => this.#child.emit('error', new Error(`${script} ended with ${code}`)));
+/** A program of bench/ that answers each message with one: see answering.ts. */
+export class Helper<Question extends object, Answer> {
+  readonly child: ChildProcess;
+
+  constructor(script: `${string}.js`) {
+    this.child = own(fork(fileOf(`bench/${script}`)));
   }
 
   get pid(): number {
-    return this.#child.pid!;
+    return this.child.pid!;
   }
 
-  async ask(question: Question): Promise<Answer> {
-    this.#child.send(question);
-    const [answer] = (await once(this.#child, 'message')) as [Answer];
-    return answer;
+  ask<A extends Answer>(question: Question): Promise<A> {
+    return ask<A>(this.child, question);
   }
 
-  async stop(): Promise<void> {
-    this.#child.removeAllListeners('exit');
-    await end(this.#child);
-  }
-}
-
-/** Seconds of a process so far; zeros where there is no Linux /proc. */
-export interface Cpu {
-  /** All its threads ran. */
-  all: number;
-  /** Its main thread ran. */
-  main: number;
-  /** Its main thread had something to do, but no core was free. */
-  starved: number;
-}
-
-export function cpuOf(pid: number): Cpu {
-  // The second field, a name in parentheses, may hold anything.
-  const stat = fieldsOf(`/proc/${pid}/stat`, /^.*\) /);
-  const [ran = 0, starved = 0] = fieldsOf(`/proc/${pid}/task/${pid}/schedstat`);
-  return { all: ((stat[11] ?? 0) + (stat[12] ?? 0)) / 100, main: ran / 1e9, starved: starved / 1e9 };
-}
-
-function fieldsOf(file: string, skip = /^/): number[] {
-  try {
-    return readFileSync(file, 'utf8').replace(skip, '').split(' ').map(Number);
-  } catch {
-    return [];
+  stop(): Promise<void> {
+    return end(this.child);
   }
 }
 
@@ -120,6 +144,7 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
+/** A file of the compiled project. */
 function fileOf(path: string): string {
-  return fileURLToPath(new URL(path, import.meta.url));
+  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }

@@ -1,5 +1,6 @@
 import { type Bare, compare, type Comparison, type Generator, limitOf, rate, type Side } from './compare.js';
 import { Helper, startServer } from './processes.js';
+import { tell } from '../progress.js';
 import type { Result } from '../results.js';
 import { type Trial, trials } from './trials.js';
 
@@ -34,13 +35,15 @@ const legend =
 
 /** Runs the chosen trials, or all, each on a fresh server. Throws when a request failed. */
 export async function requests(chosen: readonly string[], extent: Extent): Promise<Result[]> {
-  const bare: Bare = new Helper('bare.js');
-  const generator: Generator = new Helper('generator.js');
+  const unknown = chosen.find(name => !(name in trials));
+  if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": see "requests --help"`);
+  const bare: Bare = new Helper('requests/bare.js');
+  const generator: Generator = new Helper('requests/generator.js');
   const rows: string[][] = [];
   try {
     for (const [name, trial] of Object.entries(trials)) {
       if (chosen.length > 0 && !chosen.includes(name)) continue;
-      process.stderr.write(`${name}: ${trial.about}\n`);
+      tell(`${name}: ${trial.about}`);
       rows.push(toRow(name, await onFreshServer(trial, extent, bare, generator)));
     }
   } finally {
@@ -53,7 +56,7 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
 
 async function onFreshServer(trial: Trial, extent: Extent, bare: Bare, generator: Generator): Promise<Comparison> {
   const profile = extent.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${extent.cpuProf}`] : [];
-  const server = await startServer(profile);
+  const server = await startServer({ nodeArgs: profile });
   try {
     return await compare(trial, extent, { server, bare, generator });
   } finally {

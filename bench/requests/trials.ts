@@ -1,3 +1,5 @@
+import { inParallel } from '../in-parallel.js';
+import { commit, creation, files, FILES_IN_ANSWER, nodeOf, NODES, path, pull, QUEUE, RECORDING, ROUND, SPLIT, splitting } from '../messages.js';
 import type { Server } from './processes.js';
 
 /** One kind of request under load. */
@@ -14,13 +16,7 @@ export interface Trial {
   setUp(server: Server, requests: number): Promise<string[]>;
 }
 
-export const ROUND = '[round-----]';
-
-const NODES = 8;
 const nodes = [...Array(NODES).keys()];
-
-const QUEUE = '/v1/queues/queue';
-const SPLIT = '/v1/build_distributions/subset';
 
 export const trials = {
   pulls: {
@@ -28,12 +24,12 @@ export const trials = {
     path: QUEUE,
     status: 200,
     // The end of a queue would be cheaper: it fails the trial.
-    expected: '"test_files":[{',
+    expected: FILES_IN_ANSWER,
     async setUp(server, requests) {
       // Such a queue lasts about 220 pulls and takes 100 KB of the server's queue cache, which so many of them
       // fill in 15 seconds of load: from there on queues are read back from disk.
       const queues = [...Array(Math.ceil(requests / 200)).keys()];
-      await inParallel(queues, queue => server.post(QUEUE, { ...creation('pulls', queue), ...files(1000) }));
+      await inParallel(16, queues, queue => server.post(QUEUE, { ...creation('pulls', queue), ...files(1000) }));
       return nodes.flatMap(node => queues.map(queue => JSON.stringify(pull('pulls', queue, node))));
     },
   },
@@ -44,7 +40,7 @@ export const trials = {
     expected: '"test_files":[]',
     async setUp(server) {
       const queues = [...Array(20).keys()];
-      await inParallel(queues, queue => server.post(QUEUE, { ...creation('ended', queue), ...files(1) }));
+      await inParallel(16, queues, queue => server.post(QUEUE, { ...creation('ended', queue), ...files(1) }));
       return nodes.flatMap(node => queues.map(queue => JSON.stringify(pull('ended', queue, node))));
     },
   },
@@ -62,24 +58,20 @@ export const trials = {
     about: 'regular mode, a split in the cache: an answer of 100 files',
     path: SPLIT,
     status: 200,
-    expected: '"test_files":[{',
+    expected: FILES_IN_ANSWER,
     async setUp(server, requests) {
       const builds = [...Array(Math.min(50, Math.ceil(requests / 100))).keys()];
-      const body = (build: number, node: number) => ({
-        ...nodeOf('split', build, node),
-        ci_build_id: String(build),
-        fixed_test_suite_split: true,
-        cache_read_attempt: true,
-      });
-      await inParallel(builds, build =>
-        server.post(SPLIT, { ...body(build, 0), cache_read_attempt: false, ...files(100 * NODES) }),
+      await inParallel(16, builds, build =>
+        server.post(SPLIT, { ...splitting('split', build), ...files(100 * NODES) }),
       );
-      return nodes.flatMap(node => builds.map(build => JSON.stringify(body(build, node))));
+      const body = (build: number, node_index: number) =>
+        JSON.stringify({ ...splitting('split', build), cache_read_attempt: true, node_index });
+      return nodes.flatMap(node => builds.map(build => body(build, node)));
     },
   },
   recording: {
     about: 'timings of 20 files, on disk before the 201; each build is recorded by 8 nodes',
-    path: '/v1/build_subsets',
+    path: RECORDING,
     status: 201,
     expected: '',
     async setUp() {
@@ -92,50 +84,3 @@ export const trials = {
     },
   },
 } satisfies Record<string, Trial>;
-
-/** The parameters that every request of a node carries. */
-function nodeOf(kind: string, build: number, node_index: number) {
-  return {
-    commit_hash: commit(`${kind}-${build}-`),
-    branch: 'main',
-    node_total: NODES,
-    node_index,
-    user_seat: 'Ja** D** <ja**@ex*****.co*>',
-  };
-}
-
-function commit(text: string): string {
-  return text.padEnd(40, '0');
-}
-
-function path(file: number): string {
-  const digits = (value: number, count: number) => String(value).padStart(count, '0');
-  return `spec/features/area_${digits(file % 37, 2)}/some_feature_${digits(file, 6)}_spec.rb`;
-}
-
-function files(count: number) {
-  return { test_files: [...Array(count).keys()].map(file => ({ path: path(file) })) };
-}
-
-function pull(kind: string, queue: number, node_index: number) {
-  return {
-    ...nodeOf(kind, queue, node_index),
-    can_initialize_queue: false,
-    attempt_connect_to_queue: false,
-    fixed_queue_split: false,
-    node_build_id: String(1_000_000 + queue),
-    batch_uuid: `00000000-0000-4000-8000-${ROUND}`,
-  };
-}
-
-function creation(kind: string, queue: number) {
-  return { ...pull(kind, queue, 0), batch_uuid: null, can_initialize_queue: true };
-}
-
-async function inParallel(items: readonly number[], work: (item: number) => Promise<unknown>): Promise<void> {
-  const left = items.values();
-  const worker = async () => {
-    for (const item of left) await work(item);
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
-}

@@ -9,8 +9,8 @@ describe('bench', () => {
   let bare: Bare;
   let generator: Generator;
   beforeAll(async () => {
-    bare = new Helper('bare.js');
-    generator = new Helper('generator.js');
+    bare = new Helper('requests/bare.js');
+    generator = new Helper('requests/generator.js');
     server = await startServer();
   });
   afterAll(() => Promise.all([server.stop(), bare.stop(), generator.stop()]));

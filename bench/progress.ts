@@ -1,0 +1,10 @@
+/** Tells who waits at a terminal what is being done. */
+export function tell(what: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`${what}\n`);
+}
+
+/** How far it is of many, on one line of the terminal. */
+export function tellProgress(what: string, done: number, of: number): void {
+  if (!process.stderr.isTTY || (done % Math.ceil(of / 200) !== 0 && done !== of)) return;
+  process.stderr.write(`\r${what}: ${done} of ${of}${done === of ? '\n' : ''}`);
+}

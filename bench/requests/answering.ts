@@ -1,0 +1,13 @@
+/** What a helper process sends back for each message. */
+export type Reply<Answer> = { answer: Answer } | { error: string };
+
+/** Makes this process answer each message of the one that forked it, and end with it. See `Helper`. */
+export function answering<Question, Answer>(work: (question: Question) => Promise<Answer>): void {
+  process.on('message', (question: Question) => {
+    work(question).then(
+      answer => process.send!({ answer } satisfies Reply<Answer>),
+      (error: unknown) => process.send!({ error: (error as Error).message } satisfies Reply<Answer>),
+    );
+  });
+  process.on('disconnect', () => process.exit());
+}

@@ -1,0 +1,81 @@
+import { parseConfig } from '../../src/config.js';
+import { openLog } from '../../src/log.js';
+import { openService } from '../../src/service.js';
+import { openStore } from '../../src/store/open.js';
+import { createProject } from '../../src/store/projects.js';
+import { recordSubset, toRecordedRun } from '../../src/store/recording.js';
+import { inParallel } from '../in-parallel.js';
+import { commit, deepPath, files, FILES_IN_ANSWER, SPLIT, splitting } from '../messages.js';
+import { tellProgress } from '../progress.js';
+import { answering } from '../requests/answering.js';
+import { TOKEN } from '../requests/processes.js';
+import { check, Connections } from './connections.js';
+import { OpenQueue } from './open-queue.js';
+
+/** Fills a folder with what a server gathers in a long time: through the store's own functions and the server's API. */
+
+export interface Seed {
+  folder: string;
+  builds: { count: number; from: number; until: number };
+  /** Files in each of them; made at a time of their own. */
+  queues: { count: number; files: number };
+  splits: { count: number; files: number };
+  at: number;
+}
+
+/** The suite that all builds together have. */
+const PATHS = 1000;
+/** Recordings at once: about as many share a flush. */
+const IN_FLIGHT = 4000;
+
+answering<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
+  if (part === 'builds') await seedBuilds(seed);
+  else await seedPlans(seed);
+  return null;
+});
+
+/** Every two builds are of one commit, with 4 and 8 nodes; one node of each has been recorded. Half of all is on main. */
+async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Promise<void> {
+  const store = openStore(folder);
+  try {
+    const { id: project } = await createProject(store, 'default', from, TOKEN);
+    await inParallel(IN_FLIGHT, Array(count).keys(), build => {
+      tellProgress('seeding builds', build + 1, count);
+      const { node_total, ...pushed } = buildOf(build);
+      const test_files = [0, 1, 2].map(i => ({ path: deepPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
+      const key = { ...pushed, node_total, node_index: build % node_total };
+      const at = Math.floor(from + ((until - from) * build) / count);
+      return recordSubset(store, project, key, toRecordedRun(project, test_files), false, at);
+    });
+  } finally {
+    await store.root.close();
+  }
+}
+
+function buildOf(build: number) {
+  const pushed = Math.floor(build / 2);
+  const branch = pushed % 2 ? 'main' : `feature-${Math.floor(pushed / 2) % 1000}`;
+  return { commit_hash: commit(`seed-${pushed}-`), branch, node_total: build % 2 ? 8 : 4 };
+}
+
+/** Queues from which one node has pulled, and splits. */
+async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
+  const config = parseConfig({ port: '0', dataDir: folder, bootstrapToken: TOKEN, logLevel: 'warn' });
+  const service = await openService(config, openLog(config.logLevel), () => at);
+  const connections = new Connections(service.url, 16);
+  try {
+    await inParallel(16, Array(queues.count).keys(), async number => {
+      tellProgress('seeding queues', number + 1, queues.count);
+      const queue = new OpenQueue(`seed-${number}`, connections);
+      await queue.create(queues.files);
+    });
+    await inParallel(16, Array(splits.count).keys(), async number => {
+      tellProgress('seeding splits', number + 1, splits.count);
+      const body = JSON.stringify({ ...splitting('seed', number), ...files(splits.files, deepPath) });
+      check(await connections.post(SPLIT, body), 200, FILES_IN_ANSWER);
+    });
+  } finally {
+    connections.close();
+    await service.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tell } from '../progress.js';
+import { Helper, startServer } from '../requests/processes.js';
+import type { Result } from '../results.js';
+import type { LoadPlan } from './load.js';
+import { mebibytes, type Resident, residentOf } from './resident.js';
+import { assertNoFailures, type LoadOutcome } from './tally.js';
+import type { Loader } from './watching.js';
+
+/** Whether memory grows under a mixed load that goes on and on. */
+
+export interface SoakExtent {
+  minutes: number;
+  files?: number;
+  /** Open at a time. */
+  queues?: number;
+}
+
+/** Of memory, evenly over the time. */
+const READINGS = 300;
+const WHATS = ['queue', 'split', 'recording'] as const;
+
+const head = ['memory', 'first third: mean MiB', 'last third: mean MiB', 'growth', 'most MiB'];
+
+export async function soak({ minutes, files = 5000, queues = 50 }: SoakExtent): Promise<Result[]> {
+  const server = await startServer();
+  const loader: Loader = new Helper('speed/load.js');
+  try {
+    const plans: LoadPlan[] = [
+      { kind: 'pulls', perSecond: 200, connections: 8, queues, files: 1000 },
+      ...WHATS.map(what => ({ kind: 'succession', what, files, nodes: 32, pauseMilliseconds: 2000 }) as const),
+    ];
+    await loader.ask({ verb: 'prepare', url: server.url, plans });
+    tell(`soak: ${minutes} minutes`);
+    await loader.ask({ verb: 'begin' });
+    const readings: Resident[] = [];
+    const end = performance.now() + minutes * 60_000;
+    while (performance.now() < end) {
+      await sleep((minutes * 60_000) / READINGS);
+      readings.push(residentOf(server.pid));
+    }
+    const outcomes = await loader.ask<LoadOutcome[]>({ verb: 'end' });
+    assertNoFailures(outcomes);
+    return [{ title: 'Soak', head, rows: rowsOf(readings), legend: legendOf(minutes, files, outcomes, readings.length) }];
+  } finally {
+    await Promise.all([loader.stop(), server.stop()]);
+  }
+}
+
+function rowsOf(readings: readonly Resident[]): string[][] {
+  const third = Math.ceil(readings.length / 3);
+  const row = (name: string, of: (resident: Resident) => number): string[] => {
+    const mean = (some: readonly Resident[]) => some.reduce((sum, resident) => sum + of(resident), 0) / some.length;
+    const [first, last] = [mean(readings.slice(0, third)), mean(readings.slice(-third))];
+    const most = Math.max(...readings.map(of));
+    return [name, mebibytes(first), mebibytes(last), `${((last / first - 1) * 100).toFixed(1)} %`, mebibytes(most)];
+  };
+  return [
+    row('all', ({ all }) => all),
+    row('anonymous', ({ anonymous }) => anonymous),
+    row('of files', ({ ofFiles }) => ofFiles),
+  ];
+}
+
+function legendOf(minutes: number, files: number, outcomes: readonly LoadOutcome[], readings: number): string {
+  const [pulls, queues, splits, recordings] = outcomes.map(({ answers }) => answers);
+  return (
+    `${minutes} minutes of ${pulls} pulls from queues of 1,000 files that are made anew when they end, ${queues} queues, ${splits} splits and ` +
+    `${recordings} recordings of ${files} files; ${readings} readings of the server’s memory. of files: pages of the store that grows, which ` +
+    'the system takes back when it needs them.'
+  );
+}

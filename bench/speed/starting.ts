@@ -1,0 +1,37 @@
+import { median } from '../../src/plan/times/median.js';
+import { startServer } from '../requests/processes.js';
+import type { Result } from '../results.js';
+import type { SeededFolders } from './seeded-folders.js';
+
+/** Whether the server starts slower with what is stored. */
+
+export interface StartingExtent {
+  builds: number;
+  times: number;
+}
+
+const head = ['folder', 'median ms', 'least ms', 'most ms'];
+
+export async function starting({ builds, times }: StartingExtent, seeds: SeededFolders): Promise<Result[]> {
+  const dataDir = await seeds.grown(builds);
+  const empty: number[] = [];
+  const full: number[] = [];
+  // Not counted: the program itself is read from disk.
+  await startedIn();
+  for (let i = 0; i < times; i++) {
+    empty.push(await startedIn());
+    full.push(await startedIn(dataDir));
+  }
+  const row = (name: string, taken: number[]) => [name, ...[median(taken), Math.min(...taken), Math.max(...taken)].map(value => value.toFixed(0))];
+  const queues = Math.ceil(builds / 100);
+  const legend =
+    `From spawning the process to the line with its address, ${times} times each in turn. Files are in the system’s cache. ` +
+    `Ratio of the medians: ${(median(full) / median(empty)).toFixed(2)}.`;
+  return [{ title: 'Start', head, rows: [row('empty', empty), row(`${builds} builds, ${queues} open queues`, full)], legend }];
+}
+
+async function startedIn(dataDir?: string): Promise<number> {
+  const server = await startServer(dataDir === undefined ? {} : { dataDir });
+  await server.stop();
+  return server.startMilliseconds;
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { removeFolder } from '../belongings.js';
+import { tell } from '../progress.js';
+import { Helper, type Server, startServer } from '../requests/processes.js';
+import type { Result } from '../results.js';
+import { expired } from './seeded-folders.js';
+import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, legendOfSeen, type Loader, type Seen, Watching } from './watching.js';
+
+/** Whether deleting what is old holds up anybody. */
+
+export interface SweepingExtent {
+  /** Old subsets, queues and splits together. */
+  records: number;
+  pullsPerSecond?: number;
+  /** Of the same load when nothing is swept any more. */
+  seconds: number;
+}
+
+const POLL_MILLISECONDS = 250;
+const head = ['load', 's', ...headOfSeen, ...headOfPulls];
+
+export async function sweeping({ records, pullsPerSecond = 100, seconds }: SweepingExtent): Promise<Result[]> {
+  const dataDir = await expired(records);
+  try {
+    const server = await startServer({ dataDir, isWatched: true });
+    // It sweeps from its start on.
+    const from = performance.now();
+    const watching = new Watching(server);
+    const loader: Loader = new Helper('speed/load.js');
+    try {
+      tell('sweeping');
+      const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 4, queues: 50, files: 1000 } as const;
+      await loader.ask({ verb: 'prepare', url: server.url, plans: [pulls] });
+      const during = await watching.during([loader], () => untilSwept(server));
+      const took = (performance.now() - from) / 1000;
+      const after = await watching.during([loader], () => sleep(seconds * 1000));
+      const row = (name: string, lasted: number, seen: Seen) => [name, lasted.toFixed(1), ...cellsOfSeen(seen), ...cellsOfPulls(seen.outcomes[0])];
+      const legend =
+        `${records} records that a server finds expired when it starts: a tenth of them queues and splits of 20 files, the others recorded ` +
+        `subsets, each with a build of its own. s: from its first answer until all were gone. pulls: ${pullsPerSecond} a second over 4 connections, ` +
+        `from queues of 1,000 files that are made anew when they end; afterwards, the same for ${seconds} s. ${legendOfSeen}`;
+      return [{ title: 'Sweep', head, rows: [row('pulls, sweep', took, during), row('pulls', seconds, after)], legend }];
+    } finally {
+      await Promise.all([loader.stop(), watching.stop(), server.stop()]);
+    }
+  } finally {
+    removeFolder(dataDir);
+  }
+}
+
+/** The newest of what is swept is a build. */
+async function untilSwept(server: Server): Promise<void> {
+  for (;;) {
+    const { data } = (await server.get('/v1/builds')) as { data: unknown[] };
+    if (data.length === 0) return;
+    await sleep(POLL_MILLISECONDS);
+  }
+}

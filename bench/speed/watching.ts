@@ -1,0 +1,66 @@
+import { type Cpu, cpuOf, since } from '../requests/cpu.js';
+import { Helper, type Server } from '../requests/processes.js';
+import type { LoadQuestion } from './load.js';
+import { type Delays, LoopDelay } from './loop-delay.js';
+import { assertNoFailures, type LoadOutcome } from './tally.js';
+
+export type Loader = Helper<LoadQuestion, LoadOutcome[] | null>;
+
+/** What was seen of a server under load. */
+export interface Seen {
+  seconds: number;
+  /** How late its main thread was. */
+  server: Delays;
+  /** How late a process was that does nothing: the part of the operating system in it. */
+  bystander: Delays;
+  cpu: Cpu;
+  outcomes: LoadOutcome[];
+}
+
+/** A server and a bystander that are watched while loads run. */
+export class Watching {
+  readonly #bystander = new Helper('speed/bystander.js');
+
+  constructor(readonly server: Server) {}
+
+  /** Puts the loads on the server until the wait is over. Throws when a request failed. */
+  async during(loaders: readonly Loader[], wait: () => Promise<unknown>): Promise<Seen> {
+    const loops = [this.server.child, this.#bystander.child].map(child => new LoopDelay(child));
+    for (const loop of loops) await loop.reset();
+    const before = cpuOf(this.server.pid);
+    const from = performance.now();
+    for (const loader of loaders) await loader.ask({ verb: 'begin' });
+    await wait();
+    const outcomes = (await Promise.all(loaders.map(loader => loader.ask<LoadOutcome[]>({ verb: 'end' })))).flat();
+    const [server, bystander] = (await Promise.all(loops.map(loop => loop.read()))) as [Delays, Delays];
+    const seconds = (performance.now() - from) / 1000;
+    assertNoFailures(outcomes);
+    return { seconds, server, bystander, cpu: since(before, cpuOf(this.server.pid)), outcomes };
+  }
+
+  /** Of the bystander; the server goes on. */
+  stop(): Promise<void> {
+    return this.#bystander.stop();
+  }
+}
+
+export const headOfSeen = ['server late ms', 'bystander late ms', 'main thread ran', 'starved'];
+
+export const legendOfSeen =
+  'late: most, and in parentheses the 99th percentile, of how late the event loop of the server’s main thread was for a timer due every ' +
+  'millisecond; bystander: the same of a process that does nothing, which the operating system alone makes late. ran, starved: ' +
+  'shares of the time in which the main thread ran, and in which it had something to do but no core was free.';
+
+export function cellsOfSeen({ server, bystander, cpu, seconds }: Seen): string[] {
+  const late = ({ maxMilliseconds, p99Milliseconds }: Delays) => `${maxMilliseconds.toFixed(1)} (${p99Milliseconds.toFixed(1)})`;
+  const percent = (part: number) => `${((100 * part) / seconds).toFixed(1)} %`;
+  return [late(server), late(bystander), percent(cpu.main), percent(cpu.starved)];
+}
+
+export const headOfPulls = ['pulls', 'p50 ms', 'p99 ms', 'max ms'];
+
+export function cellsOfPulls(pulls: LoadOutcome | undefined): string[] {
+  if (!pulls) return ['0', '-', '-', '-'];
+  const { answers, p50Milliseconds, p99Milliseconds, maxMilliseconds } = pulls;
+  return [String(answers), ...[p50Milliseconds, p99Milliseconds, maxMilliseconds].map(value => value.toFixed(2))];
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listing } from '../../bench/speed/listing.js';
+import { SeededFolders } from '../../bench/speed/seeded-folders.js';
+import { starting } from '../../bench/speed/starting.js';
+import { sweeping } from '../../bench/speed/sweeping.js';
+
+const MANY = 300;
+const FEW = 200;
+
+/** The trials on folders that are filled beforehand, in their smallest form: that each works, not how fast. */
+describe('the bench of grown folders', () => {
+  const seeds = new SeededFolders();
+  beforeAll(async () => {
+    for (const builds of [MANY, FEW]) await seeds.grown(builds);
+  });
+  afterAll(() => seeds.remove());
+
+  it('lists many builds and few', async () => {
+    const [result] = await listing({ builds: MANY, fewBuilds: FEW, seconds: 0, amount: 4 }, seeds);
+    expect(result!.rows).toHaveLength(7);
+    for (const row of result!.rows) {
+      for (const cell of [...row.slice(1, 4), ...row.slice(5, 8), row[9]]) expect(Number(cell)).toBeGreaterThan(0);
+    }
+  });
+
+  it('starts with an empty folder and with a full one', async () => {
+    const [result] = await starting({ builds: MANY, times: 1 }, seeds);
+    expect(result!.rows.map(([name]) => name)).toEqual(['empty', '300 builds, 3 open queues']);
+    for (const row of result!.rows) expect(Number(row[1])).toBeGreaterThan(0);
+  });
+
+  it('waits until everything old is swept', async () => {
+    const [result] = await sweeping({ records: 100, seconds: 0.2 });
+    const pulls = result!.head.indexOf('pulls');
+    expect(Number(result!.rows[1]![pulls])).toBeGreaterThan(0);
+    expect(result!.legend).toMatch(/100 records/);
+  });
+});

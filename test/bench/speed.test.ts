@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { Result } from '../../bench/results.js';
+import { disk } from '../../bench/speed/disk.js';
+import { initializing } from '../../bench/speed/initializing.js';
+import { isolation } from '../../bench/speed/isolation.js';
+import { memory } from '../../bench/speed/memory.js';
+import { soak } from '../../bench/speed/soak.js';
+
+/** Trials of speed in their smallest form: that each works, not how fast. */
+describe('the bench of speed', () => {
+  it('initialises queues and splits, of unknown and of known times', async () => {
+    const [result] = await initializing({ times: 2, sizes: [[1000, 4]] });
+    expect(column(result!, 'timings')).toEqual(['none', 'none', 'known', 'known']);
+    for (const name of ['median ms', 'max ms', 'JSON.parse ms', 'ratio']) {
+      for (const cell of column(result!, name)) expect(Number(cell)).toBeGreaterThan(0);
+    }
+  });
+
+  it('watches the event loop while large suites come', async () => {
+    const [result] = await isolation({ seconds: 0.3, pullsPerSecond: 100, files: 500 });
+    const [nothing, pulls, all] = column(result!, 'pulls').map(Number);
+    expect(nothing).toBe(0);
+    expect(pulls).toBeGreaterThan(0);
+    expect(all).toBeGreaterThan(0);
+    for (const name of ['initialised', 'recorded']) {
+      const [none, neither, some] = column(result!, name).map(Number);
+      expect([none, neither]).toEqual([0, 0]);
+      expect(some).toBeGreaterThan(0);
+    }
+    for (const cell of column(result!, 'server late ms')) expect(parseFloat(cell)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('finds the bytes that recorded times take on disk', async () => {
+    const [result] = await disk({ builds: 10, files: 50 });
+    expect(column(result!, 'timings')).toEqual(['500']);
+    expect(Number(column(result!, 'sent bytes a timing')[0])).toBeGreaterThan(80);
+    expect(Number(column(result!, 'used bytes a timing')[0])).toBeGreaterThan(0);
+  });
+
+  it.runIf(process.platform === 'linux')('reads the memory of a server with open queues', async () => {
+    const [result] = await memory({ queues: 5, files: 20, settleSeconds: 0.1 });
+    expect(column(result!, 'queue cache')).toEqual(['default', '32 MiB']);
+    for (const cell of result!.rows.flatMap(row => row.slice(1))) expect(Number(cell)).toBeGreaterThan(0);
+  });
+
+  it.runIf(process.platform === 'linux')('reads memory during a mixed load', async () => {
+    const [result] = await soak({ minutes: 0.01, files: 100, queues: 5 });
+    expect(result!.rows.map(([name]) => name)).toEqual(['all', 'anonymous', 'of files']);
+    for (const cell of column(result!, 'most MiB')) expect(Number(cell)).toBeGreaterThan(0);
+  });
+});
+
+function column({ head, rows }: Result, name: string): string[] {
+  const at = head.indexOf(name);
+  expect(at).not.toBe(-1);
+  return rows.map(row => row[at]!);
+}
