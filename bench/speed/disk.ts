@@ -100,7 +100,7 @@ interface TreeStats {
 /** Of all tables, and of the lists of tables and of free pages. */
 function usedBytes(store: Store): number {
   const ofTree = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
-  const { root, ...tables } = store;
+  const { root, numbers: _numbers, recent: _recent, ...tables } = store;
   const ofRoot = root.getStats() as { root: TreeStats; free: TreeStats };
   const ofTables = Object.values(tables).map(table => ofTree((table as Store['meta']).getStats() as TreeStats));
   return ofTables.reduce((sum, bytes) => sum + bytes, ofTree(ofRoot.root) + ofTree(ofRoot.free));

@@ -1,7 +1,7 @@
 import { parseConfig } from '../../src/config.js';
 import { openLog } from '../../src/log.js';
 import { openService } from '../../src/service.js';
-import { openStore } from '../../src/store/open.js';
+import { closeStore, openStore } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import { inParallel } from '../in-parallel.js';
@@ -45,10 +45,10 @@ async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Pro
       const test_files = [0, 1, 2].map(i => ({ path: deepPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
       const at = Math.floor(from + ((until - from) * build) / count);
-      return recordSubset(store, project, key, toRecordedRun(project, test_files), false, at);
+      return recordSubset(store, project, key, toRecordedRun(test_files), false, at);
     });
   } finally {
-    await store.root.close();
+    await closeStore(store);
   }
 }
 
