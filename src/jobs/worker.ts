@@ -19,9 +19,18 @@ const store = openStore(setup.dataDir);
 export default function work(task: Task | null): unknown {
   // The thread is there.
   if (task === null) return null;
-  if (task.kind === 'rehearse') return rehearse(store, setup.pullCost);
   // The main thread has committed since this thread's last read.
   store.root.resetReadTxn();
+  try {
+    return done(task);
+  } finally {
+    // While the thread waits, it holds on to nothing: what it could still read would not be used again on disk.
+    store.root.resetReadTxn();
+  }
+}
+
+function done(task: Task): unknown {
+  if (task.kind === 'rehearse') return rehearse(store, setup.pullCost);
   try {
     return answer({ value: task.kind === 'post' ? post(task) : Buffer.from(reads[task.job](store, task.build)) });
   } catch (error) {
