@@ -3,12 +3,13 @@ import type { Batch } from '../engine/queue.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { lastSubsetId } from '../store/builds.js';
+import { filesOf } from '../store/file-blocks.js';
+import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue } from '../store/queue-keys.js';
 import type { OpenQueue } from '../store/queues.js';
 import type { QueueRecord } from '../store/records.js';
 import type { BuildKey } from '../wire/build-key.js';
 import { initializes } from '../wire/queue.js';
-import { segment } from '../wire/segments.js';
 import { baseUrl, json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 
@@ -68,18 +69,17 @@ export async function queueForNode(context: Context, request: Request): Promise<
   if (!batch) return endOfQueue(name);
   return {
     status: 200,
-    body: batchBody(open, batch),
+    body: batchBody(store, queueId, open, batch),
     written: ok => {
       queues.settle(queueId, batch.seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
     },
   };
 }
 
-function batchBody({ record, files }: OpenQueue, { build_subset_id, files: indices }: Batch): string {
+function batchBody(store: Store, id: string, { record }: OpenQueue, { build_subset_id, files }: Batch): string {
   // Based on a recorded subset, a batch is no queue's.
   const head = JSON.stringify({ queue_name: build_subset_id === null ? record.name : null, build_subset_id });
-  const list = indices.map(file => segment(files, file).toString());
-  return `${head.slice(0, -1)},"test_files":[${list.join()}]}`;
+  return `${head.slice(0, -1)},"test_files":[${filesOf(store, id, files).join()}]}`;
 }
 
 /** Where the build that the queue belongs to is seen. */

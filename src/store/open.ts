@@ -46,7 +46,8 @@ export const STORE_VERSION = 4;
  * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
  * batches        [queue id, seq]                               Batch      the journal of a queue
  * blobs          [split id, node_index]                        the answer to the node, as JSON
- *                [queue id, 'bytes' | 'ends' | 'weights']      the queue's test files, slowest first
+ *                [queue id, block]                             some of its test files, see file-blocks.ts
+ *                [queue id, 'weights']                         of all of them, in descending order
  * forecasts      split id | queue id                           ForecastRecord
  * expiry         [time, kind, ...key]                          true       see expiry.ts
  *

@@ -4,7 +4,9 @@ import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { QueueOutlook } from '../plan/queue/batch.js';
 import type { Segments } from '../wire/segments.js';
-import { commit, type Store, written } from './open.js';
+import { putAhead, putPieces, takeBack } from './blobs.js';
+import { blocksOf } from './file-blocks.js';
+import { commit, type ExpiryKey, type Store, written } from './open.js';
 import { findLastQueue, findQueue, type QueueKeys } from './queue-keys.js';
 import type { Millis, QueueRecord } from './records.js';
 
@@ -23,7 +25,6 @@ export interface QueuePlan {
 export interface OpenQueue {
   record: QueueRecord;
   queue: Queue;
-  files: Segments;
   /** Settled when what was changed last is on disk. */
   saved: Promise<void>;
 }
@@ -37,12 +38,10 @@ export interface Verdict<T> {
 
 const SAVED = Promise.resolve();
 
-/** Rough bytes that a queue takes in memory beside its blobs: state, journal, maps. */
+/** Rough bytes that a queue takes in memory: weights, state, journal, maps. */
 const BYTES_PER_QUEUE = 2048;
 const BYTES_PER_FILE = 24;
-const BYTES_PER_NODE = 200;
-
-const BLOBS = ['bytes', 'ends', 'weights'] as const;
+const BYTES_PER_NODE = 400;
 
 export class Queues {
   readonly #open: LRUCache<string, OpenQueue>;
@@ -56,11 +55,8 @@ export class Queues {
   ) {
     this.#open = new LRUCache({
       maxSize: options.cacheBytes,
-      sizeCalculation: ({ record, files }) =>
-        BYTES_PER_QUEUE +
-        BYTES_PER_NODE * record.node_total +
-        BYTES_PER_FILE * files.ends.length +
-        files.bytes.length,
+      sizeCalculation: ({ record, queue }) =>
+        BYTES_PER_QUEUE + BYTES_PER_NODE * record.node_total + BYTES_PER_FILE * queue.weights.length,
     });
   }
 
@@ -68,25 +64,28 @@ export class Queues {
    * Creates the queue of a node_build_id unless there is one already (many nodes initialise at once);
    * returns the id of the one in force, and whether it is new.
    */
-  create(
+  async create(
     keys: QueueKeys,
     id: string,
     record: QueueRecord,
     { files, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
     const { store } = this;
-    return this.#committed(id, () => {
+    const blocks = blocksOf(id, files);
+    const expiry: ExpiryKey = [record.used_at, 'queue', id, keys.nodeBuild];
+    const ahead = await putAhead(store, blocks, expiry);
+    const made = await this.#committed(id, () => {
       const known = findQueue(store, keys);
       if (known !== null) return { id: known, isNew: false };
       this.#put(keys, id, record);
-      void store.blobs.put([id, 'bytes'], asBuffer(files.bytes));
-      void store.blobs.put([id, 'ends'], asBuffer(files.ends));
+      putPieces(store, blocks, ahead);
       void store.blobs.put([id, 'weights'], asBuffer(weights));
       void store.forecasts.put(id, { v: 1, ...forecast });
-      const queue = new Queue(weights, this.#outlook(record));
-      this.#keep(id, { record, queue, files, saved: SAVED });
+      this.#keep(id, { record, queue: new Queue(weights, this.#outlook(record)), saved: SAVED });
       return { id, isNew: true };
     });
+    if (!made.isNew) await takeBack(store, id, ahead, expiry);
+    return made;
   }
 
   /**
@@ -103,7 +102,7 @@ export class Queues {
       const record = last === null ? undefined : store.queues.get(last);
       if (last === null || !record) return null;
       this.#put(keys, id, { ...record, repeats: true, used_at: now });
-      for (const part of BLOBS) void store.blobs.put([id, part], store.blobs.get([last, part])!);
+      for (const { key, value } of store.blobs.getRange(blobsOf(last) as object)) void store.blobs.put([id, key[1]], value);
       void store.forecasts.put(id, store.forecasts.get(last)!);
       for (const { value } of store.batches.getRange(journalOf(last))) {
         // What was handed out again was handed out before.
@@ -218,15 +217,14 @@ export class Queues {
     const { store } = this;
     const record = store.queues.get(id);
     if (!record) return null;
-    const [bytes, ends, weights] = BLOBS.map(part => store.blobs.get([id, part])!) as [Buffer, Buffer, Buffer];
-    const files = { bytes, ends: new Uint32Array(bytesOf(ends), 0, ends.length / 4) };
+    const weights = store.blobs.get([id, 'weights'])!;
     const journal = [...store.batches.getRange(journalOf(id))].map(({ value }) => value);
     const queue = new Queue(
       new Float64Array(bytesOf(weights), 0, weights.length / 8),
       this.#outlook(record),
       journal,
     );
-    return { record, queue, files, saved: SAVED };
+    return { record, queue, saved: SAVED };
   }
 }
 
@@ -234,7 +232,11 @@ function journalOf(id: string): { start: [string, number]; end: [string, number]
   return { start: [id, 0], end: [id, Infinity] };
 }
 
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): Buffer {
+function blobsOf(id: string): { start: [string, number]; end: [string, string] } {
+  return { start: [id, -Infinity], end: [id, '\u{10FFFF}'] };
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 

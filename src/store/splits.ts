@@ -2,8 +2,9 @@ import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
 import { segment, type Segments } from '../wire/segments.js';
+import { type Pieces, putAhead, putPieces, takeBack } from './blobs.js';
 import { digest } from './digest.js';
-import { commit, type Store } from './open.js';
+import { commit, type ExpiryKey, type Store } from './open.js';
 import type { Millis, SplitRecord } from './records.js';
 
 /** ci_build_id null: a fixed split, the same for every CI build of the triple. */
@@ -43,25 +44,18 @@ export async function installSplit(
   split: SplitRecord,
   { answers, forecast }: SplitPlan,
 ): Promise<SplitRecord> {
-  const put = (from: number, end: number) => {
-    for (let node = from; node < end; node++) void store.blobs.put([split.id, node], segment(answers, node));
-  };
-  const expire = () => void store.expiry.put([split.created_at, 'split', key, split.id], true);
-  const last = split.node_total - (split.node_total % limits.putsPerTurn);
-  for (let from = 0; from < last; from += limits.putsPerTurn) {
-    // Of many nodes not at once, and nobody finds it yet. If another is faster, it expires.
-    await commit(store, () => {
-      if (from === 0) expire();
-      put(from, from + limits.putsPerTurn);
-    });
-  }
-  return commit(store, () => {
+  const pieces: Pieces = { owner: split.id, count: split.node_total, piece: node => segment(answers, node) };
+  const expiry: ExpiryKey = [split.created_at, 'split', key, split.id];
+  const ahead = await putAhead(store, pieces, expiry);
+  const inForce = await commit(store, () => {
     const installed = store.splits.get(key);
     if (installed) return installed;
-    put(last, split.node_total);
+    putPieces(store, pieces, ahead);
     void store.splits.put(key, split);
     void store.forecasts.put(split.id, { v: 1, ...forecast });
-    expire();
+    void store.expiry.put(expiry, true);
     return split;
   });
+  if (inForce.id !== split.id) await takeBack(store, split.id, ahead, expiry);
+  return inForce;
 }

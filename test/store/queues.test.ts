@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../src/engine/queue.js';
+import { filesOf } from '../../src/store/file-blocks.js';
 import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
-import { segment, toSegments } from '../../src/wire/segments.js';
-import { FORECAST, queueRecord, temporaryStore } from './temporary-store.js';
+import { toSegments } from '../../src/wire/segments.js';
+import { FORECAST, queueRecord, recordsByTable, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -66,15 +67,25 @@ describe('a queue in the store', () => {
     expect(new Set(created.map(({ id }) => id)).size).toBe(1);
     expect(created.filter(({ isNew }) => isNew).length).toBe(1);
     expect(store.queues.getCount()).toBe(1);
-    expect(store.blobs.getCount()).toBe(3);
+    expect(store.blobs.getCount()).toBe(2);
     expect(findQueue(store, keys)).toBe(created[0]!.id);
   });
 
-  it('hands out its files as they were listed', async () => {
-    const queues = new Queues(temporaryStore(), ROOMY);
-    const { id } = await create(queues, queueKeys(1, triple, 'build-1'), 3);
-    const texts = await queues.update(id, ({ files }) => ({ value: all(3).map(file => segment(files, file).toString()) }), NOW);
-    expect(texts).toEqual(all(3).map(pathOf));
+  it.each([3, 64, 65, 200])('has its %d files as they were listed', async count => {
+    const store = temporaryStore();
+    const { id } = await create(new Queues(store, ROOMY), queueKeys(1, triple, 'build-1'), count);
+    expect(filesOf(store, id, all(count))).toEqual(all(count).map(pathOf));
+    expect(filesOf(store, id, [count - 1, 0])).toEqual([count - 1, 0].map(pathOf));
+  });
+
+  it('that is large is whole, and leaves nothing of what came too late', async () => {
+    const store = temporaryStore();
+    const queues = new Queues(store, ROOMY);
+    const keys = queueKeys(1, triple, 'build-1');
+    const created = await Promise.all([0, 1, 2].map(() => create(queues, keys, 40_000)));
+    expect(created.map(({ isNew }) => isNew)).toEqual([true, false, false]);
+    expect(filesOf(store, created[0]!.id, [0, 31_999, 32_000, 39_999])).toEqual([0, 31_999, 32_000, 39_999].map(pathOf));
+    expect(recordsByTable(store)).toMatchObject({ queues: 1, expiry: 1, blobs: 40_000 / 64 + 1 });
   });
 
   it('is another one for another project, build, commit, branch or node_total', () => {
