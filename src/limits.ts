@@ -51,7 +51,7 @@ export const limits = {
   /** Those measured so long before the last one of their file are gone: longer than a build takes. */
   staleCaseMilliseconds: 21_600_000,
   /** About as many records one step of the expiry sweep deletes, or paths it looks at; the pause between two steps. */
-  expiredPerStep: 200,
+  expiredPerStep: 400,
   pathsPerStep: 500,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,

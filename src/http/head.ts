@@ -34,10 +34,11 @@ export function headerFields(prefixes: readonly string[]): HeaderFields {
 /** Copies what is needed from a request's head, and refuses what the parser let through. */
 export function readHead(req: HttpRequest, fields: HeaderFields): Head {
   const query = req.getQuery() ?? '';
+  const url = req.getUrl();
   const head: Head = {
     method: req.getMethod().toUpperCase(),
     // An endpoint configured with a trailing slash makes clients send "//v1/...".
-    path: req.getUrl().replace(/^\/{2,}/, '/'),
+    path: url.startsWith('//') ? url.replace(/^\/{2,}/, '/') : url,
     query,
     id: '',
     host: '',

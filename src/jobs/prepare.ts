@@ -12,7 +12,7 @@ import { knownTimes } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
-import { type KeptPeople, type People, separatePeople } from '../wire/people.js';
+import { type People, separatePeople } from '../wire/people.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
 import { toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
@@ -44,7 +44,6 @@ export function prepareSubset(_store: Store, sent: Sent, _project: number, { isP
 
 export interface PreparedSplit {
   message: Omit<SplitMessage, 'test_files' | keyof People>;
-  people: KeptPeople;
   key: string;
   /** Null when this request starts no split, or there is one already. */
   plan: SplitPlan | null;
@@ -56,11 +55,11 @@ export function prepareSplit(
   project: number,
   { isPooled }: PrepareOptions,
 ): PreparedSplit {
-  const { rest, people } = separatePeople(toSplitMessage(sent));
+  const whole = toSplitMessage(sent);
+  const key = splitKey(project, whole, whole.fixed_test_suite_split ? null : whole.ci_build_id);
+  if (whole.cache_read_attempt || findSplit(store, key)) return { message: whole, key, plan: null };
+  const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
-  const key = splitKey(project, message, message.fixed_test_suite_split ? null : message.ci_build_id);
-  const prepared = { message, people, key };
-  if (message.cache_read_attempt || findSplit(store, key)) return { ...prepared, plan: null };
   const paths = distinctPaths(test_files);
   const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), SPLIT_PERCENTILE);
   const json = toJson(files);
@@ -72,15 +71,15 @@ export function prepareSplit(
     return `{"build_distribution_id":"${id}","node_index":${node},"test_files":[${test_files}]}`;
   });
   return {
-    ...prepared,
-    plan: { id, answers: toSegments(answers), forecast: forecast(files, weights, message.node_total, packing) },
+    message,
+    key,
+    plan: { id, people, answers: toSegments(answers), forecast: forecast(files, weights, message.node_total, packing) },
   };
 }
 
 export interface PreparedQueue {
   message: Omit<QueueMessage, 'test_files' | keyof People>;
   keys: QueueKeys;
-  people: KeptPeople;
   /** Null when this request starts no queue, or there is one already. */
   plan: QueuePlan | null;
 }
@@ -91,12 +90,13 @@ export function prepareQueue(
   project: number,
   { pullCost, isPooled }: PrepareOptions,
 ): PreparedQueue {
-  const { rest, people } = separatePeople(toQueueMessage(sent));
+  const whole = toQueueMessage(sent);
+  const keys = queueKeys(project, whole, whole.node_build_id);
+  // Nearly every request: nothing is taken apart for it.
+  if (!initializes(whole) || findQueue(store, keys)) return { message: whole, keys, plan: null };
+  const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
-  const keys = queueKeys(project, message, message.node_build_id);
-  const prepared = { message, keys, people, plan: null };
-  if (!initializes(message) || findQueue(store, keys)) return prepared;
-  if (message.fixed_queue_split && findLastQueue(store, keys)) return prepared;
+  if (message.fixed_queue_split && findLastQueue(store, keys)) return { message, keys, plan: null };
   const paths = distinctPaths(test_files);
   const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), QUEUE_PERCENTILE);
   const weights = weightsOf(files);
@@ -104,9 +104,11 @@ export function prepareQueue(
   const isGuessed = unknownFiles(files) > files.length / 2;
   const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
   return {
-    ...prepared,
+    message,
+    keys,
     plan: {
-      files: toSegments(toJson(files)),
+      people,
+      files: toSegments(toJson(files).map(file => `,${file}`)),
       weights,
       guessed: isGuessed,
       forecast: forecast(files, weights, nodeTotal, expectation),

@@ -3,7 +3,7 @@ import type { Batch } from '../engine/queue.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { lastSubsetId } from '../store/builds.js';
-import { filesOf } from '../store/file-blocks.js';
+import { listOfFiles } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue } from '../store/queue-keys.js';
 import type { OpenQueue } from '../store/queues.js';
@@ -17,7 +17,7 @@ import type { Context } from './context.js';
 export async function queueForNode(context: Context, request: Request): Promise<Answer> {
   const { store, queues, jobs, now, log } = context;
   const { project, prepared } = await jobs.post('prepareQueue', request.body, projectOfHeader(context, request));
-  const { message, keys, plan, people } = prepared;
+  const { message, keys, plan } = prepared;
   const { node_index, node_total, can_initialize_queue, fixed_queue_split } = message;
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull && can_initialize_queue;
@@ -31,7 +31,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
   if (id === null && plan) {
     const { nodeBuild: name, build } = keys;
     const times = { created_at: at, used_at: at };
-    const record: QueueRecord = { v: 1, name, node_total, guessed: plan.guessed, repeats: false, people, ...times, build };
+    const record: QueueRecord = { v: 1, name, node_total, guessed: plan.guessed, repeats: false, people: plan.people, ...times, build };
     ({ id, isNew } = await queues.create(keys, randomUUID(), record, plan));
   }
   if (id === null) {
@@ -79,7 +79,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
 function batchBody(store: Store, id: string, { record }: OpenQueue, { build_subset_id, files }: Batch): string {
   // Based on a recorded subset, a batch is no queue's.
   const head = JSON.stringify({ queue_name: build_subset_id === null ? record.name : null, build_subset_id });
-  return `${head.slice(0, -1)},"test_files":[${filesOf(store, id, files).join()}]}`;
+  return `${head.slice(0, -1)},"test_files":${listOfFiles(store, id, files)}}`;
 }
 
 /** Where the build that the queue belongs to is seen. */

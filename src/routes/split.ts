@@ -9,12 +9,12 @@ import type { Context } from './context.js';
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
   const { prepared } = await jobs.post('prepareSplit', request.body, projectOfHeader(context, request));
-  const { message, people, key, plan } = prepared;
+  const { message, key, plan } = prepared;
   const { node_index, node_total } = message;
   let split = findSplit(store, key);
   if (!split && plan) {
     const at = now();
-    const record: SplitRecord = { v: 1, id: plan.id, node_total, people, created_at: at, used_at: at };
+    const record: SplitRecord = { v: 1, id: plan.id, node_total, people: plan.people, created_at: at, used_at: at };
     split = await installSplit(store, key, record, plan);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');

@@ -26,8 +26,12 @@ const routes = new Map(Object.entries(table));
 /** Finds and runs a request's handler. Throws the faults of a request that has none. */
 export function route(context: Context, request: Request): Answer | Promise<Answer> {
   const { path } = request;
-  const id = /^\/v1\/builds\/([^/]+)$/.exec(path)?.[1] ?? '';
-  const methods = routes.get(id === '' ? path : '/v1/builds/:id');
+  let id = '';
+  let methods = routes.get(path);
+  if (!methods) {
+    id = /^\/v1\/builds\/([^/]+)$/.exec(path)?.[1] ?? '';
+    if (id !== '') methods = routes.get('/v1/builds/:id');
+  }
   if (!methods) {
     if (path.startsWith('/v2/')) throw faults.versionUnknown();
     throw faults.pathUnknown(request.method, path);
@@ -44,6 +48,7 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
 
 /** Many clients send no type or a careless one: refused is only what plainly is something else. */
 function maybeJson(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
   const type = contentType.split(';')[0]!.trim().toLowerCase();
   return (
     type === '' ||

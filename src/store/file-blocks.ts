@@ -3,13 +3,14 @@ import type { Pieces } from './blobs.js';
 import type { Store } from './open.js';
 
 /**
- * The test files of a queue, each as JSON, slowest first: in blocks, because a pull reads those of one batch, which lie
- * together. A block is the ends of its files (4 bytes each, little-endian, from behind the last end), then their JSON.
+ * The test files of a queue, each as JSON behind a comma, slowest first: in blocks, because a pull reads those of one
+ * batch, which lie together. A block is the ends of its files (4 bytes each, little-endian, from behind the last), then
+ * the text.
  */
 const FILES_PER_BLOCK = 64;
 const END = 4;
 
-/** The blocks of a queue's files. */
+/** The blocks of a queue's files, each piece of which begins with a comma. */
 export function blocksOf(queue: string, files: Segments): Pieces {
   const { ends } = files;
   return {
@@ -27,17 +28,24 @@ export function blocksOf(queue: string, files: Segments): Pieces {
   };
 }
 
-/** The JSON of some files of a queue. */
-export function filesOf(store: Store, queue: string, files: readonly number[]): string[] {
+/** Some files of a queue as a JSON array. */
+export function listOfFiles(store: Store, queue: string, files: readonly number[]): string {
+  let list = '';
   let block = -1;
   let bytes: Buffer = Buffer.alloc(0);
-  const text = END * FILES_PER_BLOCK;
-  return files.map(file => {
-    const of = Math.floor(file / FILES_PER_BLOCK);
+  for (let i = 0; i < files.length; i++) {
+    const first = files[i]!;
+    const of = Math.floor(first / FILES_PER_BLOCK);
     // Valid until the next read.
     if (of !== block) bytes = store.blobs.getBinaryFast([queue, (block = of)])!;
-    const i = file % FILES_PER_BLOCK;
-    const start = i === 0 ? 0 : bytes.readUInt32LE(END * (i - 1));
-    return bytes.toString('utf8', text + start, text + bytes.readUInt32LE(END * i));
-  });
+    // What follows one another there is taken at once.
+    let last = first;
+    while (files[i + 1] === last + 1 && (last + 1) % FILES_PER_BLOCK > 0) last = files[++i]!;
+    list += bytes.toString('utf8', endAt(bytes, (first % FILES_PER_BLOCK) - 1), endAt(bytes, last % FILES_PER_BLOCK));
+  }
+  return `[${list.slice(1)}]`;
+}
+
+function endAt(bytes: Buffer, file: number): number {
+  return END * FILES_PER_BLOCK + (file < 0 ? 0 : bytes.readUInt32LE(END * file));
 }

@@ -3,6 +3,7 @@ import { type Batch, Queue } from '../engine/queue.js';
 import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { QueueOutlook } from '../plan/queue/batch.js';
+import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
 import { putAhead, putPieces, takeBack } from './blobs.js';
 import { blocksOf } from './file-blocks.js';
@@ -12,7 +13,8 @@ import type { Millis, QueueRecord } from './records.js';
 
 /** What a queue starts with. */
 export interface QueuePlan {
-  /** JSON of each test file, slowest first. */
+  people: KeptPeople;
+  /** JSON of each test file behind a comma, slowest first. */
   files: Segments;
   /** See weight.ts. */
   weights: Float64Array;

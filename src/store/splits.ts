@@ -1,6 +1,7 @@
 import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
+import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
 import { type Pieces, putAhead, putPieces, takeBack } from './blobs.js';
 import { digest } from './digest.js';
@@ -32,6 +33,7 @@ export function answerOfSplit(store: Store, split: SplitRecord, node_index: numb
 /** What a split starts with. */
 export interface SplitPlan {
   id: string;
+  people: KeptPeople;
   /** The answer to each node, as JSON. */
   answers: Segments;
   forecast: Forecast;

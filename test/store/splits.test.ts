@@ -10,6 +10,7 @@ const triple = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, created_at: NOW, used_at: NOW });
 const planOf = (id: string, node_total = 3) => ({
   id,
+  people: NOBODY,
   answers: toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }]))),
   forecast: FORECAST,
 });
@@ -72,7 +73,7 @@ describe('a split', () => {
   it('keeps text beyond ASCII and nodes without files', async () => {
     const store = temporaryStore();
     const texts = ['[{"path":"spec/größe_спец_測試.rb"}]', '[]', '[]'];
-    const split = await installSplit(store, 'key', record('split'), { id: 'split', answers: toSegments(texts), forecast: FORECAST });
+    const split = await installSplit(store, 'key', record('split'), { id: 'split', people: NOBODY, answers: toSegments(texts), forecast: FORECAST });
     expect(texts.map((_, node) => answerOfSplit(store, split, node).toString())).toEqual(texts);
   });
 });
