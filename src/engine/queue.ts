@@ -42,6 +42,7 @@ export interface Pull {
 interface Node {
   /** In the order of handing, over all runs. */
   readonly batches: Batch[];
+  readonly byUuid: Map<string, Batch>;
   /** Runs whose last pull left them with nothing: sent again, it has nothing to repeat. */
   readonly emptyHanded: Set<string>;
 }
@@ -153,8 +154,9 @@ export class Queue {
   undelivered(seq: number): boolean {
     const batch = this.#bySeq.get(seq);
     if (!batch || this.#endAnswer(batch, false) > 0 || batch.delivered) return false;
-    const { batches, emptyHanded } = this.#node(batch.node_index);
-    batches.splice(batches.indexOf(batch), 1);
+    const { batches, byUuid, emptyHanded } = this.#node(batch.node_index);
+    batches.splice(batches.lastIndexOf(batch), 1);
+    if (batch.batch_uuid !== null) byUuid.delete(batch.batch_uuid);
     emptyHanded.add(batch.run);
     this.#bySeq.delete(seq);
     this.#pace.missed(batch.node_index);
@@ -163,8 +165,8 @@ export class Queue {
   }
 
   /** The batch that this request, sent again, was answered with before. */
-  #handedBefore({ batches, emptyHanded }: Node, { batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
-    if (batch_uuid !== null) return batches.findLast(batch => batch.batch_uuid === batch_uuid) ?? null;
+  #handedBefore({ batches, byUuid, emptyHanded }: Node, { batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
+    if (batch_uuid !== null) return byUuid.get(batch_uuid) ?? null;
     const last = batches.findLast(batch => batch.run === run);
     // A first request that wants the last split gets all that the node had, the last batch included.
     if (!last || (wantsLastSplit && !last.again)) return null;
@@ -181,8 +183,10 @@ export class Queue {
 
   /** A batch that was handed out, now or before the queue was read back. */
   #add(batch: Batch): void {
-    const { node_index, files, handed_at } = batch;
-    this.#node(node_index).batches.push(batch);
+    const { node_index, files, handed_at, batch_uuid } = batch;
+    const { batches, byUuid } = this.#node(node_index);
+    batches.push(batch);
+    if (batch_uuid !== null) byUuid.set(batch_uuid, batch);
     const weight = files.reduce((sum, file) => sum + this.weights[file]!, 0);
     this.#pace.gets(node_index, weight, handed_at);
     this.#bySeq.set(batch.seq, batch);
@@ -191,7 +195,7 @@ export class Queue {
 
   #node(index: number): Node {
     let node = this.#nodes.get(index);
-    if (!node) this.#nodes.set(index, (node = { batches: [], emptyHanded: new Set() }));
+    if (!node) this.#nodes.set(index, (node = { batches: [], byUuid: new Map(), emptyHanded: new Set() }));
     return node;
   }
 

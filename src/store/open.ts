@@ -110,6 +110,7 @@ export function hasStore(dataDir: string): boolean {
 }
 
 const FILE = 'ballast.lmdb';
+const MAP_BYTES = 2 ** 34;
 
 function open(dataDir: string): Store {
   // safeRestore (missing from lmdb's types): after a power cut only what was flushed is trusted.
@@ -118,6 +119,8 @@ function open(dataDir: string): Store {
     noSubdir: true,
     maxDbs: 32,
     safeRestore: true,
+    // Room in the address space, not on disk or in memory: when a map is outgrown, lmdb keeps it beside the next.
+    mapSize: MAP_BYTES,
     compression: true,
   };
   const root = openLmdb(options);
