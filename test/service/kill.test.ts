@@ -72,6 +72,20 @@ async function expectAllRecorded(ci: Ci, recorded: readonly Recorder[]): Promise
   expect(checked).toBeGreaterThan(ROUNDS * 10);
 }
 
+/** What was measured counts, also what was recorded just before a kill. */
+async function expectAllLearnt(ci: Ci, recorded: readonly Recorder[]): Promise<void> {
+  const server = await ci.server;
+  const measured = recorded.flatMap(({ acknowledged }) => [...acknowledged.values()].flat());
+  const { test_files: planned } = (
+    await server.post('/v1/build_distributions/subset', {
+      ...{ commit_hash: 'next', branch: 'main', node_total: 1, node_index: 0, ci_build_id: 1 },
+      ...{ fixed_test_suite_split: true, cache_read_attempt: false, test_files: measured.map(path => ({ path })) },
+    })
+  ).json as { test_files: { path: string; time_execution: number | null }[] };
+  expect(planned.length).toBe(measured.length);
+  expect(planned.filter(({ time_execution }) => time_execution !== 1)).toEqual([]);
+}
+
 const countByPath = (batches: readonly string[][]) => {
   const counts = new Map(paths.map(path => [path, 0]));
   for (const path of batches.flat()) counts.set(path, counts.get(path)! + 1);
@@ -84,6 +98,9 @@ describe('a server that is killed in the middle of everything, several times', (
     const { batches, recorded } = await runThrough(ci, 'SIGKILL', true);
     expect([...countByPath(batches)].filter(([, count]) => count !== 1)).toEqual([]);
     await expectAllRecorded(ci, recorded);
+    // Once more, with nothing but what the last kill left.
+    await ci.restart('SIGKILL');
+    await expectAllLearnt(ci, recorded);
   });
 
   it('hands out every file to nodes without uuids, twice at most what was on its way', async () => {
