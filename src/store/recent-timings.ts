@@ -3,7 +3,7 @@ import { measureOn } from '../plan/times/branch-timings.js';
 import type { Measurement } from '../plan/times/timing.js';
 import type { Millis } from './records.js';
 import { pathKey } from './path-keys.js';
-import { decodeTimings, encodeTimings, type PathTimings } from './timing-codec.js';
+import { decodeTimings, encodeTimings, headOfTimings, seenAgain } from './timing-codec.js';
 import type { Store } from './open.js';
 
 /**
@@ -12,9 +12,9 @@ import type { Store } from './open.js';
  * nothing is lost with the process. Of the thread that serves; others see what `save` has written.
  */
 export class RecentTimings {
-  /** By path; those that are being written lie below. */
-  #changed = new Map<number, PathTimings>();
-  #saving: ReadonlyMap<number, PathTimings> = new Map();
+  /** By path, as they will be written; those that are being written lie below. */
+  #changed = new Map<number, Buffer>();
+  #saving: ReadonlyMap<number, Buffer> = new Map();
   /** Entries of `unlearnt` whose times are in #changed. */
   #learnt: number[] = [];
   /** Paths by number whose numbers are not on disk. */
@@ -27,7 +27,8 @@ export class RecentTimings {
 
   constructor(readonly store: Pick<Store, 'numbers' | 'paths' | 'timings' | 'pathNames' | 'unlearnt'>) {}
 
-  get(path: number): PathTimings | undefined {
+  /** See timing-codec.ts. */
+  get(path: number): Buffer | undefined {
     return this.#changed.get(path) ?? this.#saving.get(path);
   }
 
@@ -36,12 +37,12 @@ export class RecentTimings {
     const { numbers } = this.store;
     const number = numbers.get(project, path) ?? numbers.make(project, path);
     const changed = this.#changed.get(number);
-    if (changed && now - changed.seen_at < limits.renewMilliseconds) return number;
-    const known = changed ?? this.#saving.get(number) ?? this.#read(number);
+    if (changed && !this.#isDue(changed, now)) return number;
+    const known = changed ?? this.#find(number);
     // A known one is named again where the expiry sweep may be about to forget it: behind that.
-    if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#unnamed.set(number, path);
+    if (!known || this.#isDue(known, now)) this.#unnamed.set(number, path);
     // It is measured next.
-    this.#change(number, { project, seen_at: now, timings: known?.timings ?? [] });
+    this.#change(number, known ? seenAgain(known, now) : encodeTimings({ project, seen_at: now, timings: [] }));
     return number;
   }
 
@@ -57,9 +58,9 @@ export class RecentTimings {
       for (const entry of this.#unnamed) if (some.push(entry) === limits.timingsPerTurn) break;
       let written: Promise<unknown> | null = null;
       for (const [number, path] of some) {
-        const timings = this.get(number) ?? this.#read(number)!;
-        void this.store.paths.put(pathKey(timings.project, path), number);
-        void this.store.timings.put(number, encodeTimings(timings));
+        const bytes = this.#find(number)!;
+        void this.store.paths.put(pathKey(headOfTimings(bytes).project, path), number);
+        void this.store.timings.put(number, bytes);
         written = this.store.pathNames.put(number, JSON.stringify(path));
       }
       await written;
@@ -69,9 +70,10 @@ export class RecentTimings {
 
   /** A path that was seen was measured on the branch. */
   measure(path: number, branch: number, defaultBranch: number | null, measurement: Measurement): void {
-    const known = this.get(path) ?? this.#read(path);
+    const bytes = this.#find(path);
+    const known = bytes && decodeTimings(bytes);
     const timings = known && measureOn(known.timings, branch, defaultBranch, measurement);
-    if (timings) this.#change(path, { project: known.project, seen_at: known.seen_at, timings });
+    if (timings) this.#change(path, encodeTimings({ ...known, timings }));
   }
 
   /** For one more entry of `unlearnt`. */
@@ -115,16 +117,17 @@ export class RecentTimings {
       const turns: Promise<unknown>[] = [];
       let count = 0;
       let written: Promise<unknown> = Promise.resolve();
-      for (const [path, timings] of saving) {
-        written = this.store.timings.put(path, encodeTimings(timings));
+      for (const [path, bytes] of saving) {
+        written = this.store.timings.put(path, bytes);
         if (++count % limits.timingsPerTurn > 0) continue;
         // What is put in one turn is written as one: the last tells of all. A failure waits for its turn below.
         written.catch(() => {});
         turns.push(written);
         await nextTurn();
       }
-      for (const entry of learnt) written = this.store.unlearnt.remove(entry);
       await Promise.all([...turns, written]);
+      for (const entry of learnt) written = this.store.unlearnt.remove(entry);
+      await written;
     } catch (error) {
       // Later, with what was changed meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
@@ -141,13 +144,17 @@ export class RecentTimings {
     this.#timer = setTimeout(save, limits.recentMilliseconds).unref();
   }
 
-  #read(path: number): PathTimings | undefined {
-    const bytes = this.store.timings.getBinaryFast(path);
-    return bytes && decodeTimings(bytes);
+  #find(path: number): Buffer | undefined {
+    return this.get(path) ?? this.store.timings.get(path);
   }
 
-  #change(path: number, timings: PathTimings): void {
-    this.#changed.set(path, timings);
+  /** It is to be noted that the path is seen. */
+  #isDue(bytes: Buffer, now: Millis): boolean {
+    return now - headOfTimings(bytes).seen_at >= limits.renewMilliseconds;
+  }
+
+  #change(path: number, bytes: Buffer): void {
+    this.#changed.set(path, bytes);
     this.#saveSoon();
   }
 }

@@ -135,15 +135,16 @@ function branchesOf(store: Store, project: number, branch: string): [own: number
 function timingOf(store: Store, project: number, path: string, own: number, other: number | null): BranchTiming | undefined {
   const number = store.numbers.get(project, path);
   if (number === undefined) return undefined;
-  const recent = store.recent.get(number);
-  if (recent) return timingOn(recent.timings, own, other);
-  const bytes = store.timings.getBinaryFast(number) ?? store.timings.getBinaryFast(store.numbers.read(project, path) ?? number);
+  const bytes = written(store, number) ?? written(store, store.numbers.read(project, path) ?? number);
   return bytes && decodeTimingOn(bytes, own, other);
 }
 
 function timingsOf(store: Store, number: number): BranchTimings {
-  const recent = store.recent.get(number);
-  if (recent) return recent.timings;
-  const bytes = store.timings.getBinaryFast(number);
+  const bytes = written(store, number);
   return bytes ? decodeTimings(bytes).timings : [];
+}
+
+/** Valid until the next read. */
+function written(store: Store, number: number): Buffer | undefined {
+  return store.recent.get(number) ?? store.timings.getBinaryFast(number);
 }
