@@ -38,7 +38,7 @@ export async function openService(config: Config, log: Logger, now: () => number
     const store = openStore(dataDir);
     closers.push(() => closeStore(store));
     closers.push(await lockFolder(dataDir));
-    await learnRest(store);
+    await learnRest(store, log);
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const pullCost = toWeight(config.pullCostSeconds);

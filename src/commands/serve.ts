@@ -5,9 +5,9 @@ import { openService } from '../service.js';
 /** Serves until SIGTERM or SIGINT, then drains. */
 export async function serve(config: Config): Promise<void> {
   const log = openLog(config.logLevel);
-  const service = await openService(config, log);
   // lmdb leaves a rejection behind when a commit fails (a full disk); whoever waited for it was told.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
+  const service = await openService(config, log);
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return;

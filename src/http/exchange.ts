@@ -67,7 +67,7 @@ export class Exchange {
     try {
       this.#head.body = body;
       const result = this.options.handler(this.#head);
-      if (result instanceof Promise) result.then(this.#write, this.#fail);
+      if (result instanceof Promise) result.then(this.#write).catch(this.#fail);
       else this.#write(result);
     } catch (error) {
       this.#fail(error);

@@ -32,7 +32,7 @@ export default function work(task: Task | null): unknown {
 function done(task: Task): unknown {
   if (task.kind === 'rehearse') return rehearse(store, setup.pullCost);
   try {
-    return answer({ value: task.kind === 'post' ? post(task) : Buffer.from(reads[task.job](store, task.build)) });
+    return answer({ value: task.kind === 'post' ? post(task) : own(reads[task.job](store, task.build)) });
   } catch (error) {
     // A class does not survive the way between threads.
     if (error instanceof Fault) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers } } });
@@ -64,6 +64,13 @@ function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
   else if (value && typeof value === 'object' && !Array.isArray(value)) {
     for (const inner of Object.values(value)) collect(inner, buffers);
   }
+}
+
+/** Bytes of their own, not of Node's shared pool: they are moved to another thread. */
+function own(text: string): Buffer {
+  const bytes = Buffer.from(new ArrayBuffer(Buffer.byteLength(text)));
+  bytes.write(text);
+  return bytes;
 }
 
 /** Where cores are scarce, the thread that answers goes first. */

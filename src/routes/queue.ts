@@ -6,7 +6,7 @@ import { lastSubsetId } from '../store/builds.js';
 import { listOfFiles } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue } from '../store/queue-keys.js';
-import type { OpenQueue } from '../store/queues.js';
+import type { OpenQueue } from '../store/open-queue.js';
 import type { QueueRecord } from '../store/records.js';
 import type { BuildKey } from '../wire/build-key.js';
 import { initializes } from '../wire/queue.js';

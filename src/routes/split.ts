@@ -20,5 +20,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
   if (!split) return json(200, { code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
   await useSplit(store, key, split, now());
-  return { status: 200, body: answerOfSplit(store, split, node_index) };
+  const body = answerOfSplit(store, split, node_index);
+  if (!body) throw faults.expiredMeanwhile('split');
+  return { status: 200, body };
 }

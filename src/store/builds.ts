@@ -60,7 +60,7 @@ export function subsetsOf(store: Store, { number }: Build): Subset[] {
   const names = new Map<number, string>();
   const nameOf = (path: number) => {
     let name = names.get(path);
-    if (name === undefined) names.set(path, (name = JSON.parse(store.pathNames.get(path)!) as string));
+    if (name === undefined) names.set(path, (name = nameOfPath(store, path)));
     return name;
   };
   const range = { start: [number, -1], end: [number, Infinity] };
@@ -71,6 +71,11 @@ export function subsetsOf(store: Store, { number }: Build): Subset[] {
       return { id, node_index: key[1], created_at, test_files };
     })
     .sort((a, b) => b.created_at - a.created_at);
+}
+
+function nameOfPath(store: Store, path: number): string {
+  const name = store.pathNames.get(path);
+  return name === undefined ? `(path ${path}, whose name is lost)` : (JSON.parse(name) as string);
 }
 
 /** The last recorded run of a node since the given time, null when there is none. */

@@ -53,10 +53,13 @@ export async function expirePaths(store: Store, before: Millis, after: number): 
 }
 
 function forget(store: Store, number: number, project: number): void {
-  const path = JSON.parse(store.pathNames.get(number)!) as string;
+  const name = store.pathNames.get(number);
   void store.timings.remove(number);
+  if (name === undefined) return;
+  const path = JSON.parse(name) as string;
+  const key = pathKey(project, path);
   void store.pathNames.remove(number);
-  void store.paths.remove(pathKey(project, path));
+  if (store.paths.get(key) === number) void store.paths.remove(key);
   store.numbers.forget(project, path);
 }
 

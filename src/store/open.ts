@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Batch } from '../engine/queue.js';
-import { faults } from '../fault.js';
+import { Fault, faults } from '../fault.js';
 import { PathNumbers } from './path-numbers.js';
 import type {
   BuildCountRecord,
@@ -166,33 +166,30 @@ function open(dataDir: string): Store {
 }
 
 /**
- * Runs the change in a write transaction and returns its result once it is flushed to disk: it survives
- * kill -9 and a power cut. Transactions run one after the other and each sees what those before it wrote;
- * many share one flush. A change must throw before its first write or not at all: nothing is rolled back. Throws a 503
- * when the disk does not take it.
+ * Runs the change in a write transaction and returns its result once it is flushed to disk (lmdb resolves what it wrote
+ * behind fdatasync): it survives kill -9 and a power cut. Transactions run one after the other and each sees what those
+ * before it wrote; many share one flush. A change must throw before its first write or not at all: nothing is rolled
+ * back. Throws a 503 when the disk does not take it.
  */
 export async function commit<T>(store: Store, change: () => T): Promise<T> {
   let changed = false;
   try {
-    const result = await store.root.transaction(() => {
+    return await store.root.transaction(() => {
       const value = change();
       changed = true;
       return value;
     });
-    await store.root.flushed;
-    return result;
   } catch (error) {
     throw changed ? faults.storeFailed(error) : error;
   }
 }
 
 /** Resolves when what was put, and what was before it, is flushed to disk. Throws as `commit` does. */
-export async function written(store: Store, put: Promise<boolean>, before: Promise<void>): Promise<void> {
+export async function written(put: Promise<unknown>, before: Promise<void>): Promise<void> {
   try {
     await put;
-    await store.root.flushed;
   } catch (error) {
-    throw faults.storeFailed(error);
+    throw error instanceof Fault ? error : faults.storeFailed(error);
   }
   await before;
 }

@@ -14,7 +14,7 @@ export class PathNumbers {
   #count = 0;
   #next: number | null = null;
 
-  constructor(readonly store: Pick<Store, 'paths' | 'pathNames'>) {}
+  constructor(readonly store: Pick<Store, 'paths' | 'pathNames' | 'timings'>) {}
 
   get(project: number, path: string): number | undefined {
     return this.#known.get(project)?.get(path) ?? this.read(project, path);
@@ -30,8 +30,9 @@ export class PathNumbers {
   /** A number for a new path, in force for this thread at once. */
   make(project: number, path: string): number {
     if (this.#next === null) {
-      const [last = 0] = this.store.pathNames.getKeys({ reverse: true, limit: 1 });
-      this.#next = last + 1;
+      const [named = 0] = this.store.pathNames.getKeys({ reverse: true, limit: 1 });
+      const [timed = 0] = this.store.timings.getKeys({ reverse: true, limit: 1 });
+      this.#next = Math.max(named, timed) + 1;
     }
     this.#keep(project, path, this.#next);
     return this.#next++;

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { type Batch, Queue } from '../engine/queue.js';
+import { Queue } from '../engine/queue.js';
 import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
-import type { QueueOutlook } from '../plan/queue/batch.js';
 import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
 import { putAhead, putPieces, takeBack } from './blobs.js';
 import { blocksOf } from './file-blocks.js';
 import { commit, type ExpiryKey, type Store, written } from './open.js';
+import { bytesOf, journalOf, type OpenQueue, outlookOf, readQueue, SAVED, type Verdict } from './open-queue.js';
 import { findLastQueue, findQueue, type QueueKeys } from './queue-keys.js';
 import type { Millis, QueueRecord } from './records.js';
 
@@ -23,32 +23,10 @@ export interface QueuePlan {
   forecast: Forecast;
 }
 
-/** A queue in memory: a cache over the store, read back when asked for. */
-export interface OpenQueue {
-  record: QueueRecord;
-  queue: Queue;
-  /** Settled when what was changed last is on disk. */
-  saved: Promise<void>;
-}
-
-/** What a verb returns, and the entry of the journal that it wrote or erased. */
-export interface Verdict<T> {
-  value: T;
-  journaled?: Batch;
-  erased?: number;
-}
-
-const SAVED = Promise.resolve();
-
-/** Rough bytes that a queue takes in memory: weights, state, journal, maps. */
-const BYTES_PER_QUEUE = 2048;
-const BYTES_PER_FILE = 24;
-const BYTES_PER_NODE = 400;
-
 export class Queues {
   readonly #open: LRUCache<string, OpenQueue>;
-  /** Queues with answers on their way, which only memory knows of: kept whatever the cache's size. */
-  readonly #answering = new Map<string, OpenQueue>();
+  /** Queues with answers or changes on their way, which only memory knows of: kept whatever the cache's size. */
+  readonly #pinned = new Map<string, OpenQueue>();
 
   constructor(
     readonly store: Store,
@@ -57,8 +35,7 @@ export class Queues {
   ) {
     this.#open = new LRUCache({
       maxSize: options.cacheBytes,
-      sizeCalculation: ({ record, queue }) =>
-        BYTES_PER_QUEUE + BYTES_PER_NODE * record.node_total + BYTES_PER_FILE * queue.weights.length,
+      sizeCalculation: bytesOf,
     });
   }
 
@@ -76,14 +53,16 @@ export class Queues {
     const blocks = blocksOf(id, files);
     const expiry: ExpiryKey = [record.used_at, 'queue', id, keys.nodeBuild];
     const ahead = await putAhead(store, blocks, expiry);
-    const made = await this.#committed(id, () => {
+    const made = await this.#committed(id, change => {
       const known = findQueue(store, keys);
       if (known !== null) return { id: known, isNew: false };
       this.#put(keys, id, record);
       putPieces(store, blocks, ahead);
       void store.blobs.put([id, 'weights'], asBuffer(weights));
       void store.forecasts.put(id, { v: 1, ...forecast });
-      this.#keep(id, { record, queue: new Queue(weights, this.#outlook(record)), saved: SAVED });
+      const open = { record, queue: new Queue(weights, outlookOf(record, this.options.pullCost)), saved: SAVED, unsaved: 0 };
+      change(open);
+      this.#keep(id, open);
       return { id, isNew: true };
     });
     if (!made.isNew) await takeBack(store, id, ahead, expiry);
@@ -122,9 +101,10 @@ export class Queues {
     const known = this.#known(id);
     // In memory and in use, nothing but verbs changes it: they need no transaction to run one after the other.
     if (known && now - known.record.used_at < limits.renewMilliseconds) return this.#inMemory(id, known, verb);
-    return this.#committed(id, () => {
-      const open = this.#known(id) ?? this.#read(id);
+    return this.#committed(id, change => {
+      const open = this.#known(id) ?? readQueue(this.store, id, this.options.pullCost);
       if (!open) return null;
+      change(open);
       if (now - open.record.used_at >= limits.renewMilliseconds) {
         open.record.used_at = now;
         void this.store.queues.put(id, open.record);
@@ -145,20 +125,18 @@ export class Queues {
     };
     const known = this.#known(id);
     if (known) await this.#inMemory(id, known, settled);
-    else await this.#committed(id, () => {
-      const open = this.#known(id) ?? this.#read(id);
-      if (open) this.#run(id, open, settled);
+    else await this.#committed(id, change => {
+      const open = this.#known(id) ?? readQueue(this.store, id, this.options.pullCost);
+      if (!open) return;
+      change(open);
+      this.#run(id, open, settled);
     });
   }
 
   /** Drops a queue from memory, when it expires. */
   drop(id: string): void {
     this.#open.delete(id);
-    this.#answering.delete(id);
-  }
-
-  #outlook({ node_total, guessed }: QueueRecord): QueueOutlook {
-    return { nodeTotal: node_total, pullCost: this.options.pullCost, isGuessed: guessed };
+    this.#pinned.delete(id);
   }
 
   #put(keys: QueueKeys, id: string, record: QueueRecord): void {
@@ -169,19 +147,31 @@ export class Queues {
   }
 
   #keep(id: string, open: OpenQueue): void {
-    if (open.queue.isAnswering) this.#answering.set(id, open);
-    else this.#answering.delete(id);
+    if (open.queue.isAnswering || open.unsaved > 0) this.#pinned.set(id, open);
+    else this.#pinned.delete(id);
     if (this.#open.peek(id) !== open) this.#open.set(id, open);
   }
 
+  /** What the queue is answered from now on waits until the change is on disk, as it does. */
+  #save(id: string, open: OpenQueue, change: Promise<unknown>): void {
+    open.unsaved += 1;
+    const saved = written(change, open.saved).finally(() => {
+      open.unsaved -= 1;
+      if (this.#pinned.get(id) === open) this.#keep(id, open);
+    });
+    // Whoever made the change is told of its failure; others ask later, if at all.
+    saved.catch(() => {});
+    open.saved = saved;
+  }
+
   #known(id: string): OpenQueue | undefined {
-    return this.#answering.get(id) ?? this.#open.get(id);
+    return this.#pinned.get(id) ?? this.#open.get(id);
   }
 
   async #inMemory<T>(id: string, open: OpenQueue, verb: (queue: OpenQueue) => Verdict<T>): Promise<T> {
     try {
       const { value, isSaved } = this.#run(id, open, verb);
-      if (isSaved) open.saved = written(this.store, isSaved, open.saved);
+      if (isSaved) this.#save(id, open, isSaved);
       await open.saved;
       return value;
     } catch (error) {
@@ -190,11 +180,18 @@ export class Queues {
     }
   }
 
-  async #committed<T>(id: string, change: () => T): Promise<T> {
+  /** Within a transaction; it tells which queue in memory it is about to change. */
+  async #committed<T>(id: string, transaction: (change: (open: OpenQueue) => void) => T): Promise<T> {
+    let changed: OpenQueue | null = null;
+    const change = (open: OpenQueue) => {
+      changed = open;
+      this.#save(id, open, done);
+    };
+    const done = commit(this.store, () => transaction(change));
     try {
-      return await commit(this.store, change);
+      return await done;
     } catch (error) {
-      this.drop(id);
+      if (changed) this.#forget(id, changed);
       throw error;
     }
   }
@@ -210,28 +207,9 @@ export class Queues {
 
   /** What is in memory may be ahead of the disk: the next request reads it back, unless one did already. */
   #forget(id: string, open: OpenQueue): void {
-    if (this.#answering.get(id) === open) this.#answering.delete(id);
+    if (this.#pinned.get(id) === open) this.#pinned.delete(id);
     if (this.#open.peek(id) === open) this.#open.delete(id);
   }
-
-  /** Within a transaction, which sees whatever was written before. */
-  #read(id: string): OpenQueue | null {
-    const { store } = this;
-    const record = store.queues.get(id);
-    if (!record) return null;
-    const weights = store.blobs.get([id, 'weights'])!;
-    const journal = [...store.batches.getRange(journalOf(id))].map(({ value }) => value);
-    const queue = new Queue(
-      new Float64Array(bytesOf(weights), 0, weights.length / 8),
-      this.#outlook(record),
-      journal,
-    );
-    return { record, queue, saved: SAVED };
-  }
-}
-
-function journalOf(id: string): { start: [string, number]; end: [string, number] } {
-  return { start: [id, 0], end: [id, Infinity] };
 }
 
 function blobsOf(id: string): { start: [string, number]; end: [string, string] } {
@@ -240,9 +218,4 @@ function blobsOf(id: string): { start: [string, number]; end: [string, string] }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
-}
-
-/** A copy that typed arrays can stand on: their start must be aligned. */
-function bytesOf(blob: Buffer): ArrayBuffer {
-  return new Uint8Array(blob).buffer;
 }

@@ -17,9 +17,11 @@ export class RecentTimings {
   #saving: ReadonlyMap<number, Buffer> = new Map();
   /** Entries of `unlearnt` whose times are in #changed. */
   #learnt: number[] = [];
-  /** Paths by number whose numbers are not on disk. */
-  readonly #unnamed = new Map<number, string>();
-  #naming: Promise<void> | null = null;
+  /** Paths whose numbers are not on disk: by number, and the number by key. */
+  readonly #unnamed = new Map<number, { key: string; path: string }>();
+  readonly #made = new Map<string, number>();
+  #naming: Promise<void> = Promise.resolve();
+  #nextNaming: Promise<void> | null = null;
   #saved: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -34,37 +36,46 @@ export class RecentTimings {
 
   /** The number of a path that is recorded now. Of a new path it counts once `name` has resolved. */
   see(project: number, path: string, now: Millis): number {
-    const { numbers } = this.store;
-    const number = numbers.get(project, path) ?? numbers.make(project, path);
+    const number = this.store.numbers.get(project, path) ?? this.#made.get(pathKey(project, path));
+    if (number === undefined) return this.#make(project, path, now);
     const changed = this.#changed.get(number);
     if (changed && !this.#isDue(changed, now)) return number;
     const known = changed ?? this.#find(number);
-    // A known one is named again where the expiry sweep may be about to forget it: behind that.
-    if (!known || this.#isDue(known, now)) this.#unnamed.set(number, path);
+    // Named again where the expiry sweep may be about to forget it: behind that.
+    if (!known || this.#isDue(known, now)) this.#unnamed.set(number, { key: pathKey(project, path), path });
     // It is measured next.
     this.#change(number, known ? seenAgain(known, now) : encodeTimings({ project, seen_at: now, timings: [] }));
     return number;
   }
 
+  #make(project: number, path: string, now: Millis): number {
+    const number = this.store.numbers.make(project, path);
+    const key = pathKey(project, path);
+    this.#unnamed.set(number, { key, path });
+    this.#made.set(key, number);
+    this.#change(number, encodeTimings({ project, seen_at: now, timings: [] }));
+    return number;
+  }
+
   /** Resolves when all paths that were seen before have their numbers on disk; null: they have. */
   name(): Promise<void> | null {
-    if (this.#unnamed.size > 0) this.#naming ??= this.#name().finally(() => (this.#naming = null));
-    return this.#naming;
+    if (this.#unnamed.size === 0) return null;
+    return (this.#nextNaming ??= this.#naming.catch(() => {}).then(() => {
+      this.#nextNaming = null;
+      return (this.#naming = this.#name());
+    }));
   }
 
   async #name(): Promise<void> {
-    while (this.#unnamed.size > 0) {
-      const some: [number, string][] = [];
-      for (const entry of this.#unnamed) if (some.push(entry) === limits.timingsPerTurn) break;
-      let written: Promise<unknown> | null = null;
-      for (const [number, path] of some) {
-        const bytes = this.#find(number)!;
-        void this.store.paths.put(pathKey(headOfTimings(bytes).project, path), number);
-        void this.store.timings.put(number, bytes);
-        written = this.store.pathNames.put(number, JSON.stringify(path));
-      }
-      await written;
-      for (const [number] of some) this.#unnamed.delete(number);
+    const some = [...this.#unnamed];
+    await inTurns(some, ([number, { key, path }]) => {
+      void this.store.paths.put(key, number);
+      void this.store.timings.put(number, this.#find(number)!);
+      return this.store.pathNames.put(number, JSON.stringify(path));
+    });
+    for (const [number, { key }] of some) {
+      this.#unnamed.delete(number);
+      this.#made.delete(key);
     }
   }
 
@@ -108,30 +119,22 @@ export class RecentTimings {
   async #save(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    const saving = this.#changed;
     const learnt = this.#learnt;
+    const saving = new Map<number, Buffer>();
+    const unnamed = new Map<number, Buffer>();
+    // What has no name yet waits for it: nobody could tell what it is of.
+    for (const [path, bytes] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, bytes);
     this.#saving = saving;
-    this.#changed = new Map();
+    this.#changed = unnamed;
     this.#learnt = [];
     try {
-      const turns: Promise<unknown>[] = [];
-      let count = 0;
-      let written: Promise<unknown> = Promise.resolve();
-      for (const [path, bytes] of saving) {
-        written = this.store.timings.put(path, bytes);
-        if (++count % limits.timingsPerTurn > 0) continue;
-        // What is put in one turn is written as one: the last tells of all. A failure waits for its turn below.
-        written.catch(() => {});
-        turns.push(written);
-        await nextTurn();
-      }
-      await Promise.all([...turns, written]);
-      for (const entry of learnt) written = this.store.unlearnt.remove(entry);
-      await written;
+      await inTurns(saving, ([path, bytes]) => this.store.timings.put(path, bytes));
+      await inTurns(learnt, entry => this.store.unlearnt.remove(entry));
     } catch (error) {
       // Later, with what was changed meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
       this.#learnt = [...learnt, ...this.#learnt];
+      this.#saveSoon();
       throw error;
     } finally {
       this.#saving = new Map();
@@ -140,7 +143,7 @@ export class RecentTimings {
 
   #saveSoon(): void {
     if (this.#timer) return;
-    const save = () => void this.save().catch(() => this.#saveSoon());
+    const save = () => void this.save().catch(() => {});
     this.#timer = setTimeout(save, limits.recentMilliseconds).unref();
   }
 
@@ -159,6 +162,18 @@ export class RecentTimings {
   }
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve));
+/** Puts some in a turn of the event loop; resolves when all are written. */
+async function inTurns<T>(all: Iterable<T>, put: (one: T) => Promise<boolean>): Promise<void> {
+  const turns: Promise<unknown>[] = [];
+  let count = 0;
+  let written: Promise<unknown> = Promise.resolve();
+  for (const one of all) {
+    written = put(one);
+    if (++count % limits.putsPerTurn > 0) continue;
+    // What is put in one turn is written as one: the last tells of all. A failure waits for its turn below.
+    written.catch(() => {});
+    turns.push(written);
+    await new Promise(resolve => setImmediate(resolve));
+  }
+  await Promise.all([...turns, written]);
 }

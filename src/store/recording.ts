@@ -143,12 +143,12 @@ export function deleteSubset(store: Store, key: RunKey): number {
   if (build.subsets > 1) {
     const left = { subsets: build.subsets - 1, test_files: build.test_files - subsetCount(bytes) };
     void store.builds.put(key[0], { ...build, ...left });
-    return 2;
+    return 2 + (bytes.length >> 12);
   }
   void store.builds.remove(key[0]);
   void store.buildNumbers.remove(buildIdKey(build.project, build));
   void store.buildNumbers.remove(build.id);
-  return 4 + unindexBuild(store, build);
+  return 4 + (bytes.length >> 12) + unindexBuild(store, build);
 }
 
 function pathOf({ paths }: RecordedRun, i: number): string {

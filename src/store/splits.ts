@@ -25,9 +25,9 @@ export async function useSplit(store: Store, key: string, split: SplitRecord, no
   });
 }
 
-/** The answer to a node. */
-export function answerOfSplit(store: Store, split: SplitRecord, node_index: number): Buffer {
-  return store.blobs.get([split.id, node_index])!;
+/** The answer to a node; undefined when the split expired. */
+export function answerOfSplit(store: Store, split: SplitRecord, node_index: number): Buffer | undefined {
+  return store.blobs.get([split.id, node_index]);
 }
 
 /** What a split starts with. */

@@ -78,10 +78,10 @@ export function headOfTimings(bytes: Buffer): Omit<PathTimings, 'timings'> {
   return { project: bytes.readUInt32BE(1), seen_at: bytes.readUIntBE(5, 6) };
 }
 
-/** A copy that was seen at another time. */
+/** A copy that was seen again. */
 export function seenAgain(bytes: Buffer, at: number): Buffer {
   const copy = Buffer.from(bytes);
-  copy.writeUIntBE(dated(at), 5, 6);
+  copy.writeUIntBE(Math.max(dated(at), headOfTimings(bytes).seen_at), 5, 6);
   return copy;
 }
 

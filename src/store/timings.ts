@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import type { Logger } from '../log.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../plan/times/branch-timings.js';
 import type { KnownTimes } from '../plan/times/estimate.js';
 import { fileOf } from '../plan/times/test-case.js';
@@ -43,18 +44,24 @@ export async function learn(
 }
 
 /** Learns what was recorded just before the process was killed. */
-export async function learnRest(store: Store): Promise<void> {
+export async function learnRest(store: Store, log: Logger): Promise<void> {
   for (const { key: entry, value: runKey } of [...store.unlearnt.getRange()]) {
-    const build = store.builds.get(runKey[0]);
-    const bytes = store.subsets.get(runKey);
-    if (!build || !bytes) {
-      store.recent.learnt(entry);
-      continue;
+    try {
+      await learnEntry(store, entry, runKey);
+    } catch (err) {
+      // Times are worth less than a server that starts.
+      log.error({ err, runKey }, 'the times of a recorded run are not learnt');
     }
-    const { project, branch, id, created_at: began } = build;
-    const { created_at: at, paths, seconds } = decodeSubset(bytes);
-    await learn(store, paths, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
   }
+}
+
+async function learnEntry(store: Store, entry: number, runKey: RunKey): Promise<void> {
+  const build = store.builds.get(runKey[0]);
+  const bytes = store.subsets.get(runKey);
+  if (!build || !bytes) return store.recent.learnt(entry);
+  const { project, branch, id, created_at: began } = build;
+  const { created_at: at, paths, seconds } = decodeSubset(bytes);
+  await learn(store, paths, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
 }
 
 export function kindOf([, , run]: RunKey): RunKind {

@@ -180,7 +180,7 @@ describe('the expiry of a split', () => {
     expect(made.id).toBe('new');
     await sweep(store, NOW + 1);
     expect(findSplit(store, key)).toEqual(made);
-    expect([0, 1, 2].map(node => answerOfSplit(store, made, node).toString())).toEqual([
+    expect([0, 1, 2].map(node => answerOfSplit(store, made, node)!.toString())).toEqual([
       '["new",0]',
       '["new",1]',
       '["new",2]',

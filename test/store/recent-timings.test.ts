@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openLog } from '../../src/log.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import { RecentTimings } from '../../src/store/recent-timings.js';
 import { learnRest } from '../../src/store/timings.js';
@@ -48,11 +49,11 @@ describe('times that were recorded a moment ago', () => {
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 0 }), NOW);
     await recordRun(store, 1, { ...key, node_index: 1 }, run({ 'a_spec.rb': 9 }), NOW + 1);
     const next = asWritten(store);
-    await learnRest(next);
+    await learnRest(next, openLog('silent'));
     expect(secondsOf(next, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([7, null]);
     await next.recent.save();
     expect(store.unlearnt.getCount()).toBe(0);
-    await learnRest(next);
+    await learnRest(next, openLog('silent'));
     expect(secondsOf(next, 1, ['a_spec.rb'])).toEqual([7]);
   });
 });

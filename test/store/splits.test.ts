@@ -24,7 +24,7 @@ describe('a split', () => {
     expect(new Set(installed.map(({ id }) => id))).toEqual(new Set(['split-0']));
     const found = findSplit(store, key)!;
     expect(found).toEqual(record('split-0'));
-    const nodes = [0, 1, 2].map(node => JSON.parse(answerOfSplit(store, found, node).toString()) as unknown);
+    const nodes = [0, 1, 2].map(node => JSON.parse(answerOfSplit(store, found, node)!.toString()) as unknown);
     expect(nodes).toEqual([[{ path: 'split-0/0' }], [{ path: 'split-0/1' }], [{ path: 'split-0/2' }]]);
   });
 
@@ -45,7 +45,7 @@ describe('a split', () => {
     expect(made[0]).toEqual(made[1]);
     const split = findSplit(store, key)!;
     for (const node of [0, 249, 250, 999, 1000]) {
-      expect(JSON.parse(answerOfSplit(store, split, node).toString())).toEqual([{ path: `${split.id}/${node}` }]);
+      expect(JSON.parse(answerOfSplit(store, split, node)!.toString())).toEqual([{ path: `${split.id}/${node}` }]);
     }
     await expire(store, NOW + 1);
     expect(leftovers(store)).toEqual([]);
@@ -74,6 +74,6 @@ describe('a split', () => {
     const store = temporaryStore();
     const texts = ['[{"path":"spec/größe_спец_測試.rb"}]', '[]', '[]'];
     const split = await installSplit(store, 'key', record('split'), { id: 'split', people: NOBODY, answers: toSegments(texts), forecast: FORECAST });
-    expect(texts.map((_, node) => answerOfSplit(store, split, node).toString())).toEqual(texts);
+    expect(texts.map((_, node) => answerOfSplit(store, split, node)!.toString())).toEqual(texts);
   });
 });
