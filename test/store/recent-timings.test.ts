@@ -1,6 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openLog } from '../../src/log.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
+import { listBuilds, subsetsOf } from '../../src/store/builds.js';
+import { PathNumbers } from '../../src/store/path-numbers.js';
 import { RecentTimings } from '../../src/store/recent-timings.js';
 import { learnRest } from '../../src/store/timings.js';
 import { temporaryFolder } from '../harness/server.js';
@@ -59,6 +61,31 @@ describe('times that were recorded a moment ago', () => {
 });
 
 describe('the number of a path', () => {
+  it('is written with its name or not at all: nothing is taken for another path after a kill', async () => {
+    const store = temporaryStore();
+    const first = store.recent.see(1, 'a', NOW);
+    // Somebody else's large suite, while this run waits for its names.
+    await store.recent.save();
+    expect([store.timings.getCount(), store.pathNames.getCount(), store.paths.getCount()]).toEqual([0, 0, 0]);
+    await store.recent.name();
+    expect([store.timings.getCount(), store.pathNames.getCount(), store.paths.getCount()]).toEqual([1, 1, 1]);
+    // As an older crash may have left them.
+    const left = [...store.timings.getRange()][0]!.value;
+    await store.timings.put(first + 5, left);
+    const next = { ...store, numbers: new PathNumbers(store) };
+    expect(new RecentTimings(next).see(1, 'b', NOW)).toBe(first + 6);
+  });
+
+  it('is one, however many runs see a new path before it is written', async () => {
+    const store = temporaryStore();
+    const paths = Array.from({ length: 1000 }, (_, i) => `spec/${i}_spec.rb`);
+    const files = paths.map(path => ({ path, time_execution: 1 }));
+    await Promise.all([0, 1, 2].map(node_index => recordRun(store, 1, { ...key, node_total: 3, node_index }, files, NOW)));
+    expect([store.paths.getCount(), store.pathNames.getCount()]).toEqual([1000, 1000]);
+    const [build] = listBuilds(store, 1, {}, 1).builds;
+    for (const { test_files } of subsetsOf(store, build!)) expect(test_files).toEqual(files);
+  });
+
   it('is its own for ever, and that of no other project', async () => {
     const dataDir = temporaryFolder();
     const numbers: Record<string, number>[] = [];
