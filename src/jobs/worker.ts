@@ -5,6 +5,7 @@ import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { Fault } from '../fault.js';
 import { openStore } from '../store/open.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
+import { toSegments } from '../wire/segments.js';
 import { authenticate } from './authenticate.js';
 import { posts, reads } from './jobs.js';
 import { rehearse } from './rehearse.js';
@@ -32,7 +33,7 @@ export default function work(task: Task | null): unknown {
 function done(task: Task): unknown {
   if (task.kind === 'rehearse') return rehearse(store, setup.pullCost);
   try {
-    return answer({ value: task.kind === 'post' ? post(task) : own(reads[task.job](store, task.build)) });
+    return answer({ value: task.kind === 'post' ? post(task) : toSegments([reads[task.job](store, task.build)]).bytes });
   } catch (error) {
     // A class does not survive the way between threads.
     if (error instanceof Fault) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers } } });
@@ -64,13 +65,6 @@ function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
   else if (value && typeof value === 'object' && !Array.isArray(value)) {
     for (const inner of Object.values(value)) collect(inner, buffers);
   }
-}
-
-/** Bytes of their own, not of Node's shared pool: they are moved to another thread. */
-function own(text: string): Buffer {
-  const bytes = Buffer.from(new ArrayBuffer(Buffer.byteLength(text)));
-  bytes.write(text);
-  return bytes;
 }
 
 /** Where cores are scarce, the thread that answers goes first. */

@@ -8,6 +8,11 @@ export interface Pieces {
   piece(i: number): Buffer;
 }
 
+/** All keys [owner, ...], be the parts numbers or names. */
+export function entriesOf(owner: string): object {
+  return { start: [owner, -Infinity], end: [owner, '\u{10FFFF}'] };
+}
+
 /** Within a write transaction: puts the pieces from one on. */
 export function putPieces(store: Store, { owner, count, piece }: Pieces, from: number): void {
   for (let i = from; i < count; i++) void store.blobs.put([owner, i], piece(i));

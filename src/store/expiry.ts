@@ -1,4 +1,5 @@
 import { limits } from '../limits.js';
+import { entriesOf } from './blobs.js';
 import { commit, type ExpiryKey, type Store } from './open.js';
 import { deleteSubset } from './recording.js';
 import { pathKey } from './path-keys.js';
@@ -126,7 +127,7 @@ function deleteRange(
   most: number,
 ): Done {
   const limit = Math.max(1, most);
-  const keys = [...table.getKeys({ start: [owner, -Infinity], end: [owner, '\u{10FFFF}'], limit } as object)];
+  const keys = [...table.getKeys({ ...entriesOf(owner), limit })];
   for (const key of keys) void table.remove(key as never);
   return { deleted: keys.length, whole: keys.length < limit };
 }

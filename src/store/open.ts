@@ -184,12 +184,11 @@ export async function commit<T>(store: Store, change: () => T): Promise<T> {
   }
 }
 
-/** Resolves when what was put, and what was before it, is flushed to disk. Throws as `commit` does. */
-export async function written(put: Promise<unknown>, before: Promise<void>): Promise<void> {
+/** Resolves when what was put is flushed to disk. Throws a 503 when the disk does not take it. */
+export async function written(put: Promise<unknown>): Promise<void> {
   try {
     await put;
   } catch (error) {
     throw error instanceof Fault ? error : faults.storeFailed(error);
   }
-  await before;
 }

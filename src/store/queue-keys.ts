@@ -1,4 +1,5 @@
 import type { BuildKey } from '../wire/build-key.js';
+import { buildIdKey } from './builds.js';
 import { digest } from './digest.js';
 import type { Store } from './open.js';
 
@@ -16,7 +17,7 @@ export function queueKeys(project: number, key: BuildKey, node_build_id: string)
     nodeBuild: digest(project, commit_hash, branch, node_total, node_build_id),
     // Pulls do not ask for it.
     get build() {
-      return digest(project, commit_hash, branch, node_total);
+      return buildIdKey(project, key);
     },
   };
 }

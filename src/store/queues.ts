@@ -4,7 +4,7 @@ import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
-import { putAhead, putPieces, takeBack } from './blobs.js';
+import { entriesOf, putAhead, putPieces, takeBack } from './blobs.js';
 import { blocksOf } from './file-blocks.js';
 import { commit, type ExpiryKey, type Store, written } from './open.js';
 import { bytesOf, journalOf, type OpenQueue, outlookOf, readQueue, SAVED, type Verdict } from './open-queue.js';
@@ -83,7 +83,7 @@ export class Queues {
       const record = last === null ? undefined : store.queues.get(last);
       if (last === null || !record) return null;
       this.#put(keys, id, { ...record, repeats: true, used_at: now });
-      for (const { key, value } of store.blobs.getRange(blobsOf(last) as object)) void store.blobs.put([id, key[1]], value);
+      for (const { key, value } of store.blobs.getRange(entriesOf(last))) void store.blobs.put([id, key[1]], value);
       void store.forecasts.put(id, store.forecasts.get(last)!);
       for (const { value } of store.batches.getRange(journalOf(last))) {
         // What was handed out again was handed out before.
@@ -155,7 +155,8 @@ export class Queues {
   /** What the queue is answered from now on waits until the change is on disk, as it does. */
   #save(id: string, open: OpenQueue, change: Promise<unknown>): void {
     open.unsaved += 1;
-    const saved = written(change, open.saved).finally(() => {
+    const before = open.saved;
+    const saved = written(change).then(() => before).finally(() => {
       open.unsaved -= 1;
       if (this.#pinned.get(id) === open) this.#keep(id, open);
     });
@@ -210,10 +211,6 @@ export class Queues {
     if (this.#pinned.get(id) === open) this.#pinned.delete(id);
     if (this.#open.peek(id) === open) this.#open.delete(id);
   }
-}
-
-function blobsOf(id: string): { start: [string, number]; end: [string, string] } {
-  return { start: [id, -Infinity], end: [id, '\u{10FFFF}'] };
 }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {

@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { measureOn } from '../plan/times/branch-timings.js';
 import type { Measurement } from '../plan/times/timing.js';
 import type { Millis } from './records.js';
 import { pathKey } from './path-keys.js';
+import { Repeated } from './repeated.js';
 import { decodeTimings, encodeTimings, headOfTimings, seenAgain } from './timing-codec.js';
 import type { Store } from './open.js';
 
@@ -20,10 +22,8 @@ export class RecentTimings {
   /** Paths whose numbers are not on disk: by number, and the number by key. */
   readonly #unnamed = new Map<number, { key: string; path: string }>();
   readonly #made = new Map<string, number>();
-  #naming: Promise<void> = Promise.resolve();
-  #nextNaming: Promise<void> | null = null;
-  #saved: Promise<void> = Promise.resolve();
-  #next: Promise<void> | null = null;
+  readonly #naming = new Repeated(() => this.#name());
+  readonly #saves = new Repeated(() => this.#save());
   #timer: NodeJS.Timeout | null = null;
   #nextEntry: number | null = null;
 
@@ -59,11 +59,7 @@ export class RecentTimings {
 
   /** Resolves when all paths that were seen before have their numbers on disk; null: they have. */
   name(): Promise<void> | null {
-    if (this.#unnamed.size === 0) return null;
-    return (this.#nextNaming ??= this.#naming.catch(() => {}).then(() => {
-      this.#nextNaming = null;
-      return (this.#naming = this.#name());
-    }));
+    return this.#unnamed.size === 0 ? null : this.#naming.again();
   }
 
   async #name(): Promise<void> {
@@ -109,11 +105,7 @@ export class RecentTimings {
 
   /** Resolves when all that was changed before is written. */
   save(): Promise<void> {
-    if (this.#changed.size === 0 && this.#learnt.length === 0) return this.#saved;
-    return (this.#next ??= this.#saved.catch(() => {}).then(() => {
-      this.#next = null;
-      return (this.#saved = this.#save());
-    }));
+    return this.#changed.size === 0 && this.#learnt.length === 0 ? this.#saves.last : this.#saves.again();
   }
 
   async #save(): Promise<void> {
@@ -173,7 +165,7 @@ async function inTurns<T>(all: Iterable<T>, put: (one: T) => Promise<boolean>): 
     // What is put in one turn is written as one: the last tells of all. A failure waits for its turn below.
     written.catch(() => {});
     turns.push(written);
-    await new Promise(resolve => setImmediate(resolve));
+    await nextTurn();
   }
   await Promise.all([...turns, written]);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { faults } from '../fault.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { fileOf } from '../plan/times/test-case.js';
 import type { NodeKey } from '../wire/build-key.js';
@@ -8,7 +8,7 @@ import type { RecordedTestFile } from '../wire/test-file.js';
 import { indexBuild, unindexBuild } from './build-index.js';
 import { buildIdKey, lastRun } from './builds.js';
 import { noteBuild } from './default-branch.js';
-import { commit, type Store } from './open.js';
+import { commit, type Store, written } from './open.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
 import { areSameFiles, encodeSubset, subsetCount } from './subset-codec.js';
 import { kindOf, learn, type Learnable } from './timings.js';
@@ -45,16 +45,14 @@ export async function recordSubset(
   now: Millis,
 ): Promise<Recorded> {
   const { recent } = store;
-  if (recent.isFull) await recent.save().catch(unwritable);
+  if (recent.isFull) await written(recent.save());
   const paths = new Uint32Array(run.seconds.length);
-  for (let from = 0; from < paths.length; from += limits.timingsPerTurn) {
-    if (from > 0) await nextTurn();
-    const end = Math.min(paths.length, from + limits.timingsPerTurn);
-    for (let i = from; i < end; i++) {
-      paths[i] = recent.see(project, pathOf(run, i), now);
-    }
+  for (let i = 0; i < paths.length; i++) {
+    if (i > 0 && i % limits.timingsPerTurn === 0) await nextTurn();
+    paths[i] = recent.see(project, pathOf(run, i), now);
   }
-  await recent.name()?.catch(unwritable);
+  const named = recent.name();
+  if (named) await written(named);
   const bytes = encodeSubset({ id: randomUUID(), created_at: now, paths, seconds: run.seconds });
   const put = await commit(store, () => putSubset(store, project, key, bytes, run.hasTestCases, isRetry, now));
   if (typeof put === 'string') return put;
@@ -79,7 +77,7 @@ function putSubset(
   if (last && runsKept(store, known!, key.node_index, last.run) >= limits.runsPerNode) return 'retried too often';
 
   const number = known ?? store.meta.get('nextBuild') ?? 1;
-  const of = build ?? makeBuild(store, project, key, number, now);
+  const of = build ?? makeBuild(store, project, key, idKey, number, now);
   void store.builds.put(number, {
     ...of,
     updated_at: Math.max(now, of.updated_at),
@@ -95,12 +93,19 @@ function putSubset(
   return { project, branch: key.branch, build: of.id, began: of.created_at, at: now, run: kindOf(runKey), entry };
 }
 
-function makeBuild(store: Store, project: number, key: NodeKey, number: number, now: Millis): BuildRecord {
+function makeBuild(
+  store: Store,
+  project: number,
+  key: NodeKey,
+  idKey: string,
+  number: number,
+  now: Millis,
+): BuildRecord {
   const { commit_hash, branch, node_total } = key;
   const before = store.builds.get(number - 1);
   const id = before?.created_at === now ? uuidBelow(before.id) : randomUUID();
   void store.meta.put('nextBuild', number + 1);
-  void store.buildNumbers.put(buildIdKey(project, key), number);
+  void store.buildNumbers.put(idKey, number);
   void store.buildNumbers.put(id, number);
   const places = indexBuild(store, project, { commit_hash, branch, node_total }, number);
   noteBuild(store, project, branch);
@@ -153,12 +158,4 @@ export function deleteSubset(store: Store, key: RunKey): number {
 
 function pathOf({ paths }: RecordedRun, i: number): string {
   return Array.isArray(paths) ? (paths as readonly string[])[i]! : segment(paths as Segments, i).toString();
-}
-
-function unwritable(error: unknown): never {
-  throw faults.storeFailed(error);
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise(resolve => setImmediate(resolve));
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../plan/times/branch-timings.js';
@@ -37,7 +38,7 @@ export async function learn(
   const [own, other] = branchesOf(store, project, branch);
   const of = { build: shortDigest(build), at, began, run };
   for (let i = 0; i < paths.length; i++) {
-    if (i > 0 && i % limits.timingsPerTurn === 0) await new Promise(resolve => setImmediate(resolve));
+    if (i > 0 && i % limits.timingsPerTurn === 0) await nextTurn();
     if (seconds[i]! > 0) store.recent.measure(paths[i]!, own, other, { ...of, seconds: seconds[i]! });
   }
   store.recent.learnt(entry);
@@ -142,16 +143,16 @@ function branchesOf(store: Store, project: number, branch: string): [own: number
 function timingOf(store: Store, project: number, path: string, own: number, other: number | null): BranchTiming | undefined {
   const number = store.numbers.get(project, path);
   if (number === undefined) return undefined;
-  const bytes = written(store, number) ?? written(store, store.numbers.read(project, path) ?? number);
+  const bytes = bytesOf(store, number) ?? bytesOf(store, store.numbers.read(project, path) ?? number);
   return bytes && decodeTimingOn(bytes, own, other);
 }
 
 function timingsOf(store: Store, number: number): BranchTimings {
-  const bytes = written(store, number);
+  const bytes = bytesOf(store, number);
   return bytes ? decodeTimings(bytes).timings : [];
 }
 
 /** Valid until the next read. */
-function written(store: Store, number: number): Buffer | undefined {
+function bytesOf(store: Store, number: number): Buffer | undefined {
   return store.recent.get(number) ?? store.timings.getBinaryFast(number);
 }
