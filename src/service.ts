@@ -39,6 +39,7 @@ export async function openService(config: Config, log: Logger, now: () => number
     closers.push(() => closeStore(store));
     closers.push(await lockFolder(dataDir));
     await learnRest(store, log);
+    await store.journal.fileRest();
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const pullCost = toWeight(config.pullCostSeconds);
@@ -73,7 +74,9 @@ function startSweeping(store: Store, queues: Queues, retentionDays: number, log:
   let stopping = false;
   const sweep = async () => {
     const before = now() - retentionDays * DAY_MILLISECONDS;
-    while (!stopping && (await expireStep(store, before, queue => queues.drop(queue)))) await pause();
+    // What a queue left goes with it.
+    await store.journal.file();
+    while (!stopping && (await expireStep(store, before, key => queues.drop(key)))) await pause();
     // What is being recorded is not looked at.
     await store.recent.save();
     for (let at: number | null = 0; !stopping && at !== null; await pause()) at = await expirePaths(store, before, at);

@@ -100,8 +100,8 @@ interface TreeStats {
 /** Of all tables, and of the lists of tables and of free pages. */
 function usedBytes(store: Store): number {
   const ofTree = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
-  const { root, numbers: _numbers, recent: _recent, ...tables } = store;
+  const { root, ...rest } = store;
   const ofRoot = root.getStats() as { root: TreeStats; free: TreeStats };
-  const ofTables = Object.values(tables).map(table => ofTree((table as Store['meta']).getStats() as TreeStats));
+  const ofTables = Object.values(rest).map(table => ('getStats' in table ? ofTree(table.getStats() as TreeStats) : 0));
   return ofTables.reduce((sum, bytes) => sum + bytes, ofTree(ofRoot.root) + ofTree(ofRoot.free));
 }

@@ -3,8 +3,9 @@ import { forecast, unknownFiles } from '../plan/forecast.js';
 import { expectQueue } from '../plan/queue/expect-queue.js';
 import { pack } from '../plan/split/pack.js';
 import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/times/estimate.js';
+import { buildIdKey } from '../store/builds.js';
 import type { Store } from '../store/open.js';
-import { findLastQueue, findQueue, type QueueKeys, queueKeys } from '../store/queue-keys.js';
+import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { QueuePlan } from '../store/queues.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
 import { findSplit, splitKey, type SplitPlan } from '../store/splits.js';
@@ -79,7 +80,7 @@ export function prepareSplit(
 
 export interface PreparedQueue {
   message: Omit<QueueMessage, 'test_files' | keyof People>;
-  keys: QueueKeys;
+  key: string;
   /** Null when this request starts no queue, or there is one already. */
   plan: QueuePlan | null;
 }
@@ -91,12 +92,12 @@ export function prepareQueue(
   { pullCost, isPooled }: PrepareOptions,
 ): PreparedQueue {
   const whole = toQueueMessage(sent);
-  const keys = queueKeys(project, whole, whole.node_build_id);
+  const key = queueKey(project, whole, whole.node_build_id);
   // Nearly every request: nothing is taken apart for it.
-  if (!initializes(whole) || findQueue(store, keys)) return { message: whole, keys, plan: null };
+  if (!initializes(whole) || findQueue(store, key)) return { message: whole, key, plan: null };
   const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
-  if (message.fixed_queue_split && findLastQueue(store, keys)) return { message, keys, plan: null };
+  if (message.fixed_queue_split && findLastQueue(store, buildIdKey(project, message))) return { message, key, plan: null };
   const paths = distinctPaths(test_files);
   const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), QUEUE_PERCENTILE);
   const weights = weightsOf(files);
@@ -105,7 +106,7 @@ export function prepareQueue(
   const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
   return {
     message,
-    keys,
+    key,
     plan: {
       people,
       files: toSegments(toJson(files).map(file => `,${file}`)),

@@ -1,6 +1,6 @@
 import { faults } from '../fault.js';
 import type { Answer } from '../http/request.js';
-import { commit } from '../store/open.js';
+import { commit } from '../store/commit.js';
 import { json } from './answer.js';
 import type { Context } from './context.js';
 

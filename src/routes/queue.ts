@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Batch } from '../engine/queue.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
-import { lastSubsetId } from '../store/builds.js';
+import type { PreparedQueue } from '../jobs/prepare.js';
+import { buildIdKey, lastSubsetId } from '../store/builds.js';
 import { listOfFiles } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
-import { findLastQueue, findQueue } from '../store/queue-keys.js';
-import type { OpenQueue } from '../store/open-queue.js';
-import type { QueueRecord } from '../store/records.js';
+import type { OpenQueue, Verdict } from '../store/open-queue.js';
+import type { Queues } from '../store/queues.js';
 import type { BuildKey } from '../wire/build-key.js';
 import { initializes } from '../wire/queue.js';
 import { baseUrl, json, projectOfHeader } from './answer.js';
@@ -17,69 +17,79 @@ import type { Context } from './context.js';
 export async function queueForNode(context: Context, request: Request): Promise<Answer> {
   const { store, queues, jobs, now, log } = context;
   const { project, prepared } = await jobs.post('prepareQueue', request.body, projectOfHeader(context, request));
-  const { message, keys, plan } = prepared;
-  const { node_index, node_total, can_initialize_queue, fixed_queue_split } = message;
+  const { message, key } = prepared;
+  const { node_index, can_initialize_queue, fixed_queue_split } = message;
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull && can_initialize_queue;
 
   const at = now();
-  let id = findQueue(store, keys);
-  let isNew = false;
-  if (id === null && can_initialize_queue && fixed_queue_split && findLastQueue(store, keys)) {
-    id = await queues.repeat(keys, randomUUID(), at);
-  }
-  if (id === null && plan) {
-    const { nodeBuild: name, build } = keys;
-    const times = { created_at: at, used_at: at };
-    const record: QueueRecord = { v: 1, name, node_total, guessed: plan.guessed, repeats: false, people: plan.people, ...times, build };
-    ({ id, isNew } = await queues.create(keys, randomUUID(), record, plan));
-  }
-  if (id === null) {
+  const pull = (open: OpenQueue): Verdict<Pulled> => {
+    if (takesNothing) return { value: { open, batch: null } };
+    const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
+    const handed = open.queue.pull(
+      {
+        node_index,
+        run: key,
+        batch_uuid: message.batch_uuid ?? null,
+        isRetry: request.retryCount > 0,
+        hasLeft: request.hasLeft,
+        starts: can_initialize_queue,
+        wantsLastSplit,
+        recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, open.record.created_at) : null,
+      },
+      at,
+    );
+    return { value: { open, batch: handed?.batch ?? null }, ...(handed?.isNew && { change: handed.batch }) };
+  };
+  let pulled = await queues.update(key, pull, at);
+  const made = pulled ? null : await makeQueue(queues, project, prepared, at);
+  if (made) pulled = await queues.update(key, pull, at);
+  if (!pulled) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
-    return can_initialize_queue ? connectFailed(keys.nodeBuild) : endOfQueue(keys.nodeBuild);
+    return can_initialize_queue ? connectFailed(key) : endOfQueue(key);
   }
-
-  const queueId = id;
-  const pulled = await queues.update(
-    queueId,
-    open => {
-      if (takesNothing) return { value: { open, batch: null } };
-      const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
-      const handed = open.queue.pull(
-        {
-          node_index,
-          run: keys.nodeBuild,
-          batch_uuid: message.batch_uuid ?? null,
-          isRetry: request.retryCount > 0,
-          hasLeft: request.hasLeft,
-          starts: can_initialize_queue,
-          wantsLastSplit,
-          recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, open.record.created_at) : null,
-        },
-        at,
-      );
-      return { value: { open, batch: handed?.batch ?? null }, ...(handed?.isNew && { journaled: handed.batch }) };
-    },
-    at,
-  );
-  if (!pulled) throw faults.expiredMeanwhile('queue');
   const { open, batch } = pulled;
   const { name } = open.record;
-  if (takesNothing) return endOfQueue(name, isNew ? null : buildsUrl(context, request, message));
+  if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
   if (!batch) return endOfQueue(name);
   return {
     status: 200,
-    body: batchBody(store, queueId, open, batch),
+    body: batchBody(store, open, batch),
     written: ok => {
-      queues.settle(queueId, batch.seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
+      queues.settle(key, batch.seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
     },
   };
 }
 
-function batchBody(store: Store, id: string, { record }: OpenQueue, { build_subset_id, files }: Batch): string {
+/** Makes the queue that a request asks for when there is none; null when it asks for none. */
+async function makeQueue(
+  queues: Queues,
+  project: number,
+  { message, key, plan }: PreparedQueue,
+  at: number,
+): Promise<{ isNew: boolean } | null> {
+  if (message.can_initialize_queue && message.fixed_queue_split) {
+    const repeated = await queues.repeat(key, buildIdKey(project, message), randomUUID(), at);
+    if (repeated !== null) return { isNew: false };
+  }
+  if (!plan) return null;
+  const { guessed, people } = plan;
+  const { node_total } = message;
+  const times = { created_at: at, used_at: at };
+  const build = buildIdKey(project, message);
+  return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, people, ...times, build }, plan);
+}
+
+interface Pulled {
+  open: OpenQueue;
+  /** Null: there is none for the node. */
+  batch: Batch | null;
+}
+
+function batchBody(store: Store, { id, record }: OpenQueue, { build_subset_id, files }: Batch): Buffer {
   // Based on a recorded subset, a batch is no queue's.
   const head = JSON.stringify({ queue_name: build_subset_id === null ? record.name : null, build_subset_id });
-  return `${head.slice(0, -1)},"test_files":${listOfFiles(store, id, files)}}`;
+  return listOfFiles(store, id, files, `${head.slice(0, -1)},"test_files":`, '}');
 }
 
 /** Where the build that the queue belongs to is seen. */

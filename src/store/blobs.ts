@@ -1,5 +1,6 @@
 import { limits } from '../limits.js';
-import { commit, type ExpiryKey, type Store } from './open.js';
+import { commit } from './commit.js';
+import type { ExpiryKey, Store } from './open.js';
 
 /** What a plan puts into `blobs`: piece i under [owner, i]. */
 export interface Pieces {

@@ -1,6 +1,7 @@
 import { limits } from '../limits.js';
 import { entriesOf } from './blobs.js';
-import { commit, type ExpiryKey, type Store } from './open.js';
+import { commit } from './commit.js';
+import type { ExpiryKey, Store } from './open.js';
 import { deleteSubset } from './recording.js';
 import { pathKey } from './path-keys.js';
 import type { Millis, RunKey } from './records.js';
@@ -13,7 +14,7 @@ import { headOfTimings } from './timing-codec.js';
  *   queue         queue id, key in queuesOfNodeBuild
  *
  * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
- * Returns whether any may be left. `dropped` is told of each queue that is gone.
+ * Returns whether any may be left. `dropped` is told the key of each queue that is gone.
  */
 export function expireStep(store: Store, before: Millis, dropped: (queue: string) => void): Promise<boolean> {
   return commit(store, () => {
@@ -97,7 +98,7 @@ function expire(
         removePointer(store.queuesOfBuild, queue.build, first);
         void store.queues.remove(first);
         void store.forecasts.remove(first);
-        dropped(first);
+        dropped(key[1] as string);
       }
       const batches = deleteRange(store.batches, first, most);
       if (!batches.whole) return batches;

@@ -28,11 +28,23 @@ export function blocksOf(queue: string, files: Segments): Pieces {
   };
 }
 
-/** Some files of a queue as a JSON array. */
-export function listOfFiles(store: Store, queue: string, files: readonly number[]): string {
-  let list = '';
+/** The blocks of a queue, for another with the same files. */
+export function copyOfBlocks(store: Store, from: string, to: string): Pieces {
+  const count = store.blobs.getKeysCount({ start: [from, 0], end: [from, Infinity] });
+  // Should it expire meanwhile, what is put is taken back.
+  return { owner: to, count, piece: block => store.blobs.get([from, block]) ?? Buffer.alloc(0) };
+}
+
+/** Bytes of a file in an answer, generously: more are found when they are needed. */
+const BYTES_PER_FILE = 128;
+const BRACKET = 0x5b;
+
+/** Some files of a queue as a JSON array, at least one, between two texts in ASCII. */
+export function listOfFiles(store: Store, queue: string, files: readonly number[], before: string, after: string): Buffer {
+  let list: Buffer = Buffer.allocUnsafe(before.length + after.length + BYTES_PER_FILE * (files.length + 1));
+  let at = list.write(before, 'latin1');
   let block = -1;
-  let bytes: Buffer = Buffer.alloc(0);
+  let bytes = list;
   for (let i = 0; i < files.length; i++) {
     const first = files[i]!;
     const of = Math.floor(first / FILES_PER_BLOCK);
@@ -41,9 +53,16 @@ export function listOfFiles(store: Store, queue: string, files: readonly number[
     // What follows one another there is taken at once.
     let last = first;
     while (files[i + 1] === last + 1 && (last + 1) % FILES_PER_BLOCK > 0) last = files[++i]!;
-    list += bytes.toString('utf8', endAt(bytes, (first % FILES_PER_BLOCK) - 1), endAt(bytes, last % FILES_PER_BLOCK));
+    const start = endAt(bytes, (first % FILES_PER_BLOCK) - 1);
+    const end = endAt(bytes, last % FILES_PER_BLOCK);
+    const size = at + end - start + 1 + after.length;
+    if (size > list.length) list = Buffer.concat([list], 2 * size);
+    at += bytes.copy(list, at, start, end);
   }
-  return `[${list.slice(1)}]`;
+  // In place of the comma of the first.
+  list[before.length] = BRACKET;
+  at += list.write(`]${after}`, at, 'latin1');
+  return list.subarray(0, at);
 }
 
 function endAt(bytes: Buffer, file: number): number {

@@ -1,7 +1,7 @@
 import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { Store } from './open.js';
-import { findQueue, queueKeys } from './queue-keys.js';
+import { findQueue, queueKey } from './queue-keys.js';
 import { findSplit, splitKey } from './splits.js';
 
 /** What the split of a build was expected to come to; null when there is none. `ci_build_id` null: the fixed split. */
@@ -17,7 +17,7 @@ export function splitForecast(
 
 /** What the queue of a build was expected to come to; null when there is none. */
 export function queueForecast(store: Store, project: number, key: BuildKey, node_build_id: string): Forecast | null {
-  return forecastOf(store, findQueue(store, queueKeys(project, key, node_build_id)));
+  return forecastOf(store, findQueue(store, queueKey(project, key, node_build_id)));
 }
 
 function forecastOf(store: Store, id: string | null): Forecast | null {

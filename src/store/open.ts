@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
-import type { Batch } from '../engine/queue.js';
-import { Fault, faults } from '../fault.js';
+import { type Change, Journal, type TurnRecord } from './journal.js';
 import { PathNumbers } from './path-numbers.js';
 import type {
   BuildCountRecord,
@@ -18,13 +17,13 @@ import type {
 import { RecentTimings } from './recent-timings.js';
 
 /** Raised when older records cannot be read any more. */
-export const STORE_VERSION = 4;
+export const STORE_VERSION = 5;
 
 /**
  * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.
  *
  * table          key                                           value
- * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness'  number
+ * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'filed'  number
  * projects       project (1, 2, ...)                           ProjectRecord
  * projectNames   name                                          project
  * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
@@ -44,7 +43,8 @@ export const STORE_VERSION = 4;
  * queuesOfNodeBuild                                            queue id
  *                digest(project, commit, branch, total, node_build_id)
  * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
- * batches        [queue id, seq]                               Batch      the journal of a queue
+ * journalTurns   number                                        TurnRecord     see journal.ts
+ * batches        [queue id, number of the last turn]           Change[]       the same by queue
  * blobs          [split id, node_index]                        the answer to the node, as JSON
  *                [queue id, block]                             some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         of all of them, in descending order
@@ -73,11 +73,14 @@ export interface Store {
   readonly queues: Database<QueueRecord, string>;
   readonly queuesOfNodeBuild: Database<string, string>;
   readonly queuesOfBuild: Database<string, string>;
-  readonly batches: Database<Batch, [queue: string, seq: number]>;
+  readonly journalTurns: Database<TurnRecord, number>;
+  readonly batches: Database<Change[], [queue: string, turn: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly expiry: Database<true, ExpiryKey>;
   readonly numbers: PathNumbers;
+  /** What is not in `batches` yet. */
+  readonly journal: Journal;
   /** What is not in `timings` yet. */
   readonly recent: RecentTimings;
 }
@@ -100,8 +103,9 @@ export function openStore(dataDir: string): Store {
 
 /** Closes the store. */
 export async function closeStore(store: Store): Promise<void> {
-  // What cannot be written is learnt at the next start.
+  // What cannot be written is learnt and filed at the next start.
   await store.recent.save().catch(() => {});
+  await store.journal.file().catch(() => {});
   await store.root.close();
 }
 
@@ -146,13 +150,15 @@ function open(dataDir: string): Store {
     queues: table('queues'),
     queuesOfNodeBuild: table('queuesOfNodeBuild'),
     queuesOfBuild: table('queuesOfBuild'),
+    // Short-lived, and written before an answer leaves.
+    journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'recent'>;
+  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent'>;
   const numbers = new PathNumbers(tables);
-  const store: Store = { ...tables, numbers, recent: new RecentTimings({ ...tables, numbers }) };
+  const store: Store = { ...tables, numbers, journal: new Journal(tables), recent: new RecentTimings({ ...tables, numbers }) };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);
@@ -163,32 +169,4 @@ function open(dataDir: string): Store {
     );
   }
   return store;
-}
-
-/**
- * Runs the change in a write transaction and returns its result once it is flushed to disk (lmdb resolves what it wrote
- * behind fdatasync): it survives kill -9 and a power cut. Transactions run one after the other and each sees what those
- * before it wrote; many share one flush. A change must throw before its first write or not at all: nothing is rolled
- * back. Throws a 503 when the disk does not take it.
- */
-export async function commit<T>(store: Store, change: () => T): Promise<T> {
-  let changed = false;
-  try {
-    return await store.root.transaction(() => {
-      const value = change();
-      changed = true;
-      return value;
-    });
-  } catch (error) {
-    throw changed ? faults.storeFailed(error) : error;
-  }
-}
-
-/** Resolves when what was put is flushed to disk. Throws a 503 when the disk does not take it. */
-export async function written(put: Promise<unknown>): Promise<void> {
-  try {
-    await put;
-  } catch (error) {
-    throw error instanceof Fault ? error : faults.storeFailed(error);
-  }
 }

@@ -1,4 +1,5 @@
-import { commit, type Store } from './open.js';
+import { commit } from './commit.js';
+import type { Store } from './open.js';
 import type { Millis, ProjectRecord } from './records.js';
 import { newToken, putToken } from './tokens.js';
 

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { measureOn } from '../plan/times/branch-timings.js';
 import type { Measurement } from '../plan/times/timing.js';
+import { inTurns } from './in-turns.js';
 import type { Millis } from './records.js';
 import { pathKey } from './path-keys.js';
 import { Repeated } from './repeated.js';
@@ -152,20 +152,4 @@ export class RecentTimings {
     this.#changed.set(path, bytes);
     this.#saveSoon();
   }
-}
-
-/** Puts some in a turn of the event loop; resolves when all are written. */
-async function inTurns<T>(all: Iterable<T>, put: (one: T) => Promise<boolean>): Promise<void> {
-  const turns: Promise<unknown>[] = [];
-  let count = 0;
-  let written: Promise<unknown> = Promise.resolve();
-  for (const one of all) {
-    written = put(one);
-    if (++count % limits.putsPerTurn > 0) continue;
-    // What is put in one turn is written as one: the last tells of all. A failure waits for its turn below.
-    written.catch(() => {});
-    turns.push(written);
-    await nextTurn();
-  }
-  await Promise.all([...turns, written]);
 }

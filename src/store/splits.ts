@@ -5,7 +5,8 @@ import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
 import { type Pieces, putAhead, putPieces, takeBack } from './blobs.js';
 import { digest } from './digest.js';
-import { commit, type ExpiryKey, type Store } from './open.js';
+import { commit } from './commit.js';
+import type { ExpiryKey, Store } from './open.js';
 import type { Millis, SplitRecord } from './records.js';
 
 /** ci_build_id null: a fixed split, the same for every CI build of the triple. */

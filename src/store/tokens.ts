@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { commit, type Store } from './open.js';
+import { commit } from './commit.js';
+import type { Store } from './open.js';
 import type { Millis, TokenRecord } from './records.js';
 
 /** A token as it may be shown: by its id, from which the token cannot be found. */

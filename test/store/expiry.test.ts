@@ -3,11 +3,12 @@ import { limits } from '../../src/limits.js';
 import { listBuilds } from '../../src/store/builds.js';
 import { expireStep } from '../../src/store/expiry.js';
 import type { Store } from '../../src/store/open.js';
-import { findLastQueue, findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
+import { findLastQueue, findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
 import { answerOfSplit, findSplit, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
 import {
+  BUILD,
   expire,
   leftovers,
   FORECAST,
@@ -40,11 +41,11 @@ const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =
   );
 
 /** With so many nodes that every file is a batch of its own. */
-const queue = (queues: Queues, keys: QueueKeys, id: string, files: number, at = NOW) =>
+const queue = (queues: Queues, key: string, id: string, files: number, at = NOW) =>
   queues.create(
-    keys,
+    key,
     id,
-    queueRecord(keys, files, at),
+    queueRecord(key, files, at),
     {
       people: NOBODY,
       files: toSegments(Array<string>(files).fill('{}')),
@@ -54,16 +55,17 @@ const queue = (queues: Queues, keys: QueueKeys, id: string, files: number, at = 
     },
   );
 
-/** Hands out every file in a batch of its own. */
-function handOut(queues: Queues, id: string, files: number): Promise<unknown> {
-  return Promise.all(Array.from({ length: files }, (_, i) => pull(queues, id, i, `u-${i}`)));
+/** Hands out so many files, each in a batch of its own. */
+async function handOut(queues: Queues, key: string, files: number): Promise<void> {
+  await Promise.all(Array.from({ length: files }, (_, i) => pull(queues, key, i, `u-${i}`)));
+  await queues.store.journal.file();
 }
 
-function pull(queues: Queues, id: string, node_index: number, batch_uuid: string | null): Promise<number | null> {
+function pull(queues: Queues, key: string, node_index: number, batch_uuid: string | null): Promise<number | null> {
   const request = { node_index, run: 'run', batch_uuid, isRetry: false, starts: false, wantsLastSplit: false };
-  return queues.update(id, ({ queue: state }) => {
+  return queues.update(key, ({ queue: state }) => {
     const { batch } = state.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
-    return { value: batch.seq, journaled: batch };
+    return { value: batch.seq, change: batch };
   }, NOW);
 }
 
@@ -91,68 +93,68 @@ async function sweep(store: Store, before: number, dropped: (queue: string) => v
 const HOUR = limits.renewMilliseconds;
 
 describe('the expiry of a queue', () => {
-  const keys = queueKeys(1, triple, 'build-1');
+  const key = queueKey(1, triple, 'build-1');
 
-  it('makes it unreachable at the first step, and deletes thousands of batches piece by piece', async () => {
+  it('makes it unreachable at the first step, and deletes thousands of records piece by piece', async () => {
     const store = temporaryStore();
     const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
-    await queue(queues, keys, 'queue-1', 3000);
-    await handOut(queues, 'queue-1', 3000);
-    expect(store.batches.getCount()).toBe(3000);
+    await queue(queues, key, 'queue-1', 128_000);
+    for (let filings = 0; filings < 10; filings++) await handOut(queues, key, 20);
+    expect(recordsByTable(store)).toMatchObject({ blobs: 2001, batches: 10, journalTurns: 0 });
 
     const dropped: string[] = [];
-    const drop = (id: string) => {
-      dropped.push(id);
-      queues.drop(id);
+    const drop = (of: string) => {
+      dropped.push(of);
+      queues.drop(of);
     };
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
-    expect(findQueue(store, keys)).toBeNull();
-    expect(await queues.update('queue-1', () => ({ value: 'reached' }), NOW)).toBeNull();
-    expect(store.batches.getCount()).toBeGreaterThan(0);
+    expect(findQueue(store, key)).toBeNull();
+    expect(await queues.update(key, () => ({ value: 'reached' }), NOW)).toBeNull();
+    expect(store.blobs.getCount()).toBeGreaterThan(0);
 
     const deleted = await sweep(store, NOW + 1, drop);
     expect(deleted.length).toBeGreaterThan(5);
     expect(Math.max(...deleted)).toBeLessThanOrEqual(MOST);
-    expect(dropped).toEqual(['queue-1']);
+    expect(dropped).toEqual([key]);
     expect(leftovers(store)).toEqual([]);
   });
 
   it('spares a new queue that the same build made while the old one is still being deleted', async () => {
     const store = temporaryStore();
     const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
-    const drop = (id: string) => queues.drop(id);
-    await queue(queues, keys, 'old', 1000);
-    await handOut(queues, 'old', 1000);
+    const drop = (of: string) => queues.drop(of);
+    await queue(queues, key, 'old', 64_000);
+    await handOut(queues, key, 100);
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
-    await queue(queues, keys, 'new', 5, NOW + 1000);
+    await queue(queues, key, 'new', 5, NOW + 1000);
     await sweep(store, NOW + 1, drop);
-    expect(findQueue(store, keys)).toBe('new');
-    expect(findLastQueue(store, keys)).toBe('new');
-    expect(await queues.update('new', ({ queue: state }) => ({ value: state.filesLeft }), NOW)).toBe(5);
+    expect(findQueue(store, key)).toBe('new');
+    expect(findLastQueue(store, BUILD)).toBe('new');
+    expect(await queues.update(key, ({ queue: state }) => ({ value: state.filesLeft }), NOW)).toBe(5);
     expect(recordsByTable(store)).toMatchObject({ queues: 1, blobs: 2, batches: 0 });
   });
 
   it('leaves nothing of an answer that was written meanwhile', async () => {
     const store = temporaryStore();
     const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
-    await queue(queues, keys, 'queue-1', 5);
-    const seq = await pull(queues, 'queue-1', 0, null);
-    await sweep(store, NOW + 1, id => queues.drop(id));
-    await queues.settle('queue-1', seq!, true);
-    await queues.settle('queue-1', seq!, false);
+    await queue(queues, key, 'queue-1', 5);
+    const seq = await pull(queues, key, 0, null);
+    await sweep(store, NOW + 1, of => queues.drop(of));
+    await queues.settle(key, seq!, true);
+    await queues.settle(key, seq!, false);
     expect(leftovers(store)).toEqual([]);
   });
 
   it('leaves the copy that repeats it, which goes as its own time comes', async () => {
     const store = temporaryStore();
     const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
-    const later = queueKeys(1, triple, 'build-2');
-    await queue(queues, keys, 'queue-1', 5);
-    expect(await queues.repeat(later, 'queue-2', NOW + 1000)).toBe('queue-2');
-    await sweep(store, NOW + 500, id => queues.drop(id));
-    expect([findQueue(store, keys), findQueue(store, later)]).toEqual([null, 'queue-2']);
-    expect(await queues.update('queue-2', ({ queue: state }) => ({ value: state.filesLeft }), NOW)).toBe(5);
-    await sweep(store, NOW + 2000, id => queues.drop(id));
+    const later = queueKey(1, triple, 'build-2');
+    await queue(queues, key, 'queue-1', 5);
+    expect(await queues.repeat(later, BUILD, 'queue-2', NOW + 1000)).toBe('queue-2');
+    await sweep(store, NOW + 500, of => queues.drop(of));
+    expect([findQueue(store, key), findQueue(store, later)]).toEqual([null, 'queue-2']);
+    expect(await queues.update(later, ({ queue: state }) => ({ value: state.filesLeft }), NOW)).toBe(5);
+    await sweep(store, NOW + 2000, of => queues.drop(of));
     expect(leftovers(store)).toEqual([]);
   });
 });
@@ -254,14 +256,14 @@ describe('the expiry sweep', () => {
       await subset(store, `c${i % 2}`, at);
       await timings(store, [`spec/${i % 3}_spec.rb`, 'spec/often_spec.rb'], at);
       await split(store, splitKey(1, triple, `${i % 2}`), `split-${i}`, 300, at);
-      const own = queueKeys(1, triple, `build-${i}`);
+      const own = queueKey(1, triple, `build-${i}`);
       await queue(queues, own, `queue-${i}`, 250, at);
-      await handOut(queues, `queue-${i}`, 250);
-      await queues.repeat(queueKeys(1, triple, `repeat-${i}`), `copy-${i}`, at + 50);
+      await handOut(queues, own, 250);
+      await queues.repeat(queueKey(1, triple, `repeat-${i}`), BUILD, `copy-${i}`, at + 50);
     });
     await Promise.all(rounds);
     expect(leftovers(store).length).toBeGreaterThan(10);
-    for (const before of [NOW + 150, NOW + 333, NOW + 2 * HOUR]) await sweep(store, before, id => queues.drop(id));
+    for (const before of [NOW + 150, NOW + 333, NOW + 2 * HOUR]) await sweep(store, before, of => queues.drop(of));
     expect(leftovers(store)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commit, openStore, STORE_VERSION } from '../../src/store/open.js';
+import { commit } from '../../src/store/commit.js';
+import { openStore, STORE_VERSION } from '../../src/store/open.js';
 import { temporaryFolder } from '../harness/server.js';
 import { temporaryStore } from './temporary-store.js';
 

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../src/engine/queue.js';
 import { listOfFiles } from '../../src/store/file-blocks.js';
 import type { Store } from '../../src/store/open.js';
-import { findQueue, queueKeys, type QueueKeys } from '../../src/store/queue-keys.js';
+import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
 import { toSegments } from '../../src/wire/segments.js';
-import { FORECAST, NOBODY, queueRecord, recordsByTable, temporaryStore } from './temporary-store.js';
+import { BUILD, FORECAST, NOBODY, queueRecord, recordsByTable, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
+const KEY = queueKey(1, triple, 'build-1');
 const ROOMY = { cacheBytes: 1e9, pullCost: 0 };
 /** Every request reads its queue back from the store. */
 const NO_ROOM = { cacheBytes: 1, pullCost: 0 };
@@ -18,14 +19,14 @@ const pathOf = (file: number) => JSON.stringify({ path: `spec/${file}_spec.rb`, 
 
 function create(
   queues: Queues,
-  keys: QueueKeys,
+  key: string,
   files = 20,
   { id = randomUUID() as string, at = NOW } = {},
 ) {
   return queues.create(
-    keys,
+    key,
     id,
-    queueRecord(keys, 4, at),
+    queueRecord(key, 4, at),
     {
       people: NOBODY,
       files: toSegments(Array.from({ length: files }, (_, file) => `,${pathOf(file)}`)),
@@ -36,21 +37,21 @@ function create(
   );
 }
 
-function pull(queues: Queues, id: string, node_index: number, given: Partial<Pull> = {}): Promise<Batch | null> {
-  return queues.update(id, ({ queue }) => {
+function pull(queues: Queues, key: string, node_index: number, given: Partial<Pull> = {}): Promise<Batch | null> {
+  return queues.update(key, ({ queue }) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, ...given };
     const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
-    return { value: handed?.batch ?? null, ...(handed?.isNew && { journaled: handed.batch }) };
+    return { value: handed?.batch ?? null, ...(handed?.isNew && { change: handed.batch }) };
   }, NOW);
 }
 
 /** Pulls with a node until the end, each answer written; the files in the order of handing. */
-async function drain(queues: Queues, id: string, node_index: number, uuids: boolean): Promise<number[]> {
+async function drain(queues: Queues, key: string, node_index: number, uuids: boolean): Promise<number[]> {
   const files: number[] = [];
   for (let pulls = 0; pulls < 1000; pulls++) {
-    const batch = await pull(queues, id, node_index, { batch_uuid: uuids ? randomUUID() : null });
+    const batch = await pull(queues, key, node_index, { batch_uuid: uuids ? randomUUID() : null });
     if (!batch) return files;
-    await queues.settle(id, batch.seq, true);
+    await queues.settle(key, batch.seq, true);
     files.push(...batch.files);
   }
   throw new Error(`node ${node_index} was never told the end; it was handed ${files.slice(0, 10).join()}, ...`);
@@ -63,58 +64,54 @@ describe('a queue in the store', () => {
   it('that many nodes create at once is one queue', async () => {
     const store = temporaryStore();
     const queues = new Queues(store, ROOMY);
-    const keys = queueKeys(1, triple, 'build-1');
-    const created = await Promise.all(Array.from({ length: 16 }, () => create(queues, keys)));
+    const created = await Promise.all(Array.from({ length: 16 }, () => create(queues, KEY)));
     expect(new Set(created.map(({ id }) => id)).size).toBe(1);
     expect(created.filter(({ isNew }) => isNew).length).toBe(1);
     expect(store.queues.getCount()).toBe(1);
     expect(store.blobs.getCount()).toBe(2);
-    expect(findQueue(store, keys)).toBe(created[0]!.id);
+    expect(findQueue(store, KEY)).toBe(created[0]!.id);
   });
 
   it.each([3, 64, 65, 200])('has its %d files as they were listed', async count => {
     const store = temporaryStore();
-    const { id } = await create(new Queues(store, ROOMY), queueKeys(1, triple, 'build-1'), count);
+    const { id } = await create(new Queues(store, ROOMY), KEY, count);
     for (const files of [all(count), [count - 1, 0], [0, 2, count - 1]]) {
-      expect(listOfFiles(store, id, files)).toBe(`[${files.map(pathOf).join()}]`);
+      expect(listOfFiles(store, id, files, '{', '}').toString()).toBe(`{[${files.map(pathOf).join()}]}`);
     }
   });
 
   it('that is large is whole, and leaves nothing of what came too late', async () => {
     const store = temporaryStore();
     const queues = new Queues(store, ROOMY);
-    const keys = queueKeys(1, triple, 'build-1');
-    const created = await Promise.all([0, 1, 2].map(() => create(queues, keys, 40_000)));
+    const created = await Promise.all([0, 1, 2].map(() => create(queues, KEY, 40_000)));
     expect(created.map(({ isNew }) => isNew)).toEqual([true, false, false]);
     const some = [0, 31_999, 32_000, 39_999];
-    expect(listOfFiles(store, created[0]!.id, some)).toBe(`[${some.map(pathOf).join()}]`);
+    expect(listOfFiles(store, created[0]!.id, some, '', '').toString()).toBe(`[${some.map(pathOf).join()}]`);
     expect(recordsByTable(store)).toMatchObject({ queues: 1, expiry: 1, blobs: 40_000 / 64 + 1 });
   });
 
   it('is another one for another project, build, commit, branch or node_total', () => {
     const keys = [
-      queueKeys(1, triple, 'build-1'),
-      queueKeys(2, triple, 'build-1'),
-      queueKeys(1, triple, 'build-2'),
-      queueKeys(1, { ...triple, commit_hash: 'abd' }, 'build-1'),
-      queueKeys(1, { ...triple, branch: 'next' }, 'build-1'),
-      queueKeys(1, { ...triple, node_total: 5 }, 'build-1'),
+      queueKey(1, triple, 'build-1'),
+      queueKey(2, triple, 'build-1'),
+      queueKey(1, triple, 'build-2'),
+      queueKey(1, { ...triple, commit_hash: 'abd' }, 'build-1'),
+      queueKey(1, { ...triple, branch: 'next' }, 'build-1'),
+      queueKey(1, { ...triple, node_total: 5 }, 'build-1'),
     ];
-    expect(new Set(keys.map(({ nodeBuild }) => nodeBuild)).size).toBe(keys.length);
-    expect(keys[0]!.build).toBe(keys[2]!.build);
-    expect(new Set(keys.map(key => key.build)).size).toBe(keys.length - 1);
+    expect(new Set(keys).size).toBe(keys.length);
   });
 
   it('is not there before it is created', async () => {
     const store = temporaryStore();
-    expect(findQueue(store, queueKeys(1, triple, 'build-1'))).toBeNull();
+    expect(findQueue(store, queueKey(1, triple, 'build-1'))).toBeNull();
     expect(await new Queues(store, ROOMY).update('unknown', () => ({ value: 'never' }), NOW)).toBeNull();
   });
 
   it('is as it was on disk after a change to it failed', async () => {
     const queues = new Queues(temporaryStore(), ROOMY);
-    const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
-    const failing = queues.update(id, ({ queue }) => {
+    await create(queues, KEY);
+    const failing = queues.update(KEY, ({ queue }) => {
       queue.pull(
         { node_index: 0, run: 'run', batch_uuid: 'u', isRetry: false, starts: false, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false },
         NOW,
@@ -122,7 +119,7 @@ describe('a queue in the store', () => {
       throw new Error('the disk is full');
     }, NOW);
     await expect(failing).rejects.toThrow('the disk is full');
-    expect(sorted(await drain(queues, id, 1, true))).toEqual(all(20));
+    expect(sorted(await drain(queues, KEY, 1, true))).toEqual(all(20));
   });
 });
 
@@ -135,41 +132,41 @@ describe.each([
     ['without uuids', false],
   ])('gives every file to exactly one of several nodes %s', async (_, uuids) => {
     const queues = new Queues(temporaryStore(), options);
-    const { id } = await create(queues, queueKeys(1, triple, 'build-1'), 40);
-    const handed = await Promise.all([0, 1, 2, 3].map(node => drain(queues, id, node, uuids)));
+    await create(queues, KEY, 40);
+    const handed = await Promise.all([0, 1, 2, 3].map(node => drain(queues, KEY, node, uuids)));
     expect(sorted(handed.flat())).toEqual(all(40));
   });
 
   it('gives back what a node left before its answer', async () => {
     const queues = new Queues(temporaryStore(), options);
-    const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
-    const left = (await pull(queues, id, 0))!;
-    await queues.settle(id, left.seq, false);
-    expect(sorted(await drain(queues, id, 1, true))).toEqual(all(20));
+    await create(queues, KEY);
+    const left = (await pull(queues, KEY, 0))!;
+    await queues.settle(KEY, left.seq, false);
+    expect(sorted(await drain(queues, KEY, 1, true))).toEqual(all(20));
   });
 
   it('answers a uuid that comes again with the same batch', async () => {
     const queues = new Queues(temporaryStore(), options);
-    const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
-    const first = (await pull(queues, id, 0, { batch_uuid: 'u-1' }))!;
-    await queues.settle(id, first.seq, true);
-    await pull(queues, id, 0, { batch_uuid: 'u-2' });
-    const again = await pull(queues, id, 0, { batch_uuid: 'u-1' });
+    await create(queues, KEY);
+    const first = (await pull(queues, KEY, 0, { batch_uuid: 'u-1' }))!;
+    await queues.settle(KEY, first.seq, true);
+    await pull(queues, KEY, 0, { batch_uuid: 'u-2' });
+    const again = await pull(queues, KEY, 0, { batch_uuid: 'u-1' });
     expect([again!.seq, again!.files]).toEqual([first.seq, first.files]);
   });
 
   it('has its state on disk at every moment', async () => {
     const store = temporaryStore();
     const queues = new Queues(store, options);
-    const { id } = await create(queues, queueKeys(1, triple, 'build-1'));
+    await create(queues, KEY);
     const handed: number[] = [];
     for (let i = 0; i < 3; i++) {
-      const batch = (await pull(queues, id, i, { batch_uuid: `u-${i}` }))!;
-      await queues.settle(id, batch.seq, true);
+      const batch = (await pull(queues, KEY, i, { batch_uuid: `u-${i}` }))!;
+      await queues.settle(KEY, batch.seq, true);
       handed.push(...batch.files);
     }
     const afterRestart = new Queues(store, options);
-    handed.push(...(await drain(afterRestart, id, 3, true)));
+    handed.push(...(await drain(afterRestart, KEY, 3, true)));
     expect(sorted(handed)).toEqual(all(20));
   });
 });
@@ -179,24 +176,22 @@ describe('queues that push each other out of memory', () => {
     const store = temporaryStore();
     // Room for one of the three.
     const queues = new Queues(store, { cacheBytes: 5000, pullCost: 0 });
-    const ids: string[] = [];
-    for (const name of ['build-1', 'build-2', 'build-3'])
-      ids.push((await create(queues, queueKeys(1, triple, name))).id);
+    const keys = ['build-1', 'build-2', 'build-3'].map(name => queueKey(1, triple, name));
+    for (const key of keys) await create(queues, key);
     const handed = await Promise.all(
-      ids.map(id => Promise.all([0, 1, 2, 3].map(node => drain(queues, id, node, false)))),
+      keys.map(key => Promise.all([0, 1, 2, 3].map(node => drain(queues, key, node, false)))),
     );
     for (const nodes of handed) expect(sorted(nodes.flat())).toEqual(all(20));
   });
 });
 
 describe('a CI build without a queue of its own', () => {
-  const first = queueKeys(1, triple, 'build-1');
-  const second = queueKeys(1, triple, 'build-2');
+  const second = queueKey(1, triple, 'build-2');
 
   async function afterFirst(): Promise<{ store: Store; queues: Queues; id: string }> {
     const store = temporaryStore();
     const queues = new Queues(store, ROOMY);
-    const { id } = await create(queues, first);
+    const { id } = await create(queues, KEY);
     return { store, queues, id };
   }
 
@@ -207,31 +202,32 @@ describe('a CI build without a queue of its own', () => {
 
   it('repeats the newest of its build as a queue of its own, one for all its nodes', async () => {
     const { store, queues, id } = await afterFirst();
-    const newest = await create(queues, queueKeys(1, triple, 'build-3'));
-    const had = await pull(queues, newest.id, 2);
-    const copies = await Promise.all([0, 1, 2].map(() => queues.repeat(second, randomUUID(), NOW)));
+    const third = queueKey(1, triple, 'build-3');
+    const newest = await create(queues, third);
+    const had = await pull(queues, third, 2);
+    const copies = await Promise.all([0, 1, 2].map(() => queues.repeat(second, BUILD, randomUUID(), NOW)));
     expect(new Set(copies).size).toBe(1);
     expect([id, newest.id]).not.toContain(copies[0]);
     expect(findQueue(store, second)).toBe(copies[0]);
-    const again = await pull(queues, copies[0]!, 2, { run: 'other', wantsLastSplit: true });
+    const again = await pull(queues, second, 2, { run: 'other', wantsLastSplit: true });
     expect(again).toMatchObject({ again: true, files: had!.files });
   });
 
   it('shares nothing with the one that it repeats: each of the two hands out every file', async () => {
-    const { queues, id } = await afterFirst();
-    const had = await pull(queues, id, 0);
-    await queues.settle(id, had!.seq, true);
-    const copy = (await queues.repeat(second, randomUUID(), NOW))!;
-    const again = await pull(queues, copy, 0, { run: 'other', wantsLastSplit: true });
-    await queues.settle(copy, again!.seq, true);
-    const [rest, restOfCopy] = await Promise.all([drain(queues, id, 1, true), drain(queues, copy, 1, true)]);
+    const { queues } = await afterFirst();
+    const had = await pull(queues, KEY, 0);
+    await queues.settle(KEY, had!.seq, true);
+    await queues.repeat(second, BUILD, randomUUID(), NOW);
+    const again = await pull(queues, second, 0, { run: 'other', wantsLastSplit: true });
+    await queues.settle(second, again!.seq, true);
+    const [rest, restOfCopy] = await Promise.all([drain(queues, KEY, 1, true), drain(queues, second, 1, true)]);
     expect(sorted([...had!.files, ...rest])).toEqual(all(20));
     expect(sorted([...again!.files, ...restOfCopy])).toEqual(all(20));
   });
 
   it('cannot repeat what no build had', async () => {
     const { queues } = await afterFirst();
-    expect(await queues.repeat(queueKeys(1, { ...triple, commit_hash: 'abd' }, 'build-2'), randomUUID(), NOW)).toBeNull();
+    expect(await queues.repeat(second, 'another', randomUUID(), NOW)).toBeNull();
   });
 
   it('gets one made when it initialises in dynamic mode', async () => {
@@ -239,6 +235,6 @@ describe('a CI build without a queue of its own', () => {
     const made = await create(queues, second);
     expect(made.isNew).toBe(true);
     expect(made.id).not.toBe(id);
-    expect(await queues.repeat(second, randomUUID(), NOW)).toBe(made.id);
+    expect(await queues.repeat(second, BUILD, randomUUID(), NOW)).toBe(made.id);
   });
 });

@@ -2,7 +2,6 @@ import { onTestFinished } from 'vitest';
 import { expireStep, expirePaths } from '../../src/store/expiry.js';
 import { forecast } from '../../src/plan/forecast.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
-import type { QueueKeys } from '../../src/store/queue-keys.js';
 import type { QueueRecord } from '../../src/store/records.js';
 import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import { knownTimes, learn, type Learnable } from '../../src/store/timings.js';
@@ -22,11 +21,13 @@ export const NOBODY = { user_seat: null, build_author: null };
 /** What a plan of no files comes to. */
 export const FORECAST = forecast([], new Float64Array(), 1, { makespan: 0, lowerBound: 0, isBoundByFile: false });
 
+/** The key of the build that all queues are of. */
+export const BUILD = 'build';
+
 /** A queue as it is created. */
-export function queueRecord(keys: QueueKeys, node_total: number, at: number): QueueRecord {
-  const { nodeBuild: name, build } = keys;
+export function queueRecord(name: string, node_total: number, at: number): QueueRecord {
   const times = { created_at: at, used_at: at };
-  return { v: 1, name, node_total, guessed: false, repeats: false, people: NOBODY, ...times, build };
+  return { v: 1, name, node_total, guessed: false, repeats: false, people: NOBODY, ...times, build: BUILD };
 }
 
 /** Records one run of a node, as POST /build_subsets does. */
@@ -67,6 +68,7 @@ export async function expire(
   { dropped = () => {}, stepped = () => {} }: { dropped?: (queue: string) => void; stepped?: () => void } = {},
 ): Promise<void> {
   await store.recent.save();
+  await store.journal.file();
   for (let more = true; more; stepped()) more = await expireStep(store, before, dropped);
   for (let at: number | null = 0; at !== null; stepped()) at = await expirePaths(store, before, at);
 }
@@ -75,7 +77,7 @@ export async function expire(
 export function recordsByTable(store: Store): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [name, table] of Object.entries(store)) {
-    if (name !== 'root' && name !== 'numbers' && name !== 'recent') counts[name] = (table as Store['meta']).getCount();
+    if (name !== 'root' && 'getCount' in table) counts[name] = table.getCount();
   }
   return counts;
 }
