@@ -42,6 +42,8 @@ export interface Pull {
 interface Node {
   /** In the order of handing, over all runs. */
   readonly batches: Batch[];
+  /** Its pulls that are being answered. */
+  readonly answering: { batch: Batch; request: Pull }[];
   readonly byUuid: Map<string, Batch>;
   /** Runs whose last pull left them with nothing: sent again, it has nothing to repeat. */
   readonly emptyHanded: Set<string>;
@@ -56,8 +58,8 @@ export class Queue {
   readonly #pace: Pace;
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
-  /** The pulls being answered, by batch. */
-  readonly #answering = new Map<Batch, Pull[]>();
+  /** How many pulls are being answered. */
+  #answering = 0;
   /** Batches read back from the journal that may not have reached their node. */
   readonly #doubtful = new Set<Batch>();
   #nextSeq = 0;
@@ -89,7 +91,7 @@ export class Queue {
 
   /** Whether answers with batches are on their way. */
   get isAnswering(): boolean {
-    return this.#answering.size > 0;
+    return this.#answering > 0;
   }
 
   get filesLeft(): number {
@@ -103,14 +105,14 @@ export class Queue {
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
     const before = this.#handedBefore(node, request);
-    if (before) return { batch: this.#answer(before, request), isNew: false };
+    if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
     const all = request.wantsLastSplit ? [...new Set(node.batches.flatMap(batch => batch.files))] : [];
     const again = all.length > 0;
     const last = node.batches.at(-1);
     if (again && last?.again && last.run === request.run && last.build_subset_id === request.recordedSubset) {
       // Nothing came in between: the same batch serves, under whatever uuid.
-      return { batch: this.#answer(last, request), isNew: false };
+      return { batch: this.#answer(node, last, request), isNew: false };
     }
     this.#pace.asks(request.node_index, request.starts, now);
     const files = again ? all : this.#takeFor(request.node_index, now);
@@ -133,7 +135,7 @@ export class Queue {
     };
     node.emptyHanded.delete(request.run);
     this.#add(batch);
-    return { batch: this.#answer(batch, request), isNew: true };
+    return { batch: this.#answer(node, batch, request), isNew: true };
   }
 
   /** The answer with the batch was written. Returns the batch when its journal entry is to be renewed. */
@@ -165,14 +167,15 @@ export class Queue {
   }
 
   /** The batch that this request, sent again, was answered with before. */
-  #handedBefore({ batches, byUuid, emptyHanded }: Node, { batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
+  #handedBefore({ batches, answering, byUuid, emptyHanded }: Node, { batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
     if (batch_uuid !== null) return byUuid.get(batch_uuid) ?? null;
     const last = batches.findLast(batch => batch.run === run);
     // A first request that wants the last split gets all that the node had, the last batch included.
     if (!last || (wantsLastSplit && !last.again)) return null;
     if (this.#doubtful.delete(last)) return last;
     // The node closed the connection on which its last answer would come, and asks again on another.
-    if (this.#answering.get(last)?.every(({ hasLeft }) => hasLeft())) return last;
+    const answers = answering.filter(({ batch }) => batch === last);
+    if (answers.length > 0 && answers.every(answer => answer.request.hasLeft())) return last;
     return isRetry && !emptyHanded.has(run) ? last : null;
   }
 
@@ -195,23 +198,25 @@ export class Queue {
 
   #node(index: number): Node {
     let node = this.#nodes.get(index);
-    if (!node) this.#nodes.set(index, (node = { batches: [], byUuid: new Map(), emptyHanded: new Set() }));
+    if (!node) this.#nodes.set(index, (node = { batches: [], answering: [], byUuid: new Map(), emptyHanded: new Set() }));
     return node;
   }
 
-  #answer(batch: Batch, request: Pull): Batch {
-    const requests = this.#answering.get(batch);
-    if (requests) requests.push(request);
-    else this.#answering.set(batch, [request]);
+  #answer({ answering }: Node, batch: Batch, request: Pull): Batch {
+    this.#answering += 1;
+    answering.push({ batch, request });
     return batch;
   }
 
   /** One answer with the batch was written, or its client left. Returns how many others still bring it. */
   #endAnswer(batch: Batch, written: boolean): number {
-    const requests = this.#answering.get(batch) ?? [];
-    const ended = requests.findIndex(({ hasLeft }) => hasLeft() !== written);
-    requests.splice(Math.max(0, ended), 1);
-    if (requests.length === 0) this.#answering.delete(batch);
-    return requests.length;
+    const { answering } = this.#node(batch.node_index);
+    const ended = answering.findIndex(answer => answer.batch === batch && answer.request.hasLeft() !== written);
+    const any = ended < 0 ? answering.findIndex(answer => answer.batch === batch) : ended;
+    if (any >= 0) {
+      answering.splice(any, 1);
+      this.#answering -= 1;
+    }
+    return answering.reduce((count, answer) => count + Number(answer.batch === batch), 0);
   }
 }

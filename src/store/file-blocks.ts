@@ -37,11 +37,16 @@ export function copyOfBlocks(store: Store, from: string, to: string): Pieces {
 
 /** Bytes of a file in an answer, generously: more are found when they are needed. */
 const BYTES_PER_FILE = 128;
+/** Lists are cut from a slab, of which this is left: one allocation for a hundred of them. */
+const SLAB_BYTES = 262_144;
+let slab: Buffer = Buffer.alloc(0);
 const BRACKET = 0x5b;
 
 /** Some files of a queue as a JSON array, at least one, between two texts in ASCII. */
 export function listOfFiles(store: Store, queue: string, files: readonly number[], before: string, after: string): Buffer {
-  let list: Buffer = Buffer.allocUnsafe(before.length + after.length + BYTES_PER_FILE * (files.length + 1));
+  const expected = before.length + after.length + BYTES_PER_FILE * (files.length + 1);
+  if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
+  let list = slab;
   let at = list.write(before, 'latin1');
   let block = -1;
   let bytes = list;
@@ -56,12 +61,13 @@ export function listOfFiles(store: Store, queue: string, files: readonly number[
     const start = endAt(bytes, (first % FILES_PER_BLOCK) - 1);
     const end = endAt(bytes, last % FILES_PER_BLOCK);
     const size = at + end - start + 1 + after.length;
-    if (size > list.length) list = Buffer.concat([list], 2 * size);
+    if (size > list.length) list = Buffer.concat([list.subarray(0, at)], 2 * size);
     at += bytes.copy(list, at, start, end);
   }
   // In place of the comma of the first.
   list[before.length] = BRACKET;
   at += list.write(`]${after}`, at, 'latin1');
+  if (list === slab) slab = slab.subarray(at);
   return list.subarray(0, at);
 }
 

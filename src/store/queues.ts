@@ -26,7 +26,7 @@ export interface QueuePlan {
 /** All queues, each under its key (see queue-keys.ts). */
 export class Queues {
   readonly #open: LRUCache<string, OpenQueue>;
-  /** Queues with answers or changes on their way, which only memory knows of: kept whatever the cache's size. */
+  /** Busy queues for which the cache has no room. */
   readonly #pinned = new Map<string, OpenQueue>();
 
   constructor(
@@ -37,6 +37,7 @@ export class Queues {
     this.#open = new LRUCache({
       maxSize: options.cacheBytes,
       sizeCalculation: bytesOf,
+      dispose: (open, key, reason) => reason === 'evict' && this.#pin(key, open),
     });
   }
 
@@ -139,7 +140,7 @@ export class Queues {
 
   /** In memory, or read back into it; null when there is none. */
   #find(key: string): OpenQueue | null {
-    const known = this.#pinned.get(key) ?? this.#open.get(key);
+    const known = this.#open.get(key) ?? this.#pinned.get(key);
     if (known) return known;
     const id = findQueue(this.store, key);
     const open = id === null ? null : readQueue(this.store, id, this.options.pullCost);
@@ -148,9 +149,16 @@ export class Queues {
   }
 
   #keep(key: string, open: OpenQueue): void {
+    if (this.#open.peek(key) === open) return;
+    this.#open.set(key, open);
+    if (this.#open.peek(key) === open) this.#pinned.delete(key);
+    else this.#pin(key, open);
+  }
+
+  /** Of answers and changes on their way only memory knows. */
+  #pin(key: string, open: OpenQueue): void {
     if (open.queue.isAnswering || open.turn?.isSettled === false) this.#pinned.set(key, open);
     else this.#pinned.delete(key);
-    if (this.#open.peek(key) !== open) this.#open.set(key, open);
   }
 
   /** Should it have expired meanwhile, memory has it no more. */
