@@ -5,7 +5,7 @@ import { inTurns } from './in-turns.js';
 import type { Millis } from './records.js';
 import { pathKey } from './path-keys.js';
 import { Repeated } from './repeated.js';
-import { decodeTimings, encodeTimings, headOfTimings, seenAgain } from './timing-codec.js';
+import { decodeTimings, encodeTimings, type PathTimings } from './timing-codec.js';
 import type { Store } from './open.js';
 
 /**
@@ -14,9 +14,9 @@ import type { Store } from './open.js';
  * nothing is lost with the process. Of the thread that serves; others see what `save` has written.
  */
 export class RecentTimings {
-  /** By path, as they will be written; those that are being written lie below. */
-  #changed = new Map<number, Buffer>();
-  #saving: ReadonlyMap<number, Buffer> = new Map();
+  /** By path; those that are being written lie below. */
+  #changed = new Map<number, PathTimings>();
+  #saving: ReadonlyMap<number, PathTimings> = new Map();
   /** Entries of `unlearnt` whose times are in #changed. */
   #learnt: number[] = [];
   /** Paths whose numbers are not on disk: by number, and the number by key. */
@@ -29,8 +29,7 @@ export class RecentTimings {
 
   constructor(readonly store: Pick<Store, 'numbers' | 'paths' | 'timings' | 'pathNames' | 'unlearnt'>) {}
 
-  /** See timing-codec.ts. */
-  get(path: number): Buffer | undefined {
+  get(path: number): PathTimings | undefined {
     return this.#changed.get(path) ?? this.#saving.get(path);
   }
 
@@ -38,13 +37,11 @@ export class RecentTimings {
   see(project: number, path: string, now: Millis): number {
     const number = this.store.numbers.get(project, path) ?? this.#made.get(pathKey(project, path));
     if (number === undefined) return this.#make(project, path, now);
-    const changed = this.#changed.get(number);
-    if (changed && !this.#isDue(changed, now)) return number;
-    const known = changed ?? this.#find(number);
+    const known = this.#take(number);
     // Named again where the expiry sweep may be about to forget it: behind that.
-    if (!known || this.#isDue(known, now)) this.#unnamed.set(number, { key: pathKey(project, path), path });
-    // It is measured next.
-    this.#change(number, known ? seenAgain(known, now) : encodeTimings({ project, seen_at: now, timings: [] }));
+    if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#unnamed.set(number, { key: pathKey(project, path), path });
+    if (!known) this.#change(number, { project, seen_at: now, timings: [] });
+    else known.seen_at = Math.max(now, known.seen_at);
     return number;
   }
 
@@ -53,7 +50,7 @@ export class RecentTimings {
     const key = pathKey(project, path);
     this.#unnamed.set(number, { key, path });
     this.#made.set(key, number);
-    this.#change(number, encodeTimings({ project, seen_at: now, timings: [] }));
+    this.#change(number, { project, seen_at: now, timings: [] });
     return number;
   }
 
@@ -66,7 +63,7 @@ export class RecentTimings {
     const some = [...this.#unnamed];
     await inTurns(some, ([number, { key, path }]) => {
       void this.store.paths.put(key, number);
-      void this.store.timings.put(number, this.#find(number)!);
+      void this.store.timings.put(number, encodeTimings(this.get(number)!));
       return this.store.pathNames.put(number, JSON.stringify(path));
     });
     for (const [number, { key }] of some) {
@@ -77,10 +74,8 @@ export class RecentTimings {
 
   /** A path that was seen was measured on the branch. */
   measure(path: number, branch: number, defaultBranch: number | null, measurement: Measurement): void {
-    const bytes = this.#find(path);
-    const known = bytes && decodeTimings(bytes);
-    const timings = known && measureOn(known.timings, branch, defaultBranch, measurement);
-    if (timings) this.#change(path, encodeTimings({ ...known, timings }));
+    const known = this.#take(path);
+    if (known) known.timings = measureOn(known.timings, branch, defaultBranch, measurement) ?? known.timings;
   }
 
   /** For one more entry of `unlearnt`. */
@@ -112,15 +107,15 @@ export class RecentTimings {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
     const learnt = this.#learnt;
-    const saving = new Map<number, Buffer>();
-    const unnamed = new Map<number, Buffer>();
+    const saving = new Map<number, PathTimings>();
+    const unnamed = new Map<number, PathTimings>();
     // What has no name yet waits for it: nobody could tell what it is of.
-    for (const [path, bytes] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, bytes);
+    for (const [path, timings] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, timings);
     this.#saving = saving;
     this.#changed = unnamed;
     this.#learnt = [];
     try {
-      await inTurns(saving, ([path, bytes]) => this.store.timings.put(path, bytes));
+      await inTurns(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
       await inTurns(learnt, entry => this.store.unlearnt.remove(entry));
     } catch (error) {
       // Later, with what was changed meanwhile.
@@ -139,17 +134,20 @@ export class RecentTimings {
     this.#timer = setTimeout(save, limits.recentMilliseconds).unref();
   }
 
-  #find(path: number): Buffer | undefined {
-    return this.get(path) ?? this.store.timings.get(path);
+  /** What is known of a path, to be changed. */
+  #take(path: number): PathTimings | undefined {
+    const changed = this.#changed.get(path);
+    if (changed) return changed;
+    const saving = this.#saving.get(path);
+    const bytes = saving ? undefined : this.store.timings.getBinaryFast(path);
+    // What is being written is not changed any more.
+    const known = saving ? { ...saving } : bytes && decodeTimings(bytes);
+    if (known) this.#change(path, known);
+    return known;
   }
 
-  /** It is to be noted that the path is seen. */
-  #isDue(bytes: Buffer, now: Millis): boolean {
-    return now - headOfTimings(bytes).seen_at >= limits.renewMilliseconds;
-  }
-
-  #change(path: number, bytes: Buffer): void {
-    this.#changed.set(path, bytes);
+  #change(path: number, timings: PathTimings): void {
+    this.#changed.set(path, timings);
     this.#saveSoon();
   }
 }

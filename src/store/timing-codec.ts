@@ -78,13 +78,6 @@ export function headOfTimings(bytes: Buffer): Omit<PathTimings, 'timings'> {
   return { project: bytes.readUInt32BE(1), seen_at: bytes.readUIntBE(5, 6) };
 }
 
-/** A copy that was seen again. */
-export function seenAgain(bytes: Buffer, at: number): Buffer {
-  const copy = Buffer.from(bytes);
-  copy.writeUIntBE(Math.max(dated(at), headOfTimings(bytes).seen_at), 5, 6);
-  return copy;
-}
-
 function readTiming(bytes: Buffer, start: number): BranchTiming {
   const flags = bytes[start]!;
   const branch = bytes.readUIntBE(start + 1, 6) || null;

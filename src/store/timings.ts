@@ -4,7 +4,7 @@ import type { Logger } from '../log.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../plan/times/branch-timings.js';
 import type { KnownTimes } from '../plan/times/estimate.js';
 import { fileOf } from '../plan/times/test-case.js';
-import { estimateOf, type RunKind } from '../plan/times/timing.js';
+import { estimateOf, type Measurement, type RunKind } from '../plan/times/timing.js';
 import { toSeconds, toWeight } from '../plan/weight.js';
 import { defaultBranch } from './default-branch.js';
 import { shortDigest } from './digest.js';
@@ -36,10 +36,12 @@ export async function learn(
   { project, branch, build, began, at, run, entry }: Learnable,
 ): Promise<void> {
   const [own, other] = branchesOf(store, project, branch);
-  const of = { build: shortDigest(build), at, began, run };
+  // One for all of them: this is done thousands of times in a row.
+  const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
   for (let i = 0; i < paths.length; i++) {
     if (i > 0 && i % limits.timingsPerTurn === 0) await nextTurn();
-    if (seconds[i]! > 0) store.recent.measure(paths[i]!, own, other, { ...of, seconds: seconds[i]! });
+    measurement.seconds = seconds[i]!;
+    if (measurement.seconds > 0) store.recent.measure(paths[i]!, own, other, measurement);
   }
   store.recent.learnt(entry);
 }
@@ -143,16 +145,15 @@ function branchesOf(store: Store, project: number, branch: string): [own: number
 function timingOf(store: Store, project: number, path: string, own: number, other: number | null): BranchTiming | undefined {
   const number = store.numbers.get(project, path);
   if (number === undefined) return undefined;
-  const bytes = bytesOf(store, number) ?? bytesOf(store, store.numbers.read(project, path) ?? number);
+  const recent = store.recent.get(number);
+  if (recent) return timingOn(recent.timings, own, other);
+  const bytes = store.timings.getBinaryFast(number) ?? store.timings.getBinaryFast(store.numbers.read(project, path) ?? number);
   return bytes && decodeTimingOn(bytes, own, other);
 }
 
 function timingsOf(store: Store, number: number): BranchTimings {
-  const bytes = bytesOf(store, number);
+  const recent = store.recent.get(number);
+  if (recent) return recent.timings;
+  const bytes = store.timings.getBinaryFast(number);
   return bytes ? decodeTimings(bytes).timings : [];
-}
-
-/** Valid until the next read. */
-function bytesOf(store: Store, number: number): Buffer | undefined {
-  return store.recent.get(number) ?? store.timings.getBinaryFast(number);
 }
