@@ -24,7 +24,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
 
   const at = now();
   const pull = (open: OpenQueue): Verdict<Pulled> => {
-    if (takesNothing) return { value: { open, batch: null } };
+    if (takesNothing) return { value: { open, batch: null }, change: null };
     const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
     const handed = open.queue.pull(
       {
@@ -39,7 +39,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
       },
       at,
     );
-    return { value: { open, batch: handed?.batch ?? null }, ...(handed?.isNew && { change: handed.batch }) };
+    return { value: { open, batch: handed?.batch ?? null }, change: handed?.isNew ? handed.batch : null };
   };
   let pulled = await queues.update(key, pull, at);
   const made = pulled ? null : await makeQueue(queues, project, prepared, at);

@@ -16,7 +16,8 @@ export interface OpenQueue {
 /** What a verb returns, and what it changed. */
 export interface Verdict<T> {
   value: T;
-  change?: Change;
+  /** Null: nothing. */
+  change: Change | null;
 }
 
 /** Rough bytes that a queue takes in memory: weights, state, journal, maps. */

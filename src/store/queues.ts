@@ -121,7 +121,7 @@ export class Queues {
     if (!open) return;
     await this.#run(key, open, ({ queue }) => {
       const change = isWritten ? queue.delivered(seq) : queue.undelivered(seq) ? seq : null;
-      return { value: null, ...(change !== null && { change }) };
+      return { value: null, change };
     });
   }
 
@@ -176,7 +176,7 @@ export class Queues {
   async #run<T>(key: string, open: OpenQueue, verb: (queue: OpenQueue) => Verdict<T>): Promise<T> {
     try {
       const { value, change } = verb(open);
-      if (change !== undefined) open.turn = this.store.journal.write(open.id, change);
+      if (change !== null) open.turn = this.store.journal.write(open.id, change);
       this.#keep(key, open);
       if (open.turn?.isSettled === false) {
         await open.turn.saved;

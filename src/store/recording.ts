@@ -25,11 +25,15 @@ export interface RecordedRun {
 }
 
 export function toRecordedRun(testFiles: readonly RecordedTestFile[]): RecordedRun {
-  return {
-    paths: testFiles.map(({ path }) => path),
-    seconds: Float64Array.from(testFiles, ({ time_execution }) => time_execution),
-    hasTestCases: testFiles.some(({ path, time_execution }) => time_execution > 0 && fileOf(path) !== null),
-  };
+  const paths: string[] = [];
+  const seconds = new Float64Array(testFiles.length);
+  let hasTestCases = false;
+  for (const { path, time_execution } of testFiles) {
+    seconds[paths.length] = time_execution;
+    paths.push(path);
+    hasTestCases ||= time_execution > 0 && fileOf(path) !== null;
+  }
+  return { paths, seconds, hasTestCases };
 }
 
 /**

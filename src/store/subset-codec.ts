@@ -29,10 +29,11 @@ export function encodeSubset({ id, created_at, paths, seconds }: CodedSubset): B
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUIntBE(created_at, 1, 6);
   bytes.write(id.replaceAll('-', ''), 7, 'hex');
-  let offset = HEAD;
-  for (let i = 0; i < paths.length; i++) {
-    offset = bytes.writeUInt32LE(paths[i]!, offset);
-    offset = bytes.writeDoubleLE(seconds[i]!, offset);
+  // Many times as fast as the methods of a Buffer.
+  const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);
+  for (let i = 0, offset = 0; i < paths.length; i++, offset += ENTRY) {
+    entries.setUint32(offset, paths[i]!, true);
+    entries.setFloat64(offset + 4, seconds[i]!, true);
   }
   return bytes;
 }
@@ -42,9 +43,10 @@ export function decodeSubset(bytes: Buffer): CodedSubset {
   const count = subsetCount(bytes);
   const paths = new Uint32Array(count);
   const seconds = new Float64Array(count);
-  for (let i = 0, offset = HEAD; i < count; i++, offset += ENTRY) {
-    paths[i] = bytes.readUInt32LE(offset);
-    seconds[i] = bytes.readDoubleLE(offset + 4);
+  const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);
+  for (let i = 0, offset = 0; i < count; i++, offset += ENTRY) {
+    paths[i] = entries.getUint32(offset, true);
+    seconds[i] = entries.getFloat64(offset + 4, true);
   }
   return { ...subsetHead(bytes), paths, seconds };
 }

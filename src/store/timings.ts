@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../plan/times/branch-timings.js';
@@ -136,10 +137,21 @@ function fresh(timings: readonly (BranchTiming | undefined)[]): (BranchTiming | 
   return timings.map(timing => (timing && timing.at >= last - limits.staleCaseMilliseconds ? timing : undefined));
 }
 
+/** Those asked for last: every recording asks for two. */
+const branchNumbers = new LRUCache<string, number>({ max: 10_000 });
+
+function branchNumber(branch: string): number {
+  const known = branchNumbers.get(branch);
+  if (known !== undefined) return known;
+  const number = shortDigest(branch);
+  branchNumbers.set(branch, number);
+  return number;
+}
+
 /** The branch, and the default branch if there is one. */
 function branchesOf(store: Store, project: number, branch: string): [own: number, other: number | null] {
   const other = defaultBranch(store, project);
-  return [shortDigest(branch), other === null ? null : shortDigest(other)];
+  return [branchNumber(branch), other === null ? null : branchNumber(other)];
 }
 
 function timingOf(store: Store, project: number, path: string, own: number, other: number | null): BranchTiming | undefined {

@@ -38,8 +38,9 @@ export function toQueueMessage(sent: Sent): QueueMessage {
   if (parameters['test_files'] !== undefined || parameters['can_initialize_queue'] === false) {
     parameters['attempt_connect_to_queue'] ??= false;
   }
-  return accept(validate(parameters), message => ({
-    ...nodeIndexInTotal(message),
-    ...(initializes(message) && !message.test_files?.length && { test_files: [required] }),
-  }));
+  return accept(validate(parameters), message => {
+    const complaints = nodeIndexInTotal(message);
+    if (initializes(message) && !message.test_files?.length) complaints['test_files'] = [required];
+    return complaints;
+  });
 }

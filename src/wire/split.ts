@@ -27,8 +27,9 @@ export function toSplitMessage(sent: Sent): SplitMessage {
     parameters['cache_read_attempt'] = false;
     if (parameters['fixed_test_suite_split'] === true) parameters['ci_build_id'] ??= 'unknown';
   }
-  return accept(validate(parameters), message => ({
-    ...nodeIndexInTotal(message),
-    ...(message.cache_read_attempt === false && !message.test_files?.length && { test_files: [required] }),
-  }));
+  return accept(validate(parameters), message => {
+    const complaints = nodeIndexInTotal(message);
+    if (message.cache_read_attempt === false && !message.test_files?.length) complaints['test_files'] = [required];
+    return complaints;
+  });
 }

@@ -109,7 +109,7 @@ describe('the expiry of a queue', () => {
     };
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
     expect(findQueue(store, key)).toBeNull();
-    expect(await queues.update(key, () => ({ value: 'reached' }), NOW)).toBeNull();
+    expect(await queues.update(key, () => ({ value: 'reached', change: null }), NOW)).toBeNull();
     expect(store.blobs.getCount()).toBeGreaterThan(0);
 
     const deleted = await sweep(store, NOW + 1, drop);
@@ -130,7 +130,7 @@ describe('the expiry of a queue', () => {
     await sweep(store, NOW + 1, drop);
     expect(findQueue(store, key)).toBe('new');
     expect(findLastQueue(store, BUILD)).toBe('new');
-    expect(await queues.update(key, ({ queue: state }) => ({ value: state.filesLeft }), NOW)).toBe(5);
+    expect(await queues.update(key, ({ queue: state }) => ({ value: state.filesLeft, change: null }), NOW)).toBe(5);
     expect(recordsByTable(store)).toMatchObject({ queues: 1, blobs: 2, batches: 0 });
   });
 
@@ -153,7 +153,7 @@ describe('the expiry of a queue', () => {
     expect(await queues.repeat(later, BUILD, 'queue-2', NOW + 1000)).toBe('queue-2');
     await sweep(store, NOW + 500, of => queues.drop(of));
     expect([findQueue(store, key), findQueue(store, later)]).toEqual([null, 'queue-2']);
-    expect(await queues.update(later, ({ queue: state }) => ({ value: state.filesLeft }), NOW)).toBe(5);
+    expect(await queues.update(later, ({ queue: state }) => ({ value: state.filesLeft, change: null }), NOW)).toBe(5);
     await sweep(store, NOW + 2000, of => queues.drop(of));
     expect(leftovers(store)).toEqual([]);
   });

@@ -41,7 +41,7 @@ function pull(queues: Queues, key: string, node_index: number, given: Partial<Pu
   return queues.update(key, ({ queue }) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, ...given };
     const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
-    return { value: handed?.batch ?? null, ...(handed?.isNew && { change: handed.batch }) };
+    return { value: handed?.batch ?? null, change: handed?.isNew ? handed.batch : null };
   }, NOW);
 }
 
@@ -105,7 +105,7 @@ describe('a queue in the store', () => {
   it('is not there before it is created', async () => {
     const store = temporaryStore();
     expect(findQueue(store, queueKey(1, triple, 'build-1'))).toBeNull();
-    expect(await new Queues(store, ROOMY).update('unknown', () => ({ value: 'never' }), NOW)).toBeNull();
+    expect(await new Queues(store, ROOMY).update('unknown', () => ({ value: 'never', change: null }), NOW)).toBeNull();
   });
 
   it('is as it was on disk after a change to it failed', async () => {
