@@ -45,7 +45,7 @@ export function measure(
     return { before: isAbsurd ? levelOf(elsewhere) : null, build, times: [seconds], at };
   }
   if (timing.build === build) {
-    return { ...timing, times: [...timing.times, seconds].slice(-TIMES_KEPT), at: Math.max(at, timing.at) };
+    return { before: timing.before, build, times: [...timing.times, seconds].slice(-TIMES_KEPT), at: Math.max(at, timing.at) };
   }
   if (run === 'retried' && timing.at >= began) return null;
   return { before: levelOf(timing), build, times: [seconds], at: Math.max(at, timing.at) };
