@@ -75,10 +75,10 @@ export class Journal {
   }
 
   async #save(turn: Turn): Promise<void> {
+    const before = this.#failure;
     await nextTurn();
     this.#turn = null;
     const { changes } = turn;
-    const before = this.#failure;
     const number = this.#take();
     try {
       await written(this.store.journalTurns.put(number, changes));
