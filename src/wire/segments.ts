@@ -5,17 +5,27 @@ export interface Segments {
   ends: Uint32Array;
 }
 
+/** A text, and the end of each of its pieces in UTF-16 units. */
+export interface CutText {
+  text: string;
+  ends: Uint32Array;
+}
+
 export function toSegments(texts: readonly string[]): Segments {
-  const text = texts.join('');
-  const size = Buffer.byteLength(text);
-  const isAscii = size === text.length;
   const ends = new Uint32Array(texts.length);
   let end = 0;
-  for (let i = 0; i < texts.length; i++) ends[i] = end += isAscii ? texts[i]!.length : Buffer.byteLength(texts[i]!);
+  for (let i = 0; i < texts.length; i++) ends[i] = end += texts[i]!.length;
+  return cutSegments({ text: texts.join(''), ends });
+}
+
+export function cutSegments({ text, ends }: CutText): Segments {
+  const size = Buffer.byteLength(text);
   // Of its own, not of Node's shared pool: it can be moved to another thread.
-  const bytes = Buffer.from(new ArrayBuffer(end));
+  const bytes = Buffer.from(new ArrayBuffer(size));
   bytes.write(text);
-  return { bytes, ends };
+  if (size === text.length) return { bytes, ends };
+  let end = 0;
+  return { bytes, ends: ends.map((to, i) => (end += Buffer.byteLength(text.slice(ends[i - 1] ?? 0, to)))) };
 }
 
 /** A view of piece i. */
