@@ -44,8 +44,8 @@ export const limits = {
   /** Timings are written so long after they changed, or at once when there are so many. */
   recentMilliseconds: 250,
   recentTimings: 20_000,
-  /** What queues handed out is filed by queue so long after it was written. */
-  filingMilliseconds: 1000,
+  /** What queues handed out is moved from the journal to each queue's own records so long after it was written. */
+  checkpointMilliseconds: 1000,
   /** Test cases whose times are added up where the file itself is not known: of a file; in a request; without the pool. */
   casesPerFile: 10_000,
   casesPooled: 500_000,

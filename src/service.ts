@@ -39,7 +39,7 @@ export async function openService(config: Config, log: Logger, now: () => number
     closers.push(() => closeStore(store));
     closers.push(await lockFolder(dataDir));
     await learnRest(store, log);
-    await store.journal.fileRest();
+    store.journal.recover();
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const pullCost = toWeight(config.pullCostSeconds);
@@ -74,8 +74,8 @@ function startSweeping(store: Store, queues: Queues, retentionDays: number, log:
   let stopping = false;
   const sweep = async () => {
     const before = now() - retentionDays * DAY_MILLISECONDS;
-    // What a queue left goes with it.
-    await store.journal.file();
+    // What is written behind the expiry of its queue would stay for ever.
+    await store.journal.checkpoint().catch(() => {});
     while (!stopping && (await expireStep(store, before, key => queues.drop(key)))) await pause();
     // What is being recorded is not looked at.
     await store.recent.save();

@@ -2,7 +2,7 @@ import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
 import { Untaken } from '../plan/queue/untaken.js';
 import { Pace } from './pace.js';
 
-/** What a node was handed at one pull: an entry of the queue's journal. */
+/** What a node was handed at one pull, as it is journaled. */
 export interface Batch {
   v: 1;
   seq: number;
@@ -19,7 +19,7 @@ export interface Batch {
   again: boolean;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
-  /** Whether the answer is known to have been written. Journaled only for clients without batch_uuid. */
+  /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
   delivered: boolean;
 }
 
@@ -43,7 +43,7 @@ interface Node {
   /** In the order of handing, over all runs. */
   readonly batches: Batch[];
   /** Its pulls that are being answered. */
-  readonly answering: { batch: Batch; request: Pull }[];
+  readonly answering: { batch: Batch; hasLeft: () => boolean }[];
   readonly byUuid: Map<string, Batch>;
   /** Runs whose last pull left them with nothing: sent again, it has nothing to repeat. */
   readonly emptyHanded: Set<string>;
@@ -59,23 +59,23 @@ export class Queue {
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
   /** How many pulls are being answered. */
-  #answering = 0;
+  #answers = 0;
   /** Batches read back from the journal that may not have reached their node. */
   readonly #doubtful = new Set<Batch>();
   #nextSeq = 0;
 
   /**
    * @param weights predictions by file (see weight.ts), in descending order
-   * @param journal the batches handed out before, when the queue is read back
+   * @param batches those handed out before, when the queue is read back
    */
   constructor(
     readonly weights: Float64Array,
     readonly outlook: QueueOutlook,
-    journal: Iterable<Batch> = [],
+    batches: Iterable<Batch> = [],
   ) {
     this.#untaken = new Untaken(weights);
     this.#pace = new Pace(outlook);
-    for (const batch of journal) {
+    for (const batch of batches) {
       // What was handed out again is not taken by that: it may have been put back before.
       if (!batch.again) for (const file of batch.files) this.#untaken.remove(file);
       this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
@@ -91,7 +91,7 @@ export class Queue {
 
   /** Whether answers with batches are on their way. */
   get isAnswering(): boolean {
-    return this.#answering > 0;
+    return this.#answers > 0;
   }
 
   get filesLeft(): number {
@@ -138,7 +138,7 @@ export class Queue {
     return { batch: this.#answer(node, batch, request), isNew: true };
   }
 
-  /** The answer with the batch was written. Returns the batch when its journal entry is to be renewed. */
+  /** The answer with the batch was written. Returns the batch when it is to be journaled again. */
   delivered(seq: number): Batch | null {
     const batch = this.#bySeq.get(seq);
     if (!batch) return null;
@@ -175,7 +175,7 @@ export class Queue {
     if (this.#doubtful.delete(last)) return last;
     // The node closed the connection on which its last answer would come, and asks again on another.
     const answers = answering.filter(({ batch }) => batch === last);
-    if (answers.length > 0 && answers.every(answer => answer.request.hasLeft())) return last;
+    if (answers.length > 0 && answers.every(({ hasLeft }) => hasLeft())) return last;
     return isRetry && !emptyHanded.has(run) ? last : null;
   }
 
@@ -202,21 +202,20 @@ export class Queue {
     return node;
   }
 
-  #answer({ answering }: Node, batch: Batch, request: Pull): Batch {
-    this.#answering += 1;
-    answering.push({ batch, request });
+  #answer({ answering }: Node, batch: Batch, { hasLeft }: Pull): Batch {
+    this.#answers += 1;
+    answering.push({ batch, hasLeft });
     return batch;
   }
 
   /** One answer with the batch was written, or its client left. Returns how many others still bring it. */
   #endAnswer(batch: Batch, written: boolean): number {
     const { answering } = this.#node(batch.node_index);
-    const ended = answering.findIndex(answer => answer.batch === batch && answer.request.hasLeft() !== written);
-    const any = ended < 0 ? answering.findIndex(answer => answer.batch === batch) : ended;
-    if (any >= 0) {
-      answering.splice(any, 1);
-      this.#answering -= 1;
-    }
-    return answering.reduce((count, answer) => count + Number(answer.batch === batch), 0);
+    const answers = answering.filter(answer => answer.batch === batch);
+    const ended = answers.find(({ hasLeft }) => hasLeft() !== written) ?? answers[0];
+    if (!ended) return 0;
+    answering.splice(answering.indexOf(ended), 1);
+    this.#answers -= 1;
+    return answers.length - 1;
   }
 }

@@ -38,7 +38,8 @@ export interface PreparedSubset {
 }
 
 export function prepareSubset(_store: Store, sent: Sent, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
-  const { test_files, ...message } = toBuildSubsetMessage(sent);
+  const { test_files, commit_hash, branch, node_total, node_index } = toBuildSubsetMessage(sent);
+  const message = { commit_hash, branch, node_total, node_index };
   const run = toRecordedRun(test_files);
   return { message, run: isPooled ? { ...run, paths: toSegments(run.paths as string[]) } : run };
 }

@@ -27,11 +27,7 @@ function filterKey(project: number, filter: BuildFilter): string {
 /** The eight filters that find a build. */
 function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey): string[] {
   return Array.from({ length: 8 }, (_, bits) =>
-    filterKey(project, {
-      ...(bits & 1 && { commit_hash }),
-      ...(bits & 2 && { branch }),
-      ...(bits & 4 && { node_total }),
-    }),
+    digest(project, bits & 1 ? commit_hash : null, bits & 2 ? branch : null, bits & 4 ? node_total : null),
   );
 }
 

@@ -16,7 +16,7 @@ import { headOfTimings } from './timing-codec.js';
  * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
  * Returns whether any may be left. `dropped` is told the key of each queue that is gone.
  */
-export function expireStep(store: Store, before: Millis, dropped: (queue: string) => void): Promise<boolean> {
+export function expireStep(store: Store, before: Millis, dropped: (key: string) => void): Promise<boolean> {
   return commit(store, () => {
     let left: number = limits.expiredPerStep;
     const due = [...store.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
@@ -74,7 +74,7 @@ function expire(
   key: (string | number)[],
   most: number,
   before: Millis,
-  dropped: (queue: string) => void,
+  dropped: (key: string) => void,
 ): Done {
   const first = key[0] as string;
   switch (kind) {

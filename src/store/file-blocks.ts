@@ -35,10 +35,10 @@ export function copyOfBlocks(store: Store, from: string, to: string): Pieces {
   return { owner: to, count, piece: block => store.blobs.get([from, block]) ?? Buffer.alloc(0) };
 }
 
-/** Bytes of a file in an answer, generously: more are found when they are needed. */
+/** Bytes of a file in an answer, rarely more; a longer list moves to a larger buffer. */
 const BYTES_PER_FILE = 128;
-/** Lists are cut from a slab, of which this is left: one allocation for a hundred of them. */
 const SLAB_BYTES = 262_144;
+/** Lists are cut from a slab, one allocation for a hundred of them: this is what is left of it. */
 let slab: Buffer = Buffer.alloc(0);
 const BRACKET = 0x5b;
 
@@ -49,7 +49,7 @@ export function listOfFiles(store: Store, queue: string, files: readonly number[
   let list = slab;
   let at = list.write(before, 'latin1');
   let block = -1;
-  let bytes = list;
+  let bytes!: Buffer;
   for (let i = 0; i < files.length; i++) {
     const first = files[i]!;
     const of = Math.floor(first / FILES_PER_BLOCK);

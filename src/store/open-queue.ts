@@ -1,6 +1,6 @@
 import { type Batch, Queue } from '../engine/queue.js';
 import type { QueueOutlook } from '../plan/queue/batch.js';
-import type { Change, Turn } from './journal.js';
+import type { Change } from './journal.js';
 import type { Store } from './open.js';
 import type { QueueRecord } from './records.js';
 
@@ -9,8 +9,8 @@ export interface OpenQueue {
   readonly id: string;
   readonly record: QueueRecord;
   readonly queue: Queue;
-  /** In which it was changed last; null: it was not since it was read. */
-  turn: Turn | null;
+  /** Of its last change; null: that is on disk. */
+  saving: Promise<void> | null;
 }
 
 /** What a verb returns, and what it changed. */
@@ -20,7 +20,7 @@ export interface Verdict<T> {
   change: Change | null;
 }
 
-/** Rough bytes that a queue takes in memory: weights, state, journal, maps. */
+/** Rough bytes: weights, state, batches, maps. */
 const BYTES_PER_QUEUE = 2048;
 const BYTES_PER_FILE = 24;
 const BYTES_PER_NODE = 400;
@@ -36,7 +36,7 @@ export function readQueue(store: Store, id: string, pullCost: number): OpenQueue
   if (!record) return null;
   const weights = store.blobs.get([id, 'weights'])!;
   const aligned = new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / 8);
-  return { id, record, queue: new Queue(aligned, outlookOf(record, pullCost), batchesOf(store, id)), turn: null };
+  return { id, record, queue: new Queue(aligned, outlookOf(record, pullCost), batchesOf(store, id)), saving: null };
 }
 
 /** @param pullCost a weight */
@@ -44,7 +44,7 @@ function outlookOf({ node_total, guessed }: QueueRecord, pullCost: number): Queu
   return { nodeTotal: node_total, pullCost, isGuessed: guessed };
 }
 
-/** What of a queue is handed out, in the order of that. */
+/** The batches of a queue that are handed out, oldest first, as far as they are on disk. */
 export function batchesOf(store: Store, id: string): Batch[] {
   const batches = new Map<number, Batch>();
   const apply = (change: Change) => {
@@ -52,6 +52,6 @@ export function batchesOf(store: Store, id: string): Batch[] {
     else batches.set(change.seq, change);
   };
   for (const { value } of store.batches.getRange({ start: [id, 0], end: [id, Infinity] })) value.forEach(apply);
-  store.journal.unfiledOf(id).forEach(apply);
+  store.journal.pendingOf(id).forEach(apply);
   return [...batches.values()].sort((a, b) => a.seq - b.seq);
 }

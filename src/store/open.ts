@@ -23,7 +23,7 @@ export const STORE_VERSION = 5;
  * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.
  *
  * table          key                                           value
- * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'filed'  number
+ * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint'  number
  * projects       project (1, 2, ...)                           ProjectRecord
  * projectNames   name                                          project
  * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
@@ -44,7 +44,7 @@ export const STORE_VERSION = 5;
  *                digest(project, commit, branch, total, node_build_id)
  * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
  * journalTurns   number                                        TurnRecord     see journal.ts
- * batches        [queue id, number of the last turn]           Change[]       the same by queue
+ * batches        [queue id, number of the last turn]           Change[]       what was changed of a queue, in order; 0: of a copy
  * blobs          [split id, node_index]                        the answer to the node, as JSON
  *                [queue id, block]                             some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         of all of them, in descending order
@@ -103,9 +103,9 @@ export function openStore(dataDir: string): Store {
 
 /** Closes the store. */
 export async function closeStore(store: Store): Promise<void> {
-  // What cannot be written is learnt and filed at the next start.
+  // What cannot be written is found at the next start.
   await store.recent.save().catch(() => {});
-  await store.journal.file().catch(() => {});
+  await store.journal.checkpoint().catch(() => {});
   await store.root.close();
 }
 
@@ -150,7 +150,7 @@ function open(dataDir: string): Store {
     queues: table('queues'),
     queuesOfNodeBuild: table('queuesOfNodeBuild'),
     queuesOfBuild: table('queuesOfBuild'),
-    // Short-lived, and written before an answer leaves.
+    // Not compressed: an answer waits for it, and it is gone in a second.
     journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),

@@ -2,7 +2,7 @@ import type { BuildKey } from '../wire/build-key.js';
 import { digest } from './digest.js';
 import type { Store } from './open.js';
 
-/** The key under which a request finds its queue; it names the queue, and tells the runs of a node apart. */
+/** The key under which a request finds its queue. It names a queue that is no copy, and tells the runs of a node apart. */
 export function queueKey(project: number, { commit_hash, branch, node_total }: BuildKey, node_build_id: string): string {
   return digest(project, commit_hash, branch, node_total, node_build_id);
 }

@@ -28,6 +28,8 @@ export class Queues {
   readonly #open: LRUCache<string, OpenQueue>;
   /** Busy queues for which the cache has no room. */
   readonly #pinned = new Map<string, OpenQueue>();
+  /** Queues that are not in memory any more, and when their last change is on disk or failed. */
+  readonly #leaving = new Map<string, Promise<void>>();
 
   constructor(
     readonly store: Store,
@@ -37,7 +39,7 @@ export class Queues {
     this.#open = new LRUCache({
       maxSize: options.cacheBytes,
       sizeCalculation: bytesOf,
-      dispose: (open, key, reason) => reason === 'evict' && this.#pin(key, open),
+      dispose: (open, key, reason) => reason === 'evict' && this.#pinIfBusy(key, open),
     });
   }
 
@@ -104,11 +106,14 @@ export class Queues {
    * is on disk. Null when there is none, or it expired. A queue in use does not expire.
    */
   async update<T>(key: string, verb: (queue: OpenQueue) => Verdict<T>, now: Millis): Promise<T | null> {
+    if (this.#leaving.size > 0) await this.#left(key);
     let open = this.#find(key);
     if (open && now - open.record.used_at >= limits.renewMilliseconds) {
       await this.#renew(key, open, now);
+      if (this.#leaving.size > 0) await this.#left(key);
       open = this.#find(key);
     }
+    // Found and changed in one go: what the cache has no room for is kept only once it is busy.
     return open && this.#run(key, open, verb);
   }
 
@@ -117,6 +122,7 @@ export class Queues {
    * if it never reaches the disk, a restart hands the batch out once more at worst.
    */
   async settle(key: string, seq: number, isWritten: boolean): Promise<void> {
+    if (this.#leaving.size > 0) await this.#left(key);
     const open = this.#find(key);
     if (!open) return;
     await this.#run(key, open, ({ queue }) => {
@@ -138,30 +144,28 @@ export class Queues {
     void this.store.expiry.put([record.used_at, 'queue', id, key], true);
   }
 
-  /** In memory, or read back into it; null when there is none. */
+  /** In memory, or read back; null when there is none. */
   #find(key: string): OpenQueue | null {
     const known = this.#open.get(key) ?? this.#pinned.get(key);
     if (known) return known;
     const id = findQueue(this.store, key);
-    const open = id === null ? null : readQueue(this.store, id, this.options.pullCost);
-    if (open) this.#keep(key, open);
-    return open;
+    return id === null ? null : readQueue(this.store, id, this.options.pullCost);
   }
 
   #keep(key: string, open: OpenQueue): void {
     if (this.#open.peek(key) === open) return;
     this.#open.set(key, open);
     if (this.#open.peek(key) === open) this.#pinned.delete(key);
-    else this.#pin(key, open);
+    else this.#pinIfBusy(key, open);
   }
 
-  /** Of answers and changes on their way only memory knows. */
-  #pin(key: string, open: OpenQueue): void {
-    if (open.queue.isAnswering || open.turn?.isSettled === false) this.#pinned.set(key, open);
+  /** Keeps a queue that the cache has no room for as long as only memory knows of its answers and changes on their way. */
+  #pinIfBusy(key: string, open: OpenQueue): void {
+    if (open.queue.isAnswering || open.saving) this.#pinned.set(key, open);
     else this.#pinned.delete(key);
   }
 
-  /** Should it have expired meanwhile, memory has it no more. */
+  /** Notes that it is in use; forgets it when it expired meanwhile. */
   async #renew(key: string, open: OpenQueue, now: Millis): Promise<void> {
     const { queues } = this.store;
     const isThere = await commit(this.store, () => {
@@ -176,10 +180,12 @@ export class Queues {
   async #run<T>(key: string, open: OpenQueue, verb: (queue: OpenQueue) => Verdict<T>): Promise<T> {
     try {
       const { value, change } = verb(open);
-      if (change !== null) open.turn = this.store.journal.write(open.id, change);
+      if (change !== null) open.saving = this.store.journal.write(open.id, change);
       this.#keep(key, open);
-      if (open.turn?.isSettled === false) {
-        await open.turn.saved;
+      const { saving } = open;
+      if (saving) {
+        await saving;
+        if (open.saving === saving) open.saving = null;
         if (this.#pinned.get(key) === open) this.#keep(key, open);
       }
       return value;
@@ -193,6 +199,16 @@ export class Queues {
   #forget(key: string, open: OpenQueue): void {
     if (this.#pinned.get(key) === open) this.#pinned.delete(key);
     if (this.#open.peek(key) === open) this.#open.delete(key);
+    if (!open.saving) return;
+    const leaving = open.saving.catch(() => {}).then(() => {
+      if (this.#leaving.get(key) === leaving) this.#leaving.delete(key);
+    });
+    this.#leaving.set(key, leaving);
+  }
+
+  /** Of a queue that was forgotten, changes may still be on their way to the disk. */
+  async #left(key: string): Promise<void> {
+    while (this.#leaving.has(key)) await this.#leaving.get(key);
   }
 }
 

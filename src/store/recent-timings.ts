@@ -24,7 +24,6 @@ export class RecentTimings {
   readonly #made = new Map<string, number>();
   readonly #naming = new Repeated(() => this.#name());
   readonly #saves = new Repeated(() => this.#save());
-  #timer: NodeJS.Timeout | null = null;
   #nextEntry: number | null = null;
 
   constructor(readonly store: Pick<Store, 'numbers' | 'paths' | 'timings' | 'pathNames' | 'unlearnt'>) {}
@@ -37,7 +36,7 @@ export class RecentTimings {
   see(project: number, path: string, now: Millis): number {
     const number = this.store.numbers.get(project, path) ?? this.#made.get(pathKey(project, path));
     if (number === undefined) return this.#make(project, path, now);
-    const known = this.#take(number);
+    const known = this.#toChange(number);
     // Named again where the expiry sweep may be about to forget it: behind that.
     if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#unnamed.set(number, { key: pathKey(project, path), path });
     if (!known) this.#change(number, { project, seen_at: now, timings: [] });
@@ -74,7 +73,7 @@ export class RecentTimings {
 
   /** A path that was seen was measured on the branch. */
   measure(path: number, branch: number, defaultBranch: number | null, measurement: Measurement): void {
-    const known = this.#take(path);
+    const known = this.#toChange(path);
     if (known) known.timings = measureOn(known.timings, branch, defaultBranch, measurement) ?? known.timings;
   }
 
@@ -90,7 +89,7 @@ export class RecentTimings {
   /** All times of an entry of `unlearnt` were measured. */
   learnt(entry: number): void {
     this.#learnt.push(entry);
-    this.#saveSoon();
+    this.#saves.soon(limits.recentMilliseconds);
   }
 
   /** So many that whoever brings more is to wait for `save` first. */
@@ -104,8 +103,6 @@ export class RecentTimings {
   }
 
   async #save(): Promise<void> {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = null;
     const learnt = this.#learnt;
     const saving = new Map<number, PathTimings>();
     const unnamed = new Map<number, PathTimings>();
@@ -121,33 +118,31 @@ export class RecentTimings {
       // Later, with what was changed meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
       this.#learnt = [...learnt, ...this.#learnt];
-      this.#saveSoon();
+      this.#saves.soon(limits.recentMilliseconds);
       throw error;
     } finally {
       this.#saving = new Map();
     }
   }
 
-  #saveSoon(): void {
-    if (this.#timer) return;
-    const save = () => void this.save().catch(() => {});
-    this.#timer = setTimeout(save, limits.recentMilliseconds).unref();
-  }
-
-  /** What is known of a path, to be changed. */
-  #take(path: number): PathTimings | undefined {
+  /** What is known of a path, to be changed and then saved. */
+  #toChange(path: number): PathTimings | undefined {
     const changed = this.#changed.get(path);
     if (changed) return changed;
     const saving = this.#saving.get(path);
     const bytes = saving ? undefined : this.store.timings.getBinaryFast(path);
     // What is being written is not changed any more.
-    const known = saving ? { ...saving } : bytes && decodeTimings(bytes);
+    const known = saving ? copyOf(saving) : bytes && decodeTimings(bytes);
     if (known) this.#change(path, known);
     return known;
   }
 
   #change(path: number, timings: PathTimings): void {
     this.#changed.set(path, timings);
-    this.#saveSoon();
+    this.#saves.soon(limits.recentMilliseconds);
   }
+}
+
+function copyOf({ project, seen_at, timings }: PathTimings): PathTimings {
+  return { project, seen_at, timings };
 }

@@ -83,12 +83,11 @@ function putSubset(
 
   const number = known ?? store.meta.get('nextBuild') ?? 1;
   const of = build ?? makeBuild(store, project, key, idKey, number, now);
-  void store.builds.put(number, {
-    ...of,
-    updated_at: Math.max(now, of.updated_at),
-    subsets: of.subsets + 1,
-    test_files: of.test_files + subsetCount(bytes),
-  });
+  // Just read or made, and of nobody else.
+  of.updated_at = Math.max(now, of.updated_at);
+  of.subsets += 1;
+  of.test_files += subsetCount(bytes);
+  void store.builds.put(number, of);
   const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
   void store.subsets.put(runKey, bytes);
   void store.expiry.put([now, 'subset', ...runKey], true);

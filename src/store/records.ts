@@ -3,7 +3,7 @@ import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
 
 /**
- * Every record on disk but the engine's Batch, the journal of a queue, recorded runs (subset-codec.ts) and timings
+ * Every record on disk but the journal (journal.ts, of the engine's Batch), recorded runs (subset-codec.ts) and timings
  * (timing-codec.ts). Edit rule: a changed shape gets a new `v` and a
  * reader for the old one, or STORE_VERSION is raised and older folders are refused.
  */
@@ -66,7 +66,7 @@ export interface SplitRecord {
   used_at: Millis;
 }
 
-/** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`. */
+/** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`, at first in `journalTurns`. */
 export interface QueueRecord {
   v: 1;
   /** Its name in answers, the same for all nodes of its build. */

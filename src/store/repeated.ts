@@ -5,6 +5,7 @@
 export class Repeated {
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(readonly work: () => Promise<void>) {}
 
@@ -16,7 +17,17 @@ export class Repeated {
   again(): Promise<void> {
     return (this.#next ??= this.#last.catch(() => {}).then(() => {
       this.#next = null;
+      if (this.#timer) clearTimeout(this.#timer);
+      this.#timer = null;
       return (this.#last = this.work());
     }));
+  }
+
+  /** Again within so long, and should that fail, again; nobody is told. */
+  soon(milliseconds: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.again().catch(() => this.soon(milliseconds));
+    }, milliseconds).unref();
   }
 }

@@ -29,7 +29,7 @@ export function encodeSubset({ id, created_at, paths, seconds }: CodedSubset): B
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUIntBE(created_at, 1, 6);
   bytes.write(id.replaceAll('-', ''), 7, 'hex');
-  // Many times as fast as the methods of a Buffer.
+  // A DataView is many times as fast as a Buffer's own methods.
   const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);
   for (let i = 0, offset = 0; i < paths.length; i++, offset += ENTRY) {
     entries.setUint32(offset, paths[i]!, true);

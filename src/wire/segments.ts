@@ -18,6 +18,7 @@ export function toSegments(texts: readonly string[]): Segments {
   return cutSegments({ text: texts.join(''), ends });
 }
 
+/** The text as bytes, cut at the same places. */
 export function cutSegments({ text, ends }: CutText): Segments {
   const size = Buffer.byteLength(text);
   // Of its own, not of Node's shared pool: it can be moved to another thread.

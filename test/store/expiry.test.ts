@@ -58,7 +58,7 @@ const queue = (queues: Queues, key: string, id: string, files: number, at = NOW)
 /** Hands out so many files, each in a batch of its own. */
 async function handOut(queues: Queues, key: string, files: number): Promise<void> {
   await Promise.all(Array.from({ length: files }, (_, i) => pull(queues, key, i, `u-${i}`)));
-  await queues.store.journal.file();
+  await queues.store.journal.checkpoint();
 }
 
 function pull(queues: Queues, key: string, node_index: number, batch_uuid: string | null): Promise<number | null> {

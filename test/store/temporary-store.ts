@@ -65,10 +65,10 @@ export function secondsOf(store: Store, project: number, paths: readonly string[
 export async function expire(
   store: Store,
   before: number,
-  { dropped = () => {}, stepped = () => {} }: { dropped?: (queue: string) => void; stepped?: () => void } = {},
+  { dropped = () => {}, stepped = () => {} }: { dropped?: (key: string) => void; stepped?: () => void } = {},
 ): Promise<void> {
   await store.recent.save();
-  await store.journal.file();
+  await store.journal.checkpoint();
   for (let more = true; more; stepped()) more = await expireStep(store, before, dropped);
   for (let at: number | null = 0; at !== null; stepped()) at = await expirePaths(store, before, at);
 }

@@ -36,11 +36,13 @@ export function measureOn(
   const others = timings.filter(({ branch: of }) => of !== branch && of !== null);
   while (others.length >= BRANCHES_KEPT) others.splice(others.findLastIndex(of => of.branch !== defaultBranch), 1);
   const all = find(timings, null) ?? others[0]!;
-  return [own, ...others, onBranch(null, measure(all, measurement) ?? all)];
+  others.unshift(own);
+  others.push(onBranch(null, measure(all, measurement) ?? all));
+  return others;
 }
 
-/** Field by field: a spread takes longer than all of the measuring. */
 function onBranch(branch: number | null, { before, build, times, at }: Timing): BranchTiming {
+  // Field by field: a spread takes longer than all of the measuring.
   return { branch, before, build, times, at };
 }
 
