@@ -3,7 +3,7 @@ import type { Batch } from '../../src/engine/queue.js';
 import { Journal } from '../../src/store/journal.js';
 import { batchesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
-import { recordsByTable, temporaryStore } from './temporary-store.js';
+import { afterKill, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
   v: 1,
@@ -20,9 +20,6 @@ const batch = (seq: number, files = [seq]): Batch => ({
 });
 
 const filesOf = (store: Store, queue: string) => batchesOf(store, queue).map(({ files }) => files);
-
-/** The journal of a process that starts in the folder of another, which was killed. */
-const afterKill = (store: Store): Store => ({ ...store, journal: new Journal(store) });
 
 describe('the journal', () => {
   it('writes what many queues hand out in one turn as one record', async () => {
@@ -67,7 +64,6 @@ describe('the journal', () => {
     await store.journal.checkpoint();
     await store.journal.write('a', batch(1));
     const next = afterKill(store);
-    next.journal.recover();
     await next.journal.checkpoint();
     expect(recordsByTable(store)).toMatchObject({ journalTurns: 0, batches: 2 });
     expect(filesOf(next, 'a')).toEqual([[0], [1]]);
@@ -82,7 +78,6 @@ describe('the journal', () => {
     // It is written by queue, and the turns are not erased.
     await store.batches.put(['a', 2], [batch(0), batch(1)]);
     const second = afterKill(store);
-    second.journal.recover();
     await second.journal.checkpoint();
     expect(filesOf(second, 'a')).toEqual([[0], [1]]);
 
@@ -91,7 +86,6 @@ describe('the journal', () => {
     await store.meta.put('checkpoint', 3);
     await store.journalTurns.put(2, [['a', batch(1)]]);
     const third = afterKill(store);
-    third.journal.recover();
     expect(filesOf(third, 'a')).toEqual([[0]]);
     await third.journal.write('a', batch(4));
     await third.journal.checkpoint();
@@ -133,12 +127,3 @@ describe('the journal', () => {
     expect(filesOf({ ...store, journal }, 'a')).toEqual([[0], [1]]);
   });
 });
-
-/** The table, but for what is put. */
-function withPut<T extends object>(table: T, put: () => Promise<boolean>): T {
-  return Object.assign(Object.create(table) as T, { put });
-}
-
-async function nextTurns(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve));
-}

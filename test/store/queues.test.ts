@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../src/engine/queue.js';
 import { listOfFiles } from '../../src/store/file-blocks.js';
+import { Journal, type TurnRecord } from '../../src/store/journal.js';
 import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
 import { toSegments } from '../../src/wire/segments.js';
-import { BUILD, FORECAST, NOBODY, queueRecord, recordsByTable, temporaryStore } from './temporary-store.js';
+import { afterKill, BUILD, FORECAST, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -123,6 +124,36 @@ describe('a queue in the store', () => {
   });
 });
 
+describe('a queue whose journal fails', () => {
+  it('is read back behind what was written after the failure', async () => {
+    const store = temporaryStore();
+    const { journalTurns } = store;
+    let fail = (_: Error) => {};
+    let land = () => {};
+    const given = { ...store, journalTurns };
+    given.journalTurns = withPut(journalTurns, () => new Promise<boolean>((_, reject) => (fail = reject)));
+    const queues = new Queues({ ...given, journal: new Journal(given) }, ROOMY);
+    await create(queues, KEY);
+    const first = pull(queues, KEY, 0, { batch_uuid: 'u-0' });
+    await nextTurns();
+    const put = (key: number, record: TurnRecord) => new Promise<boolean>(resolve => (land = () => resolve(journalTurns.put(key, record))));
+    given.journalTurns = withPut(journalTurns, put as () => Promise<boolean>);
+    const second = pull(queues, KEY, 1, { batch_uuid: 'u-1' });
+    await nextTurns();
+    fail(new Error('MDB_MAP_FULL'));
+    await expect(first).rejects.toMatchObject({ status: 503 });
+    given.journalTurns = journalTurns;
+    const third = pull(queues, KEY, 2, { batch_uuid: 'u-2' });
+    await nextTurns();
+    land();
+    await expect(second).rejects.toMatchObject({ status: 503 });
+    const handed = [(await third)!, (await pull(queues, KEY, 1, { batch_uuid: 'u-1' }))!];
+    const rest = await drain(queues, KEY, 3, true);
+    expect(sorted([...handed.flatMap(({ files }) => files), ...rest])).toEqual(all(20));
+    expect(new Set(handed.map(({ seq }) => seq)).size).toBe(2);
+  });
+});
+
 describe.each([
   ['that stays in memory', ROOMY],
   ['that is read back at every request', NO_ROOM],
@@ -165,7 +196,7 @@ describe.each([
       await queues.settle(KEY, batch.seq, true);
       handed.push(...batch.files);
     }
-    const afterRestart = new Queues(store, options);
+    const afterRestart = new Queues(afterKill(store), options);
     handed.push(...(await drain(afterRestart, KEY, 3, true)));
     expect(sorted(handed)).toEqual(all(20));
   });

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { Journal } from '../../src/store/journal.js';
 import { expireStep, expirePaths } from '../../src/store/expiry.js';
 import { forecast } from '../../src/plan/forecast.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
@@ -14,6 +16,23 @@ export function temporaryStore(): Store {
   const store = openStore(temporaryFolder());
   onTestFinished(() => closeStore(store));
   return store;
+}
+
+/** What a process finds that starts in the folder of another, which was killed. */
+export function afterKill(store: Store): Store {
+  const journal = new Journal(store);
+  journal.recover();
+  return { ...store, journal };
+}
+
+/** The table, but for what is put. */
+export function withPut<T extends object>(table: T, put: () => Promise<boolean>): T {
+  return Object.assign(Object.create(table) as T, { put });
+}
+
+/** Resolves when whatever waits for a turn of the event loop has had it. */
+export async function nextTurns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
 }
 
 export const NOBODY = { user_seat: null, build_author: null };
