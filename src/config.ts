@@ -127,7 +127,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   queueCacheBytes: {
     flag: '--queue-cache-bytes <bytes>',
     env: 'BALLAST_QUEUE_CACHE_BYTES',
-    fallback: String(128 * MIB),
+    fallback: String(256 * MIB),
     help: 'memory for open queues; more are read back from the store as they are asked for',
     parse: whole(MIB, 1024 * 1024 * MIB),
   },

@@ -46,6 +46,8 @@ export const limits = {
   recentTimings: 20_000,
   /** What queues handed out is moved from the journal to each queue's own records so long after it was written. */
   checkpointMilliseconds: 1000,
+  /** Turns of the event loop that may wait for a checkpoint, when that fails again and again; beyond them 503. */
+  turnsPending: 100_000,
   /** Test cases whose times are added up where the file itself is not known: of a file; in a request; without the pool. */
   casesPerFile: 10_000,
   casesPooled: 500_000,

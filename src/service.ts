@@ -36,8 +36,13 @@ export async function openService(config: Config, log: Logger, now: () => number
   };
   try {
     const store = openStore(dataDir);
-    closers.push(() => closeStore(store));
-    closers.push(await lockFolder(dataDir));
+    let unlock = async () => {};
+    closers.push(async () => {
+      await closeStore(store);
+      // Not before: the next server reads what this one wrote last.
+      await unlock();
+    });
+    unlock = await lockFolder(dataDir);
     await learnRest(store, log);
     store.journal.recover();
 

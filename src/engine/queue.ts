@@ -94,6 +94,10 @@ export class Queue {
     return this.#answers > 0;
   }
 
+  get batchCount(): number {
+    return this.#bySeq.size;
+  }
+
   get filesLeft(): number {
     return this.#untaken.count;
   }
@@ -115,7 +119,8 @@ export class Queue {
       return { batch: this.#answer(node, last, request), isNew: false };
     }
     this.#pace.asks(request.node_index, request.starts, now);
-    const files = again ? all : this.#takeFor(request.node_index, now);
+    // A copy has no room for more.
+    const files = again ? all : this.#takeFor(request.node_index, now).slice();
     if (files.length === 0) {
       node.emptyHanded.add(request.run);
       return null;
@@ -124,7 +129,8 @@ export class Queue {
       v: 1,
       seq: this.#nextSeq,
       node_index: request.node_index,
-      run: request.run,
+      // One text for all batches of a run: queues are kept in memory by the thousands.
+      run: last?.run === request.run ? last.run : request.run,
       batch_uuid: request.batch_uuid,
       handed_at: now,
       files,

@@ -52,13 +52,15 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const { name } = open.record;
   if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
   if (!batch) return endOfQueue(name);
-  return {
-    status: 200,
-    body: batchBody(store, open, batch),
-    written: ok => {
-      queues.settle(key, batch.seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
-    },
+  const written = (ok: boolean) => {
+    queues.settle(key, batch.seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
   };
+  try {
+    return { status: 200, body: batchBody(store, open, batch), written };
+  } catch (error) {
+    written(false);
+    throw error;
+  }
 }
 
 /** Makes the queue that a request asks for when there is none; null when it asks for none. */

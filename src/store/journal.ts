@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch } from '../engine/queue.js';
+import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { written } from './commit.js';
 import { inTurns } from './in-turns.js';
@@ -23,7 +24,8 @@ export class Journal {
   #saving: Promise<unknown> = Promise.resolve();
   /** What is on disk in sequence only, by queue, oldest first. */
   readonly #pending = new Map<string, Change[]>();
-  /** The last record that is on disk, and the number of the next. */
+  /** The last record of the last checkpoint, the last one on disk, and the number of the next. */
+  #done = 0;
   #last = 0;
   #next: number | null = null;
   /** The last failure, an object of its own each time: compared, it tells of one in between. */
@@ -34,6 +36,7 @@ export class Journal {
 
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {
+    if (this.#last - this.#done >= limits.turnsPending) throw faults.storeFailed(new Error('the journal cannot be checkpointed'));
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
     return turn.saved;
@@ -53,9 +56,9 @@ export class Journal {
   /** Finds what a process before this one left. */
   recover(): void {
     const { meta, journalTurns } = this.store;
-    const done = meta.get('checkpoint') ?? 0;
-    this.#last = done;
-    for (const { key, value } of journalTurns.getRange({ start: done + 1 })) {
+    this.#done = meta.get('checkpoint') ?? 0;
+    this.#last = this.#done;
+    for (const { key, value } of journalTurns.getRange({ start: this.#done + 1 })) {
       this.#keep(value);
       this.#last = key;
     }
@@ -81,6 +84,8 @@ export class Journal {
       await written(this.store.journalTurns.put(number, changes));
     } catch (error) {
       this.#failure = { error };
+      // A failed flush may leave on disk what was refused.
+      this.store.journalTurns.put(number, []).catch(() => {});
       throw error;
     }
     this.#last = number;
@@ -102,10 +107,16 @@ export class Journal {
     const { meta, journalTurns, batches } = this.store;
     const last = this.#last;
     const all = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
-    await inTurns(all, ({ queue, changes }) => batches.put([queue, last], changes));
-    // Committed with the first removal: turns that a kill leaves behind are known to be done with.
-    void meta.put('checkpoint', last);
-    await inTurns([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
+    try {
+      await inTurns(all, ({ queue, changes }) => batches.put([queue, last], changes));
+      // Before any is removed: turns that a kill leaves behind are known to be done with.
+      await meta.put('checkpoint', last);
+      await inTurns([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
+    } catch (error) {
+      this.#checkpoints.soon(limits.checkpointMilliseconds);
+      throw error;
+    }
+    this.#done = last;
     for (const { queue, changes } of all) {
       const since = this.#pending.get(queue)!.slice(changes.length);
       if (since.length > 0) this.#pending.set(queue, since);

@@ -9,6 +9,8 @@ export interface OpenQueue {
   readonly id: string;
   readonly record: QueueRecord;
   readonly queue: Queue;
+  /** What the cache counts for it: that of some batches before. */
+  bytes: number;
   /** Of its last change; null: that is on disk. */
   saving: Promise<void> | null;
 }
@@ -20,14 +22,15 @@ export interface Verdict<T> {
   change: Change | null;
 }
 
-/** Rough bytes: weights, state, batches, maps. */
+/** Rough bytes, measured: weights, state, maps, batches. */
 const BYTES_PER_QUEUE = 2048;
-const BYTES_PER_FILE = 24;
+const BYTES_PER_FILE = 32;
 const BYTES_PER_NODE = 400;
+const BYTES_PER_BATCH = 600;
 
 /** What it takes in memory, roughly. */
 export function bytesOf({ record, queue }: OpenQueue): number {
-  return BYTES_PER_QUEUE + BYTES_PER_NODE * record.node_total + BYTES_PER_FILE * queue.weights.length;
+  return BYTES_PER_QUEUE + BYTES_PER_NODE * record.node_total + BYTES_PER_FILE * queue.weights.length + BYTES_PER_BATCH * queue.batchCount;
 }
 
 /** Null when it expired. */
@@ -36,7 +39,8 @@ export function readQueue(store: Store, id: string, pullCost: number): OpenQueue
   if (!record) return null;
   const weights = store.blobs.get([id, 'weights'])!;
   const aligned = new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / 8);
-  return { id, record, queue: new Queue(aligned, outlookOf(record, pullCost), batchesOf(store, id)), saving: null };
+  const queue = new Queue(aligned, outlookOf(record, pullCost), batchesOf(store, id));
+  return { id, record, queue, bytes: 0, saving: null };
 }
 
 /** @param pullCost a weight */

@@ -23,6 +23,9 @@ export interface QueuePlan {
   forecast: Forecast;
 }
 
+/** So many times as large as it was counted, a queue is counted again. */
+const GROWN = 1.1;
+
 /** All queues, each under its key (see queue-keys.ts). */
 export class Queues {
   readonly #open: LRUCache<string, OpenQueue>;
@@ -30,6 +33,8 @@ export class Queues {
   readonly #pinned = new Map<string, OpenQueue>();
   /** Queues that are not in memory any more, and when their last change is on disk or failed. */
   readonly #leaving = new Map<string, Promise<void>>();
+  /** Queues whose use is being noted. */
+  readonly #renewing = new Map<string, Promise<void>>();
 
   constructor(
     readonly store: Store,
@@ -38,7 +43,7 @@ export class Queues {
   ) {
     this.#open = new LRUCache({
       maxSize: options.cacheBytes,
-      sizeCalculation: bytesOf,
+      sizeCalculation: open => (open.bytes = bytesOf(open)),
       dispose: (open, key, reason) => reason === 'evict' && this.#pinIfBusy(key, open),
     });
   }
@@ -106,13 +111,10 @@ export class Queues {
    * is on disk. Null when there is none, or it expired. A queue in use does not expire.
    */
   async update<T>(key: string, verb: (queue: OpenQueue) => Verdict<T>, now: Millis): Promise<T | null> {
+    const record = this.#inMemory(key)?.record ?? this.#recordOf(key);
+    if (record && now - record.used_at >= limits.renewMilliseconds) await this.#renewOnce(key, now);
     if (this.#leaving.size > 0) await this.#left(key);
-    let open = this.#find(key);
-    if (open && now - open.record.used_at >= limits.renewMilliseconds) {
-      await this.#renew(key, open, now);
-      if (this.#leaving.size > 0) await this.#left(key);
-      open = this.#find(key);
-    }
+    const open = this.#find(key);
     // Found and changed in one go: what the cache has no room for is kept only once it is busy.
     return open && this.#run(key, open, verb);
   }
@@ -144,16 +146,29 @@ export class Queues {
     void this.store.expiry.put([record.used_at, 'queue', id, key], true);
   }
 
+  #inMemory(key: string): OpenQueue | undefined {
+    return this.#open.get(key) ?? this.#pinned.get(key);
+  }
+
+  #recordOf(key: string): QueueRecord | undefined {
+    const id = findQueue(this.store, key);
+    return id === null ? undefined : this.store.queues.get(id);
+  }
+
   /** In memory, or read back; null when there is none. */
   #find(key: string): OpenQueue | null {
-    const known = this.#open.get(key) ?? this.#pinned.get(key);
+    const known = this.#inMemory(key);
     if (known) return known;
     const id = findQueue(this.store, key);
     return id === null ? null : readQueue(this.store, id, this.options.pullCost);
   }
 
   #keep(key: string, open: OpenQueue): void {
-    if (this.#open.peek(key) === open) return;
+    if (this.#open.peek(key) === open) {
+      if (bytesOf(open) < GROWN * open.bytes) return;
+      // Of what it has already the cache does not count anew what it takes.
+      this.#open.delete(key);
+    }
     this.#open.set(key, open);
     if (this.#open.peek(key) === open) this.#pinned.delete(key);
     else this.#pinIfBusy(key, open);
@@ -165,16 +180,27 @@ export class Queues {
     else this.#pinned.delete(key);
   }
 
-  /** Notes that it is in use; forgets it when it expired meanwhile. */
-  async #renew(key: string, open: OpenQueue, now: Millis): Promise<void> {
-    const { queues } = this.store;
+  /** All nodes of a build come at once. */
+  #renewOnce(key: string, now: Millis): Promise<void> {
+    let renewal = this.#renewing.get(key);
+    if (!renewal) {
+      renewal = this.#renew(key, now).finally(() => this.#renewing.delete(key));
+      this.#renewing.set(key, renewal);
+    }
+    return renewal;
+  }
+
+  /** Notes that it is in use; drops it when it expired meanwhile. */
+  async #renew(key: string, now: Millis): Promise<void> {
     const isThere = await commit(this.store, () => {
-      const record = queues.get(open.id);
-      if (record) void queues.put(open.id, { ...record, used_at: now });
+      const id = findQueue(this.store, key);
+      const record = id === null ? undefined : this.store.queues.get(id);
+      if (record) void this.store.queues.put(id!, { ...record, used_at: now });
       return record !== undefined;
     });
-    if (isThere) open.record.used_at = now;
-    else this.#forget(key, open);
+    if (!isThere) this.drop(key);
+    const open = this.#inMemory(key);
+    if (open) open.record.used_at = now;
   }
 
   async #run<T>(key: string, open: OpenQueue, verb: (queue: OpenQueue) => Verdict<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { limits } from '../limits.js';
 import { measureOn } from '../plan/times/branch-timings.js';
 import type { Measurement } from '../plan/times/timing.js';
+import { written } from './commit.js';
 import { inTurns } from './in-turns.js';
 import type { Millis } from './records.js';
 import { pathKey } from './path-keys.js';
@@ -92,9 +93,12 @@ export class RecentTimings {
     this.#saves.soon(limits.recentMilliseconds);
   }
 
-  /** So many that whoever brings more is to wait for `save` first. */
-  get isFull(): boolean {
-    return this.#changed.size >= limits.recentTimings;
+  /** Resolves when there is room for more. Throws a 503 when the disk takes none. */
+  async makeRoom(): Promise<void> {
+    if (this.#changed.size < limits.recentTimings) return;
+    const named = this.name();
+    if (named) await written(named);
+    await written(this.save());
   }
 
   /** Resolves when all that was changed before is written. */

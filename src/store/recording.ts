@@ -50,10 +50,13 @@ export async function recordSubset(
   now: Millis,
 ): Promise<Recorded> {
   const { recent } = store;
-  if (recent.isFull) await written(recent.save());
+  await recent.makeRoom();
   const paths = new Uint32Array(run.seconds.length);
   for (let i = 0; i < paths.length; i++) {
-    if (i > 0 && i % limits.timingsPerTurn === 0) await nextTurn();
+    if (i > 0 && i % limits.timingsPerTurn === 0) {
+      await nextTurn();
+      await recent.makeRoom();
+    }
     paths[i] = recent.see(project, pathOf(run, i), now);
   }
   const named = recent.name();

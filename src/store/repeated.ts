@@ -23,11 +23,11 @@ export class Repeated {
     }));
   }
 
-  /** Again within so long, and should that fail, again; nobody is told. */
+  /** Again within so long; nobody is told. */
   soon(milliseconds: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      this.again().catch(() => this.soon(milliseconds));
+      this.again().catch(() => {});
     }, milliseconds).unref();
   }
 }

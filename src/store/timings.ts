@@ -39,7 +39,10 @@ export async function learn(
   // One object, changed for each file: a copy a file took a third of a recording.
   const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
   for (let i = 0; i < paths.length; i++) {
-    if (i > 0 && i % limits.timingsPerTurn === 0) await nextTurn();
+    if (i > 0 && i % limits.timingsPerTurn === 0) {
+      await nextTurn();
+      await store.recent.makeRoom();
+    }
     measurement.seconds = seconds[i]!;
     if (measurement.seconds > 0) store.recent.measure(paths[i]!, own, other, measurement);
   }

@@ -141,9 +141,9 @@ describe('a queue whose journal fails', () => {
     given.journalTurns = withPut(journalTurns, put as () => Promise<boolean>);
     const second = pull(queues, KEY, 1, { batch_uuid: 'u-1' });
     await nextTurns();
+    given.journalTurns = journalTurns;
     fail(new Error('MDB_MAP_FULL'));
     await expect(first).rejects.toMatchObject({ status: 503 });
-    given.journalTurns = journalTurns;
     const third = pull(queues, KEY, 2, { batch_uuid: 'u-2' });
     await nextTurns();
     land();
