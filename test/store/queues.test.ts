@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../src/engine/queue.js';
 import { listOfFiles } from '../../src/store/file-blocks.js';
 import { Journal, type TurnRecord } from '../../src/store/journal.js';
-import { batchesOf } from '../../src/store/open-queue.js';
+import { batchesOf, bytesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
@@ -216,6 +216,23 @@ describe('queues that push each other out of memory', () => {
       keys.map(key => Promise.all([0, 1, 2, 3].map(node => drain(queues, key, node, false)))),
     );
     for (const nodes of handed) expect(sorted(nodes.flat())).toEqual(all(20));
+  });
+});
+
+describe('the cache of queues', () => {
+  it('counts what they hand out: one that grows pushes out another', async () => {
+    const cacheBytes = 10_500;
+    const queues = new Queues(temporaryStore(), { cacheBytes, pullCost: 0 });
+    const other = queueKey(1, triple, 'build-2');
+    const inMemory = (key: string) => queues.update(key, open => ({ value: open, change: null }), NOW);
+    for (const key of [other, KEY]) await create(queues, key);
+    const [before, grown] = [(await inMemory(other))!, (await inMemory(KEY))!];
+    expect(bytesOf(before) + bytesOf(grown)).toBeLessThan(cacheBytes);
+    expect(await inMemory(other)).toBe(before);
+    await drain(queues, KEY, 0, true);
+    expect(bytesOf(before) + bytesOf(grown)).toBeGreaterThan(cacheBytes);
+    expect(await inMemory(KEY)).toBe(grown);
+    expect(await inMemory(other)).not.toBe(before);
   });
 });
 
