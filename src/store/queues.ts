@@ -3,10 +3,10 @@ import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
-import { putAhead, putPieces, takeBack } from './blobs.js';
 import { blocksOf, copyOfBlocks } from './file-blocks.js';
+import { installQueue } from './install-queue.js';
 import { commit } from './commit.js';
-import type { ExpiryKey, Store } from './open.js';
+import type { Store } from './open.js';
 import { batchesOf, bytesOf, type OpenQueue, readQueue, type Verdict } from './open-queue.js';
 import { findLastQueue, findQueue } from './queue-keys.js';
 import type { Millis, QueueRecord } from './records.js';
@@ -58,21 +58,9 @@ export class Queues {
     record: QueueRecord,
     { files, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
-    const { store } = this;
-    const blocks = blocksOf(id, files);
-    const expiry: ExpiryKey = [record.used_at, 'queue', id, key];
-    const ahead = await putAhead(store, blocks, expiry);
-    const made = await commit(store, () => {
-      const known = findQueue(store, key);
-      if (known !== null) return { id: known, isNew: false };
-      this.#put(key, id, record);
-      putPieces(store, blocks, ahead);
-      void store.blobs.put([id, 'weights'], asBuffer(weights));
-      void store.forecasts.put(id, { v: 1, ...forecast });
-      return { id, isNew: true };
-    });
-    if (!made.isNew) await takeBack(store, id, ahead, expiry);
-    return made;
+    const content = () => ({ record, weights: asBuffer(weights), forecast: { v: 1 as const, ...forecast }, batches: null });
+    const inForce = (await installQueue(this.store, key, id, record.used_at, blocksOf(id, files), content))!;
+    return { id: inForce, isNew: inForce === id };
   }
 
   /**
@@ -84,26 +72,19 @@ export class Queues {
     const { store } = this;
     const last = findLastQueue(store, build);
     if (last === null) return null;
-    const blocks = copyOfBlocks(store, last, id);
-    const expiry: ExpiryKey = [now, 'queue', id, key];
-    const ahead = await putAhead(store, blocks, expiry);
-    const inForce = await commit(store, () => {
-      const known = findQueue(store, key);
-      if (known !== null) return known;
+    return installQueue(store, key, id, now, copyOfBlocks(store, last, id), () => {
       const record = store.queues.get(last);
       // It expired meanwhile.
       if (!record) return null;
-      this.#put(key, id, { ...record, repeats: true, used_at: now });
-      putPieces(store, blocks, ahead);
-      void store.blobs.put([id, 'weights'], store.blobs.get([last, 'weights'])!);
-      void store.forecasts.put(id, store.forecasts.get(last)!);
       // What was handed out again was handed out before.
       const batches = batchesOf(store, last).filter(({ again }) => !again);
-      void store.batches.put([id, 0], batches.map(batch => ({ ...batch, delivered: true })));
-      return id;
+      return {
+        record: { ...record, repeats: true, used_at: now },
+        weights: store.blobs.get([last, 'weights'])!,
+        forecast: store.forecasts.get(last)!,
+        batches: batches.map(batch => ({ ...batch, delivered: true })),
+      };
     });
-    if (inForce !== id) await takeBack(store, id, ahead, expiry);
-    return inForce;
   }
 
   /**
@@ -112,7 +93,8 @@ export class Queues {
    */
   async update<T>(key: string, verb: (queue: OpenQueue) => Verdict<T>, now: Millis): Promise<T | null> {
     const record = this.#inMemory(key)?.record ?? this.#recordOf(key);
-    if (record && now - record.used_at >= limits.renewMilliseconds) await this.#renewOnce(key, now);
+    if (!record) return null;
+    if (now - record.used_at >= limits.renewMilliseconds) await this.#renewOnce(key, now);
     if (this.#leaving.size > 0) await this.#left(key);
     const open = this.#find(key);
     // Found and changed in one go: what the cache has no room for is kept only once it is busy.
@@ -137,13 +119,6 @@ export class Queues {
   drop(key: string): void {
     this.#open.delete(key);
     this.#pinned.delete(key);
-  }
-
-  #put(key: string, id: string, record: QueueRecord): void {
-    void this.store.queues.put(id, record);
-    void this.store.queuesOfNodeBuild.put(key, id);
-    void this.store.queuesOfBuild.put(record.build, id);
-    void this.store.expiry.put([record.used_at, 'queue', id, key], true);
   }
 
   #inMemory(key: string): OpenQueue | undefined {

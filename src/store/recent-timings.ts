@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { measureOn } from '../plan/times/branch-timings.js';
 import type { Measurement } from '../plan/times/timing.js';
@@ -91,6 +92,12 @@ export class RecentTimings {
   learnt(entry: number): void {
     this.#learnt.push(entry);
     this.#saves.soon(limits.recentMilliseconds);
+  }
+
+  /** Between the times of a large run: others have their turn, and then there is room for more. Throws as `makeRoom`. */
+  async nextTurn(): Promise<void> {
+    await nextTurn();
+    await this.makeRoom();
   }
 
   /** Resolves when there is room for more. Throws a 503 when the disk takes none. */

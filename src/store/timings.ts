@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
@@ -39,10 +38,7 @@ export async function learn(
   // One object, changed for each file: a copy a file took a third of a recording.
   const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
   for (let i = 0; i < paths.length; i++) {
-    if (i > 0 && i % limits.timingsPerTurn === 0) {
-      await nextTurn();
-      await store.recent.makeRoom();
-    }
+    if (i > 0 && i % limits.timingsPerTurn === 0) await store.recent.nextTurn();
     measurement.seconds = seconds[i]!;
     if (measurement.seconds > 0) store.recent.measure(paths[i]!, own, other, measurement);
   }
