@@ -40,7 +40,7 @@ export const limits = {
 
   /** Timings that one turn of the event loop looks up, changes or writes, and records that it puts: about a millisecond. */
   timingsPerTurn: 250,
-  putsPerTurn: 250,
+  putsPerTurn: 100,
   /** Timings are written so long after they changed, or at once when there are so many. */
   recentMilliseconds: 250,
   recentTimings: 20_000,

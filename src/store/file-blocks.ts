@@ -1,5 +1,5 @@
 import { type Segments } from '../wire/segments.js';
-import type { Pieces } from './blobs.js';
+import { entriesOf, type Pieces } from './blobs.js';
 import type { Store } from './open.js';
 
 /**
@@ -9,30 +9,50 @@ import type { Store } from './open.js';
  */
 const FILES_PER_BLOCK = 64;
 const END = 4;
+const WEIGHTS = 'weights';
 
-/** The blocks of a queue's files, each piece of which begins with a comma. */
-export function blocksOf(queue: string, files: Segments): Pieces {
-  const { ends } = files;
+/**
+ * What a queue has in `blobs`: the blocks of its files, then their weights.
+ * @param files each piece of which begins with a comma
+ */
+export function piecesOfQueue(queue: string, files: Segments, weights: Float64Array): Pieces {
+  const blocks = Math.ceil(files.ends.length / FILES_PER_BLOCK);
   return {
     owner: queue,
-    count: Math.ceil(ends.length / FILES_PER_BLOCK),
-    piece(block) {
-      const first = block * FILES_PER_BLOCK;
-      const last = Math.min(ends.length, first + FILES_PER_BLOCK);
-      const start = first === 0 ? 0 : ends[first - 1]!;
-      const bytes = Buffer.allocUnsafe(END * FILES_PER_BLOCK + ends[last - 1]! - start);
-      for (let i = 0; i < FILES_PER_BLOCK; i++) bytes.writeUInt32LE(ends[Math.min(last - 1, first + i)]! - start, END * i);
-      Buffer.from(files.bytes.buffer, files.bytes.byteOffset + start, ends[last - 1]! - start).copy(bytes, END * FILES_PER_BLOCK);
-      return bytes;
-    },
+    count: blocks + 1,
+    piece: i => (i < blocks ? { part: i, bytes: blockOf(files, i) } : { part: WEIGHTS, bytes: asBuffer(weights) }),
   };
 }
 
-/** The blocks of a queue, for another with the same files. */
-export function copyOfBlocks(store: Store, from: string, to: string): Pieces {
-  const count = store.blobs.getKeysCount({ start: [from, 0], end: [from, Infinity] });
-  // Should it expire meanwhile, what is put is taken back.
-  return { owner: to, count, piece: block => store.blobs.get([from, block]) ?? Buffer.alloc(0) };
+/** The same for another queue with the same files. */
+export function copyOfPieces(store: Store, from: string, to: string): Pieces {
+  const parts = [...store.blobs.getKeys(entriesOf(from))].map(([, part]) => part);
+  return {
+    owner: to,
+    count: parts.length,
+    // Should it expire meanwhile, what is put is taken back.
+    piece: i => ({ part: parts[i]!, bytes: store.blobs.get([from, parts[i]!]) ?? Buffer.alloc(0) }),
+  };
+}
+
+/** The weights of a queue's files, in their order. */
+export function weightsOfQueue(store: Store, queue: string): Float64Array {
+  const weights = store.blobs.get([queue, WEIGHTS])!;
+  return new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / Float64Array.BYTES_PER_ELEMENT);
+}
+
+function blockOf({ bytes, ends }: Segments, block: number): Buffer {
+  const first = block * FILES_PER_BLOCK;
+  const last = Math.min(ends.length, first + FILES_PER_BLOCK);
+  const start = first === 0 ? 0 : ends[first - 1]!;
+  const of = Buffer.allocUnsafe(END * FILES_PER_BLOCK + ends[last - 1]! - start);
+  for (let i = 0; i < FILES_PER_BLOCK; i++) of.writeUInt32LE(ends[Math.min(last - 1, first + i)]! - start, END * i);
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, ends[last - 1]! - start).copy(of, END * FILES_PER_BLOCK);
+  return of;
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
 /** Bytes of a file in an answer, rarely more; a longer list moves to a larger buffer. */

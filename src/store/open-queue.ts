@@ -1,5 +1,6 @@
 import { type Batch, Queue } from '../engine/queue.js';
 import type { QueueOutlook } from '../plan/queue/batch.js';
+import { weightsOfQueue } from './file-blocks.js';
 import type { Change } from './journal.js';
 import type { Store } from './open.js';
 import type { QueueRecord } from './records.js';
@@ -37,9 +38,7 @@ export function bytesOf({ record, queue }: OpenQueue): number {
 export function readQueue(store: Store, id: string, pullCost: number): OpenQueue | null {
   const record = store.queues.get(id);
   if (!record) return null;
-  const weights = store.blobs.get([id, 'weights'])!;
-  const aligned = new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / 8);
-  const queue = new Queue(aligned, outlookOf(record, pullCost), batchesOf(store, id));
+  const queue = new Queue(weightsOfQueue(store, id), outlookOf(record, pullCost), batchesOf(store, id));
   return { id, record, queue, bytes: 0, saving: null };
 }
 

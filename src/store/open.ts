@@ -83,6 +83,8 @@ export interface Store {
   readonly journal: Journal;
   /** What is not in `timings` yet. */
   readonly recent: RecentTimings;
+  /** What is being made, and when that ended: see install.ts. */
+  readonly installing: Map<string, Promise<void>>;
 }
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
@@ -156,9 +158,11 @@ function open(dataDir: string): Store {
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent'>;
+  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'installing'>;
   const numbers = new PathNumbers(tables);
-  const store: Store = { ...tables, numbers, journal: new Journal(tables), recent: new RecentTimings({ ...tables, numbers }) };
+  const journal = new Journal(tables);
+  const recent = new RecentTimings({ ...tables, numbers });
+  const store: Store = { ...tables, numbers, journal, recent, installing: new Map() };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);

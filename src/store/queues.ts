@@ -3,7 +3,7 @@ import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
-import { blocksOf, copyOfBlocks } from './file-blocks.js';
+import { copyOfPieces, piecesOfQueue } from './file-blocks.js';
 import { installQueue } from './install-queue.js';
 import { commit } from './commit.js';
 import type { Store } from './open.js';
@@ -58,8 +58,8 @@ export class Queues {
     record: QueueRecord,
     { files, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
-    const content = () => ({ record, weights: asBuffer(weights), forecast: { v: 1 as const, ...forecast }, batches: null });
-    const inForce = (await installQueue(this.store, key, id, record.used_at, blocksOf(id, files), content))!;
+    const content = () => ({ record, forecast: { v: 1 as const, ...forecast }, batches: null });
+    const inForce = (await installQueue(this.store, key, record.used_at, piecesOfQueue(id, files, weights), content))!;
     return { id: inForce, isNew: inForce === id };
   }
 
@@ -72,7 +72,7 @@ export class Queues {
     const { store } = this;
     const last = findLastQueue(store, build);
     if (last === null) return null;
-    return installQueue(store, key, id, now, copyOfBlocks(store, last, id), () => {
+    return installQueue(store, key, now, copyOfPieces(store, last, id), () => {
       const record = store.queues.get(last);
       // It expired meanwhile.
       if (!record) return null;
@@ -80,7 +80,6 @@ export class Queues {
       const batches = batchesOf(store, last).filter(({ again }) => !again);
       return {
         record: { ...record, repeats: true, used_at: now },
-        weights: store.blobs.get([last, 'weights'])!,
         forecast: store.forecasts.get(last)!,
         batches: batches.map(batch => ({ ...batch, delivered: true })),
       };
@@ -211,8 +210,4 @@ export class Queues {
   async #left(key: string): Promise<void> {
     while (this.#leaving.has(key)) await this.#leaving.get(key);
   }
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {
-  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }

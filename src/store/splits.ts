@@ -3,10 +3,10 @@ import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
-import { type Pieces, putAhead, putPieces, takeBack } from './blobs.js';
 import { digest } from './digest.js';
 import { commit } from './commit.js';
-import type { ExpiryKey, Store } from './open.js';
+import { install } from './install.js';
+import type { Store } from './open.js';
 import type { Millis, SplitRecord } from './records.js';
 
 /** ci_build_id null: a fixed split, the same for every CI build of the triple. */
@@ -47,18 +47,17 @@ export async function installSplit(
   split: SplitRecord,
   { answers, forecast }: SplitPlan,
 ): Promise<SplitRecord> {
-  const pieces: Pieces = { owner: split.id, count: split.node_total, piece: node => segment(answers, node) };
-  const expiry: ExpiryKey = [split.created_at, 'split', key, split.id];
-  const ahead = await putAhead(store, pieces, expiry);
-  const inForce = await commit(store, () => {
-    const installed = store.splits.get(key);
-    if (installed) return installed;
-    putPieces(store, pieces, ahead);
-    void store.splits.put(key, split);
-    void store.forecasts.put(split.id, { v: 1, ...forecast });
-    void store.expiry.put(expiry, true);
-    return split;
+  const { id, created_at, node_total: count } = split;
+  const inForce = await install(store, {
+    name: `split ${key}`,
+    pieces: { owner: id, count, piece: node => ({ part: node, bytes: segment(answers, node) }) },
+    expiry: [created_at, 'split', key, id],
+    find: () => findSplit(store, key),
+    put() {
+      void store.splits.put(key, split);
+      void store.forecasts.put(id, { v: 1, ...forecast });
+      return split;
+    },
   });
-  if (inForce.id !== split.id) await takeBack(store, split.id, ahead, expiry);
-  return inForce;
+  return inForce!;
 }
