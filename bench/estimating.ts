@@ -151,9 +151,10 @@ function splitRatio(
   seconds: readonly (number | null)[],
   next: ReadonlyMap<string, number>,
 ): number {
-  const files = estimate(paths, { seconds, files: new Map() }, SPLIT_PERCENTILE);
-  const { nodes } = pack(Float64Array.from(files, ({ weight }) => weight), NODES);
-  const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(files[file]!.path)!, 0));
+  const known = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
+  const files = estimate(paths, known, SPLIT_PERCENTILE);
+  const { nodes } = pack(files.weights, NODES);
+  const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(files.paths[file]!)!, 0));
   const total = loads.reduce((sum, load) => sum + load, 0);
   return Math.max(...loads) / Math.max(total / NODES, ...next.values());
 }

@@ -104,10 +104,12 @@ function queueFiles(
   seconds: readonly (number | null)[],
   actual: (path: string) => number,
 ): QueueFile[] {
-  return estimate(paths, { seconds, files: new Map() }, QUEUE_PERCENTILE).map(({ path, time_execution, weight }) => ({
-    predicted: toSeconds(weight),
+  const known = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
+  const files = estimate(paths, known, QUEUE_PERCENTILE);
+  return files.paths.map((path, i) => ({
+    predicted: toSeconds(files.weights[i]!),
     actual: actual(path),
-    isUnknown: time_execution === null,
+    isUnknown: Number.isNaN(files.seconds[i]),
   }));
 }
 

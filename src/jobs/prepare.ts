@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { forecast, unknownFiles } from '../plan/forecast.js';
 import { expectQueue } from '../plan/queue/expect-queue.js';
 import { pack } from '../plan/split/pack.js';
-import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/times/estimate.js';
+import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/times/estimate.js';
 import { buildIdKey } from '../store/builds.js';
 import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
@@ -65,8 +65,7 @@ export function prepareSplit(
   const paths = distinctPaths(test_files);
   const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), SPLIT_PERCENTILE);
   const json = toJson(files);
-  const weights = weightsOf(files);
-  const packing = pack(weights, message.node_total);
+  const packing = pack(files.weights, message.node_total);
   const id = randomUUID();
   const answers = packing.nodes.map((indices, node) => {
     const test_files = indices.map(file => json.text.slice(json.ends[file - 1] ?? 0, json.ends[file])).join('');
@@ -75,7 +74,7 @@ export function prepareSplit(
   return {
     message,
     key,
-    plan: { id, people, answers: toSegments(answers), forecast: forecast(files, weights, message.node_total, packing) },
+    plan: { id, people, answers: toSegments(answers), forecast: forecast(files, message.node_total, packing) },
   };
 }
 
@@ -101,9 +100,9 @@ export function prepareQueue(
   if (message.fixed_queue_split && findLastQueue(store, buildIdKey(project, message))) return { message, key, plan: null };
   const paths = distinctPaths(test_files);
   const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), QUEUE_PERCENTILE);
-  const weights = weightsOf(files);
+  const { seconds, weights } = files;
   const { node_total: nodeTotal } = message;
-  const isGuessed = unknownFiles(files) > files.length / 2;
+  const isGuessed = unknownFiles(seconds) > seconds.length / 2;
   const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
   return {
     message,
@@ -113,25 +112,23 @@ export function prepareQueue(
       files: cutSegments(toJson(files)),
       weights,
       guessed: isGuessed,
-      forecast: forecast(files, weights, nodeTotal, expectation),
+      forecast: forecast(files, nodeTotal, expectation),
     },
   };
 }
 
-function weightsOf(files: readonly Estimate[]): Float64Array {
-  const weights = new Float64Array(files.length);
-  for (let i = 0; i < files.length; i++) weights[i] = files[i]!.weight;
-  return weights;
-}
-
 /** Each file as it is answered, behind a comma. */
-function toJson(files: readonly PlannedTestFile[]): CutText {
-  const ends = new Uint32Array(files.length);
-  if (files.length === 0) return { text: '', ends };
-  const list = JSON.stringify(files.map(({ path, time_execution }) => ({ path, time_execution })));
+function toJson({ paths, seconds }: Estimates): CutText {
+  const ends = new Uint32Array(paths.length);
+  if (paths.length === 0) return { text: '', ends };
+  const list = JSON.stringify(paths.map((path, i) => toPlanned(path, seconds[i]!)));
   const text = `,${list.slice(1, -1)}`;
   // Encoded one by one they take twice as long. In a JSON string a quote never follows a brace.
-  for (let file = 0, at = 0; file < files.length - 1; file++) ends[file] = at = text.indexOf('},{"', at) + 1;
-  ends[files.length - 1] = text.length;
+  for (let file = 0, at = 0; file < ends.length - 1; file++) ends[file] = at = text.indexOf('},{"', at) + 1;
+  ends[ends.length - 1] = text.length;
   return { text, ends };
+}
+
+function toPlanned(path: string, seconds: number): PlannedTestFile {
+  return { path, time_execution: Number.isNaN(seconds) ? null : seconds };
 }

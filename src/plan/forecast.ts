@@ -1,4 +1,4 @@
-import type { Estimate } from './times/estimate.js';
+import type { Estimates } from './times/estimate.js';
 import { usefulNodes } from './useful-nodes.js';
 import { toSeconds } from './weight.js';
 
@@ -36,25 +36,20 @@ export interface Forecast {
 /** Binding files that are named; more are as good as all. */
 const FILES_NAMED = 10;
 
-/**
- * @param files in descending order of weight
- * @param weights theirs
- */
 export function forecast(
-  files: readonly Estimate[],
-  weights: Float64Array,
+  { paths, seconds, weights }: Estimates,
   nodes: number,
   { makespan, lowerBound, isBoundByFile }: Expectation,
 ): Forecast {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const named = Array.from(weights.subarray(0, FILES_NAMED), (weight, i) => ({ path: paths[i]!, weight }));
   return {
     makespan: toSeconds(makespan),
     lower_bound: toSeconds(lowerBound),
     ratio: lowerBound === 0 ? 1 : makespan / lowerBound,
     bound_by_file: isBoundByFile,
-    unknown_files: unknownFiles(files),
-    binding_files: files
-      .slice(0, FILES_NAMED)
+    unknown_files: unknownFiles(seconds),
+    binding_files: named
       .filter(({ weight }) => weight > total / nodes)
       .map(({ path, weight }) => ({ path, seconds: toSeconds(weight) })),
     useful_nodes: usefulNodes(weights),
@@ -62,8 +57,6 @@ export function forecast(
 }
 
 /** How many were never measured. */
-export function unknownFiles(files: readonly Estimate[]): number {
-  let count = 0;
-  for (const { time_execution } of files) if (time_execution === null) count += 1;
-  return count;
+export function unknownFiles(seconds: Float64Array): number {
+  return seconds.reduce((count, time) => (Number.isNaN(time) ? count + 1 : count), 0);
 }

@@ -91,12 +91,12 @@ export function knownTimes(
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;
   const files = new Map<string, number>();
   let casesLeft: number = isPooled ? limits.casesPooled : limits.casesHere;
-  const seconds = paths.map(path => {
+  const secondsOf = (path: string) => {
     const timing = on(path);
     if (timing) return estimateOf(timing);
     const file = fileOf(path);
     if (file === null) {
-      if (!hasCases || casesLeft <= 0) return null;
+      if (!hasCases || casesLeft <= 0) return NaN;
       const limit = Math.min(limits.casesPerFile, casesLeft);
       const cases = [...store.paths.getRange({ ...rangeOfCases(project, path), limit })];
       casesLeft -= cases.length;
@@ -111,22 +111,24 @@ export function knownTimes(
       const whole = on(file);
       if (whole) files.set(file, estimateOf(whole));
     }
-    return null;
-  });
+    return NaN;
+  };
+  const seconds = new Float64Array(paths.length);
+  for (let i = 0; i < paths.length; i++) seconds[i] = secondsOf(paths[i]!);
   return { seconds, files };
 }
 
 /**
  * What the test cases of a file take that there are now, as far as the branch and the default branch tell; if they tell
- * nothing, as far as any does. Null when there are none.
+ * nothing, as far as any does. NaN when there are none.
  */
-function sumOfCases(cases: readonly BranchTimings[], branch: number, other: number | null): number | null {
+function sumOfCases(cases: readonly BranchTimings[], branch: number, other: number | null): number {
   const onBranch = (name: number) => fresh(cases.map(timings => timings.find(of => of.branch === name)));
   const own = onBranch(branch);
   const others = other === null ? [] : onBranch(other);
   let known = cases.flatMap((_, i) => own[i] ?? others[i] ?? []);
   if (known.length === 0) known = fresh(cases.map(timings => timingOn(timings, branch, other))).flatMap(of => of ?? []);
-  if (known.length === 0) return null;
+  if (known.length === 0) return NaN;
   return toSeconds(toWeight(known.reduce((sum, timing) => sum + estimateOf(timing), 0)));
 }
 

@@ -4,14 +4,15 @@ import { limits } from '../limits.js';
 import type { Sent } from './coerce.js';
 
 /** The parameters of a POST body. Throws a 400 when it is not a JSON object in UTF-8, a 413 when it is too intricate. */
-export function decodeBody(body: Uint8Array): Sent {
+export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): Sent {
+  const body = Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
   if (body.length === 0) throw faults.notJson('it is empty');
   if (!isUtf8(body)) throw faults.notJson('it is not UTF-8');
   // Megabytes of `{},{},` take JSON.parse seconds and gigabytes.
   if (body.length > limits.countedBodyBytes && hasTooManyContainers(body)) {
     throw faults.bodyTooIntricate(limits.jsonContainersPerBody);
   }
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  const text = body.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,11 +36,16 @@ function digitsOf(name: string, text: string): string | undefined {
 }
 
 /** Counts opening brackets, those in strings too: the bound is far above what any list of test files has. */
-function hasTooManyContainers(body: Uint8Array): boolean {
+function hasTooManyContainers(body: Buffer): boolean {
   let count = 0;
-  // "[" and "{" differ in one bit.
-  for (let i = 0; i < body.length; i++) if ((body[i]! & 0xdf) === 0x5b) count += 1;
-  return count > limits.jsonContainersPerBody;
+  for (const bracket of ['{', '[']) {
+    const code = bracket.charCodeAt(0);
+    // A native search, from one to the next: a look at each byte takes four times as long.
+    for (let at = body.indexOf(code); at >= 0; at = body.indexOf(code, at + 1)) {
+      if (++count > limits.jsonContainersPerBody) return true;
+    }
+  }
+  return false;
 }
 
 /** The parameters of a query string; of a repeated one the first counts. */

@@ -5,15 +5,14 @@ import { pack } from '../../src/plan/split/pack.js';
 import { toWeight } from '../../src/plan/weight.js';
 
 /** Files of so many seconds, slowest first. */
-const files = (seconds: number[], unknown: number[] = []) =>
-  seconds.map((time, i) => ({
-    path: `${i}_spec.rb`,
-    weight: toWeight(time),
-    time_execution: unknown.includes(i) ? null : time,
-  }));
+const files = (seconds: number[], unknown: number[] = []) => ({
+  paths: seconds.map((_, i) => `${i}_spec.rb`),
+  seconds: Float64Array.from(seconds, (time, i) => (unknown.includes(i) ? NaN : time)),
+  weights: Float64Array.from(seconds, toWeight),
+});
 
 const of = (seconds: number[], nodes: number, more: Partial<Expectation> = {}, unknown: number[] = []) =>
-  forecast(files(seconds, unknown), Float64Array.from(seconds, toWeight), nodes, { makespan: 1, lowerBound: 1, isBoundByFile: false, ...more });
+  forecast(files(seconds, unknown), nodes, { makespan: 1, lowerBound: 1, isBoundByFile: false, ...more });
 
 describe('a forecast', () => {
   it('is in seconds, with the proved gap', () => {

@@ -38,7 +38,7 @@ export async function nextTurns(): Promise<void> {
 export const NOBODY = { user_seat: null, build_author: null };
 
 /** What a plan of no files comes to. */
-export const FORECAST = forecast([], new Float64Array(), 1, { makespan: 0, lowerBound: 0, isBoundByFile: false });
+export const FORECAST = forecast({ paths: [], seconds: new Float64Array(), weights: new Float64Array() }, 1, { makespan: 0, lowerBound: 0, isBoundByFile: false });
 
 /** The key of the build that all queues are of. */
 export const BUILD = 'build';
@@ -75,9 +75,9 @@ export async function recordTimes(
   await learn(store, paths, Float64Array.from(entries, ([, seconds]) => seconds), run);
 }
 
-/** What is planned with on the branch, in the order of the paths. */
-export function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): readonly (number | null)[] {
-  return knownTimes(store, project, branch, paths, true).seconds;
+/** What is planned with on the branch, in the order of the paths; null where nothing is known. */
+export function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): (number | null)[] {
+  return Array.from(knownTimes(store, project, branch, paths, true).seconds, time => (Number.isNaN(time) ? null : time));
 }
 
 /** Sweeps to the end, as the service does; tells after each step. */

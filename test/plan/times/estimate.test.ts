@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Estimate, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../src/plan/times/estimate.js';
+import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../src/plan/times/estimate.js';
 import { toWeight } from '../../../src/plan/weight.js';
 
 const seed = 20_260_102;
@@ -15,9 +15,14 @@ const estimateSuite = (
   files: readonly (readonly [string, number | null])[],
   wholes: Record<string, number> = {},
   percentile = SPLIT_PERCENTILE,
-): Estimate[] => {
-  const known = { seconds: files.map(([, time]) => time), files: new Map(Object.entries(wholes)) };
-  return estimate(files.map(([path]) => path), known, percentile);
+) => {
+  const known = { seconds: Float64Array.from(files, ([, time]) => time ?? NaN), files: new Map(Object.entries(wholes)) };
+  const { paths, seconds, weights } = estimate(files.map(([path]) => path), known, percentile);
+  return paths.map((path, i) => ({
+    path,
+    time_execution: Number.isNaN(seconds[i]) ? null : seconds[i]!,
+    weight: weights[i]!,
+  }));
 };
 
 /** Seconds that each path is planned with. */
