@@ -11,12 +11,15 @@ export interface BodyLimits {
 }
 
 /** Called once, with the body or with the fault to answer, and whether all of it came. */
-type Done = (body: Uint8Array | Fault, whole: boolean) => void;
+type Done = (body: Uint8Array[] | Fault, whole: boolean) => void;
+
+/** Bytes of the pieces on average; smaller ones take longer to hand over than to put together. */
+const LEAST_PIECE = 16_384;
 
 /**
  * A request's body as it comes. One over a limit is read to its end and thrown away, because a client that is still
  * sending reads no answer. Nearly all bodies are small and come in one piece: that is lent to `done`, valid until it
- * returns. Bodies of `limits.pooledBodyBytes` and more are given.
+ * returns. Of `limits.pooledBodyBytes` and more the pieces are given: this thread puts them together only when they are small.
  */
 export class Body {
   #held = 0;
@@ -54,27 +57,21 @@ export class Body {
       inFlight += byteLength;
     }
     if (isLast) {
-      this.#finish(this.#fault ?? this.#whole(new Uint8Array(chunk)), true);
+      this.#finish(this.#fault ?? this.#whole(chunk), true);
       return;
     }
-    // The chunk's memory is reused after this callback.
-    if (!this.#fault) this.#chunks.push(new Uint8Array(chunk.slice(0)));
+    if (!this.#fault) this.#chunks.push(kept(chunk));
     this.#timer ??= setTimeout(() => this.#finish(this.#fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
   }
 
-  #whole(last: Uint8Array): Uint8Array {
-    if (this.#chunks.length === 0 && last.length < limits.pooledBodyBytes) return last;
-    const body = new Uint8Array(this.#held);
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      body.set(chunk, at);
-      at += chunk.length;
-    }
-    body.set(last, at);
-    return body;
+  #whole(last: ArrayBuffer): Uint8Array[] {
+    const isLarge = this.#held >= limits.pooledBodyBytes;
+    if (this.#chunks.length === 0) return [isLarge ? kept(last) : new Uint8Array(last)];
+    const pieces = [...this.#chunks, kept(last)];
+    return isLarge && pieces.length * LEAST_PIECE <= this.#held ? pieces : [Buffer.concat(pieces)];
   }
 
-  #finish(result: Uint8Array | Fault, whole: boolean): void {
+  #finish(result: Uint8Array[] | Fault, whole: boolean): void {
     if (this.#finished) return;
     this.#stop();
     this.done(result, whole);
@@ -95,4 +92,9 @@ export class Body {
     this.#held = 0;
     this.#chunks = [];
   }
+}
+
+/** A copy: the chunk's memory is used again after its callback. */
+function kept(chunk: ArrayBuffer): Uint8Array {
+  return new Uint8Array(chunk.slice(0));
 }

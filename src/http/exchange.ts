@@ -56,7 +56,7 @@ export class Exchange {
     }
   }
 
-  #answer(body: Uint8Array | Fault, whole: boolean): void {
+  #answer(body: Uint8Array[] | Fault, whole: boolean): void {
     this.#wasRead = whole;
     this.#stage = 'answering';
     this.options.traffic.startAnswering();

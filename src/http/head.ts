@@ -14,7 +14,7 @@ export interface Head extends Request {
   refusal: Fault | null;
 }
 
-const NO_BODY = new Uint8Array();
+const NO_BODY = [new Uint8Array()];
 const isHere = () => false;
 
 type Field = 'token' | 'clientName' | 'clientVersion';

@@ -15,8 +15,8 @@ export interface Request {
   clientVersion: string;
   /** From X-Retry-Count; 0 when absent. */
   retryCount: number;
-  /** Lent until the handler returns (an asynchronous one: awaits); from `limits.pooledBodyBytes` on given away. */
-  body: Uint8Array;
+  /** One piece, lent until the handler returns (an asynchronous one: awaits); from `limits.pooledBodyBytes` on as many as came, given away. */
+  body: Uint8Array[];
   /** Whether the client has closed its connection by now. */
   hasLeft: () => boolean;
 }

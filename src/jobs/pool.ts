@@ -52,9 +52,11 @@ export class JobPool {
   }
 
   /** Prepares a POST. A null project means that the token is in the body. A small body is lent until this returns, a large one given. */
-  async post<K extends keyof Posts>(job: K, body: Uint8Array, project: number | null): Promise<Prepared<K>> {
-    if (body.length < limits.pooledBodyBytes) {
-      const sent = decodeBody(body);
+  async post<K extends keyof Posts>(job: K, body: Uint8Array[], project: number | null): Promise<Prepared<K>> {
+    const [first] = body as [Uint8Array];
+    const isSmall = body.length === 1 && first.length < limits.pooledBodyBytes;
+    if (isSmall) {
+      const sent = decodeBody(first);
       const known = project ?? authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
       const test_files = sent['test_files'];
       if (!Array.isArray(test_files) || test_files.length < limits.pooledTestFiles) {
@@ -62,10 +64,10 @@ export class JobPool {
         if (prepared) return { project: known, prepared };
       }
     }
-    const own = body.length < limits.pooledBodyBytes ? body.slice() : body;
+    const own = isSmall ? [first.slice()] : body;
     // A thread sees what is written; what cannot be written now counts later.
     if (job !== 'prepareSubset') await this.store.recent.save().catch(() => {});
-    return (await this.#run({ kind: 'post', job, body: own, project }, [own.buffer as ArrayBuffer])) as Prepared<K>;
+    return (await this.#run({ kind: 'post', job, body: own, project }, own.map(({ buffer }) => buffer as ArrayBuffer))) as Prepared<K>;
   }
 
   /** Builds a long answer. */

@@ -4,6 +4,7 @@ import { expectQueue } from '../plan/queue/expect-queue.js';
 import { pack } from '../plan/split/pack.js';
 import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/times/estimate.js';
 import { buildIdKey } from '../store/builds.js';
+import { toBlocks } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { QueuePlan } from '../store/queues.js';
@@ -15,7 +16,7 @@ import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
 import { type People, separatePeople } from '../wire/people.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
-import { type CutText, cutSegments, toSegments } from '../wire/segments.js';
+import { type CutText, toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
 import { distinctPaths, type PlannedTestFile } from '../wire/test-file.js';
 
@@ -109,7 +110,7 @@ export function prepareQueue(
     key,
     plan: {
       people,
-      files: cutSegments(toJson(files)),
+      blocks: toBlocks(toJson(files)),
       weights,
       guessed: isGuessed,
       forecast: forecast(files, nodeTotal, expectation),

@@ -7,8 +7,8 @@ import type { Posts, Reads } from './jobs.js';
 export interface PostTask {
   kind: 'post';
   job: keyof Posts;
-  /** The request's body, unread. */
-  body: Uint8Array;
+  /** The request's body, unread, in the pieces that it came in. */
+  body: Uint8Array[];
   /** Null: the token is in the body. */
   project: number | null;
 }

@@ -42,7 +42,7 @@ function done(task: Task): unknown {
 }
 
 function post({ job, body, project }: PostTask): unknown {
-  const sent = decodeBody(body);
+  const sent = decodeBody(body.length === 1 ? body[0]! : Buffer.concat(body));
   const known = project ?? authenticate(store, bodyToken(sent), setup.tokenHeader);
   return { project: known, prepared: posts[job](store, sent, known, { pullCost: setup.pullCost, isPooled: true }) };
 }

@@ -1,4 +1,4 @@
-import { type Segments } from '../wire/segments.js';
+import { type CutText, cutSegments, segment, type Segments } from '../wire/segments.js';
 import { entriesOf, type Pieces } from './blobs.js';
 import type { Store } from './open.js';
 
@@ -11,16 +11,31 @@ const FILES_PER_BLOCK = 64;
 const END = 4;
 const WEIGHTS = 'weights';
 
-/**
- * What a queue has in `blobs`: the blocks of its files, then their weights.
- * @param files each piece of which begins with a comma
- */
-export function piecesOfQueue(queue: string, files: Segments, weights: Float64Array): Pieces {
-  const blocks = Math.ceil(files.ends.length / FILES_PER_BLOCK);
+/** @param files each piece of which begins with a comma */
+export function toBlocks(files: CutText): Segments {
+  const { bytes, ends } = cutSegments(files);
+  const count = Math.ceil(ends.length / FILES_PER_BLOCK);
+  const blocks = Buffer.from(new ArrayBuffer(END * FILES_PER_BLOCK * count + bytes.length));
+  const endsOfBlocks = new Uint32Array(count);
+  let at = 0;
+  for (let block = 0; block < count; block++) {
+    const first = block * FILES_PER_BLOCK;
+    const last = Math.min(ends.length, first + FILES_PER_BLOCK) - 1;
+    const start = first === 0 ? 0 : ends[first - 1]!;
+    for (let i = 0; i < FILES_PER_BLOCK; i++) at = blocks.writeUInt32LE(ends[Math.min(last, first + i)]! - start, at);
+    blocks.set(bytes.subarray(start, ends[last]), at);
+    endsOfBlocks[block] = at += ends[last]! - start;
+  }
+  return { bytes: blocks, ends: endsOfBlocks };
+}
+
+/** What a queue has in `blobs`: the blocks of its files, then their weights. */
+export function piecesOfQueue(queue: string, blocks: Segments, weights: Float64Array): Pieces {
+  const { length } = blocks.ends;
   return {
     owner: queue,
-    count: blocks + 1,
-    piece: i => (i < blocks ? { part: i, bytes: blockOf(files, i) } : { part: WEIGHTS, bytes: asBuffer(weights) }),
+    count: length + 1,
+    piece: i => (i < length ? { part: i, bytes: segment(blocks, i) } : { part: WEIGHTS, bytes: asBuffer(weights) }),
   };
 }
 
@@ -39,16 +54,6 @@ export function copyOfPieces(store: Store, from: string, to: string): Pieces {
 export function weightsOfQueue(store: Store, queue: string): Float64Array {
   const weights = store.blobs.get([queue, WEIGHTS])!;
   return new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / Float64Array.BYTES_PER_ELEMENT);
-}
-
-function blockOf({ bytes, ends }: Segments, block: number): Buffer {
-  const first = block * FILES_PER_BLOCK;
-  const last = Math.min(ends.length, first + FILES_PER_BLOCK);
-  const start = first === 0 ? 0 : ends[first - 1]!;
-  const of = Buffer.allocUnsafe(END * FILES_PER_BLOCK + ends[last - 1]! - start);
-  for (let i = 0; i < FILES_PER_BLOCK; i++) of.writeUInt32LE(ends[Math.min(last - 1, first + i)]! - start, END * i);
-  Buffer.from(bytes.buffer, bytes.byteOffset + start, ends[last - 1]! - start).copy(of, END * FILES_PER_BLOCK);
-  return of;
 }
 
 function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {

@@ -14,8 +14,8 @@ import type { Millis, QueueRecord } from './records.js';
 /** What a queue starts with. */
 export interface QueuePlan {
   people: KeptPeople;
-  /** JSON of each test file behind a comma, slowest first. */
-  files: Segments;
+  /** Its test files, slowest first: see file-blocks.ts. */
+  blocks: Segments;
   /** See weight.ts. */
   weights: Float64Array;
   /** Most files were never measured. */
@@ -56,10 +56,10 @@ export class Queues {
     key: string,
     id: string,
     record: QueueRecord,
-    { files, weights, forecast }: QueuePlan,
+    { blocks, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
     const content = () => ({ record, forecast: { v: 1 as const, ...forecast }, batches: null });
-    const inForce = (await installQueue(this.store, key, record.used_at, piecesOfQueue(id, files, weights), content))!;
+    const inForce = (await installQueue(this.store, key, record.used_at, piecesOfQueue(id, blocks, weights), content))!;
     return { id: inForce, isNew: inForce === id };
   }
 

@@ -111,6 +111,18 @@ describe('a body', () => {
     expect(await slow.reply()).toMatchObject({ status: 201, text: '' });
   });
 
+  it.each([10, 4000, 30_000])('that is large is whole when it comes in pieces of %i bytes', async bytes => {
+    const server = await shared.project();
+    const paths = manyPaths(2000);
+    const body = JSON.stringify(splitMessage({ cache_read_attempt: false, node_total: 1, test_files: listed(paths) }));
+    const pieces = Array.from({ length: Math.ceil(body.length / bytes) }, (_, i) => chunk(body.slice(i * bytes, (i + 1) * bytes)));
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('POST /v1/build_distributions/subset', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, 'Transfer-Encoding: chunked']));
+    connection.send(...pieces, '0\r\n\r\n');
+    const { test_files } = JSON.parse((await connection.reply())!.text) as { test_files: { path: string }[] };
+    expect(test_files.map(({ path }) => path)).toEqual(paths);
+  });
+
   it('that is cut off records nothing and harms nobody', async () => {
     const server = await startServer();
     const whole = post('/v1/build_subsets', server.token, record);

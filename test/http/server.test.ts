@@ -57,7 +57,7 @@ describe('a handler', () => {
     let seen: Request | null = null;
     let body = '';
     const server = await listenWith(async request => {
-      body = Buffer.from(request.body).toString();
+      body = Buffer.concat(request.body).toString();
       await new Promise(resolve => setImmediate(resolve));
       seen = request;
       return { status: 200, body: '{}' };

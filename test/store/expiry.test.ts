@@ -8,6 +8,7 @@ import { Queues } from '../../src/store/queues.js';
 import { answerOfSplit, findSplit, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
 import {
+  blocksOf,
   BUILD,
   expire,
   leftovers,
@@ -48,7 +49,7 @@ const queue = (queues: Queues, key: string, id: string, files: number, at = NOW)
     queueRecord(key, files, at),
     {
       people: NOBODY,
-      files: toSegments(Array<string>(files).fill('{}')),
+      blocks: blocksOf(Array<string>(files).fill(',{}')),
       weights: new Float64Array(files).fill(10_000),
       guessed: false,
       forecast: FORECAST,

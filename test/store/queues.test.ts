@@ -7,8 +7,7 @@ import { batchesOf, bytesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
-import { toSegments } from '../../src/wire/segments.js';
-import { afterKill, BUILD, FORECAST, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import { afterKill, blocksOf, BUILD, FORECAST, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -31,7 +30,7 @@ function create(
     queueRecord(key, 4, at),
     {
       people: NOBODY,
-      files: toSegments(Array.from({ length: files }, (_, file) => `,${pathOf(file)}`)),
+      blocks: blocksOf(Array.from({ length: files }, (_, file) => `,${pathOf(file)}`)),
       weights: new Float64Array(files).fill(100_000),
       guessed: false,
       forecast: FORECAST,

@@ -3,11 +3,13 @@ import { onTestFinished } from 'vitest';
 import { Journal } from '../../src/store/journal.js';
 import { expireStep, expirePaths } from '../../src/store/expiry.js';
 import { forecast } from '../../src/plan/forecast.js';
+import { toBlocks } from '../../src/store/file-blocks.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import type { QueueRecord } from '../../src/store/records.js';
 import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import { knownTimes, learn, type Learnable } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
+import type { Segments } from '../../src/wire/segments.js';
 import type { RecordedTestFile } from '../../src/wire/test-file.js';
 import { temporaryFolder } from '../harness/server.js';
 
@@ -36,6 +38,12 @@ export async function nextTurns(): Promise<void> {
 }
 
 export const NOBODY = { user_seat: null, build_author: null };
+
+/** The blocks of a queue's files, each as JSON behind a comma. */
+export function blocksOf(files: readonly string[]): Segments {
+  let end = 0;
+  return toBlocks({ text: files.join(''), ends: Uint32Array.from(files, file => (end += file.length)) });
+}
 
 /** What a plan of no files comes to. */
 export const FORECAST = forecast({ paths: [], seconds: new Float64Array(), weights: new Float64Array() }, 1, { makespan: 0, lowerBound: 0, isBoundByFile: false });
