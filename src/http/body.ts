@@ -67,8 +67,8 @@ export class Body {
   #whole(last: ArrayBuffer): Uint8Array[] {
     const isLarge = this.#held >= limits.pooledBodyBytes;
     if (this.#chunks.length === 0) return [isLarge ? kept(last) : new Uint8Array(last)];
-    const pieces = [...this.#chunks, kept(last)];
-    return isLarge && pieces.length * LEAST_PIECE <= this.#held ? pieces : [Buffer.concat(pieces)];
+    const isGiven = isLarge && (this.#chunks.length + 1) * LEAST_PIECE <= this.#held;
+    return isGiven ? [...this.#chunks, kept(last)] : [Buffer.concat([...this.#chunks, new Uint8Array(last)])];
   }
 
   #finish(result: Uint8Array[] | Fault, whole: boolean): void {

@@ -64,7 +64,8 @@ export class JobPool {
         if (prepared) return { project: known, prepared };
       }
     }
-    const own = isSmall ? [first.slice()] : body;
+    // A slice of a Buffer would be the same memory, maybe Node's own.
+    const own = isSmall ? [new Uint8Array(first)] : body;
     // A thread sees what is written; what cannot be written now counts later.
     if (job !== 'prepareSubset') await this.store.recent.save().catch(() => {});
     return (await this.#run({ kind: 'post', job, body: own, project }, own.map(({ buffer }) => buffer as ArrayBuffer))) as Prepared<K>;

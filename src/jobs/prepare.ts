@@ -124,8 +124,8 @@ function toJson({ paths, seconds }: Estimates): CutText {
   if (paths.length === 0) return { text: '', ends };
   const list = JSON.stringify(paths.map((path, i) => toPlanned(path, seconds[i]!)));
   const text = `,${list.slice(1, -1)}`;
-  // Encoded one by one they take twice as long. In a JSON string a quote never follows a brace.
-  for (let file = 0, at = 0; file < ends.length - 1; file++) ends[file] = at = text.indexOf('},{"', at) + 1;
+  // Encoded one by one they take twice as long. A path may end with },{ but behind its quote a comma follows.
+  for (let file = 0, at = 0; file < ends.length - 1; file++) ends[file] = at = text.indexOf('},{"p', at) + 1;
   ends[ends.length - 1] = text.length;
   return { text, ends };
 }

@@ -42,16 +42,17 @@ export function forecast(
   { makespan, lowerBound, isBoundByFile }: Expectation,
 ): Forecast {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const named = Array.from(weights.subarray(0, FILES_NAMED), (weight, i) => ({ path: paths[i]!, weight }));
+  const binding_files = Array.from(weights.subarray(0, FILES_NAMED).filter(weight => weight > total / nodes), (weight, i) => ({
+    path: paths[i]!,
+    seconds: toSeconds(weight),
+  }));
   return {
     makespan: toSeconds(makespan),
     lower_bound: toSeconds(lowerBound),
     ratio: lowerBound === 0 ? 1 : makespan / lowerBound,
     bound_by_file: isBoundByFile,
     unknown_files: unknownFiles(seconds),
-    binding_files: named
-      .filter(({ weight }) => weight > total / nodes)
-      .map(({ path, weight }) => ({ path, seconds: toSeconds(weight) })),
+    binding_files,
     useful_nodes: usefulNodes(weights),
   };
 }

@@ -1,5 +1,6 @@
-import type { ExpiryKey, Store } from './open.js';
+import { limits } from '../limits.js';
 import { inTurns } from './in-turns.js';
+import type { ExpiryKey, Store } from './open.js';
 
 /** What a plan puts into `blobs`: piece i of the count under [owner, part]. */
 export interface Pieces {
@@ -24,12 +25,12 @@ export function entriesOf(owner: string): object {
  * the key given.
  */
 export async function putPieces(store: Store, { owner, count, piece }: Pieces, expiry: ExpiryKey): Promise<void> {
-  const expires = store.expiry.put(expiry, true);
-  const put = inTurns(Array(count).keys(), i => {
+  await inTurns(Array(count).keys(), i => {
+    // With each turn: of several one may fail.
+    if (i % limits.putsPerTurn === 0) store.expiry.put(expiry, true).catch(() => {});
     const { part, bytes } = piece(i);
     return store.blobs.put([owner, part], bytes);
   });
-  await Promise.all([expires, put]);
 }
 
 /** Takes back what was put. */

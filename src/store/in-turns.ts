@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../limits.js';
 
-/** Puts some in a turn of the event loop; resolves when all are written. */
+/** Puts some in a turn of the event loop; resolves when all are written, rejects when all are written or refused. */
 export async function inTurns<T>(all: Iterable<T>, put: (one: T) => Promise<boolean>): Promise<void> {
   const turns: Promise<unknown>[] = [];
   let count = 0;
@@ -14,5 +14,6 @@ export async function inTurns<T>(all: Iterable<T>, put: (one: T) => Promise<bool
     turns.push(written);
     await nextTurn();
   }
+  await Promise.allSettled([...turns, written]);
   await Promise.all([...turns, written]);
 }

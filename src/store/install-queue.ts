@@ -20,16 +20,16 @@ export interface QueueContent {
 export function installQueue(
   store: Store,
   key: string,
+  id: string,
   at: Millis,
-  pieces: Pieces,
+  pieces: () => Pieces,
   content: () => QueueContent | null,
 ): Promise<string | null> {
-  const id = pieces.owner;
   return install(store, {
     name: `queue ${key}`,
-    pieces,
     expiry: [at, 'queue', id, key],
     find: () => findQueue(store, key),
+    pieces,
     put() {
       const given = content();
       if (!given) return null;

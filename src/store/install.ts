@@ -1,18 +1,18 @@
 import { faults } from '../fault.js';
 import { limits } from '../limits.js';
-import { type Pieces, putPieces, removePieces } from './blobs.js';
+import { entriesOf, type Pieces, putPieces, removePieces } from './blobs.js';
 import { commit, written } from './commit.js';
 import type { ExpiryKey, Store } from './open.js';
 
 /** What many nodes ask for at once, and is made once. */
 export interface Installation<T> {
-  /** The same for all who ask for the same. */
+  /** The same for all who ask for the same: nobody else makes it meanwhile. */
   name: string;
-  /** The bulk of it, put before anybody can find it. */
-  pieces: Pieces;
   expiry: ExpiryKey;
   /** What is in force already. */
   find(): T | null;
+  /** The bulk of it, put before anybody can find it. */
+  pieces(): Pieces;
   /** Within a write transaction: puts that by which it is found. Null, and nothing put: it is not to be made any more. */
   put(): T | null;
 }
@@ -21,30 +21,32 @@ export interface Installation<T> {
 export async function install<T>(store: Store, installation: Installation<T>): Promise<T | null> {
   const { name, find } = installation;
   const { installing } = store;
+  // Whoever waits for one that fails is told so, too: trying in turn would fail as often.
   while (installing.has(name)) await installing.get(name);
   const inForce = find();
   if (inForce !== null) return inForce;
-  const made = make(store, installation);
-  const ended = made.then(
-    () => void installing.delete(name),
-    () => void installing.delete(name),
-  );
-  installing.set(name, ended);
+  const made = make(store, installation).finally(() => installing.delete(name));
+  installing.set(name, made);
   return made;
 }
 
-async function make<T>(store: Store, { pieces, expiry, put }: Installation<T>): Promise<T | null> {
-  const { owner, count, piece } = pieces;
-  const ahead = written(putPieces(store, pieces, expiry));
-  // The puts of one turn share the flush of what follows.
-  if (count > limits.putsPerTurn) await ahead;
-  const [made] = await Promise.all([
-    commit(store, () => {
-      if (!store.blobs.doesExist([owner, piece(count - 1).part])) throw faults.storeFailed(new Error('what was put before is not there'));
-      return put();
-    }),
-    ahead,
-  ]);
-  if (made === null) await removePieces(store, owner, expiry);
-  return made;
+async function make<T>(store: Store, { expiry, pieces, put }: Installation<T>): Promise<T | null> {
+  const bulk = pieces();
+  const { owner, count } = bulk;
+  let mayBeFound = false;
+  try {
+    const ahead = written(putPieces(store, bulk, expiry));
+    // The puts of one turn, and the change behind them in that turn, are one transaction.
+    if (count > limits.putsPerTurn) await ahead;
+    const change = commit(store, () => {
+      if (store.blobs.getKeysCount(entriesOf(owner)) < count) throw faults.storeFailed(new Error('what was put before is not there'));
+      const made = put();
+      mayBeFound = made !== null;
+      return made;
+    });
+    return (await Promise.all([change, ahead]))[0];
+  } finally {
+    // Should that fail as well, they expire.
+    if (!mayBeFound) await removePieces(store, owner, expiry).catch(() => {});
+  }
 }

@@ -83,8 +83,8 @@ export interface Store {
   readonly journal: Journal;
   /** What is not in `timings` yet. */
   readonly recent: RecentTimings;
-  /** What is being made, and when that ended: see install.ts. */
-  readonly installing: Map<string, Promise<void>>;
+  /** What is being made: see install.ts. */
+  readonly installing: Map<string, Promise<unknown>>;
 }
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];

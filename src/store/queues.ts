@@ -59,7 +59,7 @@ export class Queues {
     { blocks, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
     const content = () => ({ record, forecast: { v: 1 as const, ...forecast }, batches: null });
-    const inForce = (await installQueue(this.store, key, record.used_at, piecesOfQueue(id, blocks, weights), content))!;
+    const inForce = (await installQueue(this.store, key, id, record.used_at, () => piecesOfQueue(id, blocks, weights), content))!;
     return { id: inForce, isNew: inForce === id };
   }
 
@@ -72,7 +72,7 @@ export class Queues {
     const { store } = this;
     const last = findLastQueue(store, build);
     if (last === null) return null;
-    return installQueue(store, key, now, copyOfPieces(store, last, id), () => {
+    return installQueue(store, key, id, now, () => copyOfPieces(store, last, id), () => {
       const record = store.queues.get(last);
       // It expired meanwhile.
       if (!record) return null;

@@ -50,9 +50,9 @@ export async function installSplit(
   const { id, created_at, node_total: count } = split;
   const inForce = await install(store, {
     name: `split ${key}`,
-    pieces: { owner: id, count, piece: node => ({ part: node, bytes: segment(answers, node) }) },
     expiry: [created_at, 'split', key, id],
     find: () => findSplit(store, key),
+    pieces: () => ({ owner: id, count, piece: node => ({ part: node, bytes: segment(answers, node) }) }),
     put() {
       void store.splits.put(key, split);
       void store.forecasts.put(id, { v: 1, ...forecast });

@@ -6,7 +6,9 @@ import type { Posts } from '../../src/jobs/jobs.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/log.js';
 import { listBuilds } from '../../src/store/builds.js';
+import { toWeight } from '../../src/plan/weight.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
+import { createProject } from '../../src/store/projects.js';
 import { createToken } from '../../src/store/tokens.js';
 import { segment, type Segments } from '../../src/wire/segments.js';
 import { temporaryFolder } from '../harness/server.js';
@@ -125,6 +127,19 @@ describe('a POST that a thread prepares', () => {
     expect(prepared.plan!.answers.ends.length).toBe(key.node_total);
     // Only lent: the socket's memory stays where it is.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
+  });
+
+  it('goes to a thread also when it names a file of thousands of test cases, wherever its bytes lie', async () => {
+    const { store, pool } = openPool();
+    const cases = Array.from({ length: limits.casesHere + 5 }, (_, i) => `a.py::test_${i}`);
+    const { id: project } = await createProject(store, 'cases', NOW);
+    await recordRun(store, project, key, cases.map(path => ({ path, time_execution: 1 })), NOW);
+    // In memory that Node shares out, and does not let go to a thread.
+    const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
+    expect(body.buffer.byteLength).toBeGreaterThan(body.length);
+    const { prepared } = await pool.post('prepareQueue', [body], project);
+    expect(prepared.plan!.weights).toEqual(Float64Array.of(toWeight(limits.casesHere + 5)));
+    expect(JSON.parse(body.toString())).toMatchObject(key);
   });
 
   it.each([

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
+  drain,
+  initialise,
   listed,
   manyPaths,
   pathsOf,
@@ -114,6 +116,17 @@ describe('POST /build_distributions/subset', () => {
     const server = await shared.project();
     const reply = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb'], { node_total: 1 });
     expect(sorted(pathsOf(reply))).toEqual(['a_spec.rb', 'b_spec.rb']);
+  });
+
+  it('answers every path as it was sent, whatever is in it', async () => {
+    const server = await shared.project();
+    const odd = ['a},{', 'b","time_execution":1},{"path":"c', '\\"},{"p', '},{"path', 'größe/漢/\u0000\u001f', '{}[],:'];
+    await startSplit(server, odd, { node_total: 2 });
+    const nodes = await Promise.all([0, 1].map(node_index => readSplit(server, { node_total: 2, node_index })));
+    expect(sorted(nodes.flatMap(pathsOf))).toEqual(sorted(odd));
+    const queue = { node_total: 1, node_build_id: 'odd' };
+    await initialise(server, odd, { ...queue, skip_pull: true });
+    expect(sorted(await drain(server, queue))).toEqual(sorted(odd));
   });
 
   it('serves an old client, which knows no cache_read_attempt', async () => {

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../src/engine/queue.js';
+import { limits } from '../../src/limits.js';
 import { listOfFiles } from '../../src/store/file-blocks.js';
 import { Journal, type TurnRecord } from '../../src/store/journal.js';
 import { batchesOf, bytesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
-import { afterKill, blocksOf, BUILD, FORECAST, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import { afterKill, blocksOf, BUILD, FORECAST, leftovers, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -89,6 +90,28 @@ describe('a queue in the store', () => {
     const some = [0, 31_999, 32_000, 39_999];
     expect(listOfFiles(store, created[0]!.id, some, '', '').toString()).toBe(`[${some.map(pathOf).join()}]`);
     expect(recordsByTable(store)).toMatchObject({ queues: 1, expiry: 1, blobs: 40_000 / 64 + 1 });
+  });
+
+  it.each([
+    ['small', 20, 0],
+    ['large', 40_000, 0],
+    ['large', 40_000, 2],
+  ])('that is %s and not taken by the disk is refused to all who asked, leaves nothing, and is made at the next request', async (_, files, failing) => {
+    const store = temporaryStore();
+    let puts = 0;
+    // As lmdb does: what is put in one turn fails as one.
+    const full = Promise.reject<boolean>(new Error('full'));
+    full.catch(() => {});
+    const put = (...given: Parameters<typeof store.blobs.put>) =>
+      Math.floor(puts++ / limits.putsPerTurn) === failing ? full : store.blobs.put(...given);
+    const queues = new Queues({ ...store, blobs: withPut(store.blobs, put as () => Promise<boolean>) }, ROOMY);
+    const refused = await Promise.allSettled([0, 1, 2].map(() => create(queues, KEY, files)));
+    for (const one of refused) expect(one).toMatchObject({ status: 'rejected', reason: { status: 503 } });
+    expect(findQueue(store, KEY)).toBeNull();
+    expect(leftovers(store)).toEqual([]);
+    puts = Infinity;
+    expect(await create(queues, KEY, files)).toMatchObject({ isNew: true });
+    expect(sorted(await drain(queues, KEY, 0, true))).toEqual(all(files));
   });
 
   it('is another one for another project, build, commit, branch or node_total', () => {
