@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { createProjectWithToken, createTokenOf, printProjects, printTokens, revoke } from './commands/project.js';
+import { backup } from './commands/backup.js';
+import { check } from './commands/check.js';
 import { serve } from './commands/serve.js';
 import { type Config, ConfigError, parseConfig, type Setting, settings } from './config.js';
 
@@ -36,6 +38,12 @@ dataCommand(token, 'create <project>', 'make a further token for a project and p
 dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', printTokens);
 dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', revoke);
 
+dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', backup)
+  .option('--json', 'print one JSON object');
+dataCommand(program, 'check', 'look whether everything in the store fits together, also while the server runs (exit code 1: it does not)', (dataDir, _, options) => check(dataDir, options))
+  .option('--repair', 'write what follows from the rest; no server may run')
+  .option('--json', 'print one JSON object');
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -44,20 +52,21 @@ try {
   process.exit(error instanceof ConfigError ? 2 : 1);
 }
 
-/** A command on the data folder, which takes at most one argument. */
+/** A command on the data folder, which takes at most one argument, and flags. */
 function dataCommand(
   parent: Command,
   usage: string,
   description: string,
-  run: (dataDir: string, argument: string) => Promise<void>,
-): void {
+  run: (dataDir: string, argument: string, flags: Record<string, true>) => Promise<void>,
+): Command {
   const command = parent.command(usage).description(description);
   addOption(command, settings.dataDir);
   command.action(async (...given: unknown[]) => {
-    const { dataDir } = command.opts<Texts>();
+    const { dataDir, ...flags } = command.opts<Texts>();
     const config = parseConfig(dataDir === undefined ? {} : { dataDir });
-    await run(config.dataDir, typeof given[0] === 'string' ? given[0] : '');
+    await run(config.dataDir, typeof given[0] === 'string' ? given[0] : '', flags as Record<string, true>);
   });
+  return command;
 }
 
 function addOption(command: Command, { flag, env, fallback, help }: Setting): void {

@@ -1,6 +1,7 @@
-import { hasStore, openStore, type Store } from '../store/open.js';
+import type { Store } from '../store/open.js';
 import { createProject, findProject, listProjects, type Project } from '../store/projects.js';
 import { createToken, listTokens, revokeToken } from '../store/tokens.js';
+import { withExistingStore, withStore } from './data-folder.js';
 
 /** Commands on the data folder. They work beside a running server, which sees the change at its next request. */
 
@@ -53,23 +54,6 @@ function existing(store: Store, name: string): Project {
   const project = findProject(store, name);
   if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
   return project;
-}
-
-/** A mistyped folder is no new store. */
-async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
-  if (!hasStore(dataDir)) {
-    throw new Error(`there is no store in ${dataDir}; name the server's folder with --data-dir or BALLAST_DATA_DIR`);
-  }
-  await withStore(dataDir, work);
-}
-
-async function withStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
-  const store = openStore(dataDir);
-  try {
-    await work(store);
-  } finally {
-    await store.root.close();
-  }
 }
 
 function print(line: string): void {

@@ -17,7 +17,8 @@ export interface BuildFilter {
   node_total?: number;
 }
 
-const BLOCK = 1000;
+/** `buildGaps` counts by blocks of so many places. */
+export const PLACES_PER_BLOCK = 1000;
 const NONE: BuildCountRecord = [0, 0];
 
 function filterKey(project: number, filter: BuildFilter): string {
@@ -25,7 +26,7 @@ function filterKey(project: number, filter: BuildFilter): string {
 }
 
 /** The eight filters that find a build. */
-function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey): string[] {
+export function filterKeys(project: number, { commit_hash, branch, node_total }: BuildKey): string[] {
   return Array.from({ length: 8 }, (_, bits) =>
     digest(project, bits & 1 ? commit_hash : null, bits & 2 ? branch : null, bits & 4 ? node_total : null),
   );
@@ -49,7 +50,7 @@ export function unindexBuild(store: Store, { project, places, ...key }: BuildRec
     const [count, next] = store.buildCounts.get(filter)!;
     void store.buildIndex.remove([filter, place]);
     if (count > 1) {
-      const gap: [string, number] = [filter, Math.floor(place / BLOCK)];
+      const gap: [string, number] = [filter, Math.floor(place / PLACES_PER_BLOCK)];
       void store.buildCounts.put(filter, [count - 1, next]);
       void store.buildGaps.put(gap, (store.buildGaps.get(gap) ?? 0) + 1);
       changed += 3;
@@ -93,10 +94,10 @@ function placeAfter(store: Store, filter: string, next: number, before: number):
   let place = next - 1 - before;
   const newestFirst = { start: [filter, Infinity], end: [filter, -1], reverse: true } as const;
   for (const { key, value: gone } of store.buildGaps.getRange(newestFirst as object)) {
-    const first = key[1] * BLOCK;
-    if (place >= first + BLOCK) break;
+    const first = key[1] * PLACES_PER_BLOCK;
+    if (place >= first + PLACES_PER_BLOCK) break;
     if (place >= first) {
-      const from = Math.min(next, first + BLOCK) - 1;
+      const from = Math.min(next, first + PLACES_PER_BLOCK) - 1;
       return { from, offset: from - place };
     }
     place -= gone;

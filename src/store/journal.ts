@@ -53,17 +53,23 @@ export class Journal {
     await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.again());
   }
 
-  /** Finds what a process before this one left. */
+  /** Finds what a process before this one left, and writes it by queue. */
   recover(): void {
+    this.read();
+    this.#next = this.#last + 1;
+    if (this.#pending.size > 0) this.#checkpoints.soon(limits.checkpointMilliseconds);
+  }
+
+  /** Finds what is in sequence only, and leaves it there. */
+  read(): void {
     const { meta, journalTurns } = this.store;
+    this.#pending.clear();
     this.#done = meta.get('checkpoint') ?? 0;
     this.#last = this.#done;
     for (const { key, value } of journalTurns.getRange({ start: this.#done + 1 })) {
       this.#keep(value);
       this.#last = key;
     }
-    this.#next = this.#last + 1;
-    if (this.#pending.size > 0) this.#checkpoints.soon(limits.checkpointMilliseconds);
   }
 
   #begin() {

@@ -112,16 +112,16 @@ export async function closeStore(store: Store): Promise<void> {
 }
 
 export function hasStore(dataDir: string): boolean {
-  return existsSync(join(dataDir, FILE));
+  return existsSync(join(dataDir, STORE_FILE));
 }
 
-const FILE = 'ballast.lmdb';
+export const STORE_FILE = 'ballast.lmdb';
 const MAP_BYTES = 2 ** 34;
 
 function open(dataDir: string): Store {
   // safeRestore (missing from lmdb's types): after a power cut only what was flushed is trusted.
   const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
-    path: join(dataDir, FILE),
+    path: join(dataDir, STORE_FILE),
     noSubdir: true,
     maxDbs: 32,
     safeRestore: true,

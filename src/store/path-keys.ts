@@ -33,3 +33,11 @@ function bounded(text: string): string {
   const isShort = text.length <= MOST && text[CUT_AT] !== CUT && text.isWellFormed();
   return isShort ? text : text.slice(0, CUT_AT).toWellFormed().padEnd(CUT_AT) + CUT + digest(text);
 }
+
+/** What a key is of; the path is null when the key has not all of it. */
+export function pathOfKey(key: string): { project: number; path: string | null } {
+  const slash = key.indexOf('/');
+  const project = Number(key.slice(0, slash));
+  const path = key.slice(slash + 1);
+  return { project, path: [path, path.replace(CASE, '')].find(one => pathKey(project, one) === key) ?? null };
+}

@@ -1,0 +1,19 @@
+import { hasStore, openStore, type Store } from '../store/open.js';
+
+/** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
+export async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
+  if (!hasStore(dataDir)) {
+    throw new Error(`there is no store in ${dataDir}; name the server's folder with --data-dir or BALLAST_DATA_DIR`);
+  }
+  await withStore(dataDir, work);
+}
+
+/** Runs work on the store of a folder, made if missing. */
+export async function withStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
+  const store = openStore(dataDir);
+  try {
+    await work(store);
+  } finally {
+    await store.root.close();
+  }
+}

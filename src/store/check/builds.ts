@@ -1,0 +1,80 @@
+import { buildIdKey } from '../builds.js';
+import type { Store } from '../open.js';
+import type { BuildRecord } from '../records.js';
+import { decodeSubset, subsetCount } from '../subset-codec.js';
+import type { Problem, Seen } from './problem.js';
+
+/** Builds, their numbers and recorded runs. */
+export function* problemsOfBuilds(store: Store, seen: Seen): Generator<Problem> {
+  let last = 0;
+  for (const { key: number, value: build } of store.builds.getRange()) {
+    seen('builds');
+    last = number;
+    yield* problemsOfBuild(store, number, build);
+  }
+  if (last >= (store.meta.get('nextBuild') ?? 1)) {
+    yield { table: 'meta', key: 'nextBuild', what: `is not behind build ${last}`, repair: () => store.meta.put('nextBuild', last + 1) };
+  }
+  for (const { key, value: number } of store.buildNumbers.getRange()) {
+    const build = store.builds.get(number);
+    if (build && (build.id === key || buildIdKey(build.project, build) === key)) continue;
+    yield { table: 'buildNumbers', key, what: `leads to build ${number}, which is another or not there`, repair: () => store.buildNumbers.remove(key) };
+  }
+  yield* problemsOfSubsets(store, seen);
+}
+
+function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Generator<Problem> {
+  const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'builds', key: number, what, repair });
+  if (!store.projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which is not there`, null);
+  for (const key of [build.id, buildIdKey(build.project, build)]) {
+    const named = store.buildNumbers.get(key);
+    if (named === undefined) yield problem(`is not found by ${key}`, () => store.buildNumbers.put(key, number));
+    else if (named !== number) yield problem(`is named ${key}, and so is build ${named}`, null);
+  }
+  let subsets = 0;
+  let test_files = 0;
+  for (const { value } of store.subsets.getRange({ start: [number, -1], end: [number, Infinity] } as object)) {
+    subsets += 1;
+    test_files += subsetCount(value);
+  }
+  if (subsets === 0) {
+    yield problem('has no recorded run', () => store.builds.remove(number));
+  } else if (subsets !== build.subsets || test_files !== build.test_files) {
+    const counted = `${subsets} runs with ${test_files} test files`;
+    yield problem(`counts ${build.subsets} runs with ${build.test_files} test files, and has ${counted}`, () =>
+      store.builds.put(number, { ...build, subsets, test_files }),
+    );
+  }
+}
+
+function* problemsOfSubsets(store: Store, seen: Seen): Generator<Problem> {
+  const isNamed = namedPaths(store);
+  for (const { key, value } of store.subsets.getRange()) {
+    seen('subsets');
+    const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'subsets', key, what, repair });
+    if (!store.builds.doesExist(key[0])) yield problem('is of a build that is not there', () => store.subsets.remove(key));
+    let subset;
+    try {
+      subset = decodeSubset(value);
+    } catch (error) {
+      yield problem((error as Error).message, null);
+      continue;
+    }
+    const lost = subset.paths.find(path => isNamed[path] !== 1);
+    if (lost !== undefined) yield problem(`has path ${lost}, whose name is lost`, null);
+    const expiry: Parameters<typeof store.expiry.put>[0] = [subset.created_at, 'subset', ...key];
+    if (!store.expiry.doesExist(expiry)) yield problem('would never expire', () => store.expiry.put(expiry, true));
+  }
+  for (const { key, value } of store.unlearnt.getRange()) {
+    if (store.subsets.doesExist(value)) continue;
+    yield { table: 'unlearnt', key, what: `is of run ${value.join('/')}, which is not there`, repair: () => store.unlearnt.remove(key) };
+  }
+}
+
+/** 1 at the number of each path that has a name. */
+function namedPaths(store: Store): Uint8Array {
+  const [last = 0] = store.pathNames.getKeys({ reverse: true, limit: 1 });
+  const named = new Uint8Array(last + 1);
+  for (const path of store.pathNames.getKeys()) named[path] = 1;
+  return named;
+}

@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { drain, initialise, manyPaths, pathsOf, pull, record, sorted, timed } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { type Client, startServer, temporaryFolder } from '../harness/server.js';
+
+const backup = (dataDir: string, target: string, ...flags: string[]) => runBallast(['backup', target, ...flags, '--data-dir', dataDir]);
+
+/** Records builds one after the other until told to stop; their commits as they were acknowledged. */
+async function recordOn(server: Client, isOver: () => boolean): Promise<string[]> {
+  const commits: string[] = [];
+  while (!isOver()) {
+    const commit_hash = `commit-${commits.length}`;
+    await record(server, { commit_hash, test_files: timed({ 'a_spec.rb': commits.length + 1 }) });
+    commits.push(commit_hash);
+  }
+  return commits;
+}
+
+async function commitsOf(server: Client): Promise<string[]> {
+  const commits: string[] = [];
+  for (let page: number | null = 1; page !== null; ) {
+    const { json } = await server.get(`/v1/builds?page=${page}`);
+    commits.push(...(json.data as { commit_hash: string }[]).map(({ commit_hash }) => commit_hash));
+    page = json.meta.is_last_page ? null : page + 1;
+  }
+  return commits;
+}
+
+describe('ballast backup', () => {
+  it('while the server records has all that was acknowledged before, is sound, and is served as it is', async () => {
+    const server = await startServer();
+    const paths = manyPaths(300);
+    const queue = { node_total: 3, node_build_id: '7' };
+    await initialise(server, paths, { ...queue, skip_pull: true });
+    const before = pathsOf(await pull(server, queue));
+    await record(server, { commit_hash: 'acknowledged' });
+    let over = false;
+    const recording = recordOn(server, () => over);
+    const target = join(temporaryFolder(), 'new', 'folder');
+    const { code, stdout, stderr } = await backup(server.dataDir, target);
+    over = true;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/ballast\.lmdb: \d+ bytes in [\d.]+ s\nto restore it, serve that folder, or a copy of it \(--data-dir\)\n$/);
+    expect((await runBallast(['check', '--data-dir', target])).stdout).toMatch(/^sound; /);
+
+    const restored = await startServer({ dataDir: target });
+    const commits = await commitsOf(restored);
+    expect(commits.at(-1)).toBe('acknowledged');
+    // One moment: all up to it, in order, and nothing later.
+    expect(commits.slice(0, -1).reverse()).toEqual((await recording).slice(0, commits.length - 1));
+    const rest = await drain(restored, { ...queue, node_index: 1 });
+    expect(sorted([...before, ...rest])).toEqual(paths);
+  });
+
+  it('tells a machine what it wrote', async () => {
+    const { dataDir } = await startServer();
+    const target = temporaryFolder();
+    const { stdout } = await backup(dataDir, target, '--json');
+    expect(JSON.parse(stdout)).toEqual({ file: join(target, 'ballast.lmdb'), bytes: expect.any(Number) as number, seconds: expect.any(Number) as number });
+  });
+
+  it('never overwrites a store', async () => {
+    const { dataDir } = await startServer();
+    const { code, stderr } = await backup(dataDir, dataDir);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `ballast: cannot back up to ${dataDir}: there is a store in it already; name another folder, or remove that one\n`,
+    });
+  });
+
+  it('says why it could not write', async () => {
+    const { dataDir } = await startServer();
+    const target = join(temporaryFolder(), 'file');
+    writeFileSync(target, '');
+    const { code, stderr } = await backup(dataDir, join(target, 'below'));
+    expect(code).toBe(1);
+    expect(stderr).toContain(`ballast: cannot back up ${dataDir} to ${join(target, 'below')}: `);
+  });
+});
