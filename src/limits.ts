@@ -63,6 +63,11 @@ export const limits = {
   /** A split or queue in use is noted as such no more often; a small part of the least retention, a day. */
   renewMilliseconds: 3_600_000,
 
+  /** How long an incomplete build may be waited for, how often it is looked at meanwhile, and entries of each list. */
+  completenessWaitSeconds: 900,
+  completenessMilliseconds: 500,
+  completenessEntries: 1000,
+
   /** After SIGTERM, requests still being sent get this long, and those being answered the longer time. */
   drainReceivingSeconds: 2,
   drainSeconds: 10,

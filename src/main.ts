@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProjectWithToken, createTokenOf, printProjects, printTokens, revoke } from './commands/project.js';
 import { backup } from './commands/backup.js';
 import { check } from './commands/check.js';
 import { serve } from './commands/serve.js';
+import { verify } from './commands/verify.js';
 import { type Config, ConfigError, parseConfig, type Setting, settings } from './config.js';
 
-/** The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage). */
+/** The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage; verify: 3 unknown). */
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -44,12 +45,31 @@ dataCommand(program, 'check', 'look whether everything in the store fits togethe
   .option('--repair', 'write what follows from the rest; no server may run')
   .option('--json', 'print one JSON object');
 
+program
+  .command('verify')
+  .description('ask a server whether every test file of a build was run and recorded (exit code 1: no; 3: it could not be asked)')
+  .addOption(new Option('--url <address>', 'of the server, without /v1').env('BALLAST_URL').makeOptionMandatory())
+  .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN').makeOptionMandatory())
+  .requiredOption('--commit-hash <hash>')
+  .requiredOption('--branch <name>')
+  .requiredOption('--node-total <number>')
+  .option('--node-build-id <id>', 'the queue of this id; without either id the newest queue or fixed split')
+  .option('--ci-build-id <id>', 'the split of this id')
+  .option('--wait <seconds>', 'wait so long for nodes that are about to record', wholeSeconds, 0)
+  .option('--json', 'print the answer as one JSON object')
+  .action(verify);
+
 try {
   await program.parseAsync();
 } catch (error) {
   const lines = error instanceof ConfigError ? error.complaints : [(error as Error).message];
   for (const line of lines) process.stderr.write(`ballast: ${line}\n`);
   process.exit(error instanceof ConfigError ? 2 : 1);
+}
+
+function wholeSeconds(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number of seconds.');
 }
 
 /** A command on the data folder, which takes at most one argument, and flags. */

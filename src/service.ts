@@ -58,9 +58,13 @@ export async function openService(config: Config, log: Logger, now: () => number
 
     // A client that is refused stops for good: the token exists before the port does.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
-    const context: Context = { store, queues, jobs, log, now, publicUrl, clientVersions, tokenHeader };
+    const closing = new AbortController();
+    const context: Context = { store, queues, jobs, log, closing: closing.signal, now, publicUrl, clientVersions, tokenHeader };
     const http = await listen({ ...config, bodySeconds: limits.bodySeconds }, request => route(context, request), log);
-    closers.push(() => http.drain());
+    closers.push(() => {
+      closing.abort();
+      return http.drain();
+    });
 
     // Only now: a token that is made but never shown, because the port was taken, would be lost.
     const isFirstStart = store.projects.getKeysCount({ limit: 1 }) === 0;

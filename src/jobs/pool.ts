@@ -8,8 +8,9 @@ import { TooManyCases } from '../store/timings.js';
 import type { Sent } from '../wire/coerce.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
-import { posts, type Posts, reads, type Reads } from './jobs.js';
-import type { PostTask, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
+import type { CompletenessSubject } from './completeness.js';
+import { posts, type Posts, reads } from './jobs.js';
+import type { PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
 export interface Prepared<K extends keyof Posts> {
   project: number;
@@ -71,10 +72,15 @@ export class JobPool {
     return (await this.#run({ kind: 'post', job, body: own, project }, own.map(({ buffer }) => buffer as ArrayBuffer))) as Prepared<K>;
   }
 
-  /** Builds a long answer. */
-  async read(job: keyof Reads, build: Build): Promise<string | Uint8Array> {
+  /** Tells what was recorded of a build. */
+  async read(job: 'buildDetail' | 'recordedDistribution', build: Build): Promise<ReadAnswer> {
     if (build.test_files + build.subsets < limits.pooledTestFiles) return reads[job](this.store, build);
-    return (await this.#run({ kind: 'read', job, build })) as Uint8Array;
+    return (await this.#run({ kind: 'read', job, subject: build })) as ReadAnswer;
+  }
+
+  /** Compares what a build was to run with what was recorded, as far as both are on disk. */
+  async compare(subject: CompletenessSubject): Promise<ReadAnswer> {
+    return (await this.#run({ kind: 'read', job: 'completeness', subject })) as ReadAnswer;
   }
 
   async close(): Promise<void> {

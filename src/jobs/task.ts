@@ -1,5 +1,4 @@
 import type { Complaints } from '../fault.js';
-import type { Build } from '../store/builds.js';
 import type { Posts, Reads } from './jobs.js';
 
 /** What goes to a packing thread and comes back. */
@@ -13,10 +12,16 @@ export interface PostTask {
   project: number | null;
 }
 
-export interface ReadTask {
+export interface ReadTask<K extends keyof Reads = keyof Reads> {
   kind: 'read';
-  job: keyof Reads;
-  build: Build;
+  job: K;
+  subject: Parameters<Reads[K]>[1];
+}
+
+/** JSON; from a thread as bytes. */
+export interface ReadAnswer {
+  status: number;
+  body: string | Uint8Array;
 }
 
 /** To run before anybody waits for it. */

@@ -9,7 +9,7 @@ import { toSegments } from '../wire/segments.js';
 import { authenticate } from './authenticate.js';
 import { posts, reads } from './jobs.js';
 import { rehearse } from './rehearse.js';
-import type { PostTask, Task, TaskAnswer, WorkerSetup } from './task.js';
+import type { PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
 /** The entry of a packing thread: a task in, blocks of bytes out. */
 
@@ -33,12 +33,17 @@ export default function work(task: Task | null): unknown {
 function done(task: Task): unknown {
   if (task.kind === 'rehearse') return rehearse(store, setup.pullCost);
   try {
-    return answer({ value: task.kind === 'post' ? post(task) : toSegments([reads[task.job](store, task.build)]).bytes });
+    return answer({ value: task.kind === 'post' ? post(task) : read(task) });
   } catch (error) {
     // A class does not survive the way between threads.
     if (error instanceof Fault) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers } } });
     throw error;
   }
+}
+
+function read({ job, subject }: ReadTask): ReadAnswer {
+  const { status, body } = reads[job](store, subject as never);
+  return { status, body: toSegments([body as string]).bytes };
 }
 
 function post({ job, body, project }: PostTask): unknown {

@@ -46,5 +46,5 @@ export function pageOfBuilds(context: Context, request: Request): Answer {
 export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
   const build = findBuild(context.store, projectOf(context, request), id);
   if (!build) throw faults.buildNotFound();
-  return { status: 200, body: await context.jobs.read('buildDetail', build) };
+  return context.jobs.read('buildDetail', build);
 }

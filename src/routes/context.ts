@@ -9,6 +9,8 @@ export interface Context {
   queues: Queues;
   jobs: JobPool;
   log: Logger;
+  /** Aborted when the server is about to stop: what waits answers. */
+  closing: AbortSignal;
   /** Milliseconds since 1970. */
   now: () => number;
   /** Scheme and host for links; null: from the Host header. */

@@ -2,6 +2,7 @@ import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { recordBuildSubset } from './build-subsets.js';
 import { buildById, pageOfBuilds } from './builds.js';
+import { completenessOfBuild } from './completeness.js';
 import type { Context } from './context.js';
 import { healthy, ready } from './health.js';
 import { lastDistribution } from './last-distribution.js';
@@ -17,6 +18,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/build_distributions/last': { GET: lastDistribution },
   '/v1/queues/queue': { POST: queueForNode },
   '/v1/builds': { GET: pageOfBuilds },
+  '/v1/builds/completeness': { GET: completenessOfBuild },
   '/v1/builds/:id': { GET: buildById },
   '/healthz': { GET: healthy },
   '/readyz': { GET: ready },

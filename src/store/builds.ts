@@ -18,6 +18,11 @@ export interface Subset {
   test_files: { path: string; time_execution: number }[];
 }
 
+/** The key of a build in `builds`, null when there is none. */
+export function buildNumber(store: Store, project: number, key: BuildKey): number | null {
+  return store.buildNumbers.get(buildIdKey(project, key)) ?? null;
+}
+
 export function buildIdKey(project: number, key: BuildKey): string {
   return digest(project, key.commit_hash, key.branch, key.node_total);
 }
@@ -55,8 +60,17 @@ export function closestBuild(store: Store, project: number, key: BuildKey): Buil
   return null;
 }
 
+/** All runs of a build that were recorded since then. */
+export function runsSince(store: Store, project: number, key: BuildKey, since: Millis): { node_index: number; paths: string[] }[] {
+  const number = buildNumber(store, project, key);
+  if (number === null) return [];
+  return subsetsOf(store, { number })
+    .filter(({ created_at }) => created_at >= since)
+    .map(({ node_index, test_files }) => ({ node_index, paths: test_files.map(({ path }) => path) }));
+}
+
 /** All recorded runs of a build, newest first. */
-export function subsetsOf(store: Store, { number }: Build): Subset[] {
+export function subsetsOf(store: Store, { number }: Pick<Build, 'number'>): Subset[] {
   const names = new Map<number, string>();
   const nameOf = (path: number) => {
     let name = names.get(path);
@@ -80,8 +94,8 @@ function nameOfPath(store: Store, path: number): string {
 
 /** The last recorded run of a node since the given time, null when there is none. */
 export function lastSubsetId(store: Store, project: number, key: NodeKey, since: Millis): string | null {
-  const number = store.buildNumbers.get(buildIdKey(project, key));
-  const last = number === undefined ? null : lastRun(store, number, key.node_index);
+  const number = buildNumber(store, project, key);
+  const last = number === null ? null : lastRun(store, number, key.node_index);
   if (!last) return null;
   const { id, created_at } = subsetHead(last.bytes);
   return created_at >= since ? id : null;

@@ -6,6 +6,7 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   node_total: toInteger,
   node_index: toInteger,
   page: toInteger,
+  wait: toInteger,
   fixed_test_suite_split: toBoolean,
   cache_read_attempt: toBoolean,
   can_initialize_queue: toBoolean,

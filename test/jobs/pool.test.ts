@@ -3,6 +3,7 @@ import { Fault } from '../../src/fault.js';
 import { JobPool, type Prepared } from '../../src/jobs/pool.js';
 import { buildDetail, recordedDistribution } from '../../src/jobs/read.js';
 import type { Posts } from '../../src/jobs/jobs.js';
+import type { ReadAnswer } from '../../src/jobs/task.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/log.js';
 import { listBuilds } from '../../src/store/builds.js';
@@ -39,6 +40,8 @@ function bodyOf(parameters: object, where: 'here' | 'thread'): Uint8Array[] {
   const cut = bytes.findIndex(byte => byte > 0x7f) + 1;
   return [padded.slice(0, cut), padded.slice(cut, 2 * cut), padded.slice(2 * cut)];
 }
+
+const textOf = ({ body }: ReadAnswer) => Buffer.from(body as Uint8Array).toString();
 
 const paths = (count: number) => Array.from({ length: count }, (_, i) => `spec/${i}_größe_spec.rb`);
 const listed = (count: number) => paths(count).map(path => ({ path }));
@@ -207,9 +210,9 @@ describe('an answer about a large build', () => {
       pool.read('buildDetail', build!),
       pool.read('recordedDistribution', build!),
     ]);
-    expect([detail, distribution].every(answer => answer instanceof Uint8Array)).toBe(true);
-    expect(Buffer.from(detail).toString()).toBe(buildDetail(store, build!));
-    expect(Buffer.from(distribution).toString()).toBe(recordedDistribution(store, build!));
+    expect([detail, distribution].every(({ body }) => body instanceof Uint8Array)).toBe(true);
+    expect(textOf(detail)).toBe(buildDetail(store, build!).body);
+    expect(textOf(distribution)).toBe(recordedDistribution(store, build!).body);
   });
 
   it('is built here when the build is small', async () => {
@@ -218,6 +221,6 @@ describe('an answer about a large build', () => {
     const [build] = listBuilds(store, PROJECT, {}, 1).builds;
     const test_files = [{ path: 'a_spec.rb', time_execution: 2 }];
     const expected = { build_distribution_id: build!.id, time_execution: 2, test_files };
-    expect(await pool.read('recordedDistribution', build!)).toBe(JSON.stringify(expected));
+    expect(await pool.read('recordedDistribution', build!)).toEqual({ status: 200, body: JSON.stringify(expected) });
   });
 });

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CompletenessAnswer } from '../wire/completeness.js';
+
+export interface VerifyOptions {
+  url: string;
+  token: string;
+  commitHash: string;
+  branch: string;
+  nodeTotal: string;
+  nodeBuildId?: string;
+  ciBuildId?: string;
+  /** Seconds. */
+  wait: number;
+  json?: true;
+}
+
+/** It could not be told whether the build is complete: not the same as incomplete. */
+const UNKNOWN = 3;
+/** One request waits no longer, because proxies give up on longer ones. */
+const MOST_SECONDS = 25;
+const ATTEMPTS = 4;
+const FIRST_PAUSE_MILLISECONDS = 1000;
+const FILES_SHOWN = 20;
+
+/** Asks a server whether every test file of a build was recorded. Exit code 0: yes; 1: no; 3: it could not be asked. */
+export async function verify(options: VerifyOptions): Promise<void> {
+  const until = performance.now() + options.wait * 1000;
+  try {
+    for (;;) {
+      const seconds = Math.max(0, Math.round((until - performance.now()) / 1000));
+      const answer = await ask(options, Math.min(MOST_SECONDS, seconds));
+      if (!answer.is_complete && seconds > MOST_SECONDS) continue;
+      process.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : report(answer));
+      process.exitCode = answer.is_complete ? 0 : 1;
+      return;
+    }
+  } catch (error) {
+    process.stderr.write(`ballast: cannot tell whether the build is complete: ${(error as Error).message}\n`);
+    process.exitCode = UNKNOWN;
+  }
+}
+
+async function ask(options: VerifyOptions, wait: number): Promise<CompletenessAnswer> {
+  const { url, token, commitHash: commit_hash, branch, nodeTotal: node_total, nodeBuildId, ciBuildId } = options;
+  const query = new URLSearchParams({ commit_hash, branch, node_total, wait: String(wait) });
+  if (nodeBuildId) query.set('node_build_id', nodeBuildId);
+  if (ciBuildId) query.set('ci_build_id', ciBuildId);
+  const target = `${url.replace(/\/+$/, '')}/v1/builds/completeness?${query.toString()}`;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const response = await fetch(target, { headers: { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token } });
+      const answer = (await response.json()) as Partial<CompletenessAnswer>;
+      if (response.status === 200 || response.status === 409) return answer as CompletenessAnswer;
+      const sentence = `${url} answered ${response.status}: ${JSON.stringify(answer.errors)}`;
+      // What is refused for a reason is refused the next time, too.
+      if (response.status < 500 || attempt === ATTEMPTS) throw new Refusal(sentence);
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      if (attempt === ATTEMPTS) throw new Error(`no answer from ${url} in ${ATTEMPTS} attempts (${causeOf(error)})`, { cause: error });
+    }
+    await sleep(FIRST_PAUSE_MILLISECONDS * 2 ** (attempt - 1));
+  }
+}
+
+class Refusal extends Error {}
+
+function causeOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message : message;
+}
+
+function report(answer: CompletenessAnswer): string {
+  const { is_complete, kind, test_files, recorded, errors, warnings, never_handed_out, handed_out_not_recorded } = answer;
+  const missing = [
+    ...handed_out_not_recorded.map(
+      ({ path, node_index, handed_out_at }) => `${path}  (node ${node_index}${handed_out_at ? `, handed out at ${handed_out_at}` : ''})`,
+    ),
+    ...never_handed_out.map(({ path }) => `${path}  (never handed out)`),
+  ];
+  const more = test_files - recorded - Math.min(FILES_SHOWN, missing.length);
+  return [
+    kind ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded` : 'incomplete',
+    ...errors.map(error => `error: ${error}`),
+    ...missing.slice(0, FILES_SHOWN).map(line => `  ${line}`),
+    ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
+    ...warnings.map(warning => `warning: ${warning}`),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,58 @@
+import typia, { type tags } from 'typia';
+import type { limits } from '../limits.js';
+import type { BuildKey } from './build-key.js';
+import { coerce, type Sent } from './coerce.js';
+import { accept } from './complaint.js';
+import type { Text } from './text.js';
+
+/** Query of GET /builds/completeness */
+export interface CompletenessQuery extends BuildKey {
+  /** The queue of this id; without either id the newest queue or fixed split of the build. */
+  node_build_id?: Text;
+  /** The split of this id, or the fixed one. */
+  ci_build_id?: Text;
+  /** Seconds that an incomplete build is waited for. */
+  wait: number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<typeof limits.completenessWaitSeconds>;
+}
+
+/** Whether every test file of a build was run, and recorded. Lists are cut at `limits.completenessEntries`. */
+export interface CompletenessAnswer {
+  is_complete: boolean;
+  /** Null: neither is known. */
+  kind: 'queue' | 'split' | null;
+  test_files: number;
+  recorded: number;
+  /** Why it is not complete, and what to do; empty when it is. */
+  errors: string[];
+  /** What a person should know all the same. */
+  warnings: string[];
+  /** Still in the queue. */
+  never_handed_out: { path: string }[];
+  handed_out_not_recorded: HandedOut[];
+  /** By several nodes. */
+  recorded_twice: { path: string; node_indexes: number[] }[];
+  /** By a node that it was not handed to: one in fallback. */
+  recorded_not_handed_out: { path: string; node_index: number }[];
+  /** Neither handed anything nor recorded. */
+  nodes_never_came: number[];
+}
+
+export interface HandedOut {
+  path: string;
+  node_index: number;
+  /** ISO 8601; null: a split is planned beforehand. */
+  handed_out_at: string | null;
+}
+
+const names = typia.misc.literals<keyof CompletenessQuery>();
+const validate = typia.createValidate<CompletenessQuery>();
+
+export function toCompletenessQuery(sent: Sent): CompletenessQuery {
+  const parameters = coerce(sent, names);
+  parameters['wait'] ??= 0;
+  // A CI step names what its system has, and leaves the other empty.
+  for (const name of ['node_build_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
+  return accept(validate(parameters), ({ node_build_id, ci_build_id }) =>
+    node_build_id !== undefined && ci_build_id !== undefined ? { ci_build_id: ['is not to be sent beside node_build_id'] } : {},
+  );
+}

@@ -1,0 +1,71 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { initialise, manyPaths, pathsOf, record, timed } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { type Client, startServer } from '../harness/server.js';
+
+const TRIPLE = { commit_hash: 'abc', branch: 'main', node_total: 1 };
+const FLAGS = ['--commit-hash', 'abc', '--branch', 'main', '--node-total', '1'];
+
+const verify = ({ url, token }: Pick<Client, 'url' | 'token'>, ...more: string[]) =>
+  runBallast(['verify', ...FLAGS, ...more], { BALLAST_URL: `${url}/`, BALLAST_TOKEN: token });
+
+describe('ballast verify', () => {
+  it('ends with 0 when every test file was recorded, with 1 and what is missing before', async () => {
+    const server = await startServer();
+    const paths = pathsOf(await initialise(server, manyPaths(30), { ...TRIPLE, node_build_id: '7' }));
+    expect(paths).toHaveLength(30);
+    const before = await verify(server, '--node-build-id', '7');
+    expect({ ...before, stdout: '' }).toEqual({ code: 1, stdout: '', stderr: '' });
+    const lines = before.stdout.split('\n');
+    expect(lines[0]).toBe('incomplete: 0 of 30 test files of the queue were recorded');
+    expect(lines[1]).toMatch(/^error: 30 of 30 test files were handed out and not recorded, to node 0: /);
+    expect(lines[2]).toMatch(/^ {2}spec\/models\/model_\d+_spec\.rb {2}\(node 0, handed out at \d{4}-.*Z\)$/);
+    expect(lines.slice(-2)).toEqual(['  and 10 more (--json names more of them)', '']);
+
+    await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
+    expect(await verify(server, '--node-build-id', '7')).toEqual({ code: 0, stdout: 'complete: 30 of 30 test files of the queue were recorded\n', stderr: '' });
+    expect(JSON.parse((await verify(server, '--json')).stdout)).toMatchObject({ is_complete: true, recorded: 30 });
+  });
+
+  it('waits for a node that is about to record', async () => {
+    const server = await startServer();
+    const paths = pathsOf(await initialise(server, ['a_spec.rb'], TRIPLE));
+    const waiting = verify(server, '--wait', '60');
+    await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
+    expect((await waiting).code).toBe(0);
+  });
+
+  it('ends with 3 when it could not be told', async () => {
+    const server = await startServer();
+    const refused = await verify({ url: server.url, token: 'x'.repeat(40) });
+    expect(refused).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: `ballast: cannot tell whether the build is complete: ${server.url}/ answered 403: ["invalid test suite token"]\n`,
+    });
+    const wrong = await runBallast(['verify', ...FLAGS.slice(0, -1), '0', '--url', server.url, '--token', server.token]);
+    expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('must be greater than or equal to 1') as string });
+  });
+
+  it('asks again when a server is restarted', async () => {
+    let requests = 0;
+    const server = createServer((request, response) => {
+      requests += 1;
+      if (requests === 1) request.socket.destroy();
+      else response.writeHead(200).end(JSON.stringify({ is_complete: true, kind: 'split', test_files: 1, recorded: 1, errors: [], warnings: [], never_handed_out: [], handed_out_not_recorded: [] }));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect(await verify({ url: `http://127.0.0.1:${port}`, token: 't' })).toMatchObject({ code: 0, stdout: 'complete: 1 of 1 test files of the split were recorded\n' });
+    expect(requests).toBe(2);
+  });
+
+  it('names a flag that is missing or wrong', async () => {
+    expect(await runBallast(['verify', ...FLAGS.slice(2), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject({ code: 2, stderr: expect.stringContaining("'--commit-hash <hash>'") as string });
+    expect(await verify({ url: 'http://127.0.0.1:1', token: 't' }, '--wait', 'long')).toMatchObject({ code: 2, stderr: expect.stringContaining('It must be a whole number of seconds.') as string });
+  });
+});

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { drain, initialise, manyPaths, pathsOf, readSplit, record, startSplit, timed } from '../harness/messages.js';
+import { type Client, Clock, type Reply, startServer } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+
+const TRIPLE = { commit_hash: 'abc', branch: 'main', node_total: 2 };
+
+function completeness(client: Client, more: Record<string, string | number> = {}): Promise<Reply> {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...TRIPLE, ...more })) query.set(name, String(value));
+  return client.get(`/v1/builds/completeness?${query.toString()}`);
+}
+
+const ran = (client: Client, node_index: number, paths: readonly string[], more: object = {}) =>
+  record(client, { ...TRIPLE, node_index, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))), ...more });
+
+const listed = (paths: readonly string[]) => paths.map(path => ({ path }));
+
+const COMPLETE = {
+  is_complete: true,
+  errors: [],
+  warnings: [],
+  never_handed_out: [],
+  handed_out_not_recorded: [],
+  recorded_twice: [],
+  recorded_not_handed_out: [],
+  nodes_never_came: [],
+};
+
+describe('GET /builds/completeness', () => {
+  it('of a queue is 409 until every file was handed out and recorded, then 200', async () => {
+    const server = await shared.project();
+    const paths = manyPaths(40);
+    const queue = { ...TRIPLE, node_build_id: '7' };
+    const ask = () => completeness(server, { node_build_id: '7' });
+    const first = pathsOf(await initialise(server, paths, queue));
+    const rest = paths.filter(path => !first.includes(path));
+    expect(first.length).toBeGreaterThan(0);
+    expect(rest.length).toBeGreaterThan(0);
+
+    const begun = await ask();
+    expect(begun).toMatchObject({
+      status: 409,
+      json: {
+        is_complete: false,
+        kind: 'queue',
+        test_files: 40,
+        recorded: 0,
+        errors: [
+          `${first.length} of 40 test files were handed out and not recorded, to node 0: did these nodes end before they recorded? retry them`,
+          `${rest.length} of 40 test files were never handed out: no node pulled until the queue was empty; retry a node`,
+        ],
+        warnings: ['node 1 never came'],
+        nodes_never_came: [1],
+      },
+    });
+    expect(begun.json.never_handed_out).toEqual(expect.arrayContaining(listed(rest)));
+    const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
+    expect(begun.json.handed_out_not_recorded).toEqual(
+      expect.arrayContaining(first.map(path => ({ path, node_index: 0, handed_out_at: at }))),
+    );
+
+    const second = await drain(server, { ...queue, node_index: 1 });
+    await ran(server, 1, second);
+    // Node 0 died with its batch.
+    expect(await ask()).toMatchObject({ status: 409, json: { recorded: second.length, never_handed_out: [], nodes_never_came: [] } });
+    await ran(server, 0, first);
+    expect(await ask()).toMatchObject({ status: 200, json: { ...COMPLETE, kind: 'queue', test_files: 40, recorded: 40 } });
+    // Without an id: the newest.
+    expect(await completeness(server)).toMatchObject({ status: 200, json: { kind: 'queue' } });
+    expect(await completeness(server, { node_build_id: '', ci_build_id: '' })).toMatchObject({ status: 200 });
+  });
+
+  it('of a split is 409 until every node recorded its files', async () => {
+    const server = await shared.project();
+    const paths = manyPaths(9);
+    const nodes = [pathsOf(await startSplit(server, paths, TRIPLE)), pathsOf(await readSplit(server, { ...TRIPLE, node_index: 1 }))] as const;
+    await ran(server, 0, nodes[0]);
+    expect(await completeness(server, { ci_build_id: '100' })).toMatchObject({
+      status: 409,
+      json: {
+        kind: 'split',
+        test_files: 9,
+        recorded: nodes[0].length,
+        handed_out_not_recorded: nodes[1].map(path => ({ path, node_index: 1, handed_out_at: null })),
+        nodes_never_came: [1],
+      },
+    });
+    await ran(server, 1, nodes[1]);
+    for (const more of [{}, { ci_build_id: '100' }]) {
+      expect(await completeness(server, more)).toMatchObject({ status: 200, json: { ...COMPLETE, kind: 'split', recorded: 9 } });
+    }
+  });
+
+  it('of a split of its own for each CI build looks at that, and at no other', async () => {
+    const server = await shared.project();
+    for (const ci_build_id of ['1', '2']) {
+      await startSplit(server, [`${ci_build_id}_spec.rb`], { ...TRIPLE, fixed_test_suite_split: false, ci_build_id });
+    }
+    await ran(server, 0, ['1_spec.rb']);
+    expect((await completeness(server, { ci_build_id: '1' })).status).toBe(200);
+    expect(await completeness(server, { ci_build_id: '2' })).toMatchObject({ status: 409, json: { handed_out_not_recorded: [{ path: '2_spec.rb', node_index: 0, handed_out_at: null }] } });
+  });
+
+  it('tells of a node in fallback, and of what ran twice', async () => {
+    const server = await shared.project();
+    const first = pathsOf(await initialise(server, manyPaths(20), TRIPLE));
+    const rest = await drain(server, TRIPLE);
+    await ran(server, 0, [...first, ...rest]);
+    await ran(server, 1, [rest[0]!, 'unheard_of_spec.rb']);
+    expect(await completeness(server)).toMatchObject({
+      status: 200,
+      json: {
+        is_complete: true,
+        errors: [],
+        warnings: [
+          '2 test files were recorded by nodes that they were not handed to, in fallback perhaps: node 1',
+          '1 test files were recorded by several nodes',
+        ],
+        recorded_twice: [{ path: rest[0], node_indexes: [0, 1] }],
+        recorded_not_handed_out: [{ path: rest[0], node_index: 1 }, { path: 'unheard_of_spec.rb', node_index: 1 }],
+      },
+    });
+  });
+
+  it('of a later run of the same build asks for what that run recorded', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    const paths = manyPaths(30);
+    const [one, two] = [{ ...TRIPLE, node_build_id: 'one' }, { ...TRIPLE, node_build_id: 'two' }];
+    await initialise(server, paths, { ...one, skip_pull: true });
+    await ran(server, 0, await drain(server, one));
+    expect((await completeness(server, { node_build_id: 'one' })).status).toBe(200);
+    // Repeated: the same files to the same nodes.
+    clock.advance({ seconds: 60 });
+    const repeated = await initialise(server, paths, { ...two, fixed_queue_split: true });
+    expect(pathsOf(repeated)).toHaveLength(30);
+    const ask = () => completeness(server, { node_build_id: 'two' });
+    expect(await ask()).toMatchObject({ status: 409, json: { recorded: 0, never_handed_out: [] } });
+    expect((await completeness(server)).json.recorded).toBe(0);
+    await ran(server, 0, pathsOf(repeated));
+    expect(await ask()).toMatchObject({ status: 200, json: { recorded: 30 } });
+  });
+
+  it('waits for stragglers', async () => {
+    const server = await shared.project();
+    const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...TRIPLE, node_total: 1 }));
+    const waiting = completeness(server, { node_total: 1, wait: 60 });
+    await ran(server, 0, paths, { node_total: 1 });
+    expect(await waiting).toMatchObject({ status: 200, json: COMPLETE });
+  });
+
+  it('answers who waits when the server stops', async () => {
+    const server = await startServer();
+    await startSplit(server, ['a_spec.rb'], TRIPLE);
+    const waiting = completeness(server, { wait: 900 });
+    // Its turn comes before that of the signal.
+    await server.get('/healthz');
+    await server.close();
+    expect((await waiting).status).toBe(409);
+  });
+
+  it('of a build without a split or queue says what to compare', async () => {
+    const server = await shared.project();
+    expect(await completeness(server)).toMatchObject({
+      status: 409,
+      json: { is_complete: false, kind: null, test_files: 0, errors: [expect.stringMatching(/^no split or queue of this build is known, and no node recorded a run: compare /)] },
+    });
+    await ran(server, 0, ['a_spec.rb']);
+    expect((await completeness(server)).json.errors[0]).toMatch(/, and 1 runs were recorded, by nodes in fallback /);
+    expect((await completeness(server, { node_build_id: 'another' })).status).toBe(409);
+  });
+
+  it('is of the project of its token', async () => {
+    const [ours, theirs] = [await shared.project(), await shared.project()];
+    await startSplit(ours, ['a_spec.rb'], TRIPLE);
+    expect((await completeness(theirs)).json.kind).toBeNull();
+    expect((await completeness(ours)).json.kind).toBe('split');
+  });
+
+  it('refuses what it cannot know', async () => {
+    const server = await shared.project();
+    expect(await completeness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' })).toMatchObject({
+      status: 422,
+      json: { errors: [{ node_total: expect.anything() as unknown, wait: ['must be less than or equal to 900'], ci_build_id: ['is not to be sent beside node_build_id'] }] },
+    });
+    expect((await server.post('/v1/builds/completeness', {})).status).toBe(405);
+  });
+
+  it('names the first of a thousand missing files, and counts all', async () => {
+    const server = await shared.project();
+    await startSplit(server, manyPaths(1200), TRIPLE);
+    const { status, json } = await completeness(server);
+    expect([status, json.test_files, json.handed_out_not_recorded.length]).toEqual([409, 1200, 1000]);
+    expect(json.errors[0]).toMatch(/^1200 of 1200 test files were handed out and not recorded, to nodes 0, 1: /);
+  });
+});
