@@ -38,6 +38,10 @@ export const limits = {
   /** A body of this size is handed to the pool unread: about 1,000 test files. */
   pooledBodyBytes: 65_536,
 
+  /** Nothing is written while the disk has less left: more than is written between two looks at it. */
+  diskReserveBytes: 8_388_608,
+  diskLookMilliseconds: 10,
+
   /** Timings that one turn of the event loop looks up, changes or writes, and records that it puts: about a millisecond. */
   timingsPerTurn: 250,
   putsPerTurn: 100,

@@ -25,6 +25,7 @@ export function entriesOf(owner: string): object {
  * the key given.
  */
 export async function putPieces(store: Store, { owner, count, piece }: Pieces, expiry: ExpiryKey): Promise<void> {
+  store.room.assert();
   await inTurns(Array(count).keys(), i => {
     // With each turn: of several one may fail.
     if (i % limits.putsPerTurn === 0) store.expiry.put(expiry, true).catch(() => {});

@@ -9,6 +9,7 @@ import type { Store } from './open.js';
  */
 export async function commit<T>(store: Store, change: () => T): Promise<T> {
   let changed = false;
+  store.room.assert();
   try {
     return await store.root.transaction(() => {
       const value = change();

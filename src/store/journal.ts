@@ -32,10 +32,11 @@ export class Journal {
   #failure: { error: unknown } | null = null;
   readonly #checkpoints = new Repeated(() => this.#checkpoint());
 
-  constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches'>) {}
+  constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches' | 'room'>) {}
 
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {
+    this.store.room.assert();
     if (this.#last - this.#done >= limits.turnsPending) throw faults.storeFailed(new Error('the journal cannot be checkpointed'));
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
@@ -110,10 +111,11 @@ export class Journal {
   }
 
   async #checkpoint(): Promise<void> {
-    const { meta, journalTurns, batches } = this.store;
+    const { meta, journalTurns, batches, room } = this.store;
     const last = this.#last;
     const all = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
     try {
+      room.assert();
       await inTurns(all, ({ queue, changes }) => batches.put([queue, last], changes));
       // Before any is removed: turns that a kill leaves behind are known to be done with.
       await meta.put('checkpoint', last);

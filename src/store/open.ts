@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { DiskRoom } from './disk-room.js';
 import { type Change, Journal, type TurnRecord } from './journal.js';
 import { PathNumbers } from './path-numbers.js';
 import type {
@@ -83,6 +84,7 @@ export interface Store {
   readonly journal: Journal;
   /** What is not in `timings` yet. */
   readonly recent: RecentTimings;
+  readonly room: DiskRoom;
   /** What is being made: see install.ts. */
   readonly installing: Map<string, Promise<unknown>>;
 }
@@ -158,11 +160,12 @@ function open(dataDir: string): Store {
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'installing'>;
+  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'installing'>;
   const numbers = new PathNumbers(tables);
-  const journal = new Journal(tables);
-  const recent = new RecentTimings({ ...tables, numbers });
-  const store: Store = { ...tables, numbers, journal, recent, installing: new Map() };
+  const room = new DiskRoom(dataDir);
+  const journal = new Journal({ ...tables, room });
+  const recent = new RecentTimings({ ...tables, numbers, room });
+  const store: Store = { ...tables, numbers, journal, recent, room, installing: new Map() };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);

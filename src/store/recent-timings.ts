@@ -28,7 +28,7 @@ export class RecentTimings {
   readonly #saves = new Repeated(() => this.#save());
   #nextEntry: number | null = null;
 
-  constructor(readonly store: Pick<Store, 'numbers' | 'paths' | 'timings' | 'pathNames' | 'unlearnt'>) {}
+  constructor(readonly store: Pick<Store, 'numbers' | 'paths' | 'timings' | 'pathNames' | 'unlearnt' | 'room'>) {}
 
   get(path: number): PathTimings | undefined {
     return this.#changed.get(path) ?? this.#saving.get(path);
@@ -61,6 +61,7 @@ export class RecentTimings {
   }
 
   async #name(): Promise<void> {
+    this.store.room.assert();
     const some = [...this.#unnamed];
     await inTurns(some, ([number, { key, path }]) => {
       void this.store.paths.put(key, number);
@@ -123,6 +124,7 @@ export class RecentTimings {
     this.#changed = unnamed;
     this.#learnt = [];
     try {
+      this.store.room.assert();
       await inTurns(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
       await inTurns(learnt, entry => this.store.unlearnt.remove(entry));
     } catch (error) {

@@ -49,6 +49,7 @@ export async function recordSubset(
   now: Millis,
 ): Promise<Recorded> {
   const { recent } = store;
+  store.room.assert();
   await recent.makeRoom();
   const paths = new Uint32Array(run.seconds.length);
   for (let i = 0; i < paths.length; i++) {
