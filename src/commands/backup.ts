@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { hasStore, STORE_FILE } from '../store/open.js';
 import { withExistingStore } from './data-folder.js';
 
@@ -12,19 +12,24 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions)
   return withExistingStore(dataDir, async store => {
     if (hasStore(target)) throw new Error(`cannot back up to ${target}: there is a store in it already; name another folder, or remove that one`);
     const file = join(target, STORE_FILE);
-    const part = `${file}.part`;
     const before = performance.now();
+    let own: string | null = null;
     try {
       mkdirSync(target, { recursive: true, mode: 0o700 });
-      rmSync(part, { force: true });
+      // Of its own: another backup may be under way.
+      own = mkdtempSync(join(target, '.part-'));
+      const part = join(own, STORE_FILE);
       // Compact: without the pages that are free.
       await store.root.backup(part, true);
+      chmodSync(part, 0o600);
       flush(part);
-      renameSync(part, file);
-      flush(target);
+      // Fails where there is one by now.
+      linkSync(part, file);
+      for (const folder of [target, dirname(target)]) flush(folder);
     } catch (error) {
-      if (existsSync(part)) rmSync(part);
       throw new Error(`cannot back up ${dataDir} to ${target}: ${(error as Error).message}`, { cause: error });
+    } finally {
+      if (own !== null) rmSync(own, { recursive: true, force: true });
     }
     const { size: bytes } = statSync(file);
     const seconds = Number(((performance.now() - before) / 1000).toFixed(1));

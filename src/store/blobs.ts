@@ -36,6 +36,11 @@ export async function putPieces(store: Store, { owner, count, piece }: Pieces, e
 
 /** Takes back what was put. */
 export async function removePieces(store: Store, owner: string, expiry: ExpiryKey): Promise<void> {
-  await inTurns([...store.blobs.getKeys(entriesOf(owner))], key => store.blobs.remove(key));
+  await removeEntries(store.blobs, owner);
   await store.expiry.remove(expiry);
+}
+
+/** Removes all entries [owner, ...]. */
+export function removeEntries(table: Store['blobs'] | Store['batches'], owner: string): Promise<void> {
+  return inTurns([...table.getKeys(entriesOf(owner))], key => table.remove(key as never));
 }

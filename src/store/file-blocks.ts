@@ -14,7 +14,7 @@ const WEIGHTS = 'weights';
 /** @param files each piece of which begins with a comma */
 export function toBlocks(files: CutText): Segments {
   const { bytes, ends } = cutSegments(files);
-  const count = Math.ceil(ends.length / FILES_PER_BLOCK);
+  const count = blockCount(ends.length);
   const blocks = Buffer.from(new ArrayBuffer(END * FILES_PER_BLOCK * count + bytes.length));
   const endsOfBlocks = new Uint32Array(count);
   let at = 0;
@@ -48,6 +48,15 @@ export function copyOfPieces(store: Store, from: string, to: string): Pieces {
     // Should it expire meanwhile, what is put is taken back.
     piece: i => ({ part: parts[i]!, bytes: store.blobs.get([from, parts[i]!]) ?? Buffer.alloc(0) }),
   };
+}
+
+/** How many blocks so many files take, and how many a queue has. */
+export function blockCount(files: number): number {
+  return Math.ceil(files / FILES_PER_BLOCK);
+}
+
+export function blocksOfQueue(store: Store, queue: string): number {
+  return store.blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
 }
 
 /** The weights of a queue's files, in their order. */

@@ -41,6 +41,7 @@ export function encodeSubset({ id, created_at, paths, seconds }: CodedSubset): B
 /** Throws on bytes that are none. */
 export function decodeSubset(bytes: Buffer): CodedSubset {
   const count = subsetCount(bytes);
+  if (!Number.isInteger(count)) throw new Error(`a recorded run has ${bytes.length} bytes, which is no whole number of test files`);
   const paths = new Uint32Array(count);
   const seconds = new Float64Array(count);
   const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);

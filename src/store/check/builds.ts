@@ -39,7 +39,7 @@ function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Gen
   }
   if (subsets === 0) {
     yield problem('has no recorded run', () => store.builds.remove(number));
-  } else if (subsets !== build.subsets || test_files !== build.test_files) {
+  } else if (Number.isInteger(test_files) && (subsets !== build.subsets || test_files !== build.test_files)) {
     const counted = `${subsets} runs with ${test_files} test files`;
     yield problem(`counts ${build.subsets} runs with ${build.test_files} test files, and has ${counted}`, () =>
       store.builds.put(number, { ...build, subsets, test_files }),
@@ -52,7 +52,7 @@ function* problemsOfSubsets(store: Store, seen: Seen): Generator<Problem> {
   for (const { key, value } of store.subsets.getRange()) {
     seen('subsets');
     const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'subsets', key, what, repair });
-    if (!store.builds.doesExist(key[0])) yield problem('is of a build that is not there', () => store.subsets.remove(key));
+    if (!store.builds.doesExist(key[0])) yield problem('is of a build that is not there', null);
     let subset;
     try {
       subset = decodeSubset(value);

@@ -4,25 +4,34 @@ import { problemsOfBuilds } from './builds.js';
 import { problemsOfExpiry } from './expiry.js';
 import { problemsOfPaths } from './paths.js';
 import { problemsOfPlans } from './plans.js';
-import type { Problem, Seen } from './problem.js';
+import { ofRecord, type Problem, type Seen } from './problem.js';
 import { problemsOfProjects } from './projects.js';
 
+const kinds: Readonly<Record<string, (store: Store, seen: Seen) => Iterable<Problem>>> = {
+  projects: problemsOfProjects,
+  builds: problemsOfBuilds,
+  buildIndex: problemsOfBuildIndex,
+  paths: problemsOfPaths,
+  plans: problemsOfPlans,
+  expiry: problemsOfExpiry,
+};
+
 /**
- * Everything that does not fit together: each index, counter and reference is looked at from both ends. Reads one state of the
- * store, because it runs without a pause: also beside a server.
+ * What does not fit together in the store. Reads one state of it, because it runs without a pause: also beside a server.
  */
 export function* problemsOf(store: Store, seen: Seen): Generator<Problem> {
   // Of this process; a server does it for itself.
   store.journal.read();
-  yield* problemsOfProjects(store, seen);
-  yield* problemsOfBuilds(store, seen);
-  yield* problemsOfBuildIndex(store, seen);
-  yield* problemsOfPaths(store, seen);
-  yield* problemsOfPlans(store, seen);
-  yield* problemsOfExpiry(store, seen);
+  for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(store, seen));
 }
+
+/** So many at a time share a flush. */
+const REPAIRS_AT_ONCE = 500;
 
 /** Repairs what can be; where one repair stands for several problems it is done once. */
 export async function repair(problems: readonly Problem[]): Promise<void> {
-  for (const once of new Set(problems.flatMap(problem => problem.repair ?? []))) await once();
+  const repairs = [...new Set(problems.flatMap(problem => problem.repair ?? []))];
+  for (let from = 0; from < repairs.length; from += REPAIRS_AT_ONCE) {
+    await Promise.all(repairs.slice(from, from + REPAIRS_AT_ONCE).map(once => once()));
+  }
 }

@@ -1,4 +1,4 @@
-import { entriesOf, removePieces } from '../blobs.js';
+import { removeEntries } from '../blobs.js';
 import type { ExpiryKey, Store } from '../open.js';
 import type { RunKey } from '../records.js';
 import type { Problem, Seen } from './problem.js';
@@ -27,7 +27,7 @@ export function* problemsOfExpiry(store: Store, seen: Seen): Generator<Problem> 
   for (const owner of ownersIn(store.blobs)) {
     seen('blobs');
     if (owns(owner) || expiring.has(owner)) continue;
-    const repair = () => removePieces(store, owner, [0, 'queue', owner]);
+    const repair = () => removeEntries(store.blobs, owner);
     yield { table: 'blobs', key: owner, what: 'is of no split or queue, and would never expire', repair };
   }
   for (const owner of store.forecasts.getKeys()) {
@@ -37,7 +37,7 @@ export function* problemsOfExpiry(store: Store, seen: Seen): Generator<Problem> 
   for (const queue of ownersIn(store.batches)) {
     seen('batches');
     if (store.queues.doesExist(queue) || expiring.has(queue)) continue;
-    const repair = () => Promise.all([...store.batches.getKeys(entriesOf(queue))].map(key => store.batches.remove(key)));
+    const repair = () => removeEntries(store.batches, queue);
     yield { table: 'batches', key: queue, what: 'is of no queue, and would never expire', repair };
   }
 }

@@ -1,4 +1,4 @@
-import { listOfFiles, weightsOfQueue } from '../file-blocks.js';
+import { blockCount, blocksOfQueue, listOfFiles, weightsOfQueue } from '../file-blocks.js';
 import type { Store } from '../open.js';
 import { batchesOf } from '../open-queue.js';
 import type { QueueRecord, SplitRecord } from '../records.js';
@@ -21,11 +21,17 @@ export function* problemsOfPlans(store: Store, seen: Seen): Generator<Problem> {
     }
     yield* problemsOfQueue(store, id, queue);
   }
-  for (const table of ['queuesOfNodeBuild', 'queuesOfBuild'] as const) {
-    for (const { key, value: id } of store[table].getRange()) {
-      if (store.queues.doesExist(id)) continue;
-      yield { table, key, what: `leads to queue ${id}, which is not there`, repair: () => store[table].remove(key) };
-    }
+  const led = new Set<string>();
+  for (const { key, value: id } of store.queuesOfNodeBuild.getRange()) {
+    const queue = store.queues.get(id);
+    const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'queuesOfNodeBuild', key, what, repair });
+    if (!queue) yield problem(`leads to queue ${id}, which is not there`, () => store.queuesOfNodeBuild.remove(key));
+    else if (led.has(id) || (!queue.repeats && queue.name !== key)) yield problem(`leads to queue ${id}, which is another one's`, null);
+    led.add(id);
+  }
+  for (const { key, value: id } of store.queuesOfBuild.getRange()) {
+    if (store.queues.get(id)?.build === key) continue;
+    yield { table: 'queuesOfBuild', key, what: `leads to queue ${id}, which is another build's or not there`, repair: () => store.queuesOfBuild.remove(key) };
   }
 }
 
@@ -58,6 +64,7 @@ function* problemsOfQueue(store: Store, id: string, { node_total }: QueueRecord)
   try {
     const weights = weightsOfQueue(store, id);
     files = weights.length;
+    if (blocksOfQueue(store, id) !== blockCount(files)) yield problem(`has ${files} weights and ${blocksOfQueue(store, id)} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
     const all = Array.from(weights, (_, file) => file);
     const listed = JSON.parse(listOfFiles(store, id, all, '', '').toString()) as { path: string }[];

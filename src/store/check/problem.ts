@@ -10,3 +10,12 @@ export interface Problem {
 
 /** Told of each record that is looked at. */
 export type Seen = (table: string) => void;
+
+/** The problems of one record, or of all of a kind; what cannot be read is one. */
+export function* ofRecord(table: string, key: unknown, problems: () => Iterable<Problem>): Generator<Problem> {
+  try {
+    yield* problems();
+  } catch (error) {
+    yield { table, key, what: `cannot be read: ${(error as Error).message}`, repair: null };
+  }
+}

@@ -1,4 +1,5 @@
 import type { Store } from '../open.js';
+import type { ProjectRecord } from '../records.js';
 import type { Problem, Seen } from './problem.js';
 
 /** Projects, their names and tokens. */
@@ -18,13 +19,17 @@ export function* problemsOfProjects(store: Store, seen: Seen): Generator<Problem
     yield { table: 'meta', key: 'nextProject', what: `is not behind project ${last}`, repair: () => store.meta.put('nextProject', last + 1) };
   }
   for (const { key: name, value: id } of store.projectNames.getRange()) {
-    if (store.projects.get(id)?.name === name) continue;
-    yield { table: 'projectNames', key: name, what: `names project ${id}, which is not there`, repair: () => store.projectNames.remove(name) };
+    const project = store.projects.get(id);
+    if (project?.name === name) continue;
+    // What is learnt of it comes again: its branch with the next builds.
+    const lost: ProjectRecord = { v: 1, name, created_at: Date.now(), default_branch: null, has_test_cases: true };
+    const repair = project ? null : () => store.projects.put(id, lost);
+    yield { table: 'projectNames', key: name, what: `names project ${id}, which is another or not there`, repair };
   }
   for (const { key, value: { project, hash } } of store.tokens.getRange()) {
     seen('tokens');
     if (!hash.startsWith(key)) yield { table: 'tokens', key, what: 'is not the beginning of its hash', repair: null };
     if (store.projects.doesExist(project)) continue;
-    yield { table: 'tokens', key, what: `is of project ${project}, which is not there`, repair: () => store.tokens.remove(key) };
+    yield { table: 'tokens', key, what: `is of project ${project}, which is not there`, repair: null };
   }
 }
