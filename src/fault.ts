@@ -60,5 +60,6 @@ export const faults = {
     ),
   expiredMeanwhile: (what: string) =>
     new Fault(503, [`the ${what} expired while it was asked for; try again`], { 'Retry-After': '1' }),
+  stopping: () => new Fault(503, ['the server is about to stop; ask again'], { 'Retry-After': '2' }),
   notReady: (why: string) => new Fault(503, [`not ready: ${why}`], { 'Retry-After': '1' }),
 };

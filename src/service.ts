@@ -1,5 +1,6 @@
 import type { Config } from './config.js';
 import { listen } from './http/server.js';
+import { Comparisons } from './jobs/comparisons.js';
 import { JobPool } from './jobs/pool.js';
 import { limits } from './limits.js';
 import type { Logger } from './log.js';
@@ -58,11 +59,11 @@ export async function openService(config: Config, log: Logger, now: () => number
 
     // A client that is refused stops for good: the token exists before the port does.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
-    const closing = new AbortController();
-    const context: Context = { store, queues, jobs, log, closing: closing.signal, now, publicUrl, clientVersions, tokenHeader };
+    const comparisons = new Comparisons(jobs);
+    const context: Context = { store, queues, jobs, comparisons, log, now, publicUrl, clientVersions, tokenHeader };
     const http = await listen({ ...config, bodySeconds: limits.bodySeconds }, request => route(context, request), log);
     closers.push(() => {
-      closing.abort();
+      comparisons.close();
       return http.drain();
     });
 

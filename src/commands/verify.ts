@@ -18,8 +18,11 @@ export interface VerifyOptions {
 const UNKNOWN = 3;
 /** One request waits no longer, because proxies give up on longer ones. */
 const MOST_SECONDS = 25;
-const ATTEMPTS = 4;
-const FIRST_PAUSE_MILLISECONDS = 1000;
+/** An answer takes no longer beyond its wait. */
+const ANSWER_SECONDS = 20;
+/** A server that is restarted is back by then; asked again so often. */
+const RETRY_SECONDS = 15;
+const PAUSE_MILLISECONDS = 1000;
 const FILES_SHOWN = 20;
 
 /** Asks a server whether every test file of a build was recorded. Exit code 0: yes; 1: no; 3: it could not be asked. */
@@ -29,7 +32,10 @@ export async function verify(options: VerifyOptions): Promise<void> {
     for (;;) {
       const seconds = Math.max(0, Math.round((until - performance.now()) / 1000));
       const answer = await ask(options, Math.min(MOST_SECONDS, seconds));
-      if (!answer.is_complete && seconds > MOST_SECONDS) continue;
+      if (!answer.is_complete && seconds > MOST_SECONDS) {
+        await sleep(PAUSE_MILLISECONDS);
+        continue;
+      }
       process.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : report(answer));
       process.exitCode = answer.is_complete ? 0 : 1;
       return;
@@ -46,19 +52,21 @@ async function ask(options: VerifyOptions, wait: number): Promise<CompletenessAn
   if (nodeBuildId) query.set('node_build_id', nodeBuildId);
   if (ciBuildId) query.set('ci_build_id', ciBuildId);
   const target = `${url.replace(/\/+$/, '')}/v1/builds/completeness?${query.toString()}`;
-  for (let attempt = 1; ; attempt++) {
+  const until = performance.now() + RETRY_SECONDS * 1000;
+  for (;;) {
     try {
-      const response = await fetch(target, { headers: { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token } });
+      const signal = AbortSignal.timeout((wait + ANSWER_SECONDS) * 1000);
+      const response = await fetch(target, { signal, headers: { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token } });
       const answer = (await response.json()) as Partial<CompletenessAnswer>;
       if (response.status === 200 || response.status === 409) return answer as CompletenessAnswer;
       const sentence = `${url} answered ${response.status}: ${JSON.stringify(answer.errors)}`;
       // What is refused for a reason is refused the next time, too.
-      if (response.status < 500 || attempt === ATTEMPTS) throw new Refusal(sentence);
+      if (response.status < 500 || performance.now() >= until) throw new Refusal(sentence);
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      if (attempt === ATTEMPTS) throw new Error(`no answer from ${url} in ${ATTEMPTS} attempts (${causeOf(error)})`, { cause: error });
+      if (performance.now() >= until) throw new Error(`no answer from ${url} (${causeOf(error)})`, { cause: error });
     }
-    await sleep(FIRST_PAUSE_MILLISECONDS * 2 ** (attempt - 1));
+    await sleep(PAUSE_MILLISECONDS);
   }
 }
 
@@ -81,7 +89,8 @@ function report(answer: CompletenessAnswer): string {
   return [
     kind ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded` : 'incomplete',
     ...errors.map(error => `error: ${error}`),
-    ...missing.slice(0, FILES_SHOWN).map(line => `  ${line}`),
+    // A path may be anything, and a terminal obeys.
+    ...missing.slice(0, FILES_SHOWN).map(line => `  ${line.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, '?')}`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
     ...warnings.map(warning => `warning: ${warning}`),
     '',

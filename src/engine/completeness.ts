@@ -9,39 +9,48 @@ export interface Hand {
 /** What was to be run: the files of a split or queue, each with whom it was handed to; nobody: it is still to be had. */
 export type Handed = ReadonlyMap<string, readonly Hand[]>;
 
-/** What a node recorded. */
+/** What a node recorded at once; of a node in the order of recording. */
 export interface Run {
   node_index: number;
   paths: readonly string[];
+  /** Of each; 0: scheduled, not measured. */
+  seconds: Float64Array;
 }
 
-export interface Completeness {
-  /** Files that any node recorded. */
+export interface Comparison {
+  /** Files that count as recorded. */
   recorded: number;
   neverHandedOut: string[];
   notRecorded: (Hand & { path: string })[];
+  /** Nodes that recorded a run of nothing after one of something: retried, they were given nothing to run. */
+  ranNothingAgain: number[];
+  /** By several nodes. */
   recordedTwice: { path: string; nodes: number[] }[];
-  notHandedOut: { path: string; node_index: number }[];
+  /** By a node that it was not handed to. */
+  recordedByOthers: { path: string; node_index: number }[];
+  /** With a time of 0 only. */
+  notMeasured: string[];
   neverCame: number[];
 }
 
 /**
- * Compares what was handed out with what was recorded. A file and its test cases stand for each other: clients list one and
- * record the other.
+ * Compares what was handed out with what was recorded. A file and test cases in it stand for each other, because clients list
+ * one and record the other; but not what was handed out itself.
  */
-export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number): Completeness {
+export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number): Comparison {
   const nodesOf = new Map<string, Set<number>>();
-  for (const { node_index, paths } of runs) for (const path of paths) add(nodesOf, path, node_index);
-  /** Files of which a case was recorded. */
-  const nodesOfCases = new Map<string, Set<number>>();
-  for (const [path, nodes] of nodesOf) {
-    const file = fileOf(path);
-    if (file !== null) for (const node of nodes) add(nodesOfCases, file, node);
+  const measured = new Set<string>();
+  for (const { node_index, paths, seconds } of runs) {
+    for (const [i, path] of paths.entries()) {
+      add(nodesOf, path, node_index);
+      if (seconds[i]! > 0) measured.add(path);
+    }
   }
+  const isRecorded = recordedIn(handed, nodesOf);
   const neverHandedOut: string[] = [];
   const notRecorded: (Hand & { path: string })[] = [];
   for (const [path, hands] of handed) {
-    if (nodesOf.has(path) || nodesOfCases.has(path) || nodesOf.has(fileOf(path) ?? path)) continue;
+    if (isRecorded(path)) continue;
     if (hands.length === 0) neverHandedOut.push(path);
     // The last one is who should have run it.
     else notRecorded.push({ path, ...hands.at(-1)! });
@@ -50,13 +59,47 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number)
     recorded: handed.size - neverHandedOut.length - notRecorded.length,
     neverHandedOut,
     notRecorded,
+    ranNothingAgain: ranNothingAgain(runs),
     recordedTwice: [...nodesOf].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
-    notHandedOut: notHandedOut(handed, nodesOf),
+    recordedByOthers: recordedByOthers(handed, nodesOf),
+    notMeasured: [...nodesOf.keys()].filter(path => !measured.has(path)),
     neverCame: neverCame(handed, runs, nodeTotal),
   };
 }
 
-function notHandedOut(handed: Handed, nodesOf: ReadonlyMap<string, ReadonlySet<number>>): { path: string; node_index: number }[] {
+function recordedIn(handed: Handed, nodesOf: ReadonlyMap<string, ReadonlySet<number>>): (path: string) => boolean {
+  /** Files of which a case was recorded that was not handed out itself. */
+  const byCase = new Set<string>();
+  for (const path of nodesOf.keys()) {
+    const file = handed.has(path) ? null : fileOf(path);
+    if (file !== null) byCase.add(file);
+  }
+  /** The nodes that were handed cases of a file. */
+  const casesAt = new Map<string, Set<number>>();
+  for (const [path, hands] of handed) {
+    const file = fileOf(path);
+    if (file !== null) for (const { node_index } of hands) add(casesAt, file, node_index);
+  }
+  return path => {
+    if (nodesOf.has(path) || byCase.has(path)) return true;
+    const file = fileOf(path);
+    if (file === null || handed.has(file)) return false;
+    // Whoever has only some cases of a file records with its name only those.
+    const own = handed.get(path)!.map(({ node_index }) => node_index);
+    return [...(nodesOf.get(file) ?? [])].some(node => own.includes(node) || !casesAt.get(file)?.has(node));
+  };
+}
+
+function ranNothingAgain(runs: readonly Run[]): number[] {
+  const last = new Map<number, { ranSome: boolean; isEmpty: boolean }>();
+  for (const { node_index, paths } of runs) {
+    const isEmpty = paths.length === 0;
+    last.set(node_index, { ranSome: last.get(node_index)?.ranSome || !isEmpty, isEmpty });
+  }
+  return sorted([...last].filter(([, { ranSome, isEmpty }]) => ranSome && isEmpty).map(([node]) => node));
+}
+
+function recordedByOthers(handed: Handed, nodesOf: ReadonlyMap<string, ReadonlySet<number>>): { path: string; node_index: number }[] {
   const has = new Map<string, Set<number>>();
   for (const [path, hands] of handed) {
     for (const { node_index } of hands) {

@@ -1,4 +1,5 @@
-import { type Completeness, compare, type Hand, type Handed, type Run } from '../engine/completeness.js';
+import { compare, type Comparison, type Hand, type Handed } from '../engine/completeness.js';
+import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { buildIdKey, runsSince } from '../store/builds.js';
 import { listOfFiles, weightsOfQueue } from '../store/file-blocks.js';
@@ -29,17 +30,17 @@ export function completeness(store: Store, { project, query }: CompletenessSubje
   const plan = planOf(store, project, query);
   const runs = runsSince(store, project, query, plan?.since ?? 0);
   const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total);
-  const answer = toAnswer(plan, compared, runs);
+  const answer = toAnswer(plan, compared, runs.length);
   return { status: answer.is_complete ? 200 : 409, body: JSON.stringify(answer) };
 }
 
 function planOf(store: Store, project: number, query: CompletenessQuery): Plan | null {
   const { node_build_id, ci_build_id } = query;
-  if (node_build_id !== undefined) return queueOf(store, queueKey(project, query, node_build_id));
+  if (node_build_id !== undefined) return queueOf(store, findQueue(store, queueKey(project, query, node_build_id)));
   if (ci_build_id !== undefined) {
     return splitOf(store, splitKey(project, query, ci_build_id)) ?? splitOf(store, splitKey(project, query, null));
   }
-  const plans = [splitOf(store, splitKey(project, query, null)), lastQueueOf(store, buildIdKey(project, query))];
+  const plans = [splitOf(store, splitKey(project, query, null)), queueOf(store, findLastQueue(store, buildIdKey(project, query)))];
   return plans.reduce((last, plan) => (plan && (!last || plan.since > last.since) ? plan : last), null);
 }
 
@@ -49,30 +50,21 @@ function splitOf(store: Store, key: string): Plan | null {
   const handed = new Map<string, Hand[]>();
   for (let node_index = 0; node_index < split.node_total; node_index++) {
     const answer = answerOfSplit(store, split, node_index);
-    if (!answer) return null;
+    // Not unknown: an older plan must not answer for it.
+    if (!answer) throw faults.expiredMeanwhile('split');
     const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
     for (const { path } of test_files) handed.set(path, [{ node_index, at: null }]);
   }
   return { kind: 'split', since: split.created_at, handed };
 }
 
-function lastQueueOf(store: Store, build: string): Plan | null {
-  const id = findLastQueue(store, build);
-  return id === null ? null : readPlan(store, id, null);
-}
-
-function queueOf(store: Store, key: string): Plan | null {
-  const id = findQueue(store, key);
-  return id === null ? null : readPlan(store, id, key);
-}
-
-/** @param run what its nodes pull under; null: under the last one that any did */
-function readPlan(store: Store, id: string, run: string | null): Plan | null {
+function queueOf(store: Store, id: string | null): Plan | null {
+  if (id === null) return null;
   const record = store.queues.get(id);
-  if (!record) return null;
-  const all = batchesOf(store, id);
-  // A copy has what the nodes of the first were handed, too.
-  const own = record.repeats ? all.filter(batch => batch.run === (run ?? all.at(-1)!.run)) : all;
+  if (!record) throw faults.expiredMeanwhile('queue');
+  // A copy has what the nodes of the first one were handed, too.
+  const others = new Set((store.batches.get([id, 0]) ?? []).map(change => (typeof change === 'number' ? change : change.seq)));
+  const own = batchesOf(store, id).filter(({ seq }) => !others.has(seq));
   const files = Array.from(weightsOfQueue(store, id), (_, file) => file);
   const listed = JSON.parse(listOfFiles(store, id, files, '', '').toString()) as PlannedTestFile[];
   const hands = listed.map((): Hand[] => []);
@@ -84,26 +76,32 @@ function readPlan(store: Store, id: string, run: string | null): Plan | null {
   };
 }
 
-function toAnswer(plan: Plan | null, compared: Completeness, runs: readonly Run[]): CompletenessAnswer {
-  const { recorded, neverHandedOut, notRecorded, recordedTwice, notHandedOut, neverCame } = compared;
+function toAnswer(plan: Plan | null, compared: Comparison, runs: number): CompletenessAnswer {
+  const { recorded, neverHandedOut, notRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = compared;
   const test_files = plan?.handed.size ?? 0;
-  const cut = <T>(list: readonly T[]) => list.slice(0, limits.completenessEntries);
+  const errors = errorsOf(plan, compared, runs);
   return {
-    is_complete: plan !== null && recorded === test_files,
+    is_complete: errors.length === 0,
     kind: plan?.kind ?? null,
     test_files,
     recorded,
-    errors: errorsOf(plan, compared, runs.length),
+    errors,
     warnings: warningsOf(plan, compared),
     never_handed_out: cut(neverHandedOut).map(path => ({ path })),
     handed_out_not_recorded: cut(notRecorded).map(({ path, node_index, at }) => ({ path, node_index, handed_out_at: at === null ? null : new Date(at).toISOString() })),
-    recorded_twice: cut(recordedTwice).map(({ path, nodes }) => ({ path, node_indexes: nodes })),
-    recorded_not_handed_out: plan ? cut(notHandedOut) : [],
-    nodes_never_came: neverCame,
+    recorded_twice: cut(recordedTwice).map(({ path, nodes }) => ({ path, node_indexes: cut(nodes) })),
+    recorded_not_handed_out: plan ? cut(recordedByOthers) : [],
+    recorded_without_time: cut(notMeasured).map(path => ({ path })),
+    nodes_never_came: cut(neverCame),
   };
 }
 
-function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded }: Completeness, runs: number): string[] {
+function cut<T>(list: readonly T[]): T[] {
+  return list.slice(0, limits.completenessEntries);
+}
+
+/** Empty when it is complete. */
+function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAgain }: Comparison, runs: number): string[] {
   if (!plan) {
     const recorded = runs === 0 ? 'and no node recorded a run' : `and ${runs} runs were recorded, by nodes in fallback or of another build id`;
     return [`no split or queue of this build is known, ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`];
@@ -116,15 +114,19 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded }: Completene
   if (neverHandedOut.length > 0) {
     errors.push(`${neverHandedOut.length} ${of} never handed out: no node pulled until the queue was empty; retry a node`);
   }
+  if (ranNothingAgain.length > 0) {
+    errors.push(`${named(ranNothingAgain)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`);
+  }
   return errors;
 }
 
-function warningsOf(plan: Plan | null, { recordedTwice, notHandedOut, neverCame }: Completeness): string[] {
+function warningsOf(plan: Plan | null, { recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
   const warnings: string[] = [];
   if (neverCame.length > 0) warnings.push(`${named(neverCame)} never came`);
-  if (plan && notHandedOut.length > 0) {
-    warnings.push(`${notHandedOut.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(notHandedOut)}`);
+  if (plan && recordedByOthers.length > 0) {
+    warnings.push(`${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`);
   }
+  if (notMeasured.length > 0) warnings.push(`${notMeasured.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
   if (recordedTwice.length > 0) warnings.push(`${recordedTwice.length} test files were recorded by several nodes`);
   return warnings;
 }

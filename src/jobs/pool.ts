@@ -78,8 +78,8 @@ export class JobPool {
     return (await this.#run({ kind: 'read', job, subject: build })) as ReadAnswer;
   }
 
-  /** Compares what a build was to run with what was recorded, as far as both are on disk. */
-  async compare(subject: CompletenessSubject): Promise<ReadAnswer> {
+  /** Whether all that a build was to run is recorded, as far as both are on disk. */
+  async completeness(subject: CompletenessSubject): Promise<ReadAnswer> {
     return (await this.#run({ kind: 'read', job: 'completeness', subject })) as ReadAnswer;
   }
 

@@ -1,35 +1,46 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault, faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
-import { limits } from '../limits.js';
+import type { Comparisons } from '../jobs/comparisons.js';
+import type { CompletenessSubject } from '../jobs/completeness.js';
 import { buildNumber } from '../store/builds.js';
 import type { Store } from '../store/open.js';
-import { type CompletenessQuery, toCompletenessQuery } from '../wire/completeness.js';
+import { toCompletenessQuery } from '../wire/completeness.js';
 import { decodeQuery } from '../wire/decode.js';
 import { projectOf } from './answer.js';
 import type { Context } from './context.js';
 
 /** GET /builds/completeness: whether every test file of a build was recorded; what is not yet, it waits for if asked to. */
 export async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs, now, closing } = context;
+  const { store, comparisons } = context;
   const project = projectOf(context, request);
   const query = toCompletenessQuery(decodeQuery(request.query));
-  const until = now() + query.wait * 1000;
+  const subject = { project, query };
+  const until = performance.now() + query.wait * 1000;
   for (;;) {
-    const seen = recordedRuns(store, project, query);
-    // The thread that compares reads what was handed out from disk.
-    await store.journal.checkpoint();
-    const answer = await jobs.compare({ project, query });
-    if (answer.status === 200) return answer;
-    // Only what is recorded makes it complete.
+    const seen = recordedRuns(store, subject);
+    const answer = await compareUntil(comparisons, subject, until);
+    if (answer?.status === 200) return answer;
+    if (answer && (performance.now() >= until || request.hasLeft())) return answer;
+    // Only what is recorded makes it complete; what else changed is told at the end.
     do {
-      if (now() >= until || request.hasLeft() || closing.aborted) return answer;
-      await sleep(limits.completenessMilliseconds, null, { signal: closing }).catch(() => {});
-    } while (recordedRuns(store, project, query) === seen);
+      if (comparisons.isClosing) throw faults.stopping();
+      await comparisons.tick();
+    } while (recordedRuns(store, subject) === seen && performance.now() < until && !request.hasLeft());
+  }
+}
+
+/** Null when the server is too busy just now, and there is time. */
+async function compareUntil(comparisons: Comparisons, subject: CompletenessSubject, until: number): Promise<Answer | null> {
+  try {
+    return await comparisons.compare(subject);
+  } catch (error) {
+    if (error instanceof Fault && error.status === 503 && performance.now() < until) return null;
+    throw error;
   }
 }
 
 /** How many runs the build has: it changes whenever one is recorded. */
-function recordedRuns(store: Store, project: number, query: CompletenessQuery): number {
+function recordedRuns(store: Store, { project, query }: CompletenessSubject): number {
   const number = buildNumber(store, project, query);
   return (number !== null && store.builds.get(number)?.subsets) || 0;
 }

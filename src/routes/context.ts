@@ -1,3 +1,4 @@
+import type { Comparisons } from '../jobs/comparisons.js';
 import type { JobPool } from '../jobs/pool.js';
 import type { Logger } from '../log.js';
 import type { Queues } from '../store/queues.js';
@@ -9,8 +10,7 @@ export interface Context {
   queues: Queues;
   jobs: JobPool;
   log: Logger;
-  /** Aborted when the server is about to stop: what waits answers. */
-  closing: AbortSignal;
+  comparisons: Comparisons;
   /** Milliseconds since 1970. */
   now: () => number;
   /** Scheme and host for links; null: from the Host header. */

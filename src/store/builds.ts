@@ -60,31 +60,51 @@ export function closestBuild(store: Store, project: number, key: BuildKey): Buil
   return null;
 }
 
-/** All runs of a build that were recorded since then. */
-export function runsSince(store: Store, project: number, key: BuildKey, since: Millis): { node_index: number; paths: string[] }[] {
+/** What was recorded at once, since some time. */
+export interface RunSince {
+  node_index: number;
+  paths: string[];
+  seconds: Float64Array;
+}
+
+/** All runs of a build that were recorded since then, by node and in the order of recording. */
+export function runsSince(store: Store, project: number, key: BuildKey, since: Millis): RunSince[] {
   const number = buildNumber(store, project, key);
   if (number === null) return [];
-  return subsetsOf(store, { number })
-    .filter(({ created_at }) => created_at >= since)
-    .map(({ node_index, test_files }) => ({ node_index, paths: test_files.map(({ path }) => path) }));
+  const nameOf = namesOf(store);
+  const runs: RunSince[] = [];
+  for (const { key: [, node_index], value } of store.subsets.getRange(runsOf(number))) {
+    if (subsetHead(value).created_at < since) continue;
+    const { paths, seconds } = decodeSubset(value);
+    runs.push({ node_index, paths: Array.from(paths, nameOf), seconds });
+  }
+  return runs;
 }
 
 /** All recorded runs of a build, newest first. */
-export function subsetsOf(store: Store, { number }: Pick<Build, 'number'>): Subset[] {
-  const names = new Map<number, string>();
-  const nameOf = (path: number) => {
-    let name = names.get(path);
-    if (name === undefined) names.set(path, (name = nameOfPath(store, path)));
-    return name;
-  };
-  const range = { start: [number, -1], end: [number, Infinity] };
-  return [...store.subsets.getRange(range as object)]
+export function subsetsOf(store: Store, { number }: Build): Subset[] {
+  const nameOf = namesOf(store);
+  return [...store.subsets.getRange(runsOf(number))]
     .map(({ key, value }) => {
       const { id, created_at, paths, seconds } = decodeSubset(value);
       const test_files = Array.from(paths, (path, i) => ({ path: nameOf(path), time_execution: seconds[i]! }));
       return { id, node_index: key[1], created_at, test_files };
     })
     .sort((a, b) => b.created_at - a.created_at);
+}
+
+function runsOf(number: number): object {
+  return { start: [number, -1], end: [number, Infinity] };
+}
+
+/** The name of a path by its number, looked up once each. */
+function namesOf(store: Store): (path: number) => string {
+  const names = new Map<number, string>();
+  return path => {
+    let name = names.get(path);
+    if (name === undefined) names.set(path, (name = nameOfPath(store, path)));
+    return name;
+  };
 }
 
 function nameOfPath(store: Store, path: number): string {

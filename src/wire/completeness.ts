@@ -33,6 +33,8 @@ export interface CompletenessAnswer {
   recorded_twice: { path: string; node_indexes: number[] }[];
   /** By a node that it was not handed to: one in fallback. */
   recorded_not_handed_out: { path: string; node_index: number }[];
+  /** With 0 only: scheduled, and perhaps not run. */
+  recorded_without_time: { path: string }[];
   /** Neither handed anything nor recorded. */
   nodes_never_came: number[];
 }

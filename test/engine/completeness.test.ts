@@ -11,9 +11,17 @@ const handedTo = (nodes: Record<string, readonly string[]>) => {
   }
   return handed;
 };
-const ran = (node_index: number, ...paths: string[]) => ({ node_index, paths });
+const ran = (node_index: number, ...paths: string[]) => ({ node_index, paths, seconds: new Float64Array(paths.length).fill(1) });
 
-const COMPLETE = { neverHandedOut: [], notRecorded: [], recordedTwice: [], notHandedOut: [], neverCame: [] };
+const COMPLETE = {
+  neverHandedOut: [],
+  notRecorded: [],
+  ranNothingAgain: [],
+  recordedTwice: [],
+  recordedByOthers: [],
+  notMeasured: [],
+  neverCame: [],
+};
 
 describe('what was handed out, compared with what was recorded', () => {
   it('is complete when every file was recorded by its node', () => {
@@ -38,7 +46,7 @@ describe('what was handed out, compared with what was recorded', () => {
     expect(compare(handedTo({ 0: ['a', 'b'] }), [ran(1, 'a', 'b', 'c')], 2)).toEqual({
       ...COMPLETE,
       recorded: 2,
-      notHandedOut: ['a', 'b', 'c'].map(path => ({ path, node_index: 1 })),
+      recordedByOthers: ['a', 'b', 'c'].map(path => ({ path, node_index: 1 })),
     });
   });
 
@@ -47,7 +55,7 @@ describe('what was handed out, compared with what was recorded', () => {
       ...COMPLETE,
       recorded: 2,
       recordedTwice: [{ path: 'a', nodes: [0, 1] }],
-      notHandedOut: [{ path: 'a', node_index: 1 }],
+      recordedByOthers: [{ path: 'a', node_index: 1 }],
     });
   });
 
@@ -55,6 +63,29 @@ describe('what was handed out, compared with what was recorded', () => {
     const handed = handedTo({ 0: ['a_spec.rb', 'b_spec.rb[1:1]'], 1: ['b_spec.rb[1:2]'] });
     const runs = [ran(0, 'a_spec.rb[1:1]', 'a_spec.rb[1:2]', 'b_spec.rb[1:1]'), ran(1, 'b_spec.rb')];
     expect(compare(handed, runs, 2)).toEqual({ ...COMPLETE, recorded: 3 });
+  });
+
+  it('takes no case for its file where both were handed out', () => {
+    const handed = handedTo({ 0: ['a_spec.rb'], 1: ['a_spec.rb[1:1]'] });
+    expect(compare(handed, [ran(0), ran(1, 'a_spec.rb[1:1]')], 2).notRecorded).toEqual([{ path: 'a_spec.rb', node_index: 0, at: AT }]);
+    expect(compare(handed, [ran(0, 'a_spec.rb'), ran(1)], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:1]', node_index: 1, at: AT }]);
+  });
+
+  it('takes a file that one node recorded for no case that another had', () => {
+    const handed = handedTo({ 0: ['a_spec.rb[1:1]'], 1: ['a_spec.rb[1:2]'] });
+    expect(compare(handed, [ran(0, 'a_spec.rb')], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:2]', node_index: 1, at: AT }]);
+    // One in fallback had none of them, and ran the whole file.
+    expect(compare(handed, [ran(2, 'a_spec.rb')], 3).notRecorded).toEqual([]);
+  });
+
+  it('names a node that was run again and given nothing to run', () => {
+    const handed = handedTo({ 0: ['a'], 1: ['b'] });
+    expect(compare(handed, [ran(0, 'a'), ran(0), ran(1), ran(1, 'b')], 2)).toEqual({ ...COMPLETE, recorded: 2, ranNothingAgain: [0] });
+  });
+
+  it('names what was scheduled, and never measured', () => {
+    const scheduled = { node_index: 0, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
+    expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({ ...COMPLETE, recorded: 2, notMeasured: ['a'] });
   });
 
   it('does not count a node of a split as come before it recorded', () => {
@@ -74,11 +105,11 @@ describe('what was handed out, compared with what was recorded', () => {
           if (lost === 'nothing') runs[node]!.paths.push(path);
         }
         const of = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
-        const { recorded, neverHandedOut, notRecorded, recordedTwice, notHandedOut } = compare(handed, runs, 4);
+        const { recorded, neverHandedOut, notRecorded, recordedTwice, recordedByOthers } = compare(handed, runs.map(({ node_index, paths }) => ran(node_index, ...paths)), 4);
         expect(neverHandedOut).toEqual(of('hand'));
         expect(notRecorded.map(({ path }) => path)).toEqual(of('record'));
         expect(recorded).toBe(of('nothing').length);
-        expect([recordedTwice, notHandedOut]).toEqual([[], []]);
+        expect([recordedTwice, recordedByOthers]).toEqual([[], []]);
       }),
       { seed: 20_261_121, numRuns: 200 },
     );

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { JobPool } from '../../src/jobs/pool.js';
 import { drain, initialise, manyPaths, pathsOf, readSplit, record, startSplit, timed } from '../harness/messages.js';
 import { type Client, Clock, type Reply, startServer } from '../harness/server.js';
 import { SharedServer } from './shared-server.js';
@@ -26,6 +27,7 @@ const COMPLETE = {
   handed_out_not_recorded: [],
   recorded_twice: [],
   recorded_not_handed_out: [],
+  recorded_without_time: [],
   nodes_never_came: [],
 };
 
@@ -152,14 +154,45 @@ describe('GET /builds/completeness', () => {
     expect(await waiting).toMatchObject({ status: 200, json: COMPLETE });
   });
 
-  it('answers who waits when the server stops', async () => {
+  it('answers many who wait with few comparisons', async () => {
+    const server = await startServer();
+    const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...TRIPLE, node_total: 1 }));
+    const comparing = vi.spyOn(JobPool.prototype, 'completeness');
+    onTestFinished(() => comparing.mockRestore());
+    const waiting = Array.from({ length: 300 }, () => completeness(server, { node_total: 1, wait: 60 }));
+    await vi.waitFor(() => expect(comparing).toHaveBeenCalled(), { interval: 5 });
+    await ran(server, 0, paths, { node_total: 1 });
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(comparing.mock.calls.length).toBeLessThan(30);
+  });
+
+  it('tells at the end of the wait what is so then', async () => {
+    const server = await shared.project();
+    const waiting = completeness(server, { wait: 1 });
+    const first = pathsOf(await initialise(server, manyPaths(5), TRIPLE));
+    expect(await waiting).toMatchObject({ status: 409, json: { kind: 'queue', handed_out_not_recorded: expect.any(Array) as unknown } });
+    expect((await completeness(server)).json.handed_out_not_recorded).toHaveLength(first.length);
+  });
+
+  it('of nodes that were run again and given nothing is 409', async () => {
+    const server = await shared.project();
+    const paths = pathsOf(await initialise(server, ['a_spec.rb'], { ...TRIPLE, node_total: 1, node_build_id: '7' }));
+    const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
+    await ran(server, 0, paths, { node_total: 1 });
+    expect((await ask()).status).toBe(200);
+    expect(pathsOf(await initialise(server, ['a_spec.rb'], { ...TRIPLE, node_total: 1, node_build_id: '7' }))).toEqual([]);
+    await ran(server, 0, [], { node_total: 1 });
+    expect(await ask()).toMatchObject({ status: 409, json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] } });
+  });
+
+  it('tells who waits to ask again when the server stops', async () => {
     const server = await startServer();
     await startSplit(server, ['a_spec.rb'], TRIPLE);
     const waiting = completeness(server, { wait: 900 });
     // Its turn comes before that of the signal.
     await server.get('/healthz');
     await server.close();
-    expect((await waiting).status).toBe(409);
+    expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is about to stop; ask again'] } });
   });
 
   it('of a build without a split or queue says what to compare', async () => {
