@@ -1,14 +1,14 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import { hasStore, openStore, STORE_FILE, type Store } from '../store/open.js';
+import { hasStore, openStore, type Store, storeFileOf } from '../store/open.js';
 
 /** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
 export async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
   if (!hasStore(dataDir)) {
     throw new Error(`there is no store in ${dataDir}; name the server's folder with --data-dir or BALLAST_DATA_DIR`);
   }
-  const file = join(dataDir, STORE_FILE);
-  if (statSync(file).size === 0) throw new Error(`the store ${file} is empty, and was never that: start from a backup`);
+  const file = storeFileOf(dataDir);
+  if (file && file.bytes < file.expectedBytes) {
+    process.stderr.write(`ballast: the store has ${file.bytes} of ${file.expectedBytes} bytes; should this end without a word, it was cut off\n`);
+  }
   await withStore(dataDir, work);
 }
 

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { setFlagsFromString } from 'node:v8';
 import { type Config } from '../config.js';
 import { openLog } from '../log.js';
 import { openService } from '../service.js';
+import { storeFileOf } from '../store/open.js';
 
 /** Serves until SIGTERM or SIGINT, then drains. */
 export async function serve(config: Config): Promise<void> {
@@ -11,7 +13,12 @@ export async function serve(config: Config): Promise<void> {
   const log = openLog(config.logLevel);
   // lmdb leaves a rejection behind when a commit fails (a full disk); whoever waited for it was told.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
-  const service = await openService(config, log);
+  expectWhole(config.dataDir);
+  const service = await openService(config, log).catch((error: unknown) => {
+    const { message } = error as Error;
+    if (message.startsWith('cannot ')) throw error;
+    throw new Error(`cannot serve ${config.dataDir}: ${message}; should its store be damaged, "ballast check" tells more, and a backup helps`, { cause: error });
+  });
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) return;
@@ -37,4 +44,15 @@ export async function serve(config: Config): Promise<void> {
     );
   }
   process.stdout.write(`Ballast listens on ${service.url} (data in ${config.dataDir})\n`);
+}
+
+/** Throws when the store's file was cut off: reading what is not there would end the process without a word. */
+function expectWhole(dataDir: string): void {
+  const file = storeFileOf(dataDir);
+  if (!file || file.bytes >= file.expectedBytes) return;
+  // Rarely it is only that its last pages are free: another process reads all of it.
+  const [node, program] = process.argv as [string, string];
+  const { status } = spawnSync(node, [program, 'check', '--data-dir', dataDir], { stdio: 'ignore' });
+  if (status === 0) return;
+  throw new Error(`cannot serve ${dataDir}: its store was cut off, it has ${file.bytes} of ${file.expectedBytes} bytes; put a backup in its place`);
 }

@@ -21,10 +21,10 @@ export async function lockFolder(dataDir: string): Promise<() => Promise<void>> 
   const server = (await listenOn(path)) ?? (await listenOn(outside));
   if (server === 'taken') {
     throw new Error(
-      `cannot serve ${dataDir}: another Ballast serves this folder; stop it, or choose another with BALLAST_DATA_DIR`,
+      `cannot take ${dataDir}: another Ballast serves this folder; stop it, or choose another with BALLAST_DATA_DIR`,
     );
   }
-  if (server === null) throw new Error(`cannot serve ${dataDir}: no socket can be made in it or in ${tmpdir()}`);
+  if (server === null) throw new Error(`cannot take ${dataDir}: no socket can be made in it or in ${tmpdir()}`);
   return async () => {
     server.close();
     await once(server, 'close');

@@ -4,6 +4,7 @@ import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOp
 import { DiskRoom } from './disk-room.js';
 import { type Change, Journal, type TurnRecord } from './journal.js';
 import { PathNumbers } from './path-numbers.js';
+import { lookAtStoreFile, type StoreFile } from './store-file.js';
 import type {
   BuildCountRecord,
   BuildRecord,
@@ -93,6 +94,7 @@ export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]
 
 /** Opens the store in the folder, made if missing. Throws a sentence when that cannot be. */
 export function openStore(dataDir: string): Store {
+  storeFileOf(dataDir);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     return open(dataDir);
@@ -102,6 +104,16 @@ export function openStore(dataDir: string): Store {
         'BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to',
       { cause: error },
     );
+  }
+}
+
+/** The file of the store in the folder, null when there is none. Throws a sentence when it cannot be one. */
+export function storeFileOf(dataDir: string): StoreFile | null {
+  const path = join(dataDir, STORE_FILE);
+  try {
+    return lookAtStoreFile(path);
+  } catch (error) {
+    throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or begin anew with another folder`, { cause: error });
   }
 }
 

@@ -9,7 +9,7 @@ describe('a folder', () => {
   it('has one server at a time', async () => {
     const { dataDir, close } = await startServer();
     await expect(startServer({ dataDir })).rejects.toThrow(
-      `cannot serve ${dataDir}: another Ballast serves this folder; stop it, or choose another with BALLAST_DATA_DIR`,
+      `cannot take ${dataDir}: another Ballast serves this folder; stop it, or choose another with BALLAST_DATA_DIR`,
     );
     await close();
     expect((await (await startServer({ dataDir })).send('/readyz', {})).status).toBe(200);

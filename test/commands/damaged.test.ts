@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { openSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { initialise, manyPaths, record, startSplit } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { startServer } from '../harness/server.js';
+
+/** The file of a store that was used, and closed. */
+async function usedStore(): Promise<{ dataDir: string; file: string }> {
+  const server = await startServer();
+  await record(server);
+  await initialise(server, manyPaths(500));
+  await startSplit(server, manyPaths(500));
+  await server.close();
+  return { dataDir: server.dataDir, file: join(server.dataDir, 'ballast.lmdb') };
+}
+
+const serve = (dataDir: string) => runBallast(['serve', '--port', '0', '--data-dir', dataDir]);
+
+describe('a store whose file is damaged', () => {
+  it.each<[situation: string, wound: (file: string) => void, sentence: RegExp]>([
+    ['is empty', file => truncateSync(file, 0), /^ballast: cannot open .*ballast\.lmdb: the file is empty; put a backup in its place, or begin anew with another folder\n$/],
+    ['is another file', file => writeFileSync(file, 'dear diary'), /^ballast: cannot open .*: the file is damaged, or no store; put a backup /],
+    ['has lost its head', file => void writeSync(openSync(file, 'r+'), randomBytes(8192), 0, 8192, 0), /: the file is damaged, or no store; /],
+    ['has lost half of its head', file => void writeSync(openSync(file, 'r+'), randomBytes(4096), 0, 4096, 4096), /: the file is damaged, or no store; /],
+    ['is a few bytes', file => truncateSync(file, 100), /: the file is damaged, or no store; /],
+  ])('is refused with a sentence when it %s, and stays as it is', async (_, wound, sentence) => {
+    const { dataDir, file } = await usedStore();
+    wound(file);
+    const { size } = statSync(file);
+    const { code, stdout, stderr } = await serve(dataDir);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect((await runBallast(['check', '--data-dir', dataDir])).stderr).toMatch(sentence);
+    expect(statSync(file).size).toBe(size);
+  });
+
+  it('is refused with a sentence when it was cut off', async () => {
+    const { dataDir, file } = await usedStore();
+    const { size } = statSync(file);
+    truncateSync(file, 5 * 4096);
+    const { code, stdout, stderr } = await serve(dataDir);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^ballast: cannot serve .*: its store was cut off, it has 20480 of \d+ bytes; put a backup in its place\n$/);
+    expect(Number(/of (\d+) bytes/.exec(stderr)![1])).toBeLessThanOrEqual(size);
+    expect((await runBallast(['check', '--data-dir', dataDir])).stderr).toMatch(/^ballast: the store has 20480 of \d+ bytes; should this end without a word, it was cut off\n/);
+  });
+});
