@@ -7,6 +7,7 @@ import type { Logger } from './log.js';
 import { toWeight } from './plan/weight.js';
 import type { Context } from './routes/context.js';
 import { route } from './routes/table.js';
+import { SteadyClock } from './steady-clock.js';
 import { expireStep, expirePaths } from './store/expiry.js';
 import { lockFolder } from './store/lock.js';
 import { closeStore, openStore, type Store } from './store/open.js';
@@ -82,8 +83,9 @@ const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPause
 /** Sweeps now and then what is older than the retention. */
 function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, now: () => number) {
   let stopping = false;
-  const sweep = async () => {
-    const before = now() - retentionDays * DAY_MILLISECONDS;
+  const clock = new SteadyClock(now);
+  const sweep = async (time = now()) => {
+    const before = time - retentionDays * DAY_MILLISECONDS;
     // What is written behind the expiry of its queue would stay for ever.
     await store.journal.checkpoint().catch(() => {});
     while (!stopping && (await expireStep(store, before, key => queues.drop(key)))) await pause();
@@ -93,7 +95,7 @@ function startSweeping(store: Store, queues: Queues, retentionDays: number, log:
   };
   let sweeping: Promise<void> | null = null;
   const start = () => {
-    sweeping ??= sweep()
+    sweeping ??= sweep(clock.time())
       .catch((err: unknown) => log.error({ err }, 'the expiry sweep failed; it starts again later'))
       .finally(() => (sweeping = null));
   };
@@ -104,7 +106,7 @@ function startSweeping(store: Store, queues: Queues, retentionDays: number, log:
     clearInterval(timer);
     await sweeping;
   };
-  return { sweep, stop };
+  return { sweep: () => sweep(), stop };
 }
 
 /** Makes sure that the project "default" exists with this token. */
