@@ -29,7 +29,8 @@ export const limits = {
   /** Answers above this are written in pieces as the socket takes them. */
   answerPieceBytes: 65_536,
   /** Large requests that may wait for a packing thread; above it 503. */
-  waitingJobs: 256,
+  waitingJobs: 1024,
+  waitingJobsPerProject: 256,
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
 

@@ -9,6 +9,7 @@ import type { Sent } from '../wire/coerce.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
 import type { CompletenessSubject } from './completeness.js';
+import { FairTurns } from './fair-turns.js';
 import { posts, type Posts, reads } from './jobs.js';
 import type { PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
@@ -20,6 +21,8 @@ export interface Prepared<K extends keyof Posts> {
 /** Runs jobs: small ones here and now, those that take long in packing threads, so that nobody waits for them. */
 export class JobPool {
   readonly #piscina: Piscina;
+  /** One customer's suites do not hold up another's. */
+  readonly #turns: FairTurns;
 
   constructor(
     readonly store: Store,
@@ -28,12 +31,13 @@ export class JobPool {
   ) {
     const { dataDir, tokenHeader, pullCost } = options;
     const setup: WorkerSetup = { dataDir, tokenHeader, pullCost };
+    // One more than there are threads, so that none of them waits for this one.
+    this.#turns = new FairTurns(options.workers + 1);
     this.#piscina = new Piscina({
       filename: new URL('./worker.js', import.meta.url).href,
       workerData: setup,
       minThreads: 1,
       maxThreads: options.workers,
-      maxQueue: limits.waitingJobs,
       idleTimeout: limits.idleThreadMilliseconds,
     });
   }
@@ -69,18 +73,18 @@ export class JobPool {
     const own = isSmall ? [new Uint8Array(first)] : body;
     // A thread sees what is written; what cannot be written now counts later.
     if (job !== 'prepareSubset') await this.store.recent.save().catch(() => {});
-    return (await this.#run({ kind: 'post', job, body: own, project }, own.map(({ buffer }) => buffer as ArrayBuffer))) as Prepared<K>;
+    return (await this.#run(project, { kind: 'post', job, body: own, project }, own.map(({ buffer }) => buffer as ArrayBuffer))) as Prepared<K>;
   }
 
   /** Tells what was recorded of a build. */
   async read(job: 'buildDetail' | 'recordedDistribution', build: Build): Promise<ReadAnswer> {
     if (build.test_files + build.subsets < limits.pooledTestFiles) return reads[job](this.store, build);
-    return (await this.#run({ kind: 'read', job, subject: build })) as ReadAnswer;
+    return (await this.#run(build.project, { kind: 'read', job, subject: build })) as ReadAnswer;
   }
 
   /** Whether all that a build was to run is recorded, as far as both are on disk. */
   async completeness(subject: CompletenessSubject): Promise<ReadAnswer> {
-    return (await this.#run({ kind: 'read', job: 'completeness', subject })) as ReadAnswer;
+    return (await this.#run(subject.project, { kind: 'read', job: 'completeness', subject })) as ReadAnswer;
   }
 
   async close(): Promise<void> {
@@ -98,11 +102,12 @@ export class JobPool {
     }
   }
 
-  async #run(task: PostTask | ReadTask, transferList: ArrayBuffer[] = []): Promise<unknown> {
-    if (this.#piscina.queueSize >= limits.waitingJobs) {
+  /** @param project null: not known yet */
+  async #run(project: number | null, task: PostTask | ReadTask, transferList: ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#turns.waiting >= limits.waitingJobs || this.#turns.waitingOf(project) >= limits.waitingJobsPerProject) {
       throw faults.overloaded('too many large test suites at once', limits.retryAfterSeconds);
     }
-    const answer = (await this.#piscina.run(task, { transferList })) as TaskAnswer;
+    const answer = (await this.#turns.run(project, () => this.#piscina.run(task, { transferList }))) as TaskAnswer;
     // The thread may have seen a commit that this thread's open read transaction does not show yet.
     this.store.root.resetReadTxn();
     if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers);

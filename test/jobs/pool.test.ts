@@ -183,13 +183,13 @@ describe('a POST that a thread prepares', () => {
 
   it('is refused when too many wait already, and those that wait are prepared', async () => {
     const { pool } = openPool();
-    const results = Array.from({ length: limits.waitingJobs + 40 }, () =>
+    const results = Array.from({ length: limits.waitingJobsPerProject + 40 }, () =>
       pool.post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), PROJECT),
     );
     const settled = await Promise.allSettled(results);
     const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as Fault] : []));
     expect(refused.length).toBeGreaterThan(0);
-    expect(settled.length - refused.length).toBeGreaterThanOrEqual(limits.waitingJobs);
+    expect(settled.length - refused.length).toBeGreaterThanOrEqual(limits.waitingJobsPerProject);
     for (const fault of refused) {
       expect(fault).toMatchObject({ status: 503, headers: { 'Retry-After': String(limits.retryAfterSeconds) } });
     }
