@@ -13,6 +13,9 @@ export interface Config {
   publicUrl: string | null;
   retentionDays: number;
   pullCostSeconds: number;
+  /** 0: nodes may be silent for ever. */
+  leaseFactor: number;
+  leaseGraceSeconds: number;
   maxBodyBytes: number;
   /** Bytes of queues kept in memory; queues beyond it are read back from the store when asked for. */
   queueCacheBytes: number;
@@ -116,6 +119,24 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
       if (text.trim() === '' || !(value >= 0.01 && value <= 600)) throw new Error('must be a number from 0.01 to 600');
       return value;
     },
+  },
+  leaseFactor: {
+    flag: '--lease-factor <number>',
+    env: 'BALLAST_LEASE_FACTOR',
+    fallback: '0',
+    help: 'hand a batch to another node, once, when its node is silent for so many times what the batch should take; 0: never',
+    parse: text => {
+      const value = Number(text);
+      if (text.trim() === '' || !(value === 0 || (value >= 1 && value <= 1000))) throw new Error('must be 0 or a number from 1 to 1000');
+      return value;
+    },
+  },
+  leaseGraceSeconds: {
+    flag: '--lease-grace-seconds <seconds>',
+    env: 'BALLAST_LEASE_GRACE_SECONDS',
+    fallback: '300',
+    help: 'and so long besides',
+    parse: whole(0, 86_400),
   },
   maxBodyBytes: {
     flag: '--max-body-bytes <bytes>',

@@ -1,4 +1,5 @@
 import type { Config } from './config.js';
+import type { Lease } from './engine/leases.js';
 import { listen } from './http/server.js';
 import { Comparisons } from './jobs/comparisons.js';
 import { JobPool } from './jobs/pool.js';
@@ -54,7 +55,7 @@ export async function openService(config: Config, log: Logger, now: () => number
     closers.push(() => jobs.close());
     await jobs.warmUp();
 
-    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost });
+    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config) });
     const { sweep, stop } = startSweeping(store, queues, config.retentionDays, log, now);
     closers.push(stop);
 
@@ -76,6 +77,10 @@ export async function openService(config: Config, log: Logger, now: () => number
     await close();
     throw error;
   }
+}
+
+function leaseOf({ leaseFactor, leaseGraceSeconds }: Config): Lease | null {
+  return leaseFactor === 0 ? null : { factor: leaseFactor, graceMilliseconds: 1000 * leaseGraceSeconds };
 }
 
 const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));

@@ -1,43 +1,8 @@
 import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
 import { Untaken } from '../plan/queue/untaken.js';
+import { type Batch, isHandedOn, type Pull } from './batch.js';
+import { type Lease, Leases } from './leases.js';
 import { Pace } from './pace.js';
-
-/** What a node was handed at one pull, as it is journaled. */
-export interface Batch {
-  v: 1;
-  seq: number;
-  node_index: number;
-  /** Digest of the node_build_id that pulled: tells the runs of a node apart. */
-  run: string;
-  batch_uuid: string | null;
-  handed_at: number;
-  /** Indices into the queue's test files. */
-  files: number[];
-  /** The node's first request: what it had before is nothing that it works on now. */
-  starts: boolean;
-  /** A fixed split: files that the node had in an earlier run, handed to it again. */
-  again: boolean;
-  /** The recorded subset that a fixed split is based on. */
-  build_subset_id: string | null;
-  /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
-  delivered: boolean;
-}
-
-export interface Pull {
-  node_index: number;
-  run: string;
-  batch_uuid: string | null;
-  /** The client says that it sent this request before. */
-  isRetry: boolean;
-  /** The node's first request (can_initialize_queue). */
-  starts: boolean;
-  /** It starts, and wants the last split again (fixed_queue_split). */
-  wantsLastSplit: boolean;
-  /** The node's recorded subset since this queue began. */
-  recordedSubset: string | null;
-  /** Whether the client has closed its connection since it asked. */
-  hasLeft: () => boolean;
-}
 
 interface Node {
   /** In the order of handing, over all runs. */
@@ -60,6 +25,12 @@ export class Queue {
   readonly #bySeq = new Map<number, Batch>();
   /** How many pulls are being answered. */
   #answers = 0;
+  /** Null: nodes may be silent for ever. */
+  readonly #leases: Leases | null;
+  /** Files that went from a silent node to another: they do so once. */
+  readonly #handedOn = new Set<number>();
+  /** What is to be journaled beside what a pull returns. */
+  #changed: Batch[] = [];
   /** Batches read back from the journal that may not have reached their node. */
   readonly #doubtful = new Set<Batch>();
   #nextSeq = 0;
@@ -72,12 +43,15 @@ export class Queue {
     readonly weights: Float64Array,
     readonly outlook: QueueOutlook,
     batches: Iterable<Batch> = [],
+    lease: Lease | null = null,
   ) {
+    this.#leases = lease && new Leases(lease);
     this.#untaken = new Untaken(weights);
     this.#pace = new Pace(outlook);
     for (const batch of batches) {
       // What was handed out again is not taken by that: it may have been put back before.
-      if (!batch.again) for (const file of batch.files) this.#untaken.remove(file);
+      if (!batch.again && batch.lease !== 'lost') for (const file of batch.files) this.#untaken.remove(file);
+      if (isHandedOn(batch)) for (const file of batch.files) this.#handedOn.add(file);
       this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
       this.#add(batch);
     }
@@ -109,6 +83,7 @@ export class Queue {
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
     const before = this.#handedBefore(node, request);
+    this.#hear(request, before !== null, now);
     if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
     const all = request.wantsLastSplit ? [...new Set(node.batches.flatMap(batch => batch.files))] : [];
@@ -168,8 +143,48 @@ export class Queue {
     emptyHanded.add(batch.run);
     this.#bySeq.delete(seq);
     this.#pace.missed(batch.node_index);
-    if (!batch.again) this.#untaken.putBack(batch.files);
+    if (this.#leases?.of(batch.node_index) === batch) this.#leases.end(batch.node_index);
+    if (!batch.again && batch.lease !== 'lost') this.#untaken.putBack(batch.files);
     return true;
+  }
+
+  /** Batches that a pull changed besides: their nodes were silent for too long, or came back. */
+  takeChanged(): readonly Batch[] {
+    const changed = this.#changed;
+    if (changed.length > 0) this.#changed = [];
+    return changed;
+  }
+
+  /** A node asks: it is there, and has done what it had unless it asks for that again. Others may be silent for too long. */
+  #hear({ node_index, starts, wantsLastSplit }: Pull, isRepeated: boolean, now: number): void {
+    const leases = this.#leases;
+    if (!leases) return;
+    leases.hear(node_index, now);
+    const own = leases.of(node_index);
+    if (own && !isRepeated && starts && !wantsLastSplit) this.#lose(own);
+    else if (own?.lease === 'lost') {
+      own.lease = 'late';
+      this.#untaken.takeBack(own.files);
+      this.#changed.push(own);
+    }
+    if (own && !isRepeated) leases.end(node_index);
+    for (const batch of leases.takeOverdue(now)) {
+      if (this.#node(batch.node_index).answering.length === 0) this.#lose(batch);
+    }
+    if (own && !isRepeated && own.lease === undefined && this.#untaken.left === 0) {
+      // No further batch will tell that this one is done.
+      own.lease = 'ended';
+      this.#changed.push(own);
+    }
+  }
+
+  #lose(batch: Batch): void {
+    if (batch.again || batch.lease !== undefined) return;
+    batch.lease = 'lost';
+    const files = batch.files.filter(file => !this.#handedOn.has(file));
+    for (const file of files) this.#handedOn.add(file);
+    this.#untaken.putBack(files);
+    this.#changed.push(batch);
   }
 
   /** The batch that this request, sent again, was answered with before. */
@@ -198,6 +213,8 @@ export class Queue {
     if (batch_uuid !== null) byUuid.set(batch_uuid, batch);
     const weight = files.reduce((sum, file) => sum + this.weights[file]!, 0);
     this.#pace.gets(node_index, weight, handed_at);
+    if (batch.lease === undefined || batch.lease === 'lost') this.#leases?.begin(batch, weight);
+    else this.#leases?.end(node_index);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
   }

@@ -1,4 +1,5 @@
 import { compare, type Comparison, type Hand, type Handed } from '../engine/completeness.js';
+import { isHandedOn } from '../engine/batch.js';
 import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { buildIdKey, runsSince } from '../store/builds.js';
@@ -23,6 +24,8 @@ interface Plan {
   /** What was recorded from then on counts. */
   since: Millis;
   handed: Handed;
+  /** What silent nodes had before it went to others. */
+  handedOn: { path: string; node_index: number }[];
 }
 
 /** Whether all that the build was to run is recorded: 200, else 409. */
@@ -55,7 +58,7 @@ function splitOf(store: Store, key: string): Plan | null {
     const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
     for (const { path } of test_files) handed.set(path, [{ node_index, at: null }]);
   }
-  return { kind: 'split', since: split.created_at, handed };
+  return { kind: 'split', since: split.created_at, handed, handedOn: [] };
 }
 
 function queueOf(store: Store, id: string | null): Plan | null {
@@ -73,6 +76,7 @@ function queueOf(store: Store, id: string | null): Plan | null {
     kind: 'queue',
     since: record.repeats ? (own[0]?.handed_at ?? Infinity) : record.created_at,
     handed: new Map(listed.map(({ path }, file) => [path, hands[file]!])),
+    handedOn: own.filter(isHandedOn).flatMap(({ node_index, files: lost }) => lost.map(file => ({ path: listed[file]!.path, node_index }))),
   };
 }
 
@@ -89,6 +93,7 @@ function toAnswer(plan: Plan | null, compared: Comparison, runs: number): Comple
     warnings: warningsOf(plan, compared),
     never_handed_out: cut(neverHandedOut).map(path => ({ path })),
     handed_out_not_recorded: cut(notRecorded).map(({ path, node_index, at }) => ({ path, node_index, handed_out_at: at === null ? null : new Date(at).toISOString() })),
+    handed_on: cut(plan?.handedOn ?? []),
     recorded_twice: cut(recordedTwice).map(({ path, nodes }) => ({ path, node_indexes: cut(nodes) })),
     recorded_not_handed_out: plan ? cut(recordedByOthers) : [],
     recorded_without_time: cut(notMeasured).map(path => ({ path })),
@@ -123,6 +128,7 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAg
 function warningsOf(plan: Plan | null, { recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
   const warnings: string[] = [];
   if (neverCame.length > 0) warnings.push(`${named(neverCame)} never came`);
+  if (plan && plan.handedOn.length > 0) warnings.push(`${plan.handedOn.length} test files went to other nodes because theirs were silent: ${nodesOf(plan.handedOn)}`);
   if (plan && recordedByOthers.length > 0) {
     warnings.push(`${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`);
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Batch } from '../engine/queue.js';
+import type { Batch } from '../engine/batch.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { PreparedQueue } from '../jobs/prepare.js';
@@ -24,7 +24,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
 
   const at = now();
   const pull = (open: OpenQueue): Verdict<Pulled> => {
-    if (takesNothing) return { value: { open, batch: null }, change: null };
+    if (takesNothing) return { value: { open, batch: null }, changes: [] };
     const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
     const handed = open.queue.pull(
       {
@@ -39,7 +39,11 @@ export async function queueForNode(context: Context, request: Request): Promise<
       },
       at,
     );
-    return { value: { open, batch: handed?.batch ?? null }, change: handed?.isNew ? handed.batch : null };
+    const changed = open.queue.takeChanged();
+    for (const { seq, node_index: node, files, lease } of changed) {
+      log.warn({ queue: open.record.name, node, batch: seq, files: files.length }, lease === 'lost' ? 'a silent node: its batch goes to others' : 'a silent node came back');
+    }
+    return { value: { open, batch: handed?.batch ?? null }, changes: handed?.isNew ? [...changed, handed.batch] : changed };
   };
   let pulled = await queues.update(key, pull, at);
   const made = pulled ? null : await makeQueue(queues, project, prepared, at);

@@ -1,4 +1,4 @@
-import type { Batch } from '../engine/queue.js';
+import type { Batch } from '../engine/batch.js';
 import type { Pieces } from './blobs.js';
 import { install } from './install.js';
 import type { Store } from './open.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Batch } from '../engine/queue.js';
+import type { Batch } from '../engine/batch.js';
 import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { written } from './commit.js';

@@ -1,4 +1,6 @@
-import { type Batch, Queue } from '../engine/queue.js';
+import type { Lease } from '../engine/leases.js';
+import type { Batch } from '../engine/batch.js';
+import { Queue } from '../engine/queue.js';
 import type { QueueOutlook } from '../plan/queue/batch.js';
 import { weightsOfQueue } from './file-blocks.js';
 import type { Change } from './journal.js';
@@ -19,8 +21,7 @@ export interface OpenQueue {
 /** What a verb returns, and what it changed. */
 export interface Verdict<T> {
   value: T;
-  /** Null: nothing. */
-  change: Change | null;
+  changes: readonly Change[];
 }
 
 /** Rough bytes, measured: weights, state, maps, batches. */
@@ -34,11 +35,18 @@ export function bytesOf({ record, queue }: OpenQueue): number {
   return BYTES_PER_QUEUE + BYTES_PER_NODE * record.node_total + BYTES_PER_FILE * queue.weights.length + BYTES_PER_BATCH * queue.batchCount;
 }
 
+export interface QueueOptions {
+  /** A weight. */
+  pullCost: number;
+  /** Null: nodes may be silent for ever. */
+  lease: Lease | null;
+}
+
 /** Null when it expired. */
-export function readQueue(store: Store, id: string, pullCost: number): OpenQueue | null {
+export function readQueue(store: Store, id: string, { pullCost, lease }: QueueOptions): OpenQueue | null {
   const record = store.queues.get(id);
   if (!record) return null;
-  const queue = new Queue(weightsOfQueue(store, id), outlookOf(record, pullCost), batchesOf(store, id));
+  const queue = new Queue(weightsOfQueue(store, id), outlookOf(record, pullCost), batchesOf(store, id), lease);
   return { id, record, queue, bytes: 0, saving: null };
 }
 

@@ -7,7 +7,7 @@ import { copyOfPieces, piecesOfQueue } from './file-blocks.js';
 import { installQueue } from './install-queue.js';
 import { commit } from './commit.js';
 import type { Store } from './open.js';
-import { batchesOf, bytesOf, type OpenQueue, readQueue, type Verdict } from './open-queue.js';
+import { batchesOf, bytesOf, type OpenQueue, type QueueOptions, readQueue, type Verdict } from './open-queue.js';
 import { findLastQueue, findQueue } from './queue-keys.js';
 import type { Millis, QueueRecord } from './records.js';
 
@@ -38,8 +38,7 @@ export class Queues {
 
   constructor(
     readonly store: Store,
-    /** The cost of a pull is a weight. */
-    readonly options: { cacheBytes: number; pullCost: number },
+    readonly options: QueueOptions & { cacheBytes: number },
   ) {
     this.#open = new LRUCache({
       maxSize: options.cacheBytes,
@@ -110,7 +109,7 @@ export class Queues {
     if (!open) return;
     await this.#run(key, open, ({ queue }) => {
       const change = isWritten ? queue.delivered(seq) : queue.undelivered(seq) ? seq : null;
-      return { value: null, change };
+      return { value: null, changes: change === null ? [] : [change] };
     });
   }
 
@@ -134,7 +133,7 @@ export class Queues {
     const known = this.#inMemory(key);
     if (known) return known;
     const id = findQueue(this.store, key);
-    return id === null ? null : readQueue(this.store, id, this.options.pullCost);
+    return id === null ? null : readQueue(this.store, id, this.options);
   }
 
   #keep(key: string, open: OpenQueue): void {
@@ -179,8 +178,8 @@ export class Queues {
 
   async #run<T>(key: string, open: OpenQueue, verb: (queue: OpenQueue) => Verdict<T>): Promise<T> {
     try {
-      const { value, change } = verb(open);
-      if (change !== null) open.saving = this.store.journal.write(open.id, change);
+      const { value, changes } = verb(open);
+      for (const change of changes) open.saving = this.store.journal.write(open.id, change);
       this.#keep(key, open);
       const { saving } = open;
       if (saving) {

@@ -29,6 +29,8 @@ export interface CompletenessAnswer {
   /** Still in the queue. */
   never_handed_out: { path: string }[];
   handed_out_not_recorded: HandedOut[];
+  /** From a node that was silent for too long. */
+  handed_on: { path: string; node_index: number }[];
   /** By several nodes. */
   recorded_twice: { path: string; node_indexes: number[] }[];
   /** By a node that it was not handed to: one in fallback. */

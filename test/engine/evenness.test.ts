@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ballast } from '../../bench/queue-peers.js';
 import { type Build, type Outcome, play } from '../../bench/queue-run.js';
 import { madeUpSuite, randomOf, residual } from '../../bench/suites.js';
-import { type Batch, Queue } from '../../src/engine/queue.js';
+import type { Batch } from '../../src/engine/batch.js';
+import { Queue } from '../../src/engine/queue.js';
 import { toWeight } from '../../src/plan/weight.js';
 
 const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);

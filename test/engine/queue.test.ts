@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Batch, type Pull, Queue } from '../../src/engine/queue.js';
+import type { Batch, Pull } from '../../src/engine/batch.js';
+import { Queue } from '../../src/engine/queue.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 

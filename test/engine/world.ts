@@ -1,5 +1,6 @@
 import { randomOf } from '../../bench/suites.js';
-import { type Batch, Queue } from '../../src/engine/queue.js';
+import type { Batch } from '../../src/engine/batch.js';
+import { Queue } from '../../src/engine/queue.js';
 
 /** How a client tells that it asks for the same batch again: by batch_uuid, by X-Retry-Count, or not at all. */
 export type Kind = 'uuid' | 'header' | 'plain';

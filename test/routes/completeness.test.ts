@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JobPool } from '../../src/jobs/pool.js';
-import { drain, initialise, manyPaths, pathsOf, readSplit, record, startSplit, timed } from '../harness/messages.js';
+import { drain, initialise, manyPaths, pathsOf, pull, readSplit, record, startSplit, timed } from '../harness/messages.js';
 import { type Client, Clock, type Reply, startServer } from '../harness/server.js';
+import { runBallast } from '../harness/process.js';
 import { SharedServer } from './shared-server.js';
 
 const shared = new SharedServer();
@@ -25,6 +26,7 @@ const COMPLETE = {
   warnings: [],
   never_handed_out: [],
   handed_out_not_recorded: [],
+  handed_on: [],
   recorded_twice: [],
   recorded_not_handed_out: [],
   recorded_without_time: [],
@@ -144,6 +146,25 @@ describe('GET /builds/completeness', () => {
     expect((await completeness(server)).json.recorded).toBe(0);
     await ran(server, 0, pathsOf(repeated));
     expect(await ask()).toMatchObject({ status: 200, json: { recorded: 30 } });
+  });
+
+  it('tells what a silent node had, and who ran it in its place', async () => {
+    const clock = new Clock();
+    const server = await startServer({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now);
+    const queue = { ...TRIPLE, node_build_id: '7' };
+    const lost = pathsOf(await initialise(server, manyPaths(30), queue));
+    const first = pathsOf(await pull(server, { ...queue, node_index: 1 }));
+    clock.advance({ seconds: 3600 });
+    const rest = await drain(server, { ...queue, node_index: 1 });
+    expect([...first, ...rest].sort()).toEqual(manyPaths(30));
+    expect(server.log.filter(line => line.includes('a silent node: its batch goes to others')).map(line => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ node: 0, batch: 0, files: lost.length }),
+    ]);
+    await ran(server, 1, [...first, ...rest]);
+    const reply = await completeness(server, { node_build_id: '7' });
+    expect(reply).toMatchObject({ status: 200, json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent: node 0`] } });
+    expect(reply.json.handed_on).toEqual(lost.map(path => ({ path, node_index: 0 })));
+    expect((await runBallast(['check', '--data-dir', server.dataDir])).stdout).toMatch(/^sound; /);
   });
 
   it('waits for stragglers', async () => {

@@ -1,6 +1,6 @@
 import type { Database, Key } from 'lmdb';
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../src/engine/queue.js';
+import type { Batch } from '../../src/engine/batch.js';
 import { problemsOf, repair } from '../../src/store/check/check.js';
 import type { Problem } from '../../src/store/check/problem.js';
 import { commit } from '../../src/store/commit.js';
@@ -36,7 +36,7 @@ async function filledStore(): Promise<Store> {
     { v: 1, id: 'split', node_total: 2, people: NOBODY, ...times },
     { id: 'split', people: NOBODY, answers, forecast: FORECAST },
   );
-  const queues = new Queues(store, { cacheBytes: 1_000_000, pullCost: 20_000 });
+  const queues = new Queues(store, { cacheBytes: 1_000_000, pullCost: 20_000, lease: null });
   const key = queueKey(project, triple, '1');
   const files = Array.from({ length: 70 }, (_, file) => `,{"path":"${file}.rb","time_execution":null}`);
   await queues.create(key, 'queue', queueRecord(key, 2, NOW + 3 * DAY), {
@@ -52,7 +52,7 @@ async function filledStore(): Promise<Store> {
       ({ queue }) => {
         const request = { node_index, run: key, batch_uuid: null, isRetry: false, starts: true, wantsLastSplit: false };
         const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW + 3 * DAY);
-        return { value: null, change: handed!.batch };
+        return { value: null, changes: [handed!.batch] };
       },
       NOW + 3 * DAY,
     );

@@ -66,7 +66,7 @@ function pull(queues: Queues, key: string, node_index: number, batch_uuid: strin
   const request = { node_index, run: 'run', batch_uuid, isRetry: false, starts: false, wantsLastSplit: false };
   return queues.update(key, ({ queue: state }) => {
     const { batch } = state.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
-    return { value: batch.seq, change: batch };
+    return { value: batch.seq, changes: [batch] };
   }, NOW);
 }
 
@@ -98,7 +98,7 @@ describe('the expiry of a queue', () => {
 
   it('makes it unreachable at the first step, and deletes thousands of records piece by piece', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
+    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
     await queue(queues, key, 'queue-1', 128_000);
     for (let filings = 0; filings < 10; filings++) await handOut(queues, key, 20);
     expect(recordsByTable(store)).toMatchObject({ blobs: 2001, batches: 10, journalTurns: 0 });
@@ -110,7 +110,7 @@ describe('the expiry of a queue', () => {
     };
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
     expect(findQueue(store, key)).toBeNull();
-    expect(await queues.update(key, () => ({ value: 'reached', change: null }), NOW)).toBeNull();
+    expect(await queues.update(key, () => ({ value: 'reached', changes: [] }), NOW)).toBeNull();
     expect(store.blobs.getCount()).toBeGreaterThan(0);
 
     const deleted = await sweep(store, NOW + 1, drop);
@@ -122,7 +122,7 @@ describe('the expiry of a queue', () => {
 
   it('spares a new queue that the same build made while the old one is still being deleted', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
+    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
     const drop = (of: string) => queues.drop(of);
     await queue(queues, key, 'old', 64_000);
     await handOut(queues, key, 100);
@@ -131,13 +131,13 @@ describe('the expiry of a queue', () => {
     await sweep(store, NOW + 1, drop);
     expect(findQueue(store, key)).toBe('new');
     expect(findLastQueue(store, BUILD)).toBe('new');
-    expect(await queues.update(key, ({ queue: state }) => ({ value: state.filesLeft, change: null }), NOW)).toBe(5);
+    expect(await queues.update(key, ({ queue: state }) => ({ value: state.filesLeft, changes: [] }), NOW)).toBe(5);
     expect(recordsByTable(store)).toMatchObject({ queues: 1, blobs: 2, batches: 0 });
   });
 
   it('leaves nothing of an answer that was written meanwhile', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
+    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
     await queue(queues, key, 'queue-1', 5);
     const seq = await pull(queues, key, 0, null);
     await sweep(store, NOW + 1, of => queues.drop(of));
@@ -148,13 +148,13 @@ describe('the expiry of a queue', () => {
 
   it('leaves the copy that repeats it, which goes as its own time comes', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0 });
+    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
     const later = queueKey(1, triple, 'build-2');
     await queue(queues, key, 'queue-1', 5);
     expect(await queues.repeat(later, BUILD, 'queue-2', NOW + 1000)).toBe('queue-2');
     await sweep(store, NOW + 500, of => queues.drop(of));
     expect([findQueue(store, key), findQueue(store, later)]).toEqual([null, 'queue-2']);
-    expect(await queues.update(later, ({ queue: state }) => ({ value: state.filesLeft, change: null }), NOW)).toBe(5);
+    expect(await queues.update(later, ({ queue: state }) => ({ value: state.filesLeft, changes: [] }), NOW)).toBe(5);
     await sweep(store, NOW + 2000, of => queues.drop(of));
     expect(leftovers(store)).toEqual([]);
   });
@@ -251,7 +251,7 @@ describe('the expiry sweep', () => {
 
   it('leaves nothing behind of a store in which everything happened', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 4000, pullCost: 0 });
+    const queues = new Queues(store, { cacheBytes: 4000, pullCost: 0, lease: null });
     const rounds = [0, 1, 2, 3, 4, 5].map(async i => {
       const at = NOW + 100 * i;
       await subset(store, `c${i % 2}`, at);

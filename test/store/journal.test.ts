@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../src/engine/queue.js';
+import type { Batch } from '../../src/engine/batch.js';
 import { Journal } from '../../src/store/journal.js';
 import { batchesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';

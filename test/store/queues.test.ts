@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Batch, Pull } from '../../src/engine/queue.js';
+import type { Batch, Pull } from '../../src/engine/batch.js';
 import { limits } from '../../src/limits.js';
 import { listOfFiles } from '../../src/store/file-blocks.js';
 import { Journal, type TurnRecord } from '../../src/store/journal.js';
@@ -13,9 +13,9 @@ import { afterKill, blocksOf, BUILD, FORECAST, leftovers, nextTurns, NOBODY, que
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
 const KEY = queueKey(1, triple, 'build-1');
-const ROOMY = { cacheBytes: 1e9, pullCost: 0 };
+const ROOMY = { cacheBytes: 1e9, pullCost: 0, lease: null };
 /** Every request reads its queue back from the store. */
-const NO_ROOM = { cacheBytes: 1, pullCost: 0 };
+const NO_ROOM = { cacheBytes: 1, pullCost: 0, lease: null };
 
 const pathOf = (file: number) => JSON.stringify({ path: `spec/${file}_spec.rb`, time_execution: null });
 
@@ -43,7 +43,7 @@ function pull(queues: Queues, key: string, node_index: number, given: Partial<Pu
   return queues.update(key, ({ queue }) => {
     const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, ...given };
     const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
-    return { value: handed?.batch ?? null, change: handed?.isNew ? handed.batch : null };
+    return { value: handed?.batch ?? null, changes: handed?.isNew ? [handed.batch] : [] };
   }, NOW);
 }
 
@@ -129,7 +129,7 @@ describe('a queue in the store', () => {
   it('is not there before it is created', async () => {
     const store = temporaryStore();
     expect(findQueue(store, queueKey(1, triple, 'build-1'))).toBeNull();
-    expect(await new Queues(store, ROOMY).update('unknown', () => ({ value: 'never', change: null }), NOW)).toBeNull();
+    expect(await new Queues(store, ROOMY).update('unknown', () => ({ value: 'never', changes: [] }), NOW)).toBeNull();
   });
 
   it('is as it was on disk after a change to it failed', async () => {
@@ -231,7 +231,7 @@ describe('queues that push each other out of memory', () => {
   it('each give every file to one node, also to nodes without uuids whose answers are on their way', async () => {
     const store = temporaryStore();
     // Room for one of the three.
-    const queues = new Queues(store, { cacheBytes: 5000, pullCost: 0 });
+    const queues = new Queues(store, { cacheBytes: 5000, pullCost: 0, lease: null });
     const keys = ['build-1', 'build-2', 'build-3'].map(name => queueKey(1, triple, name));
     for (const key of keys) await create(queues, key);
     const handed = await Promise.all(
@@ -244,9 +244,9 @@ describe('queues that push each other out of memory', () => {
 describe('the cache of queues', () => {
   it('counts what they hand out: one that grows pushes out another', async () => {
     const cacheBytes = 10_500;
-    const queues = new Queues(temporaryStore(), { cacheBytes, pullCost: 0 });
+    const queues = new Queues(temporaryStore(), { cacheBytes, pullCost: 0, lease: null });
     const other = queueKey(1, triple, 'build-2');
-    const inMemory = (key: string) => queues.update(key, open => ({ value: open, change: null }), NOW);
+    const inMemory = (key: string) => queues.update(key, open => ({ value: open, changes: [] }), NOW);
     for (const key of [other, KEY]) await create(queues, key);
     const [before, grown] = [(await inMemory(other))!, (await inMemory(KEY))!];
     expect(bytesOf(before) + bytesOf(grown)).toBeLessThan(cacheBytes);

@@ -41,6 +41,18 @@ export class Untaken {
     }
   }
 
+  /** Takes those of the files that were put back and not taken again. */
+  takeBack(files: readonly number[]): void {
+    const own = new Set(files);
+    for (let i = this.#putBack.length - 1; i >= 0; i--) {
+      const file = this.#putBack[i]!;
+      if (!own.has(file)) continue;
+      this.#putBack.splice(i, 1);
+      this.#count -= 1;
+      this.#left -= this.weights[file]!;
+    }
+  }
+
   /**
    * Takes about so much weight: what was put back and the longest file always (one of them),
    * then the longest that still fit. Nothing is left untaken by rounding: no files means that none are left.

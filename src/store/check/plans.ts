@@ -1,3 +1,4 @@
+import { isHandedOn } from '../../engine/batch.js';
 import { blockCount, blocksOfQueue, listOfFiles, weightsOfQueue } from '../file-blocks.js';
 import type { Store } from '../open.js';
 import { batchesOf } from '../open-queue.js';
@@ -77,7 +78,9 @@ function* problemsOfQueue(store: Store, id: string, { node_total }: QueueRecord)
   }
   const taken = new Map<number, number>();
   for (const batch of batchesOf(store, id)) {
-    const { seq, node_index, again } = batch;
+    const { seq, node_index } = batch;
+    // What was handed out again, and what went from a silent node to another.
+    const again = batch.again || isHandedOn(batch);
     if (node_index >= node_total) yield problem(`handed batch ${seq} to node ${node_index} of ${node_total}`);
     for (const file of batch.files) {
       if (file >= files) yield problem(`handed file ${file} of ${files} out with batch ${seq}`);

@@ -1,0 +1,43 @@
+/** What a node was handed at one pull, as it is journaled. */
+export interface Batch {
+  v: 1;
+  seq: number;
+  node_index: number;
+  /** Digest of the node_build_id that pulled: tells the runs of a node apart. */
+  run: string;
+  batch_uuid: string | null;
+  handed_at: number;
+  /** Indices into the queue's test files. */
+  files: number[];
+  /** The node's first request: what it had before is nothing that it works on now. */
+  starts: boolean;
+  /** A fixed split: files that the node had in an earlier run, handed to it again. */
+  again: boolean;
+  /** The recorded subset that a fixed split is based on. */
+  build_subset_id: string | null;
+  /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
+  delivered: boolean;
+  /** Its node was silent for too long, and its files went to others; `late`: then it came back; `ended`: it came to the queue's end. */
+  lease?: 'lost' | 'late' | 'ended';
+}
+
+export interface Pull {
+  node_index: number;
+  run: string;
+  batch_uuid: string | null;
+  /** The client says that it sent this request before. */
+  isRetry: boolean;
+  /** The node's first request (can_initialize_queue). */
+  starts: boolean;
+  /** It starts, and wants the last split again (fixed_queue_split). */
+  wantsLastSplit: boolean;
+  /** The node's recorded subset since this queue began. */
+  recordedSubset: string | null;
+  /** Whether the client has closed its connection since it asked. */
+  hasLeft: () => boolean;
+}
+
+/** Whether its files went to another node, because its own was silent. */
+export function isHandedOn({ lease }: Batch): boolean {
+  return lease === 'lost' || lease === 'late';
+}
