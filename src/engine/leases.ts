@@ -45,14 +45,14 @@ export class Leases {
     if (holder) holder.heardAt = now;
   }
 
-  /** The batches whose nodes are silent for too long; each is told once. */
-  takeOverdue(now: number): Batch[] {
+  /** The batches whose nodes are silent for too long; each is told once, and none that is still on its way. */
+  takeOverdue(now: number, isAnswering: (node: number) => boolean): Batch[] {
     if (now < this.#nextEnd) return [];
     this.#nextEnd = Infinity;
     const overdue: Batch[] = [];
     for (const holder of this.#holders.values()) {
       if (holder.batch.lease !== undefined) continue;
-      const end = this.#endOf(holder);
+      const end = isAnswering(holder.batch.node_index) ? now + this.lease.graceMilliseconds : this.#endOf(holder);
       if (now >= end) overdue.push(holder.batch);
       else this.#nextEnd = Math.min(this.#nextEnd, end);
     }

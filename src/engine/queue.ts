@@ -76,10 +76,7 @@ export class Queue {
     return this.#untaken.count;
   }
 
-  /**
-   * The node's next batch, `isNew` when it is to be journaled; null at the end of the queue.
-   * The caller reports what became of the answer: `delivered` or `undelivered`.
-   */
+  /** The node's next batch, `isNew` when it is to be journaled; null at the end. The caller reports `delivered` or `undelivered`. */
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
     const before = this.#handedBefore(node, request);
@@ -155,6 +152,13 @@ export class Queue {
     return changed;
   }
 
+  /** A node begins anew, and takes nothing yet: what it had is not done. */
+  begins(node: number): void {
+    const own = this.#leases?.of(node);
+    if (own) this.#lose(own);
+    this.#leases?.end(node);
+  }
+
   /** A node asks: it is there, and has done what it had unless it asks for that again. Others may be silent for too long. */
   #hear({ node_index, starts, wantsLastSplit }: Pull, isRepeated: boolean, now: number): void {
     const leases = this.#leases;
@@ -162,15 +166,14 @@ export class Queue {
     leases.hear(node_index, now);
     const own = leases.of(node_index);
     if (own && !isRepeated && starts && !wantsLastSplit) this.#lose(own);
-    else if (own?.lease === 'lost') {
+    else if (own?.lease === 'lost' && !isRepeated && !wantsLastSplit) {
+      // Whoever asks for more has run it; whoever asks for it again may never get it.
       own.lease = 'late';
       this.#untaken.takeBack(own.files);
       this.#changed.push(own);
     }
     if (own && !isRepeated) leases.end(node_index);
-    for (const batch of leases.takeOverdue(now)) {
-      if (this.#node(batch.node_index).answering.length === 0) this.#lose(batch);
-    }
+    for (const batch of leases.takeOverdue(now, node => this.#node(node).answering.length > 0)) this.#lose(batch);
     if (own && !isRepeated && own.lease === undefined && this.#untaken.left === 0) {
       // No further batch will tell that this one is done.
       own.lease = 'ended';
@@ -181,7 +184,8 @@ export class Queue {
   #lose(batch: Batch): void {
     if (batch.again || batch.lease !== undefined) return;
     batch.lease = 'lost';
-    const files = batch.files.filter(file => !this.#handedOn.has(file));
+    // Once; but what never reached its node was not handed on to it.
+    const files = batch.delivered ? batch.files.filter(file => !this.#handedOn.has(file)) : batch.files;
     for (const file of files) this.#handedOn.add(file);
     this.#untaken.putBack(files);
     this.#changed.push(batch);

@@ -18,6 +18,9 @@ export interface Prepared<K extends keyof Posts> {
   prepared: ReturnType<Posts[K]>;
 }
 
+/** Who brings the comparisons of builds, of whichever project. */
+const COMPARISONS = 'comparisons';
+
 /** Runs jobs: small ones here and now, those that take long in packing threads, so that nobody waits for them. */
 export class JobPool {
   readonly #piscina: Piscina;
@@ -84,7 +87,8 @@ export class JobPool {
 
   /** Whether all that a build was to run is recorded, as far as both are on disk. */
   async completeness(subject: CompletenessSubject): Promise<ReadAnswer> {
-    return (await this.#run(subject.project, { kind: 'read', job: 'completeness', subject })) as ReadAnswer;
+    // One at a time: not behind what its project brings.
+    return (await this.#run(COMPARISONS, { kind: 'read', job: 'completeness', subject })) as ReadAnswer;
   }
 
   async close(): Promise<void> {
@@ -102,12 +106,12 @@ export class JobPool {
     }
   }
 
-  /** @param project null: not known yet */
-  async #run(project: number | null, task: PostTask | ReadTask, transferList: ArrayBuffer[] = []): Promise<unknown> {
-    if (this.#turns.waiting >= limits.waitingJobs || this.#turns.waitingOf(project) >= limits.waitingJobsPerProject) {
+  /** @param owner a project; null: it is not known yet */
+  async #run(owner: number | null | typeof COMPARISONS, task: PostTask | ReadTask, transferList: ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#turns.waiting >= limits.waitingJobs || this.#turns.waitingOf(owner) >= limits.waitingJobsPerProject) {
       throw faults.overloaded('too many large test suites at once', limits.retryAfterSeconds);
     }
-    const answer = (await this.#turns.run(project, () => this.#piscina.run(task, { transferList }))) as TaskAnswer;
+    const answer = (await this.#turns.run(owner, () => this.#piscina.run(task, { transferList }))) as TaskAnswer;
     // The thread may have seen a commit that this thread's open read transaction does not show yet.
     this.store.root.resetReadTxn();
     if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers);

@@ -19,13 +19,12 @@ export async function completenessOfBuild(context: Context, request: Request): P
   for (;;) {
     const seen = recordedRuns(store, subject);
     const answer = await compareUntil(comparisons, subject, until);
-    if (answer?.status === 200) return answer;
-    if (answer && (performance.now() >= until || request.hasLeft())) return answer;
-    // Only what is recorded makes it complete; what else changed is told at the end.
+    if (answer && (answer.status === 200 || performance.now() >= until)) return answer;
+    // Only what is recorded makes it complete; what else changed is told at the end. What was refused is tried again.
     do {
-      if (comparisons.isClosing) throw faults.stopping();
+      if (comparisons.isClosing || request.hasLeft()) throw faults.stopping();
       await comparisons.tick();
-    } while (recordedRuns(store, subject) === seen && performance.now() < until && !request.hasLeft());
+    } while (answer && recordedRuns(store, subject) === seen && performance.now() < until);
   }
 }
 

@@ -24,7 +24,10 @@ export async function queueForNode(context: Context, request: Request): Promise<
 
   const at = now();
   const pull = (open: OpenQueue): Verdict<Pulled> => {
-    if (takesNothing) return { value: { open, batch: null }, changes: [] };
+    if (takesNothing) {
+      open.queue.begins(node_index);
+      return { value: { open, batch: null }, changes: open.queue.takeChanged() };
+    }
     const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
     const handed = open.queue.pull(
       {
@@ -41,7 +44,9 @@ export async function queueForNode(context: Context, request: Request): Promise<
     );
     const changed = open.queue.takeChanged();
     for (const { seq, node_index: node, files, lease } of changed) {
-      log.warn({ queue: open.record.name, node, batch: seq, files: files.length }, lease === 'lost' ? 'a silent node: its batch goes to others' : 'a silent node came back');
+      const told = { queue: open.record.name, node, batch: seq, files: files.length };
+      if (lease === 'late') log.warn(told, 'a silent node came back');
+      else if (lease === 'lost') log.warn(told, node === node_index ? 'a node began anew: its batch goes to whoever asks' : 'a silent node: its batch goes to others');
     }
     return { value: { open, batch: handed?.batch ?? null }, changes: handed?.isNew ? [...changed, handed.batch] : changed };
   };

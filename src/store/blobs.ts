@@ -25,8 +25,8 @@ export function entriesOf(owner: string): object {
  * the key given.
  */
 export async function putPieces(store: Store, { owner, count, piece }: Pieces, expiry: ExpiryKey): Promise<void> {
-  store.room.assert();
   await inTurns(Array(count).keys(), i => {
+    store.room.assert();
     // With each turn: of several one may fail.
     if (i % limits.putsPerTurn === 0) store.expiry.put(expiry, true).catch(() => {});
     const { part, bytes } = piece(i);

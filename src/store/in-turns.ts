@@ -7,7 +7,12 @@ export async function inTurns<T>(all: Iterable<T>, put: (one: T) => Promise<bool
   let count = 0;
   let written: Promise<unknown> = Promise.resolve();
   for (const one of all) {
-    written = put(one);
+    try {
+      written = put(one);
+    } catch (error) {
+      await Promise.allSettled([...turns, written]);
+      throw error;
+    }
     if (++count % limits.putsPerTurn > 0) continue;
     // What is put in one turn is written as one: the last tells of all. A failure waits for its turn below.
     written.catch(() => {});

@@ -61,9 +61,9 @@ export class RecentTimings {
   }
 
   async #name(): Promise<void> {
-    this.store.room.assert();
     const some = [...this.#unnamed];
     await inTurns(some, ([number, { key, path }]) => {
+      this.store.room.assert();
       void this.store.paths.put(key, number);
       void this.store.timings.put(number, encodeTimings(this.get(number)!));
       return this.store.pathNames.put(number, JSON.stringify(path));

@@ -145,6 +145,42 @@ describe('a node that is silent beyond its lease', () => {
   });
 });
 
+describe('a batch that went to others', () => {
+  it('stays there when its node asks for it again, which may never get it', () => {
+    const play = new Play();
+    const own = play.pull(0, { batch_uuid: 'u' });
+    play.pull(1);
+    play.now += LEASE_MILLISECONDS;
+    play.queue.pull({ node_index: 2, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: true, recordedSubset: null, hasLeft: () => false }, play.now);
+    expect(play.pull(0, { batch_uuid: 'u' })).toEqual(own);
+    // Then it dies.
+    play.now += 100 * LEASE_MILLISECONDS;
+    const rest = [...play.drain(1), ...play.drain(2)];
+    const handed = [...rest, ...[...play.journal.values()].filter(({ seq }) => seq > 0).flatMap(({ files }) => files)];
+    expect(handed).toContain(own[0]);
+  });
+
+  it('is there again when the node that it went to begins anew before it got it', () => {
+    const play = new Play();
+    const dead = play.pull(0);
+    play.pull(1);
+    play.now += LEASE_MILLISECONDS;
+    const request = { node_index: 1, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false };
+    const { batch } = play.queue.pull({ ...request, batch_uuid: 'lost on its way' }, play.now)!;
+    expect(batch.files).toContain(dead[0]);
+    const anew = play.pull(1, { starts: true, batch_uuid: 'anew' });
+    play.queue.undelivered(batch.seq);
+    expect([...anew, ...play.drain(1)]).toContain(dead[0]);
+  });
+
+  it('was not done when its node begins anew and takes nothing yet', () => {
+    const play = new Play();
+    const own = play.pull(0);
+    play.queue.begins(0);
+    expect(play.drain(0)).toContain(own[0]);
+  });
+});
+
 describe('a node that begins anew under the same build', () => {
   it('has lost what it had not done, and gets it first', () => {
     const play = new Play();

@@ -3,7 +3,7 @@ export class Untaken {
   /** next[i] leads to the first untaken file at or after i; union-find with path halving. */
   readonly #next: Uint32Array;
   /** Files put back, to be taken before all others, from the end. */
-  readonly #putBack: number[] = [];
+  #putBack: number[] = [];
   #count: number;
   #left: number;
 
@@ -44,13 +44,15 @@ export class Untaken {
   /** Takes those of the files that were put back and not taken again. */
   takeBack(files: readonly number[]): void {
     const own = new Set(files);
-    for (let i = this.#putBack.length - 1; i >= 0; i--) {
-      const file = this.#putBack[i]!;
-      if (!own.has(file)) continue;
-      this.#putBack.splice(i, 1);
+    const others = this.#putBack.filter(file => !own.has(file));
+    const taken = this.#putBack.filter(file => own.has(file));
+    this.#putBack = others;
+    for (const file of taken) {
       this.#count -= 1;
       this.#left -= this.weights[file]!;
     }
+    // Of a queue that was read back they lie among the others.
+    for (const file of files) this.remove(file);
   }
 
   /**
