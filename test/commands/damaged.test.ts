@@ -32,8 +32,15 @@ describe('a store whose file is damaged', () => {
     const { code, stdout, stderr } = await serve(dataDir);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(sentence);
-    expect((await runBallast(['check', '--data-dir', dataDir])).stderr).toMatch(sentence);
     expect(statSync(file).size).toBe(size);
+  });
+
+  it('is refused by commands as well', async () => {
+    const { dataDir, file } = await usedStore();
+    truncateSync(file, 100);
+    const { code, stderr } = await runBallast(['check', '--data-dir', dataDir]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/: the file is damaged, or no store; put a backup /);
   });
 
   it('is refused with a sentence when it was cut off', async () => {
