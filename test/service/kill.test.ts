@@ -5,7 +5,7 @@ import { Ci, runNode } from './ci.js';
 
 const NODES = 6;
 const RECORDERS = 4;
-const ROUNDS = 3;
+const ROUNDS = 2;
 const FILES = 360;
 
 const key = { commit_hash: 'abc', branch: 'main', node_total: NODES };

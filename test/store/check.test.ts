@@ -88,13 +88,15 @@ describe('a store', () => {
     expect(empty).toEqual(['unlearnt', 'journalTurns']);
   });
 
-  it.each([...DERIVED, ...REFERRED])('that lost any one record of %s is not', async name => {
+  it('that lost any one record is not', async () => {
     const store = await filledStore();
-    const table = tableOf(store, name);
-    for (const { key, value } of some([...table.getRange()])) {
-      await table.remove(key);
-      expect(look(store).length, JSON.stringify(key)).toBeGreaterThan(0);
-      await table.put(key, value);
+    for (const name of [...DERIVED, ...REFERRED]) {
+      const table = tableOf(store, name);
+      for (const { key, value } of some([...table.getRange()])) {
+        await table.remove(key);
+        expect(look(store).length, `${name} ${JSON.stringify(key)}`).toBeGreaterThan(0);
+        await table.put(key, value);
+      }
     }
     expect(look(store)).toEqual([]);
   });
