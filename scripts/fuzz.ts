@@ -5,8 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { exitOnSignals, temporaryFolder } from '../bench/belongings.js';
 import { headers, type Server, startServer, TOKEN } from '../bench/requests/processes.js';
 import { randomOf } from '../bench/suites.js';
-import { problemsOf } from '../src/store/check/check.js';
-import { openStore } from '../src/store/open.js';
+import { problemsIn } from './problems.js';
 
 /**
  * Sends a server requests that are wrong in every way that chance finds (bytes, JSON, headers, the order of calls), while builds
@@ -233,9 +232,7 @@ async function fuzz({ requests, seed, connections }: Options): Promise<void> {
   await Promise.all([...senders, playing]);
   if (server.child.exitCode !== null || server.child.signalCode !== null) throw new Broken('the server ended');
   await server.stop();
-  const store = openStore(server.dataDir);
-  const problems = [...problemsOf(store, () => {})].map(({ table, key, what }) => `${table} ${JSON.stringify(key)} ${what}`);
-  await store.root.close();
+  const problems = await problemsIn(server.dataDir);
   if (problems.length > 0) throw new Broken(`the store is not sound: ${problems.slice(0, 5).join('; ')}`);
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const answers = [...statuses].sort().map(([status, count]) => `${count} x ${status}`);

@@ -5,8 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { exitOnSignals, temporaryFolder } from '../bench/belongings.js';
 import { headers, type Server, startServer } from '../bench/requests/processes.js';
 import { randomOf } from '../bench/suites.js';
-import { problemsOf } from '../src/store/check/check.js';
-import { openStore } from '../src/store/open.js';
+import { problemsIn } from './problems.js';
 
 /**
  * Kills a server (-9) again and again while nodes pull, split and record through it, and holds it to its promises: what was
@@ -108,9 +107,7 @@ class Ci {
   }
 
   async #expectSound(): Promise<void> {
-    const store = openStore(this.dataDir);
-    const problems = [...problemsOf(store, () => {})].map(({ table, key, what }) => `${table} ${JSON.stringify(key)} ${what}`);
-    await store.root.close();
+    const problems = await problemsIn(this.dataDir);
     must(problems.length === 0, `after a kill the store is not sound: ${problems.slice(0, 5).join('; ')}`);
   }
 }

@@ -1,6 +1,6 @@
 import { lockFolder } from '../store/lock.js';
 import { problemsOf, repair } from '../store/check/check.js';
-import type { Problem, Seen } from '../store/check/problem.js';
+import { type Problem, type Seen, sentenceOf } from '../store/check/problem.js';
 import type { Store } from '../store/open.js';
 import { withExistingStore } from './data-folder.js';
 import { startProgress } from './progress.js';
@@ -67,10 +67,11 @@ function print({ found, left, records }: Outcome, { json }: CheckOptions): void 
     return;
   }
   const shown = new Map<string, number>();
-  for (const { table, key, what } of found) {
+  for (const problem of found) {
+    const { table } = problem;
     const count = (shown.get(table) ?? 0) + 1;
     shown.set(table, count);
-    if (count <= MOST_SHOWN) process.stdout.write(`${table} ${JSON.stringify(key)} ${what}\n`);
+    if (count <= MOST_SHOWN) process.stdout.write(`${sentenceOf(problem)}\n`);
   }
   for (const [table, count] of shown) if (count > MOST_SHOWN) process.stdout.write(`${table}: ${count - MOST_SHOWN} more\n`);
   process.stdout.write(`${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}\n`);

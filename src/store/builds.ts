@@ -93,7 +93,8 @@ export function subsetsOf(store: Store, { number }: Build): Subset[] {
     .sort((a, b) => b.created_at - a.created_at);
 }
 
-function runsOf(number: number): object {
+/** The range of a build's runs in `subsets`. */
+export function runsOf(number: number): object {
   return { start: [number, -1], end: [number, Infinity] };
 }
 

@@ -1,8 +1,8 @@
-import { buildIdKey } from '../builds.js';
+import { buildIdKey, runsOf } from '../builds.js';
 import type { Store } from '../open.js';
 import type { BuildRecord } from '../records.js';
 import { decodeSubset, subsetCount } from '../subset-codec.js';
-import type { Problem, Seen } from './problem.js';
+import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Builds, their numbers and recorded runs. */
 export function* problemsOfBuilds(store: Store, seen: Seen): Generator<Problem> {
@@ -24,7 +24,7 @@ export function* problemsOfBuilds(store: Store, seen: Seen): Generator<Problem> 
 }
 
 function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Generator<Problem> {
-  const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'builds', key: number, what, repair });
+  const problem = problemOf('builds', number);
   if (!store.projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which is not there`, null);
   for (const key of [build.id, buildIdKey(build.project, build)]) {
     const named = store.buildNumbers.get(key);
@@ -33,7 +33,7 @@ function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Gen
   }
   let subsets = 0;
   let test_files = 0;
-  for (const { value } of store.subsets.getRange({ start: [number, -1], end: [number, Infinity] } as object)) {
+  for (const { value } of store.subsets.getRange(runsOf(number))) {
     subsets += 1;
     test_files += subsetCount(value);
   }
@@ -51,7 +51,7 @@ function* problemsOfSubsets(store: Store, seen: Seen): Generator<Problem> {
   const isNamed = namedPaths(store);
   for (const { key, value } of store.subsets.getRange()) {
     seen('subsets');
-    const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'subsets', key, what, repair });
+    const problem = problemOf('subsets', key);
     if (!store.builds.doesExist(key[0])) yield problem('is of a build that is not there', null);
     let subset;
     try {

@@ -1,7 +1,7 @@
 import type { Store } from '../open.js';
 import { pathKey, pathOfKey } from '../path-keys.js';
 import { decodeTimings, encodeTimings } from '../timing-codec.js';
-import { ofRecord, type Problem, type Seen } from './problem.js';
+import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
 
 /** Paths, their numbers, names and timings. Nothing is removed that a path leads to. */
 export function* problemsOfPaths(store: Store, seen: Seen): Generator<Problem> {
@@ -23,7 +23,7 @@ export function* problemsOfPaths(store: Store, seen: Seen): Generator<Problem> {
 }
 
 function* problemsOfPath(store: Store, key: string, number: number): Generator<Problem> {
-  const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'paths', key, what, repair });
+  const problem = problemOf('paths', key);
   const { project, path } = pathOfKey(key);
   const name = store.pathNames.get(number);
   if (name === undefined) {
@@ -40,7 +40,7 @@ function* problemsOfPath(store: Store, key: string, number: number): Generator<P
 }
 
 function* problemsOfTimings(store: Store, number: number, project: number, isFound: boolean): Generator<Problem> {
-  const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'timings', key: number, what, repair });
+  const problem = problemOf('timings', number);
   if (!store.projects.doesExist(project)) yield problem(`is of project ${project}, which is not there`, null);
   const name = store.pathNames.get(number);
   if (name === undefined) {

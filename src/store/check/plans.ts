@@ -4,7 +4,7 @@ import type { Store } from '../open.js';
 import { batchesOf } from '../open-queue.js';
 import type { QueueRecord, SplitRecord } from '../records.js';
 import { answerOfSplit } from '../splits.js';
-import type { Problem, Seen } from './problem.js';
+import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Splits and queues: that all their files are there, once, and who has them. */
 export function* problemsOfPlans(store: Store, seen: Seen): Generator<Problem> {
@@ -12,23 +12,22 @@ export function* problemsOfPlans(store: Store, seen: Seen): Generator<Problem> {
     seen('splits');
     yield* problemsOfSplit(store, key, split);
   }
-  const named = new Set([...store.queuesOfNodeBuild.getRange()].map(({ value }) => value));
+  const led = new Set<string>();
+  for (const { key, value: id } of store.queuesOfNodeBuild.getRange()) {
+    const queue = store.queues.get(id);
+    const problem = problemOf('queuesOfNodeBuild', key);
+    if (!queue) yield problem(`leads to queue ${id}, which is not there`, () => store.queuesOfNodeBuild.remove(key));
+    else if (led.has(id) || (!queue.repeats && queue.name !== key)) yield problem(`leads to queue ${id}, which is another one's`, null);
+    led.add(id);
+  }
   for (const { key: id, value: queue } of store.queues.getRange()) {
     seen('queues');
-    if (!named.has(id)) {
+    if (!led.has(id)) {
       // Of a copy nothing else tells what it was for.
       const repair = queue.repeats ? null : () => store.queuesOfNodeBuild.ifNoExists(queue.name, () => void store.queuesOfNodeBuild.put(queue.name, id));
       yield { table: 'queues', key: id, what: 'is found by no request', repair };
     }
     yield* problemsOfQueue(store, id, queue);
-  }
-  const led = new Set<string>();
-  for (const { key, value: id } of store.queuesOfNodeBuild.getRange()) {
-    const queue = store.queues.get(id);
-    const problem = (what: string, repair: Problem['repair']): Problem => ({ table: 'queuesOfNodeBuild', key, what, repair });
-    if (!queue) yield problem(`leads to queue ${id}, which is not there`, () => store.queuesOfNodeBuild.remove(key));
-    else if (led.has(id) || (!queue.repeats && queue.name !== key)) yield problem(`leads to queue ${id}, which is another one's`, null);
-    led.add(id);
   }
   for (const { key, value: id } of store.queuesOfBuild.getRange()) {
     if (store.queues.get(id)?.build === key) continue;

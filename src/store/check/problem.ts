@@ -8,6 +8,15 @@ export interface Problem {
   repair: (() => Promise<unknown>) | null;
 }
 
+/** What makes the problems of one record. */
+export function problemOf(table: string, key: unknown): (what: string, repair: Problem['repair']) => Problem {
+  return (what, repair) => ({ table, key, what, repair });
+}
+
+export function sentenceOf({ table, key, what }: Problem): string {
+  return `${table} ${JSON.stringify(key)} ${what}`;
+}
+
 /** Told of each record that is looked at. */
 export type Seen = (table: string) => void;
 

@@ -1,0 +1,11 @@
+import { problemsOf } from '../src/store/check/check.js';
+import { sentenceOf } from '../src/store/check/problem.js';
+import { openStore } from '../src/store/open.js';
+
+/** What does not fit together in the store of a folder that nobody serves, a sentence each. */
+export async function problemsIn(dataDir: string): Promise<string[]> {
+  const store = openStore(dataDir);
+  const problems = [...problemsOf(store, () => {})].map(sentenceOf);
+  await store.root.close();
+  return problems;
+}
