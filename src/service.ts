@@ -31,7 +31,12 @@ export interface Service {
 }
 
 /** Opens store, jobs and HTTP, and keeps the one recurring timer: the expiry sweep. */
-export async function openService(config: Config, log: Logger, now: () => number = Date.now): Promise<Service> {
+export async function openService(
+  config: Config,
+  log: Logger,
+  now: () => number = Date.now,
+  uptime: () => number = () => performance.now(),
+): Promise<Service> {
   const { dataDir, publicUrl, clientVersions } = config;
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -55,8 +60,8 @@ export async function openService(config: Config, log: Logger, now: () => number
     closers.push(() => jobs.close());
     await jobs.warmUp();
 
-    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config) });
-    const { sweep, stop } = startSweeping(store, queues, config.retentionDays, log, now);
+    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, uptime) });
+    const { sweep, stop } = startSweeping(store, queues, config.retentionDays, log, new SteadyClock(now, uptime));
     closers.push(stop);
 
     // A client that is refused stops for good: the token exists before the port does.
@@ -79,17 +84,16 @@ export async function openService(config: Config, log: Logger, now: () => number
   }
 }
 
-function leaseOf({ leaseFactor, leaseGraceSeconds }: Config): Lease | null {
-  return leaseFactor === 0 ? null : { factor: leaseFactor, graceMilliseconds: 1000 * leaseGraceSeconds };
+function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, uptime: () => number): Lease | null {
+  return leaseFactor === 0 ? null : { factor: leaseFactor, graceMilliseconds: 1000 * leaseGraceSeconds, uptime };
 }
 
 const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));
 
 /** Sweeps now and then what is older than the retention. */
-function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, now: () => number) {
+function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, clock: SteadyClock) {
   let stopping = false;
-  const clock = new SteadyClock(now);
-  const sweep = async (time = now()) => {
+  const sweep = async (time: number) => {
     const before = time - retentionDays * DAY_MILLISECONDS;
     // What is written behind the expiry of its queue would stay for ever.
     await store.journal.checkpoint().catch(() => {});
@@ -111,7 +115,7 @@ function startSweeping(store: Store, queues: Queues, retentionDays: number, log:
     clearInterval(timer);
     await sweeping;
   };
-  return { sweep: () => sweep(), stop };
+  return { sweep: () => sweep(clock.now()), stop };
 }
 
 /** Makes sure that the project "default" exists with this token. */

@@ -15,7 +15,7 @@ export class SteadyClock {
    */
   constructor(
     readonly now: () => number,
-    uptime: () => number = () => performance.now(),
+    uptime: () => number,
   ) {
     this.#start = now();
     const from = uptime();

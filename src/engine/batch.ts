@@ -17,8 +17,11 @@ export interface Batch {
   build_subset_id: string | null;
   /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
   delivered: boolean;
-  /** Its node was silent for too long, and its files went to others; `late`: then it came back; `ended`: it came to the queue's end. */
-  lease?: 'lost' | 'late' | 'ended';
+  /**
+   * `lost`: its node was silent for too long, and its files went to others; `late`: then it came back. `restarted`: its node began
+   * anew, and its files went to whoever asked. `ended`: nothing is expected of its node any more.
+   */
+  lease?: 'lost' | 'late' | 'restarted' | 'ended';
 }
 
 export interface Pull {
@@ -37,7 +40,12 @@ export interface Pull {
   hasLeft: () => boolean;
 }
 
-/** Whether its files went to another node, because its own was silent. */
-export function isHandedOn({ lease }: Batch): boolean {
-  return lease === 'lost' || lease === 'late';
+/** Whether its files were for others to have, and still are as far as this batch goes. */
+export function isGivenUp({ lease }: Batch): boolean {
+  return lease === 'lost' || lease === 'restarted';
+}
+
+/** Whether its files went to another node, because its own was silent or began anew. */
+export function isHandedOn(batch: Batch): boolean {
+  return isGivenUp(batch) || batch.lease === 'late';
 }

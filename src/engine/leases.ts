@@ -5,22 +5,24 @@ import type { Batch } from './batch.js';
 export interface Lease {
   factor: number;
   graceMilliseconds: number;
+  /** Milliseconds since whenever: unlike the time of day it is never set. */
+  uptime: () => number;
 }
 
 interface Holder {
   batch: Batch;
   weight: number;
-  /** When the node was heard of last. */
+  /** The uptime when the node was heard of last, or the queue was read back: what was silent before may have been the server. */
   heardAt: number;
 }
 
-/** Which nodes work on what, and which of them are silent for too long. Times are milliseconds since 1970. */
+/** Which nodes work on what, and which of them are silent for too long. */
 export class Leases {
   readonly #holders = new Map<number, Holder>();
+  /** Files that went from a silent node to another: they do so once. */
+  readonly #handedOn = new Set<number>();
   /** Nobody's lease ends before that. */
   #nextEnd = Infinity;
-  /** When the queue was first asked since it was made or read back: what was silent before may have been the server. */
-  #since: number | null = null;
 
   constructor(readonly lease: Lease) {}
 
@@ -29,24 +31,39 @@ export class Leases {
     return this.#holders.get(node)?.batch ?? null;
   }
 
-  begin(batch: Batch, weight: number): void {
-    const holder = { batch, weight, heardAt: batch.handed_at };
-    this.#holders.set(batch.node_index, holder);
+  /** A batch was handed out, now or before the queue was read back. */
+  add(batch: Batch, weight: number): void {
+    const { node_index, lease, files } = batch;
+    if (lease === 'lost' || lease === 'late') for (const file of files) this.#handedOn.add(file);
+    if (lease !== undefined && lease !== 'lost') {
+      this.#holders.delete(node_index);
+      return;
+    }
+    const holder = { batch, weight, heardAt: this.lease.uptime() };
+    this.#holders.set(node_index, holder);
     this.#nextEnd = Math.min(this.#nextEnd, this.#endOf(holder));
+  }
+
+  /** The files of a lost batch that go to another. */
+  handOn({ files, delivered }: Batch): number[] {
+    // Once; but what never reached its node was not handed on to it.
+    const own = delivered ? files.filter(file => !this.#handedOn.has(file)) : files;
+    for (const file of own) this.#handedOn.add(file);
+    return own;
   }
 
   end(node: number): void {
     this.#holders.delete(node);
   }
 
-  hear(node: number, now: number): void {
-    this.#since ??= now;
+  hear(node: number): void {
     const holder = this.#holders.get(node);
-    if (holder) holder.heardAt = now;
+    if (holder) holder.heardAt = this.lease.uptime();
   }
 
   /** The batches whose nodes are silent for too long; each is told once, and none that is still on its way. */
-  takeOverdue(now: number, isAnswering: (node: number) => boolean): Batch[] {
+  takeOverdue(isAnswering: (node: number) => boolean): Batch[] {
+    const now = this.lease.uptime();
     if (now < this.#nextEnd) return [];
     this.#nextEnd = Infinity;
     const overdue: Batch[] = [];
@@ -61,6 +78,6 @@ export class Leases {
 
   #endOf({ weight, heardAt }: Holder): number {
     const { factor, graceMilliseconds } = this.lease;
-    return Math.max(heardAt, this.#since ?? 0) + (1000 * factor * weight) / WEIGHTS_PER_SECOND + graceMilliseconds;
+    return heardAt + (1000 * factor * weight) / WEIGHTS_PER_SECOND + graceMilliseconds;
   }
 }

@@ -1,6 +1,6 @@
 import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
 import { Untaken } from '../plan/queue/untaken.js';
-import { type Batch, isHandedOn, type Pull } from './batch.js';
+import { type Batch, isGivenUp, type Pull } from './batch.js';
 import { type Lease, Leases } from './leases.js';
 import { Pace } from './pace.js';
 
@@ -27,8 +27,6 @@ export class Queue {
   #answers = 0;
   /** Null: nodes may be silent for ever. */
   readonly #leases: Leases | null;
-  /** Files that went from a silent node to another: they do so once. */
-  readonly #handedOn = new Set<number>();
   /** What is to be journaled beside what a pull returns. */
   #changed: Batch[] = [];
   /** Batches read back from the journal that may not have reached their node. */
@@ -50,8 +48,7 @@ export class Queue {
     this.#pace = new Pace(outlook);
     for (const batch of batches) {
       // What was handed out again is not taken by that: it may have been put back before.
-      if (!batch.again && batch.lease !== 'lost') for (const file of batch.files) this.#untaken.remove(file);
-      if (isHandedOn(batch)) for (const file of batch.files) this.#handedOn.add(file);
+      if (!batch.again && !isGivenUp(batch)) for (const file of batch.files) this.#untaken.remove(file);
       this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
       this.#add(batch);
     }
@@ -80,7 +77,7 @@ export class Queue {
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
     const before = this.#handedBefore(node, request);
-    this.#hear(request, before !== null, now);
+    this.#hear(request, before !== null);
     if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
     const all = request.wantsLastSplit ? [...new Set(node.batches.flatMap(batch => batch.files))] : [];
@@ -141,7 +138,7 @@ export class Queue {
     this.#bySeq.delete(seq);
     this.#pace.missed(batch.node_index);
     if (this.#leases?.of(batch.node_index) === batch) this.#leases.end(batch.node_index);
-    if (!batch.again && batch.lease !== 'lost') this.#untaken.putBack(batch.files);
+    if (!batch.again && !isGivenUp(batch)) this.#untaken.putBack(batch.files);
     return true;
   }
 
@@ -155,17 +152,17 @@ export class Queue {
   /** A node begins anew, and takes nothing yet: what it had is not done. */
   begins(node: number): void {
     const own = this.#leases?.of(node);
-    if (own) this.#lose(own);
+    if (own) this.#giveUp(own, 'restarted');
     this.#leases?.end(node);
   }
 
   /** A node asks: it is there, and has done what it had unless it asks for that again. Others may be silent for too long. */
-  #hear({ node_index, starts, wantsLastSplit }: Pull, isRepeated: boolean, now: number): void {
+  #hear({ node_index, starts, wantsLastSplit }: Pull, isRepeated: boolean): void {
     const leases = this.#leases;
     if (!leases) return;
-    leases.hear(node_index, now);
+    leases.hear(node_index);
     const own = leases.of(node_index);
-    if (own && !isRepeated && starts && !wantsLastSplit) this.#lose(own);
+    if (own && !isRepeated && starts && !wantsLastSplit) this.#giveUp(own, 'restarted');
     else if (own?.lease === 'lost' && !isRepeated && !wantsLastSplit) {
       // Whoever asks for more has run it; whoever asks for it again may never get it.
       own.lease = 'late';
@@ -173,7 +170,7 @@ export class Queue {
       this.#changed.push(own);
     }
     if (own && !isRepeated) leases.end(node_index);
-    for (const batch of leases.takeOverdue(now, node => this.#node(node).answering.length > 0)) this.#lose(batch);
+    for (const batch of leases.takeOverdue(node => this.#node(node).answering.length > 0)) this.#giveUp(batch, 'lost');
     if (own && !isRepeated && own.lease === undefined && this.#untaken.left === 0) {
       // No further batch will tell that this one is done.
       own.lease = 'ended';
@@ -181,13 +178,11 @@ export class Queue {
     }
   }
 
-  #lose(batch: Batch): void {
+  /** What a node had goes to others: it is silent, or began anew. */
+  #giveUp(batch: Batch, lease: 'lost' | 'restarted'): void {
     if (batch.again || batch.lease !== undefined) return;
-    batch.lease = 'lost';
-    // Once; but what never reached its node was not handed on to it.
-    const files = batch.delivered ? batch.files.filter(file => !this.#handedOn.has(file)) : batch.files;
-    for (const file of files) this.#handedOn.add(file);
-    this.#untaken.putBack(files);
+    batch.lease = lease;
+    this.#untaken.putBack(lease === 'lost' ? this.#leases!.handOn(batch) : batch.files);
     this.#changed.push(batch);
   }
 
@@ -217,8 +212,7 @@ export class Queue {
     if (batch_uuid !== null) byUuid.set(batch_uuid, batch);
     const weight = files.reduce((sum, file) => sum + this.weights[file]!, 0);
     this.#pace.gets(node_index, weight, handed_at);
-    if (batch.lease === undefined || batch.lease === 'lost') this.#leases?.begin(batch, weight);
-    else this.#leases?.end(node_index);
+    this.#leases?.add(batch, weight);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
   }

@@ -68,15 +68,17 @@ function queueOf(store: Store, id: string | null): Plan | null {
   // A copy has what the nodes of the first one were handed, too.
   const others = new Set((store.batches.get([id, 0]) ?? []).map(change => (typeof change === 'number' ? change : change.seq)));
   const own = batchesOf(store, id).filter(({ seq }) => !others.has(seq));
-  const files = Array.from(weightsOfQueue(store, id), (_, file) => file);
-  const listed = JSON.parse(listOfFiles(store, id, files, '', '').toString()) as PlannedTestFile[];
+  const all = Array.from(weightsOfQueue(store, id), (_, file) => file);
+  const listed = JSON.parse(listOfFiles(store, id, all, '', '').toString()) as PlannedTestFile[];
   const hands = listed.map((): Hand[] => []);
   for (const { node_index, handed_at: at, files: handed } of own) for (const file of handed) hands[file]!.push({ node_index, at });
   return {
     kind: 'queue',
     since: record.repeats ? (own[0]?.handed_at ?? Infinity) : record.created_at,
     handed: new Map(listed.map(({ path }, file) => [path, hands[file]!])),
-    handedOn: own.filter(isHandedOn).flatMap(({ node_index, files: lost }) => lost.map(file => ({ path: listed[file]!.path, node_index }))),
+    handedOn: own
+      .filter(isHandedOn)
+      .flatMap(({ node_index, files }) => files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: listed[file]!.path, node_index }))),
   };
 }
 
@@ -128,7 +130,7 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAg
 function warningsOf(plan: Plan | null, { recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
   const warnings: string[] = [];
   if (neverCame.length > 0) warnings.push(`${named(neverCame)} never came`);
-  if (plan && plan.handedOn.length > 0) warnings.push(`${plan.handedOn.length} test files went to other nodes because theirs were silent: ${nodesOf(plan.handedOn)}`);
+  if (plan && plan.handedOn.length > 0) warnings.push(`${plan.handedOn.length} test files went to other nodes because theirs were silent or began anew: ${nodesOf(plan.handedOn)}`);
   if (plan && recordedByOthers.length > 0) {
     warnings.push(`${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`);
   }

@@ -46,7 +46,8 @@ export async function queueForNode(context: Context, request: Request): Promise<
     for (const { seq, node_index: node, files, lease } of changed) {
       const told = { queue: open.record.name, node, batch: seq, files: files.length };
       if (lease === 'late') log.warn(told, 'a silent node came back');
-      else if (lease === 'lost') log.warn(told, node === node_index ? 'a node began anew: its batch goes to whoever asks' : 'a silent node: its batch goes to others');
+      else if (lease === 'lost') log.warn(told, 'a silent node: its batch goes to others');
+      else if (lease === 'restarted') log.warn(told, 'a node began anew: its batch goes to whoever asks');
     }
     return { value: { open, batch: handed?.batch ?? null }, changes: handed?.isNew ? [...changed, handed.batch] : changed };
   };

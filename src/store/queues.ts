@@ -80,7 +80,8 @@ export class Queues {
       return {
         record: { ...record, repeats: true, used_at: now },
         forecast: store.forecasts.get(last)!,
-        batches: batches.map(batch => ({ ...batch, delivered: true })),
+        // What a node of the copy does not ask for it does not work on.
+        batches: batches.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'ended' })),
       };
     });
   }

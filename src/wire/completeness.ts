@@ -29,7 +29,7 @@ export interface CompletenessAnswer {
   /** Still in the queue. */
   never_handed_out: { path: string }[];
   handed_out_not_recorded: HandedOut[];
-  /** From a node that was silent for too long. */
+  /** To another, from a node that was silent for too long or began anew. */
   handed_on: { path: string; node_index: number }[];
   /** By several nodes. */
   recorded_twice: { path: string; node_indexes: number[] }[];

@@ -6,13 +6,14 @@ const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 /** Files of 10 s each, and batches of one. */
 const FILES = 6;
-const LEASE = { factor: 3, graceMilliseconds: MINUTE };
 /** 3 times 10 s, and a minute. */
 const LEASE_MILLISECONDS = 90_000;
 
 /** A queue whose journal is kept, and a clock. */
 class Play {
+  /** By a clock that may be set. */
   now = NOW;
+  clockIsAhead = 0;
   readonly journal = new Map<number, Batch>();
   queue: Queue;
 
@@ -23,7 +24,11 @@ class Play {
   #newQueue(): Queue {
     const outlook = { nodeTotal: this.nodeTotal, pullCost: 0, isGuessed: false };
     const batches = [...this.journal.values()].map(batch => structuredClone(batch));
-    return new Queue(new Float64Array(FILES).fill(100_000), outlook, batches, LEASE);
+    return new Queue(new Float64Array(FILES).fill(100_000), outlook, batches, {
+      factor: 3,
+      graceMilliseconds: MINUTE,
+      uptime: () => this.now - this.clockIsAhead,
+    });
   }
 
   pull(node_index: number, given: Partial<Pull> = {}): number[] {
@@ -134,11 +139,22 @@ describe('a node that is silent beyond its lease', () => {
     expect(play.drain(1)).not.toContain(kept[0]);
   });
 
+  it('is not silent because the clock was set ahead', () => {
+    const play = new Play();
+    const kept = play.pull(0);
+    play.pull(1);
+    play.now += 1000 * LEASE_MILLISECONDS;
+    play.clockIsAhead += 1000 * LEASE_MILLISECONDS;
+    expect(play.drain(1)).not.toContain(kept[0]);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.drain(1)).toEqual(kept);
+  });
+
   it('is not to blame for a server that was away', () => {
     const play = new Play();
     const kept = play.pull(0);
-    play.readBack();
     play.now += 100 * LEASE_MILLISECONDS;
+    play.readBack();
     expect(play.drain(1)).not.toContain(kept[0]);
     play.now += LEASE_MILLISECONDS;
     expect(play.drain(1)).toEqual(kept);
@@ -186,6 +202,16 @@ describe('a node that begins anew under the same build', () => {
     const play = new Play();
     const [lost] = [play.pull(0, { starts: true }), play.pull(1)];
     expect(play.pull(0, { starts: true })).toEqual(lost);
+  });
+
+  it.each([['as it goes', false], ['read back meanwhile', true]])('may be silent then: what it had goes to another, %s', (_, isReadBack) => {
+    const play = new Play();
+    const lost = play.pull(0, { starts: true });
+    expect(play.pull(0, { starts: true })).toEqual(lost);
+    if (isReadBack) play.readBack();
+    expect(play.drain(1)).not.toContain(lost[0]);
+    play.now += LEASE_MILLISECONDS;
+    expect(play.drain(1)).toEqual(lost);
   });
 
   it.each([['as it goes', false], ['read back meanwhile', true]])('gets nothing when all was done, %s', (_, isReadBack) => {

@@ -150,7 +150,7 @@ describe('GET /builds/completeness', () => {
 
   it('tells what a silent node had, and who ran it in its place', async () => {
     const clock = new Clock();
-    const server = await startServer({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now);
+    const server = await startServer({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
     const queue = { ...TRIPLE, node_build_id: '7' };
     const lost = pathsOf(await initialise(server, manyPaths(30), queue));
     const first = pathsOf(await pull(server, { ...queue, node_index: 1 }));
@@ -162,7 +162,7 @@ describe('GET /builds/completeness', () => {
     ]);
     await ran(server, 1, [...first, ...rest]);
     const reply = await completeness(server, { node_build_id: '7' });
-    expect(reply).toMatchObject({ status: 200, json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent: node 0`] } });
+    expect(reply).toMatchObject({ status: 200, json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent or began anew: node 0`] } });
     expect(reply.json.handed_on).toEqual(lost.map(path => ({ path, node_index: 0 })));
     expect((await runBallast(['check', '--data-dir', server.dataDir])).stdout).toMatch(/^sound; /);
   });

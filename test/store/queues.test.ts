@@ -298,6 +298,20 @@ describe('a CI build without a queue of its own', () => {
     expect(sorted([...again!.files, ...restOfCopy])).toEqual(all(20));
   });
 
+  it('expects nothing of nodes that do not come to it', async () => {
+    let uptime = 0;
+    const store = temporaryStore();
+    const queues = new Queues(store, { ...ROOMY, lease: { factor: 1, graceMilliseconds: 1000, uptime: () => uptime } });
+    await create(queues, KEY);
+    const had = await pull(queues, KEY, 0);
+    await queues.settle(KEY, had!.seq, true);
+    await queues.repeat(second, BUILD, randomUUID(), NOW);
+    const first = await pull(queues, second, 1);
+    uptime = 1e9;
+    const rest = await drain(queues, second, 1, true);
+    expect(sorted([...had!.files, ...first!.files, ...rest])).toEqual(all(20));
+  });
+
   it('cannot repeat what no build had', async () => {
     const { queues } = await afterFirst();
     expect(await queues.repeat(second, 'another', randomUUID(), NOW)).toBeNull();
