@@ -143,7 +143,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     env: 'BALLAST_MAX_BODY_BYTES',
     fallback: String(32 * MIB),
     help: 'larger request bodies are answered with 413',
-    parse: whole(1024, limits.bodyBytesInFlight / 2),
+    parse: whole(1024, limits.heldBytes / 4),
   },
   queueCacheBytes: {
     flag: '--queue-cache-bytes <bytes>',

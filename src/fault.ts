@@ -36,6 +36,7 @@ export const faults = {
   methodNotAllowed: (method: string, path: string, allow: string) =>
     new Fault(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),
   bodyTooSlow: (seconds: number) => new Fault(408, [`the request body did not arrive within ${seconds} seconds`]),
+  clientLeft: () => new Fault(408, ['the client left before it was answered']),
   bodyTooLarge: (limitBytes: number) =>
     new Fault(413, [
       `the request body is larger than ${limitBytes} bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit`,

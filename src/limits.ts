@@ -24,13 +24,13 @@ export const limits = {
   headBytes: 16_384,
   /** A body may take this long, however steadily it drips. */
   bodySeconds: 30,
-  /** Bytes of all bodies that are being received or worked on at once; above it 503. */
-  bodyBytesInFlight: 536_870_912,
+  /** Bytes of all bodies being received or worked on, and of large answers being sent, at once; above it 503. Half of it for one token. */
+  heldBytes: 536_870_912,
   /** Answers above this are written in pieces as the socket takes them. */
   answerPieceBytes: 65_536,
   /** Large requests that may wait for a packing thread; above it 503. */
-  waitingJobs: 1024,
-  waitingJobsPerProject: 256,
+  waitingJobs: 4096,
+  waitingJobsPerProject: 1024,
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
 

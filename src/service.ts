@@ -68,7 +68,7 @@ export async function openService(
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const comparisons = new Comparisons(jobs);
     const context: Context = { store, queues, jobs, comparisons, log, now, publicUrl, clientVersions, tokenHeader };
-    const http = await listen({ ...config, bodySeconds: limits.bodySeconds }, request => route(context, request), log);
+    const http = await listen({ ...config, bodySeconds: limits.bodySeconds, heldBytes: limits.heldBytes }, request => route(context, request), log);
     closers.push(() => {
       comparisons.close();
       return http.drain();

@@ -1,9 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { type Fault, faults } from '../fault.js';
 import { limits } from '../limits.js';
-
-/** Bytes that all requests together hold. One process, one socket layer: one number. */
-let inFlight = 0;
+import type { HeldBytes, Holder } from './held-bytes.js';
 
 export interface BodyLimits {
   maxBytes: number;
@@ -23,6 +21,7 @@ const LEAST_PIECE = 16_384;
  */
 export class Body {
   #held = 0;
+  readonly #holder: Holder;
   #chunks: Uint8Array[] = [];
   #fault: Fault | null = null;
   #finished = false;
@@ -30,15 +29,17 @@ export class Body {
 
   constructor(
     res: HttpResponse,
-    contentLength: number | null,
+    { contentLength, token }: { contentLength: number | null; token: Holder },
     readonly limit: BodyLimits,
+    readonly held: HeldBytes,
     readonly done: Done,
   ) {
+    this.#holder = token;
     if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(faults.bodyTooLarge(limit.maxBytes));
     res.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
 
-  /** Gives the body's bytes back to the common account, and waits for no more. */
+  /** Gives the body's bytes back, and waits for no more. */
   release(): void {
     this.#stop();
     this.#drop();
@@ -49,12 +50,9 @@ export class Body {
     const { maxBytes, seconds } = this.limit;
     const { byteLength } = chunk;
     if (!this.#fault && this.#held + byteLength > maxBytes) this.#refuse(faults.bodyTooLarge(maxBytes));
-    if (!this.#fault && inFlight + byteLength > limits.bodyBytesInFlight) {
-      this.#refuse(faults.overloaded('too many large requests at once', limits.retryAfterSeconds));
-    }
     if (!this.#fault) {
-      this.#held += byteLength;
-      inFlight += byteLength;
+      if (this.held.take(this.#holder, byteLength)) this.#held += byteLength;
+      else this.#refuse(faults.overloaded('too many large requests at once', limits.retryAfterSeconds));
     }
     if (isLast) {
       this.#finish(this.#fault ?? this.#whole(chunk), true);
@@ -88,7 +86,7 @@ export class Body {
   }
 
   #drop(): void {
-    inFlight -= this.#held;
+    this.held.giveBack(this.#holder, this.#held);
     this.#held = 0;
     this.#chunks = [];
   }

@@ -1,8 +1,10 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { Fault, faults } from '../fault.js';
+import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { Body, type BodyLimits } from './body.js';
 import { type Head, type HeaderFields, readHead } from './head.js';
+import type { HeldBytes } from './held-bytes.js';
 import type { Answer, Request } from './request.js';
 import type { Traffic } from './traffic.js';
 import { type Headers, writeAnswer } from './write.js';
@@ -13,6 +15,7 @@ export interface ExchangeOptions {
   handler: Handler;
   fields: HeaderFields;
   bodyLimits: BodyLimits;
+  held: HeldBytes;
   traffic: Traffic;
   log: Logger;
 }
@@ -29,6 +32,7 @@ export class Exchange {
   #left = false;
   #ended = false;
   #answered: Answer | null = null;
+  #heldAnswer = 0;
   /** Whether the request was read to its end: only then another may follow it. */
   #wasRead = false;
 
@@ -52,7 +56,7 @@ export class Exchange {
       // request behind it in the same segment makes uWebSockets.js close the connection only while none was answered.
       setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
     } else {
-      this.#body = new Body(res, head.contentLength, options.bodyLimits, (body, whole) => this.#answer(body, whole));
+      this.#body = new Body(res, head, options.bodyLimits, options.held, (body, whole) => this.#answer(body, whole));
     }
   }
 
@@ -75,6 +79,12 @@ export class Exchange {
   }
 
   readonly #write = (answer: Answer, headers?: Headers) => {
+    this.#body?.release();
+    if (!this.#left && !this.#holds(answer)) {
+      answer.written?.(false);
+      this.#fail(faults.overloaded('too many large answers at once', limits.retryAfterSeconds));
+      return;
+    }
     this.#answered = answer;
     if (this.#left) {
       this.#end();
@@ -91,6 +101,14 @@ export class Exchange {
     writeAnswer(this.res, answer, { request, headers, closes, headOnly: method === 'HEAD', close }, this.#end);
   };
 
+  /** Takes the bytes of an answer that may have to wait for its reader. False when that is too much. */
+  #holds({ body }: Answer): boolean {
+    if (body.length <= limits.answerPieceBytes) return true;
+    if (!this.options.held.take(this.#head.token, body.length)) return false;
+    this.#heldAnswer = body.length;
+    return true;
+  }
+
   readonly #fail = (error: unknown) => {
     const { id: request, method, path } = this.#head;
     const { log } = this.options;
@@ -104,6 +122,7 @@ export class Exchange {
     if (this.#ended) return;
     this.#ended = true;
     this.#body?.release();
+    this.options.held.giveBack(this.#head.token, this.#heldAnswer);
     const { id: request, method, path } = this.#head;
     if (this.#left) this.options.log.debug({ request, method, path }, 'client left');
     this.#answered?.written?.(!this.#left);

@@ -4,6 +4,7 @@ import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { Exchange, type Handler } from './exchange.js';
 import { headerFields } from './head.js';
+import { HeldBytes } from './held-bytes.js';
 import { Traffic } from './traffic.js';
 
 export interface HttpOptions {
@@ -13,6 +14,8 @@ export interface HttpOptions {
   headerPrefixes: readonly string[];
   maxBodyBytes: number;
   bodySeconds: number;
+  /** Bytes of bodies and large answers at once, of all requests. */
+  heldBytes: number;
 }
 
 type Listening = (socket: us_listen_socket | false) => void;
@@ -40,7 +43,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const fields = headerFields(options.headerPrefixes);
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const traffic = new Traffic();
-  const exchangeOptions = { handler, fields, bodyLimits, traffic, log };
+  const exchangeOptions = { handler, fields, bodyLimits, held: new HeldBytes(options.heldBytes), traffic, log };
   const app = uws.App().any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
   // LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is
   // missing from the types.)

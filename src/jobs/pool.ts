@@ -18,6 +18,17 @@ export interface Prepared<K extends keyof Posts> {
   prepared: ReturnType<Posts[K]>;
 }
 
+/** What a client sent, and whether it is gone by now. */
+export interface Sending {
+  body: Uint8Array[];
+  hasLeft: () => boolean;
+}
+
+interface Manner {
+  hasLeft?: () => boolean;
+  transferList?: ArrayBuffer[];
+}
+
 /** Who brings the comparisons of builds, of whichever project. */
 const COMPARISONS = 'comparisons';
 
@@ -59,8 +70,11 @@ export class JobPool {
     this.#piscina.run({ kind: 'rehearse' } satisfies Task).catch((err: unknown) => this.log.debug({ err }, 'no rehearsal'));
   }
 
-  /** Prepares a POST. A null project means that the token is in the body. A small body is lent until this returns, a large one given. */
-  async post<K extends keyof Posts>(job: K, body: Uint8Array[], project: number | null): Promise<Prepared<K>> {
+  /**
+   * Prepares a POST. A null project means that the token is in the body. A small body is lent until this returns, a large one given.
+   * What a client that has left sent is not worked on.
+   */
+  async post<K extends keyof Posts>(job: K, { body, hasLeft }: Sending, project: number | null): Promise<Prepared<K>> {
     const [first] = body as [Uint8Array];
     const isSmall = body.length === 1 && first.length < limits.pooledBodyBytes;
     if (isSmall) {
@@ -76,7 +90,7 @@ export class JobPool {
     const own = isSmall ? [new Uint8Array(first)] : body;
     // A thread sees what is written; what cannot be written now counts later.
     if (job !== 'prepareSubset') await this.store.recent.save().catch(() => {});
-    return (await this.#run(project, { kind: 'post', job, body: own, project }, own.map(({ buffer }) => buffer as ArrayBuffer))) as Prepared<K>;
+    return (await this.#run(project, { kind: 'post', job, body: own, project }, { hasLeft, transferList: own.map(({ buffer }) => buffer as ArrayBuffer) })) as Prepared<K>;
   }
 
   /** Tells what was recorded of a build. */
@@ -107,11 +121,15 @@ export class JobPool {
   }
 
   /** @param owner a project; null: it is not known yet */
-  async #run(owner: number | null | typeof COMPARISONS, task: PostTask | ReadTask, transferList: ArrayBuffer[] = []): Promise<unknown> {
+  async #run(owner: number | null | typeof COMPARISONS, task: PostTask | ReadTask, { hasLeft, transferList = [] }: Manner = {}): Promise<unknown> {
     if (this.#turns.waiting >= limits.waitingJobs || this.#turns.waitingOf(owner) >= limits.waitingJobsPerProject) {
       throw faults.overloaded('too many large test suites at once', limits.retryAfterSeconds);
     }
-    const answer = (await this.#turns.run(owner, () => this.#piscina.run(task, { transferList }))) as TaskAnswer;
+    const answer = (await this.#turns.run(owner, () => {
+      // It may have waited longer than its client does.
+      if (hasLeft?.()) throw faults.clientLeft();
+      return this.#piscina.run(task, { transferList });
+    })) as TaskAnswer;
     // The thread may have seen a commit that this thread's open read transaction does not show yet.
     this.store.root.resetReadTxn();
     if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers);

@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 /** POST /build_subsets: records one run of one node. The 201 leaves when it is on disk. */
 export async function recordBuildSubset(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
-  const { project, prepared } = await jobs.post('prepareSubset', request.body, projectOfHeader(context, request));
+  const { project, prepared } = await jobs.post('prepareSubset', request, projectOfHeader(context, request));
   const { message, run } = prepared;
   const stored = await recordSubset(store, project, message, run, request.retryCount > 0, now());
   if (stored === 'retried too often') {

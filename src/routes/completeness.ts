@@ -22,7 +22,8 @@ export async function completenessOfBuild(context: Context, request: Request): P
     if (answer && (answer.status === 200 || performance.now() >= until)) return answer;
     // Only what is recorded makes it complete; what else changed is told at the end. What was refused is tried again.
     do {
-      if (comparisons.isClosing || request.hasLeft()) throw faults.stopping();
+      if (request.hasLeft()) throw faults.clientLeft();
+      if (comparisons.isClosing) throw faults.stopping();
       await comparisons.tick();
     } while (answer && recordedRuns(store, subject) === seen && performance.now() < until);
   }

@@ -16,7 +16,7 @@ import type { Context } from './context.js';
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
 export async function queueForNode(context: Context, request: Request): Promise<Answer> {
   const { store, queues, jobs, now, log } = context;
-  const { project, prepared } = await jobs.post('prepareQueue', request.body, projectOfHeader(context, request));
+  const { project, prepared } = await jobs.post('prepareQueue', request, projectOfHeader(context, request));
   const { message, key } = prepared;
   const { node_index, can_initialize_queue, fixed_queue_split } = message;
   // A pull that skips itself would be taken for the end of the queue.

@@ -8,7 +8,7 @@ import type { Context } from './context.js';
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
-  const { prepared } = await jobs.post('prepareSplit', request.body, projectOfHeader(context, request));
+  const { prepared } = await jobs.post('prepareSplit', request, projectOfHeader(context, request));
   const { message, key, plan } = prepared;
   const { node_index, node_total } = message;
   let split = findSplit(store, key);

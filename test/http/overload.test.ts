@@ -1,21 +1,36 @@
-import { describe, expect, it } from 'vitest';
+import { Piscina } from 'piscina';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { limits } from '../../src/limits.js';
 import { listed, manyPaths, readSplit, splitMessage } from '../harness/messages.js';
-import { startServer } from '../harness/server.js';
+import { type Reply, startServer } from '../harness/server.js';
+
+const TOO_MANY = 3;
 
 describe('more large suites at once than may wait', () => {
   it('are told to come back, and the server goes on', async () => {
     const server = await startServer({ workers: '1' });
-    const body = (branch: string, count: number) => {
-      const message = splitMessage({ branch, cache_read_attempt: false, test_files: listed(manyPaths(count)) });
-      return JSON.stringify(message).padEnd(70_000);
+    let goOn = () => {};
+    const held = new Promise<void>(resolve => (goOn = resolve));
+    const { run } = Piscina.prototype;
+    const busy = vi.spyOn(Piscina.prototype, 'run').mockImplementation(async function (this: Piscina, ...task) {
+      await held;
+      return run.apply(this, task) as unknown;
+    });
+    onTestFinished(() => busy.mockRestore());
+    const message = splitMessage({ cache_read_attempt: false, test_files: listed(manyPaths(5)) });
+    const body = JSON.stringify(message).padEnd(limits.pooledBodyBytes);
+    const refused: Reply[] = [];
+    const send = async () => {
+      const reply = await server.post('/v1/build_distributions/subset', body);
+      if (reply.status !== 200) refused.push(reply);
+      if (refused.length === TOO_MANY) goOn();
+      return reply.status;
     };
-    // The long ones keep the only thread busy while the short ones arrive.
-    const long = ['a', 'b', 'c'].map(branch => body(branch, 100_000));
-    const bodies = [...long, ...Array<string>(300).fill(body('d', 1))];
-    const replies = await Promise.all(bodies.map(text => server.post('/v1/build_distributions/subset', text)));
-    const refused = replies.filter(({ status }) => status !== 200);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused.length).toBeLessThan(replies.length);
+    // One is in the packing thread, and one is with it already.
+    const atOnce = 2;
+    const statuses = await Promise.all(Array.from({ length: atOnce + limits.waitingJobsPerProject + TOO_MANY }, send));
+    expect(statuses.filter(status => status === 200)).toHaveLength(atOnce + limits.waitingJobsPerProject);
+    expect(refused).toHaveLength(TOO_MANY);
     for (const reply of refused) {
       expect(reply).toMatchObject({
         status: 503,

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faults } from '../../src/fault.js';
 import type { Request } from '../../src/http/request.js';
 import type { Handler } from '../../src/http/exchange.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { openLog } from '../../src/log.js';
-import { Client } from '../harness/server.js';
+import { Client, type Reply } from '../harness/server.js';
 import { head, RawConnection } from './raw.js';
 
 interface Listening extends Client {
@@ -17,7 +17,7 @@ interface Listening extends Client {
 async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const http = await listen(
-    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, ...options },
+    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, heldBytes: 100_000_000, ...options },
     handler,
     openLog('debug', { write: line => log.push(line) }),
   );
@@ -27,6 +27,61 @@ async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}):
   onTestFinished(http.drain);
   return Object.assign(new Client(http.url, 'a-token'), { http, log });
 }
+
+describe('what requests hold at once', () => {
+  const MEGABYTE = 1_000_000;
+  const OVERLOADED = /^overloaded: too many large (requests|answers) at once; try again in 2 seconds$/;
+
+  function expectRefused(reply: Reply): void {
+    expect(reply).toMatchObject({ status: 503, json: { errors: [expect.stringMatching(OVERLOADED)] } });
+    expect(reply.headers.get('retry-after')).toBe('2');
+  }
+
+  it('is bounded, half of it for one token, and free again when they are answered', async () => {
+    let answer = () => {};
+    const answering = new Promise<void>(resolve => (answer = resolve));
+    let received = 0;
+    let arrived = () => {};
+    const server = await listenWith(
+      async () => {
+        received += 1;
+        arrived();
+        await answering;
+        return { status: 200, body: '{}' };
+      },
+      { heldBytes: 4 * MEGABYTE, maxBodyBytes: 2 * MEGABYTE },
+    );
+    const other = new Client(server.url, 'another-token');
+    const send = (client: Client) => client.post('/', 'x'.repeat(MEGABYTE));
+    const held = [send(server), send(server), send(other)];
+    while (received < held.length) await new Promise<void>(resolve => (arrived = resolve));
+    expectRefused(await send(server));
+    const last = send(other);
+    while (received < held.length + 1) await new Promise<void>(resolve => (arrived = resolve));
+    expectRefused(await send(new Client(server.url, 'a-third-token')));
+    answer();
+    expect((await Promise.all([...held, last])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await send(server)).status).toBe(200);
+  });
+
+  it('counts large answers that are not read', async () => {
+    const body = Buffer.alloc(20 * MEGABYTE, 0x20);
+    const wholes: boolean[] = [];
+    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), { heldBytes: 80 * MEGABYTE });
+    const readers = await Promise.all([0, 1].map(() => RawConnection.open(server.url)));
+    for (const reader of readers) {
+      reader.socket.pause();
+      reader.send(head('GET /', ['SERVICE-TEST-SUITE-TOKEN: a-token']));
+    }
+    let refused = await server.get('/');
+    while (refused.status === 200) refused = await server.get('/');
+    expectRefused(refused);
+    expect(wholes.at(-1)).toBe(false);
+    expect((await new Client(server.url, 'another-token').send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'another-token' }, method: 'HEAD' })).status).toBe(200);
+    for (const reader of readers) reader.leave();
+    await vi.waitFor(async () => expect((await server.send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'a-token' }, method: 'HEAD' })).status).toBe(200));
+  });
+});
 
 const SECRET = 'secret: disk /dev/sda is full';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Fault } from '../../src/fault.js';
-import { JobPool, type Prepared } from '../../src/jobs/pool.js';
+import { JobPool, type Prepared, type Sending } from '../../src/jobs/pool.js';
 import { buildDetail, recordedDistribution } from '../../src/jobs/read.js';
 import type { Posts } from '../../src/jobs/jobs.js';
 import type { ReadAnswer } from '../../src/jobs/task.js';
@@ -40,6 +40,8 @@ function bodyOf(parameters: object, where: 'here' | 'thread'): Uint8Array[] {
   const cut = bytes.findIndex(byte => byte > 0x7f) + 1;
   return [padded.slice(0, cut), padded.slice(cut, 2 * cut), padded.slice(2 * cut)];
 }
+
+const sent = (body: Uint8Array[], hasLeft = () => false): Sending => ({ body, hasLeft });
 
 const textOf = ({ body }: ReadAnswer) => Buffer.from(body as Uint8Array).toString();
 
@@ -101,8 +103,8 @@ describe('a POST that a thread prepares', () => {
       Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])),
       NOW,
     );
-    const here = await pool.post(job, bodyOf(parameters[job], 'here'), PROJECT);
-    const thread = await pool.post(job, bodyOf(parameters[job], 'thread'), PROJECT);
+    const here = await pool.post(job, sent(bodyOf(parameters[job], 'here')), PROJECT);
+    const thread = await pool.post(job, sent(bodyOf(parameters[job], 'thread')), PROJECT);
     expect(readable(thread)).toEqual(readable(here));
     expect(here.project).toBe(PROJECT);
     expect(JSON.stringify(readable(thread))).not.toContain('Some');
@@ -113,7 +115,7 @@ describe('a POST that a thread prepares', () => {
     for (let seconds = 1; seconds <= 5; seconds++) {
       await recordTimes(store, PROJECT, { [paths(1)[0]!]: seconds }, NOW + seconds);
       const results = (['here', 'thread'] as const).map(where =>
-        pool.post('prepareQueue', bodyOf(parameters.prepareQueue, where), PROJECT),
+        pool.post('prepareQueue', sent(bodyOf(parameters.prepareQueue, where)), PROJECT),
       );
       const [here, thread] = await Promise.all(results);
       expect(readable(thread!)).toEqual(readable(here!));
@@ -126,7 +128,7 @@ describe('a POST that a thread prepares', () => {
     const test_files = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
     const [body] = bodyOf({ ...parameters.prepareSplit, test_files }, 'here') as [Uint8Array];
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
-    const { prepared } = await pool.post('prepareSplit', [body], PROJECT);
+    const { prepared } = await pool.post('prepareSplit', sent([body]), PROJECT);
     expect(prepared.plan!.answers.ends.length).toBe(key.node_total);
     // Only lent: the socket's memory stays where it is.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
@@ -140,7 +142,7 @@ describe('a POST that a thread prepares', () => {
     // In memory that Node shares out, and does not let go to a thread.
     const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
     expect(body.buffer.byteLength).toBeGreaterThan(body.length);
-    const { prepared } = await pool.post('prepareQueue', [body], project);
+    const { prepared } = await pool.post('prepareQueue', sent([body]), project);
     expect(prepared.plan!.weights).toEqual(Float64Array.of(toWeight(limits.casesHere + 5)));
     expect(JSON.parse(body.toString())).toMatchObject(key);
   });
@@ -153,7 +155,7 @@ describe('a POST that a thread prepares', () => {
     const { store, pool } = openPool();
     const test_suite_token = await createToken(store, 5, NOW);
     const body = { ...parameters.prepareSplit, ...(token ?? { test_suite_token }) };
-    const results = (['here', 'thread'] as const).map(where => pool.post('prepareSplit', bodyOf(body, where), null));
+    const results = (['here', 'thread'] as const).map(where => pool.post('prepareSplit', sent(bodyOf(body, where)), null));
     if (status === 200) {
       for (const { project } of await Promise.all(results)) expect(project).toBe(5);
       return;
@@ -173,7 +175,7 @@ describe('a POST that a thread prepares', () => {
     const { pool } = openPool();
     const encode = (body: string) => new TextEncoder().encode(body);
     const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body =>
-      pool.post('prepareSubset', [encode(body)], PROJECT),
+      pool.post('prepareSubset', sent([encode(body)]), PROJECT),
     );
     const [here, thread] = await Promise.all(results.map(faultOf));
     expect(thread).toBeInstanceOf(Fault);
@@ -181,10 +183,19 @@ describe('a POST that a thread prepares', () => {
     expect(here).toMatchObject({ status });
   });
 
+  it('is not worked on when its client left before its turn came', async () => {
+    const { pool } = openPool();
+    const body = () => bodyOf(parameters.prepareSplit, 'thread');
+    const results = Array.from({ length: 10 }, (_, i) => pool.post('prepareSplit', sent(body(), () => i === 9), PROJECT));
+    const settled = await Promise.allSettled(results);
+    expect(settled.map(({ status }) => status)).toEqual([...Array<string>(9).fill('fulfilled'), 'rejected']);
+    expect(await faultOf(results[9]!)).toMatchObject({ status: 408 });
+  });
+
   it('is refused when too many wait already, and those that wait are prepared', async () => {
     const { pool } = openPool();
     const results = Array.from({ length: limits.waitingJobsPerProject + 40 }, () =>
-      pool.post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), PROJECT),
+      pool.post('prepareSplit', sent(bodyOf(parameters.prepareSplit, 'thread')), PROJECT),
     );
     const settled = await Promise.allSettled(results);
     const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as Fault] : []));
@@ -193,7 +204,7 @@ describe('a POST that a thread prepares', () => {
     for (const fault of refused) {
       expect(fault).toMatchObject({ status: 503, headers: { 'Retry-After': String(limits.retryAfterSeconds) } });
     }
-    expect((await pool.post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), PROJECT)).project).toBe(PROJECT);
+    expect((await pool.post('prepareSplit', sent(bodyOf(parameters.prepareSplit, 'thread')), PROJECT)).project).toBe(PROJECT);
   });
 });
 
