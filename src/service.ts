@@ -9,6 +9,7 @@ import { toWeight } from './plan/weight.js';
 import type { Context } from './routes/context.js';
 import { route } from './routes/table.js';
 import { SteadyClock } from './steady-clock.js';
+import { commit } from './store/commit.js';
 import { expireStep, expirePaths } from './store/expiry.js';
 import { lockFolder } from './store/lock.js';
 import { closeStore, openStore, type Store } from './store/open.js';
@@ -61,7 +62,7 @@ export async function openService(
     await jobs.warmUp();
 
     const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, uptime) });
-    const { sweep, stop } = startSweeping(store, queues, config.retentionDays, log, new SteadyClock(now, uptime));
+    const { sweep, stop } = startSweeping(store, queues, config.retentionDays, log, new SteadyClock(now, uptime, store.meta.get('known')));
     closers.push(stop);
 
     // A client that is refused stops for good: the token exists before the port does.
@@ -94,6 +95,7 @@ const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPause
 function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, clock: SteadyClock) {
   let stopping = false;
   const sweep = async (time: number) => {
+    await commit(store, () => void store.meta.put('known', clock.known));
     const before = time - retentionDays * DAY_MILLISECONDS;
     // What is written behind the expiry of its queue would stay for ever.
     await store.journal.checkpoint().catch(() => {});
@@ -109,6 +111,8 @@ function startSweeping(store: Store, queues: Queues, retentionDays: number, log:
       .finally(() => (sweeping = null));
   };
   start();
+  const daysAhead = Math.round((clock.now() - clock.known) / DAY_MILLISECONDS);
+  if (daysAhead > 0) log.warn({ days: daysAhead }, 'the clock is ahead of when this store was last served: what is deleted for its age comes after that in half the time');
   const timer = setInterval(start, limits.sweepEveryMilliseconds);
   const stop = async () => {
     stopping = true;

@@ -21,16 +21,42 @@ describe('a steady clock', () => {
     expect(clock.time()).toBe(now());
   });
 
-  it('does not follow a jump ahead, but for an hour, and is right again when the clock is', () => {
+  it('follows a jump ahead by an hour, then in half the time, and is right again when the clock is', () => {
     const { clock, pass, set, now } = clocks();
     pass(DAY);
-    const before = now();
+    const before = clock.time();
     set(200 * DAY);
     expect(clock.time()).toBe(before + HOUR);
     pass(DAY);
-    expect(clock.time()).toBe(before + DAY + HOUR);
-    set(-200 * DAY);
+    expect(clock.time()).toBe(before + 2 * DAY + HOUR);
+    for (let day = 0; day < 198; day++) {
+      pass(DAY);
+      expect(clock.time()).toBeLessThan(now());
+    }
+    pass(2 * DAY);
     expect(clock.time()).toBe(now());
+    set(300 * DAY);
+    set(-300 * DAY);
+    expect(clock.time()).toBe(now());
+  });
+
+  it('does not follow a clock that was ahead at every of many starts', () => {
+    const known = Date.UTC(2026, 0, 1);
+    let reached = known;
+    for (let start = 0; start < 100; start++) {
+      const clock = new SteadyClock(() => Date.UTC(2036, 0, 1), () => 0, reached);
+      expect(clock.time()).toBe(known + HOUR);
+      reached = clock.known;
+    }
+  });
+
+  it('is not behind for a clock that was behind at the start and set then', () => {
+    const known = Date.UTC(2026, 0, 1);
+    let now = 0;
+    const clock = new SteadyClock(() => now, () => 0, known);
+    expect(clock.time()).toBe(0);
+    now = known + HOUR / 2;
+    expect(clock.time()).toBe(now);
   });
 
   it('follows a jump back', () => {

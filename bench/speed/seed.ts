@@ -78,4 +78,8 @@ async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
     connections.close();
     await service.close();
   }
+  // As a server leaves it that runs until now.
+  const store = openStore(folder);
+  await store.meta.put('known', Date.now());
+  await closeStore(store);
 }

@@ -44,6 +44,18 @@ describe('after the retention', () => {
     expect(await seen(server)).toEqual(left);
   });
 
+  it('everything is left when the clock is far ahead of the last time that the store was served', async () => {
+    const clock = new Clock();
+    const { dataDir, close } = await withOneBuild(clock);
+    await close();
+    clock.advance({ days: 3650 });
+    const again = await startServer({ dataDir }, clock.now);
+    // After the sweep.
+    await again.close();
+    expect(again.log.map(line => JSON.parse(line) as object)).toContainEqual(expect.objectContaining({ days: 3650, level: 40 }));
+    expect(await seen(await startServer({ dataDir }, clock.now))).toEqual({ builds: 1, last: 1, split: true, queue: true });
+  });
+
   it('a split and a queue that were used since are left: no build loses them while it runs', async () => {
     const clock = new Clock();
     const server = await withOneBuild(clock);
