@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { exitOnSignals } from './belongings.js';
 import { estimating } from './estimating.js';
+import { number, whole } from './flags.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
 import { print, record, type Result } from './results.js';
@@ -21,13 +22,7 @@ import { readHistories, readSuites } from './suites.js';
 
 exitOnSignals();
 
-const number = (check: (value: number) => boolean, complaint: string) => (text: string) => {
-  const value = Number(text);
-  if (text.trim() === '' || !check(value)) throw new InvalidArgumentError(complaint);
-  return value;
-};
 const positive = number(value => value > 0 && value <= 86_400, 'It must be more than 0.');
-const whole = number(value => Number.isInteger(value) && value > 0 && value <= 1e8, 'It must be a whole number above 0.');
 
 const program = new Command('npm run bench --')
   .description(

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { exitOnSignals, temporaryFolder } from '../bench/belongings.js';
-import { headers, type Server, startServer, TOKEN } from '../bench/requests/processes.js';
+import { whole } from '../bench/flags.js';
+import { headers, startServer, TOKEN } from '../bench/requests/processes.js';
 import { randomOf } from '../bench/suites.js';
-import { problemsIn } from './problems.js';
+import { answerOf } from './answer.js';
+import { type Build, expectComplete, play, suite } from './builds.js';
+import { mustBeNone, problemsIn } from './problems.js';
+import { Broken, holding, must } from './promises.js';
 
 /**
  * Sends a server requests that are wrong in every way that chance finds (bytes, JSON, headers, the order of calls), while builds
@@ -18,19 +22,11 @@ interface Options {
   connections: number;
 }
 
-const whole = (text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 100_000_000) throw new InvalidArgumentError('It must be a whole number above 0.');
-  return value;
-};
-
 const ANSWER_MILLISECONDS = 20_000;
 /** The chances that a request's JSON, its bytes, its head are changed. */
 const WRONG_JSON = 0.7;
 const WRONG_BYTES = 0.1;
 const WRONG_HEAD = 0.3;
-
-class Broken extends Error {}
 
 type Random = () => number;
 const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
@@ -185,29 +181,11 @@ function isWhole(text: string, method: string): boolean {
   return method === 'HEAD' || (length !== undefined && text.length >= end + 4 + Number(length));
 }
 
-/** A build as it should be, among all that; throws when it is not complete. */
-async function playSane(server: Server, name: string): Promise<void> {
-  const paths = Array.from({ length: 40 }, (_, i) => `sane/${i}_spec.rb`);
-  const build = { commit_hash: name, branch: 'sane', node_total: 2, node_build_id: '1' };
-  const post = async (path: string, body: object) => {
-    const response = await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-    const text = await response.text();
-    if (!response.ok) throw new Broken(`${path} of a build as it should be was answered with ${response.status}: ${text}`);
-    return text === '' ? null : (JSON.parse(text) as { test_files: { path: string }[] });
-  };
-  const nodes = [0, 1].map(async node_index => {
-    const ask = (phase: object) => post('/v1/queues/queue', { ...build, node_index, batch_uuid: randomUUID(), ...phase });
-    const ran: string[] = [];
-    let reply = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, test_files: paths.map(path => ({ path })) });
-    for (; reply!.test_files.length > 0; reply = await ask({ can_initialize_queue: false, attempt_connect_to_queue: false })) {
-      ran.push(...reply!.test_files.map(({ path }) => path));
-    }
-    await post('/v1/build_subsets', { ...build, node_index, test_files: ran.map(path => ({ path, time_execution: 1 })) });
-    return ran;
-  });
-  const handed = (await Promise.all(nodes)).flat().sort();
-  if (handed.join() !== paths.sort().join()) throw new Broken(`of the build ${name} not every file was handed out once: ${handed.join()}`);
-  await server.get(`/v1/builds/completeness?commit_hash=${name}&branch=sane&node_total=2&node_build_id=1`);
+/** A build as it should be, among all that. */
+async function playSane(url: string, commit_hash: string): Promise<void> {
+  const build: Build = { key: { commit_hash, branch: 'sane', node_total: 2 }, mode: 'queue', files: suite('sane', 40) };
+  await play((path, body) => answerOf(url, path, body), build);
+  await expectComplete(path => answerOf(url, path), build);
 }
 
 async function fuzz({ requests, seed, connections }: Options): Promise<void> {
@@ -226,14 +204,13 @@ async function fuzz({ requests, seed, connections }: Options): Promise<void> {
   });
   let builds = 0;
   const playing = (async () => {
-    do await playSane(server, `sane-${builds++}`);
+    do await playSane(server.url, `sane-${builds++}`);
     while (sent < requests);
   })();
   await Promise.all([...senders, playing]);
-  if (server.child.exitCode !== null || server.child.signalCode !== null) throw new Broken('the server ended');
+  must(server.child.exitCode === null && server.child.signalCode === null, 'the server ended');
   await server.stop();
-  const problems = await problemsIn(server.dataDir);
-  if (problems.length > 0) throw new Broken(`the store is not sound: ${problems.slice(0, 5).join('; ')}`);
+  mustBeNone(await problemsIn(server.dataDir));
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const answers = [...statuses].sort().map(([status, count]) => `${count} x ${status}`);
   process.stdout.write(`${sent} requests (seed ${seed}): ${answers.join(', ')}; ${builds} builds beside them whole; store sound\n`);
@@ -245,12 +222,5 @@ const program = new Command('npm run fuzz --')
   .option('--requests <number>', 'how many', whole, 100_000)
   .option('--seed <number>', 'of what is sent', whole, 1)
   .option('--connections <number>', 'at the same time', whole, 16)
-  .action(async (options: Options) => {
-    try {
-      await fuzz(options);
-    } catch (error) {
-      process.stderr.write(`\nfuzz: ${error instanceof Broken ? error.message : String((error as Error).stack)}\n`);
-      process.exit(1);
-    }
-  });
+  .action(holding('fuzz', fuzz));
 await program.parseAsync();

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import Table from 'cli-table3';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { number } from '../bench/flags.js';
 import { parseConfig } from '../src/config.js';
 import { limits } from '../src/limits.js';
 import { openLog } from '../src/log.js';
@@ -45,23 +46,16 @@ interface NodeResult {
   seconds: number;
 }
 
-const wholeFrom1 = (text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > limits.nodesPerBuild) {
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${limits.nodesPerBuild}.`);
-  }
-  return value;
-};
-const notNegative = (text: string) => {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('It must be a number of seconds, 0 or more.');
-  return value;
-};
+const nodes = number(
+  value => Number.isInteger(value) && value >= 1 && value <= limits.nodesPerBuild,
+  `It must be a whole number from 1 to ${limits.nodesPerBuild}.`,
+);
+const notNegative = number(value => value >= 0, 'It must be a number of seconds, 0 or more.');
 
 const program = new Command('npm run replay --')
   .description('Record timings as a build, then split them in regular mode and in queue mode, and show how even it is.')
   .argument('<file>', 'JSON: {"timings": {path: seconds}} or {path: seconds}')
-  .option('--nodes <number>', 'parallel CI nodes', wholeFrom1, 8)
+  .option('--nodes <number>', 'parallel CI nodes', nodes, 8)
   .option('--pull-cost <seconds>', 'what a simulated node loses at each pull from the queue', notNegative, 2)
   .option('--url <url>', 'a running server, such as http://127.0.0.1:8080; without it one is started for this run')
   .option('--token <token>', 'test-suite token for --url')

@@ -22,6 +22,8 @@ export const headers = {
 
 export interface ServerOptions {
   nodeArgs?: readonly string[];
+  /** A command that runs the server in its turn; `child` is then its process. */
+  under?: readonly string[];
   /** More flags of `serve`. */
   flags?: readonly string[];
   /** Kept after `stop`; without it the server has a folder of its own, which is gone then. */
@@ -56,13 +58,14 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
 }
 
 /** The real program. */
-export async function startServer({ nodeArgs = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
+export async function startServer({ nodeArgs = [], under = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
   const probe = isWatched ? ['--import', new URL('../speed/probe.js', import.meta.url).href] : [];
   const serve = [fileOf('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
+  const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...probe, ...serve];
   const from = performance.now();
   const child = own(
-    spawn(process.execPath, [...nodeArgs, ...probe, ...serve], {
+    spawn(command!, args, {
       env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
       stdio: ['ignore', 'pipe', 'inherit', ...(isWatched ? (['ipc'] as const) : [])],
     }),
@@ -117,7 +120,7 @@ export async function ask<Answer>(child: ChildProcess, question: object): Promis
   return given.answer;
 }
 
-/** A program of bench/ that answers each message with one: see answering.ts. */
+/** A program, named from bench/ on, that answers each message with one: see answering.ts. */
 export class Helper<Question extends object, Answer> {
   readonly child: ChildProcess;
 

@@ -1,0 +1,11 @@
+import { InvalidArgumentError } from 'commander';
+
+/** Parsers of flags, for commander. */
+
+export const number = (check: (value: number) => boolean, complaint: string) => (text: string) => {
+  const value = Number(text);
+  if (text.trim() === '' || !check(value)) throw new InvalidArgumentError(complaint);
+  return value;
+};
+
+export const whole = number(value => Number.isInteger(value) && value > 0 && value <= 1e8, 'It must be a whole number above 0.');

@@ -1,0 +1,65 @@
+import { type Build, type Post, SPLIT } from '../builds.js';
+import { must } from '../promises.js';
+
+interface Entry {
+  path: string;
+  body: Parameters<Post>[1];
+  sentAt: number;
+  answer: { at: number; reply: unknown } | null;
+}
+
+/** What nodes sent and were answered, and when: milliseconds since 1970, finer than the clock of Date. */
+export class NodeLog {
+  readonly #byNode = new Map<string, Entry[]>();
+  readonly #begins = new Map<string, number>();
+  /** From the first request to the last answer. */
+  from = Infinity;
+  until = -Infinity;
+
+  /** Sends, and notes it. */
+  noting(send: Post): Post {
+    return async (path, body) => {
+      const entry: Entry = { path, body, sentAt: now(), answer: null };
+      const entries = this.#byNode.get(nodeOf(body));
+      if (entries) entries.push(entry);
+      else this.#byNode.set(nodeOf(body), [entry]);
+      if (!this.#begins.has(body.commit_hash)) this.#begins.set(body.commit_hash, entry.sentAt);
+      this.from = Math.min(this.from, entry.sentAt);
+      const reply: unknown = await send(path, body);
+      entry.answer = { at: now(), reply };
+      this.until = Math.max(this.until, entry.answer.at);
+      return reply;
+    };
+  }
+
+  /** Whether a node of the build had sent anything by then. */
+  hadBegun({ key }: Build, at: number): boolean {
+    return (this.#begins.get(key.commit_hash) ?? Infinity) <= at;
+  }
+
+  /**
+   * For nodes that go on where they were at a time: what was answered by then is known, and now and then asked for again; what was
+   * under way is sent once more; the rest is sent.
+   */
+  goingOn(at: number, send: (path: string, body: object, attempt: number) => Promise<unknown>, isAskedAgain: () => boolean): Post {
+    const positions = new Map<string, number>();
+    return async (path, body) => {
+      const node = nodeOf(body);
+      const position = positions.get(node) ?? 0;
+      positions.set(node, position + 1);
+      const entry = this.#byNode.get(node)?.[position];
+      if (!entry || entry.sentAt > at) return send(path, body, 0);
+      must(entry.path === path, `node ${node} went on with ${path} instead of ${entry.path}`);
+      if (!entry.answer || entry.answer.at > at) return send(path, entry.body, 1);
+      const { reply } = entry.answer;
+      if ((path === SPLIT || entry.body.batch_uuid !== undefined) && isAskedAgain()) {
+        const again = await send(path, entry.body, 1);
+        must(JSON.stringify(again) === JSON.stringify(reply), `${path} answered node ${node} otherwise than before`);
+      }
+      return reply;
+    };
+  }
+}
+
+const nodeOf = ({ commit_hash, node_index }: { commit_hash: string; node_index: number }) => `${node_index} of ${commit_hash}`;
+const now = () => performance.timeOrigin + performance.now();
