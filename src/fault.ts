@@ -27,11 +27,8 @@ export const faults = {
   pathUnknown: (method: string, path: string) =>
     new Fault(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
   // Not 404: newer clients take a 404 for an outage and run every test without saying so.
-  versionUnknown: () =>
-    new Fault(422, [
-      'this server speaks version 1 of the API; use clients that post to /v1 (of the JavaScript clients: ' +
-        'jest and cypress up to 9, vitest up to 0.3; of the Ruby client: versions below 10)',
-    ]),
+  versionUnknown: (path: string) =>
+    new Fault(422, [`this server has no ${path}: of version 2 of the API it has /v2/queues/queue, and the rest is version 1; use a client that needs no more`]),
   buildNotFound: () => new Fault(404, ['Could not find Build']),
   methodNotAllowed: (method: string, path: string, allow: string) =>
     new Fault(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),

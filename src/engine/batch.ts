@@ -15,6 +15,8 @@ export interface Batch {
   again: boolean;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
+  /** Which of its files failed, when its node told that it ran it; missing: it did not tell, or its client cannot. */
+  failed?: number[];
   /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
   delivered: boolean;
   /**
@@ -34,6 +36,8 @@ export interface Pull {
   starts: boolean;
   /** It starts, and wants the last split again (fixed_queue_split). */
   wantsLastSplit: boolean;
+  /** Its client tells what it ran: a run that starts gets first what its node has not run, or not without a failure. */
+  acknowledges?: boolean;
   /** The node's recorded subset since this queue began. */
   recordedSubset: string | null;
   /** Whether the client has closed its connection since it asked. */

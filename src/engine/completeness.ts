@@ -1,9 +1,12 @@
 import { fileOf } from '../plan/times/test-case.js';
 
-/** A node that a file was handed to, and when in milliseconds since 1970; null: beforehand. */
+/** A node that a file was handed to. */
 export interface Hand {
   node_index: number;
+  /** Milliseconds since 1970; null: beforehand. */
   at: number | null;
+  /** It told that it ran the file, as newer clients do. */
+  ran: boolean;
 }
 
 /** What was to be run: the files of a split or queue, each with whom it was handed to; nobody: it is still to be had. */
@@ -17,11 +20,15 @@ export interface Run {
   seconds: Float64Array;
 }
 
+export type FileOfNode = Omit<Hand, 'ran'> & { path: string };
+
 export interface Comparison {
   /** Files that count as recorded. */
   recorded: number;
   neverHandedOut: string[];
-  notRecorded: (Hand & { path: string })[];
+  notRecorded: FileOfNode[];
+  /** But the node told that it ran it. */
+  ranNotRecorded: FileOfNode[];
   /** Nodes that recorded a run of nothing after one of something: retried, they were given nothing to run. */
   ranNothingAgain: number[];
   /** By several nodes. */
@@ -48,17 +55,20 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number)
   }
   const isRecorded = recordedIn(handed, nodesOf);
   const neverHandedOut: string[] = [];
-  const notRecorded: (Hand & { path: string })[] = [];
+  const notRecorded: FileOfNode[] = [];
+  const ranNotRecorded: FileOfNode[] = [];
   for (const [path, hands] of handed) {
     if (isRecorded(path)) continue;
-    if (hands.length === 0) neverHandedOut.push(path);
     // The last one is who should have run it.
-    else notRecorded.push({ path, ...hands.at(-1)! });
+    const hand = hands.findLast(({ ran }) => ran) ?? hands.at(-1);
+    if (!hand) neverHandedOut.push(path);
+    else (hand.ran ? ranNotRecorded : notRecorded).push({ path, node_index: hand.node_index, at: hand.at });
   }
   return {
-    recorded: handed.size - neverHandedOut.length - notRecorded.length,
+    recorded: handed.size - neverHandedOut.length - notRecorded.length - ranNotRecorded.length,
     neverHandedOut,
     notRecorded,
+    ranNotRecorded,
     ranNothingAgain: ranNothingAgain(runs),
     recordedTwice: [...nodesOf].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
     recordedByOthers: recordedByOthers(handed, nodesOf),

@@ -2,17 +2,8 @@ import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
 import { Untaken } from '../plan/queue/untaken.js';
 import { type Batch, isGivenUp, type Pull } from './batch.js';
 import { type Lease, Leases } from './leases.js';
+import { Node } from './node.js';
 import { Pace } from './pace.js';
-
-interface Node {
-  /** In the order of handing, over all runs. */
-  readonly batches: Batch[];
-  /** Its pulls that are being answered. */
-  readonly answering: { batch: Batch; hasLeft: () => boolean }[];
-  readonly byUuid: Map<string, Batch>;
-  /** Runs whose last pull left them with nothing: sent again, it has nothing to repeat. */
-  readonly emptyHanded: Set<string>;
-}
 
 /**
  * One queue: what is left and what every node was handed. Pure: the caller journals what changed.
@@ -29,8 +20,6 @@ export class Queue {
   readonly #leases: Leases | null;
   /** What is to be journaled beside what a pull returns. */
   #changed: Batch[] = [];
-  /** Batches read back from the journal that may not have reached their node. */
-  readonly #doubtful = new Set<Batch>();
   #nextSeq = 0;
 
   /**
@@ -52,12 +41,7 @@ export class Queue {
       this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
       this.#add(batch);
     }
-    for (const { batches } of this.#nodes.values()) {
-      for (const batch of batches) {
-        const last = batches.findLast(({ run }) => run === batch.run) === batch;
-        if (last && !batch.delivered && batch.batch_uuid === null) this.#doubtful.add(batch);
-      }
-    }
+    for (const node of this.#nodes.values()) node.doubt();
   }
 
   /** Whether answers with batches are on their way. */
@@ -76,11 +60,11 @@ export class Queue {
   /** The node's next batch, `isNew` when it is to be journaled; null at the end. The caller reports `delivered` or `undelivered`. */
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
-    const before = this.#handedBefore(node, request);
+    const before = node.handedBefore(request);
     this.#hear(request, before !== null);
     if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
-    const all = request.wantsLastSplit ? [...new Set(node.batches.flatMap(batch => batch.files))] : [];
+    const all = node.handedAgain(request);
     const again = all.length > 0;
     const last = node.batches.at(-1);
     if (again && last?.again && last.run === request.run && last.build_subset_id === request.recordedSubset) {
@@ -91,7 +75,7 @@ export class Queue {
     // A copy has no room for more.
     const files = again ? all : this.#takeFor(request.node_index, now).slice();
     if (files.length === 0) {
-      node.emptyHanded.add(request.run);
+      node.getsNothing(request.run);
       return null;
     }
     const batch: Batch = {
@@ -108,7 +92,6 @@ export class Queue {
       build_subset_id: again ? request.recordedSubset : null,
       delivered: false,
     };
-    node.emptyHanded.delete(request.run);
     this.#add(batch);
     return { batch: this.#answer(node, batch, request), isNew: true };
   }
@@ -120,7 +103,7 @@ export class Queue {
     this.#endAnswer(batch, true);
     const renew = !batch.delivered && batch.batch_uuid === null;
     batch.delivered = true;
-    this.#doubtful.delete(batch);
+    this.#node(batch.node_index).trust(batch);
     return renew ? batch : null;
   }
 
@@ -131,10 +114,7 @@ export class Queue {
   undelivered(seq: number): boolean {
     const batch = this.#bySeq.get(seq);
     if (!batch || this.#endAnswer(batch, false) > 0 || batch.delivered) return false;
-    const { batches, byUuid, emptyHanded } = this.#node(batch.node_index);
-    batches.splice(batches.lastIndexOf(batch), 1);
-    if (batch.batch_uuid !== null) byUuid.delete(batch.batch_uuid);
-    emptyHanded.add(batch.run);
+    this.#node(batch.node_index).remove(batch);
     this.#bySeq.delete(seq);
     this.#pace.missed(batch.node_index);
     if (this.#leases?.of(batch.node_index) === batch) this.#leases.end(batch.node_index);
@@ -149,6 +129,14 @@ export class Queue {
     return changed;
   }
 
+  /** A node ran a batch, and these files of it failed. Returns the batch when it is to be journaled again. */
+  acknowledge(node: number, seq: number, failed: (batch: Batch) => number[]): Batch | null {
+    const batch = this.#bySeq.get(seq);
+    if (batch?.node_index !== node || batch.failed) return null;
+    batch.failed = failed(batch);
+    return batch;
+  }
+
   /** A node begins anew, and takes nothing yet: what it had is not done. */
   begins(node: number): void {
     const own = this.#leases?.of(node);
@@ -157,20 +145,22 @@ export class Queue {
   }
 
   /** A node asks: it is there, and has done what it had unless it asks for that again. Others may be silent for too long. */
-  #hear({ node_index, starts, wantsLastSplit }: Pull, isRepeated: boolean): void {
+  #hear({ node_index, starts, wantsLastSplit, acknowledges }: Pull, isRepeated: boolean): void {
     const leases = this.#leases;
     if (!leases) return;
+    // What it had it gets again.
+    const resumes = wantsLastSplit || (starts && acknowledges === true);
     leases.hear(node_index);
     const own = leases.of(node_index);
-    if (own && !isRepeated && starts && !wantsLastSplit) this.#giveUp(own, 'restarted');
-    else if (own?.lease === 'lost' && !isRepeated && !wantsLastSplit) {
+    if (own && !isRepeated && starts && !resumes) this.#giveUp(own, 'restarted');
+    else if (own?.lease === 'lost' && !isRepeated && !resumes) {
       // Whoever asks for more has run it; whoever asks for it again may never get it.
       own.lease = 'late';
       this.#untaken.takeBack(own.files);
       this.#changed.push(own);
     }
     if (own && !isRepeated) leases.end(node_index);
-    for (const batch of leases.takeOverdue(node => this.#node(node).answering.length > 0)) this.#giveUp(batch, 'lost');
+    for (const batch of leases.takeOverdue(node => this.#node(node).isAnswering)) this.#giveUp(batch, 'lost');
     if (own && !isRepeated && own.lease === undefined && this.#untaken.left === 0) {
       // No further batch will tell that this one is done.
       own.lease = 'ended';
@@ -186,19 +176,6 @@ export class Queue {
     this.#changed.push(batch);
   }
 
-  /** The batch that this request, sent again, was answered with before. */
-  #handedBefore({ batches, answering, byUuid, emptyHanded }: Node, { batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
-    if (batch_uuid !== null) return byUuid.get(batch_uuid) ?? null;
-    const last = batches.findLast(batch => batch.run === run);
-    // A first request that wants the last split gets all that the node had, the last batch included.
-    if (!last || (wantsLastSplit && !last.again)) return null;
-    if (this.#doubtful.delete(last)) return last;
-    // The node closed the connection on which its last answer would come, and asks again on another.
-    const answers = answering.filter(({ batch }) => batch === last);
-    if (answers.length > 0 && answers.every(({ hasLeft }) => hasLeft())) return last;
-    return isRetry && !emptyHanded.has(run) ? last : null;
-  }
-
   #takeFor(node: number, now: number): number[] {
     const { left } = this.#untaken;
     return left === 0 ? [] : this.#untaken.take(batchWeight(this.#pace.claim(node, left, now), this.outlook));
@@ -206,10 +183,8 @@ export class Queue {
 
   /** A batch that was handed out, now or before the queue was read back. */
   #add(batch: Batch): void {
-    const { node_index, files, handed_at, batch_uuid } = batch;
-    const { batches, byUuid } = this.#node(node_index);
-    batches.push(batch);
-    if (batch_uuid !== null) byUuid.set(batch_uuid, batch);
+    const { node_index, files, handed_at } = batch;
+    this.#node(node_index).add(batch);
     const weight = files.reduce((sum, file) => sum + this.weights[file]!, 0);
     this.#pace.gets(node_index, weight, handed_at);
     this.#leases?.add(batch, weight);
@@ -219,24 +194,21 @@ export class Queue {
 
   #node(index: number): Node {
     let node = this.#nodes.get(index);
-    if (!node) this.#nodes.set(index, (node = { batches: [], answering: [], byUuid: new Map(), emptyHanded: new Set() }));
+    if (!node) this.#nodes.set(index, (node = new Node()));
     return node;
   }
 
-  #answer({ answering }: Node, batch: Batch, { hasLeft }: Pull): Batch {
+  #answer(node: Node, batch: Batch, { hasLeft }: Pull): Batch {
     this.#answers += 1;
-    answering.push({ batch, hasLeft });
+    node.answer(batch, hasLeft);
     return batch;
   }
 
-  /** One answer with the batch was written, or its client left. Returns how many others still bring it. */
+  /** Returns how many other answers still bring the batch. */
   #endAnswer(batch: Batch, written: boolean): number {
-    const { answering } = this.#node(batch.node_index);
-    const answers = answering.filter(answer => answer.batch === batch);
-    const ended = answers.find(({ hasLeft }) => hasLeft() !== written) ?? answers[0];
-    if (!ended) return 0;
-    answering.splice(answering.indexOf(ended), 1);
+    const others = this.#node(batch.node_index).endAnswer(batch, written);
+    if (others === null) return 0;
     this.#answers -= 1;
-    return answers.length - 1;
+    return others;
   }
 }

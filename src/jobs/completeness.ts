@@ -21,6 +21,8 @@ export interface CompletenessSubject {
 /** What the nodes of a build were given to run. */
 interface Plan {
   kind: 'queue' | 'split';
+  /** A node that is run again is given what it did not run, or not without a failure; so maybe nothing. */
+  acknowledges: boolean;
   /** What was recorded from then on counts. */
   since: Millis;
   handed: Handed;
@@ -56,9 +58,9 @@ function splitOf(store: Store, key: string): Plan | null {
     // Not unknown: an older plan must not answer for it.
     if (!answer) throw faults.expiredMeanwhile('split');
     const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
-    for (const { path } of test_files) handed.set(path, [{ node_index, at: null }]);
+    for (const { path } of test_files) handed.set(path, [{ node_index, at: null, ran: false }]);
   }
-  return { kind: 'split', since: split.created_at, handed, handedOn: [] };
+  return { kind: 'split', acknowledges: false, since: split.created_at, handed, handedOn: [] };
 }
 
 function queueOf(store: Store, id: string | null): Plan | null {
@@ -71,9 +73,10 @@ function queueOf(store: Store, id: string | null): Plan | null {
   const all = Array.from(weightsOfQueue(store, id), (_, file) => file);
   const listed = JSON.parse(listOfFiles(store, id, all, '', '').toString()) as PlannedTestFile[];
   const hands = listed.map((): Hand[] => []);
-  for (const { node_index, handed_at: at, files: handed } of own) for (const file of handed) hands[file]!.push({ node_index, at });
+  for (const { node_index, handed_at: at, files, failed } of own) for (const file of files) hands[file]!.push({ node_index, at, ran: failed !== undefined });
   return {
     kind: 'queue',
+    acknowledges: record.acknowledges === true,
     since: record.repeats ? (own[0]?.handed_at ?? Infinity) : record.created_at,
     handed: new Map(listed.map(({ path }, file) => [path, hands[file]!])),
     handedOn: own
@@ -83,7 +86,7 @@ function queueOf(store: Store, id: string | null): Plan | null {
 }
 
 function toAnswer(plan: Plan | null, compared: Comparison, runs: number): CompletenessAnswer {
-  const { recorded, neverHandedOut, notRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = compared;
+  const { recorded, neverHandedOut, notRecorded, ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = compared;
   const test_files = plan?.handed.size ?? 0;
   const errors = errorsOf(plan, compared, runs);
   return {
@@ -95,6 +98,7 @@ function toAnswer(plan: Plan | null, compared: Comparison, runs: number): Comple
     warnings: warningsOf(plan, compared),
     never_handed_out: cut(neverHandedOut).map(path => ({ path })),
     handed_out_not_recorded: cut(notRecorded).map(({ path, node_index, at }) => ({ path, node_index, handed_out_at: at === null ? null : new Date(at).toISOString() })),
+    ran_not_recorded: cut(ranNotRecorded).map(({ path, node_index }) => ({ path, node_index })),
     handed_on: cut(plan?.handedOn ?? []),
     recorded_twice: cut(recordedTwice).map(({ path, nodes }) => ({ path, node_indexes: cut(nodes) })),
     recorded_not_handed_out: plan ? cut(recordedByOthers) : [],
@@ -121,14 +125,15 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAg
   if (neverHandedOut.length > 0) {
     errors.push(`${neverHandedOut.length} ${of} never handed out: no node pulled until the queue was empty; retry a node`);
   }
-  if (ranNothingAgain.length > 0) {
+  if (ranNothingAgain.length > 0 && !plan.acknowledges) {
     errors.push(`${named(ranNothingAgain)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`);
   }
   return errors;
 }
 
-function warningsOf(plan: Plan | null, { recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
+function warningsOf(plan: Plan | null, { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
   const warnings: string[] = [];
+  if (ranNotRecorded.length > 0) warnings.push(`${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`);
   if (neverCame.length > 0) warnings.push(`${named(neverCame)} never came`);
   if (plan && plan.handedOn.length > 0) warnings.push(`${plan.handedOn.length} test files went to other nodes because theirs were silent or began anew: ${nodesOf(plan.handedOn)}`);
   if (plan && recordedByOthers.length > 0) {

@@ -1,9 +1,9 @@
-import { prepareQueue, prepareSplit, prepareSubset } from './prepare.js';
+import { prepareQueue, prepareSplit, prepareSubset, prepareTestQueue } from './prepare.js';
 import { completeness } from './completeness.js';
 import { buildDetail, recordedDistribution } from './read.js';
 
 /** The jobs: what a POST takes before anything is changed, and answers that grow with the suite. */
-export const posts = { prepareSubset, prepareSplit, prepareQueue };
+export const posts = { prepareSubset, prepareSplit, prepareQueue, prepareTestQueue };
 export const reads = { buildDetail, recordedDistribution, completeness };
 
 export type Posts = typeof posts;

@@ -80,8 +80,8 @@ export class JobPool {
     if (isSmall) {
       const sent = decodeBody(first);
       const known = project ?? authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
-      const test_files = sent['test_files'];
-      if (!Array.isArray(test_files) || test_files.length < limits.pooledTestFiles) {
+      const files = sent['test_files'] ?? sent['paths'];
+      if (!Array.isArray(files) || files.length < limits.pooledTestFiles) {
         const prepared = this.#prepareHere(job, sent, known);
         if (prepared) return { project: known, prepared };
       }

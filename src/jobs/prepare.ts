@@ -14,10 +14,11 @@ import { knownTimes } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
-import { type People, separatePeople } from '../wire/people.js';
+import { type KeptPeople, type People, separatePeople } from '../wire/people.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
 import { type CutText, toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
+import { type TestQueueMessage, toTestQueueMessage } from '../wire/test-queue.js';
 import { distinctPaths, type PlannedTestFile } from '../wire/test-file.js';
 
 /**
@@ -86,12 +87,7 @@ export interface PreparedQueue {
   plan: QueuePlan | null;
 }
 
-export function prepareQueue(
-  store: Store,
-  sent: Sent,
-  project: number,
-  { pullCost, isPooled }: PrepareOptions,
-): PreparedQueue {
+export function prepareQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedQueue {
   const whole = toQueueMessage(sent);
   const key = queueKey(project, whole, whole.node_build_id);
   // Nearly every request: nothing is taken apart for it.
@@ -99,23 +95,39 @@ export function prepareQueue(
   const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
   if (message.fixed_queue_split && findLastQueue(store, buildIdKey(project, message))) return { message, key, plan: null };
-  const paths = distinctPaths(test_files);
-  const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), QUEUE_PERCENTILE);
+  return { message, key, plan: planQueue(store, distinctPaths(test_files), { project, people, ...message }, options) };
+}
+
+export interface PreparedTestQueue {
+  message: Omit<TestQueueMessage, 'paths' | keyof People>;
+  key: string;
+  /** Null when this request starts no queue, or there is one already. */
+  plan: QueuePlan | null;
+}
+
+export function prepareTestQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedTestQueue {
+  const whole = toTestQueueMessage(sent);
+  const key = queueKey(project, whole, whole.test_queue_id);
+  if (!initializes(whole) || findQueue(store, key)) return { message: whole, key, plan: null };
+  const { rest, people } = separatePeople(whole);
+  const { paths = [], ...message } = rest;
+  return { message, key, plan: planQueue(store, [...new Set(paths)], { project, people, ...message }, options) };
+}
+
+interface Suite {
+  project: number;
+  branch: string;
+  node_total: number;
+  people: KeptPeople;
+}
+
+function planQueue(store: Store, paths: string[], suite: Suite, { pullCost, isPooled }: PrepareOptions): QueuePlan {
+  const { project, branch, node_total: nodeTotal, people } = suite;
+  const files = estimate(paths, knownTimes(store, project, branch, paths, isPooled), QUEUE_PERCENTILE);
   const { seconds, weights } = files;
-  const { node_total: nodeTotal } = message;
   const isGuessed = unknownFiles(seconds) > seconds.length / 2;
   const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
-  return {
-    message,
-    key,
-    plan: {
-      people,
-      blocks: toBlocks(toJson(files)),
-      weights,
-      guessed: isGuessed,
-      forecast: forecast(files, nodeTotal, expectation),
-    },
-  };
+  return { people, blocks: toBlocks(toJson(files)), weights, guessed: isGuessed, forecast: forecast(files, nodeTotal, expectation) };
 }
 
 /** Each file as it is answered, behind a comma. */

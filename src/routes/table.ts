@@ -8,6 +8,7 @@ import { healthy, ready } from './health.js';
 import { lastDistribution } from './last-distribution.js';
 import { queueForNode } from './queue.js';
 import { splitForNode } from './split.js';
+import { testQueueForNode } from './test-queue.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
 
@@ -17,6 +18,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/build_distributions/subset': { POST: splitForNode },
   '/v1/build_distributions/last': { GET: lastDistribution },
   '/v1/queues/queue': { POST: queueForNode },
+  '/v2/queues/queue': { POST: testQueueForNode },
   '/v1/builds': { GET: pageOfBuilds },
   '/v1/builds/completeness': { GET: completenessOfBuild },
   '/v1/builds/:id': { GET: buildById },
@@ -35,7 +37,7 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     if (id !== '') methods = routes.get('/v1/builds/:id');
   }
   if (!methods) {
-    if (path.startsWith('/v2/')) throw faults.versionUnknown();
+    if (path.startsWith('/v2/')) throw faults.versionUnknown(path);
     throw faults.pathUnknown(request.method, path);
   }
   const method = request.method === 'HEAD' ? 'GET' : request.method;

@@ -5,6 +5,8 @@
 const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   node_total: toInteger,
   node_index: toInteger,
+  batch_index: toInteger,
+  batch_id: toInteger,
   page: toInteger,
   wait: toInteger,
   fixed_test_suite_split: toBoolean,
@@ -15,6 +17,7 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   skip_pull: toBoolean,
   ci_build_id: toId,
   node_build_id: toId,
+  test_queue_id: toId,
 };
 
 /** Parameters as they were sent. */

@@ -29,6 +29,8 @@ export interface CompletenessAnswer {
   /** Still in the queue. */
   never_handed_out: { path: string }[];
   handed_out_not_recorded: HandedOut[];
+  /** But its node told that it ran it, and was gone before it recorded. */
+  ran_not_recorded: { path: string; node_index: number }[];
   /** To another, from a node that was silent for too long or began anew. */
   handed_on: { path: string; node_index: number }[];
   /** By several nodes. */

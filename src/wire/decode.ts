@@ -23,7 +23,7 @@ export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): Sent
     throw faults.notJson('it must be an object with the parameters');
   }
   const sent = value as Record<string, unknown>;
-  for (const name of ['ci_build_id', 'node_build_id']) {
+  for (const name of ['ci_build_id', 'node_build_id', 'test_queue_id']) {
     // JSON.parse rounds integers beyond 2^53, and the ids of two builds could become the same.
     if (Number.isInteger(sent[name]) && !Number.isSafeInteger(sent[name])) sent[name] = digitsOf(name, text) ?? sent[name];
   }

@@ -7,7 +7,7 @@ const AT = 1000;
 const handedTo = (nodes: Record<string, readonly string[]>) => {
   const handed = new Map<string, Hand[]>();
   for (const [node, paths] of Object.entries(nodes)) {
-    for (const path of paths) handed.set(path, node === 'null' ? [] : [{ node_index: Number(node), at: AT }]);
+    for (const path of paths) handed.set(path, node === 'null' ? [] : [{ node_index: Number(node), at: AT, ran: false }]);
   }
   return handed;
 };
@@ -16,6 +16,7 @@ const ran = (node_index: number, ...paths: string[]) => ({ node_index, paths, se
 const COMPLETE = {
   neverHandedOut: [],
   notRecorded: [],
+  ranNotRecorded: [],
   ranNothingAgain: [],
   recordedTwice: [],
   recordedByOthers: [],
@@ -38,8 +39,13 @@ describe('what was handed out, compared with what was recorded', () => {
   });
 
   it('names what a node was handed and did not record, the last one of several', () => {
-    const handed = new Map([['a', [{ node_index: 0, at: 1 }, { node_index: 2, at: 2 }]]]);
+    const handed = new Map([['a', [{ node_index: 0, at: 1, ran: false }, { node_index: 2, at: 2, ran: false }]]]);
     expect(compare(handed, [], 3)).toEqual({ ...COMPLETE, recorded: 0, notRecorded: [{ path: 'a', node_index: 2, at: 2 }], neverCame: [1] });
+  });
+
+  it('tells apart what a node told to have run, whoever had it later', () => {
+    const handed = new Map([['a', [{ node_index: 0, at: 1, ran: true }, { node_index: 2, at: 2, ran: false }]]]);
+    expect(compare(handed, [], 3)).toEqual({ ...COMPLETE, recorded: 0, ranNotRecorded: [{ path: 'a', node_index: 0, at: 1 }], neverCame: [1] });
   });
 
   it('counts a file that another node recorded, and names that node', () => {
@@ -89,7 +95,7 @@ describe('what was handed out, compared with what was recorded', () => {
   });
 
   it('does not count a node of a split as come before it recorded', () => {
-    const handed = new Map([['a', [{ node_index: 0, at: null }]]]);
+    const handed = new Map([['a', [{ node_index: 0, at: null, ran: false }]]]);
     expect(compare(handed, [], 1)).toMatchObject({ neverCame: [0], notRecorded: [{ path: 'a', node_index: 0, at: null }] });
   });
 
@@ -101,7 +107,7 @@ describe('what was handed out, compared with what was recorded', () => {
         const runs = [0, 1, 2, 3].map(node_index => ({ node_index, paths: [] as string[] }));
         for (const [i, path] of paths.entries()) {
           const { node, lost } = fates[i % fates.length]!;
-          handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT }]);
+          handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false }]);
           if (lost === 'nothing') runs[node]!.paths.push(path);
         }
         const of = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);

@@ -70,6 +70,16 @@ const parameters: { [K in keyof Posts]: object } = {
     batch_uuid: 'u-1',
     test_files: [...listed(400), ...listed(3)],
   },
+  prepareTestQueue: {
+    ...key,
+    ...person,
+    test_queue_id: 17,
+    node_uuid: 'n-1',
+    batch_index: '0',
+    can_initialize_queue: true,
+    attempt_connect_to_queue: false,
+    paths: [...paths(400), ...paths(3)],
+  },
 };
 
 const isSegments = (value: unknown): value is Segments =>

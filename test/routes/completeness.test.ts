@@ -1,22 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JobPool } from '../../src/jobs/pool.js';
-import { drain, initialise, manyPaths, pathsOf, pull, readSplit, record, startSplit, timed } from '../harness/messages.js';
-import { type Client, Clock, type Reply, startServer } from '../harness/server.js';
+import { completeness, ran } from '../harness/completeness.js';
+import { drain, initialise, manyPaths, pathsOf, pull, readSplit, startSplit, triple } from '../harness/messages.js';
+import { Clock, startServer } from '../harness/server.js';
 import { runBallast } from '../harness/process.js';
 import { SharedServer } from './shared-server.js';
 
 const shared = new SharedServer();
-
-const TRIPLE = { commit_hash: 'abc', branch: 'main', node_total: 2 };
-
-function completeness(client: Client, more: Record<string, string | number> = {}): Promise<Reply> {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...TRIPLE, ...more })) query.set(name, String(value));
-  return client.get(`/v1/builds/completeness?${query.toString()}`);
-}
-
-const ran = (client: Client, node_index: number, paths: readonly string[], more: object = {}) =>
-  record(client, { ...TRIPLE, node_index, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))), ...more });
 
 const listed = (paths: readonly string[]) => paths.map(path => ({ path }));
 
@@ -29,6 +19,7 @@ const COMPLETE = {
   handed_on: [],
   recorded_twice: [],
   recorded_not_handed_out: [],
+  ran_not_recorded: [],
   recorded_without_time: [],
   nodes_never_came: [],
 };
@@ -37,7 +28,7 @@ describe('GET /builds/completeness', () => {
   it('of a queue is 409 until every file was handed out and recorded, then 200', async () => {
     const server = await shared.project();
     const paths = manyPaths(40);
-    const queue = { ...TRIPLE, node_build_id: '7' };
+    const queue = { ...triple, node_build_id: '7' };
     const ask = () => completeness(server, { node_build_id: '7' });
     const first = pathsOf(await initialise(server, paths, queue));
     const rest = paths.filter(path => !first.includes(path));
@@ -80,7 +71,7 @@ describe('GET /builds/completeness', () => {
   it('of a split is 409 until every node recorded its files', async () => {
     const server = await shared.project();
     const paths = manyPaths(9);
-    const nodes = [pathsOf(await startSplit(server, paths, TRIPLE)), pathsOf(await readSplit(server, { ...TRIPLE, node_index: 1 }))] as const;
+    const nodes = [pathsOf(await startSplit(server, paths, triple)), pathsOf(await readSplit(server, { ...triple, node_index: 1 }))] as const;
     await ran(server, 0, nodes[0]);
     expect(await completeness(server, { ci_build_id: '100' })).toMatchObject({
       status: 409,
@@ -101,7 +92,7 @@ describe('GET /builds/completeness', () => {
   it('of a split of its own for each CI build looks at that, and at no other', async () => {
     const server = await shared.project();
     for (const ci_build_id of ['1', '2']) {
-      await startSplit(server, [`${ci_build_id}_spec.rb`], { ...TRIPLE, fixed_test_suite_split: false, ci_build_id });
+      await startSplit(server, [`${ci_build_id}_spec.rb`], { ...triple, fixed_test_suite_split: false, ci_build_id });
     }
     await ran(server, 0, ['1_spec.rb']);
     expect((await completeness(server, { ci_build_id: '1' })).status).toBe(200);
@@ -110,8 +101,8 @@ describe('GET /builds/completeness', () => {
 
   it('tells of a node in fallback, and of what ran twice', async () => {
     const server = await shared.project();
-    const first = pathsOf(await initialise(server, manyPaths(20), TRIPLE));
-    const rest = await drain(server, TRIPLE);
+    const first = pathsOf(await initialise(server, manyPaths(20), triple));
+    const rest = await drain(server, triple);
     await ran(server, 0, [...first, ...rest]);
     await ran(server, 1, [rest[0]!, 'unheard_of_spec.rb']);
     expect(await completeness(server)).toMatchObject({
@@ -133,7 +124,7 @@ describe('GET /builds/completeness', () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const paths = manyPaths(30);
-    const [one, two] = [{ ...TRIPLE, node_build_id: 'one' }, { ...TRIPLE, node_build_id: 'two' }];
+    const [one, two] = [{ ...triple, node_build_id: 'one' }, { ...triple, node_build_id: 'two' }];
     await initialise(server, paths, { ...one, skip_pull: true });
     await ran(server, 0, await drain(server, one));
     expect((await completeness(server, { node_build_id: 'one' })).status).toBe(200);
@@ -151,7 +142,7 @@ describe('GET /builds/completeness', () => {
   it('tells what a silent node had, and who ran it in its place', async () => {
     const clock = new Clock();
     const server = await startServer({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
-    const queue = { ...TRIPLE, node_build_id: '7' };
+    const queue = { ...triple, node_build_id: '7' };
     const lost = pathsOf(await initialise(server, manyPaths(30), queue));
     const first = pathsOf(await pull(server, { ...queue, node_index: 1 }));
     clock.advance({ seconds: 3600 });
@@ -169,7 +160,7 @@ describe('GET /builds/completeness', () => {
 
   it('waits for stragglers', async () => {
     const server = await shared.project();
-    const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...TRIPLE, node_total: 1 }));
+    const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...triple, node_total: 1 }));
     const waiting = completeness(server, { node_total: 1, wait: 60 });
     await ran(server, 0, paths, { node_total: 1 });
     expect(await waiting).toMatchObject({ status: 200, json: COMPLETE });
@@ -177,7 +168,7 @@ describe('GET /builds/completeness', () => {
 
   it('answers many who wait with few comparisons', async () => {
     const server = await startServer();
-    const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...TRIPLE, node_total: 1 }));
+    const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...triple, node_total: 1 }));
     const comparing = vi.spyOn(JobPool.prototype, 'completeness');
     onTestFinished(() => comparing.mockRestore());
     const waiting = Array.from({ length: 300 }, () => completeness(server, { node_total: 1, wait: 60 }));
@@ -190,25 +181,25 @@ describe('GET /builds/completeness', () => {
   it('tells at the end of the wait what is so then', async () => {
     const server = await shared.project();
     const waiting = completeness(server, { wait: 1 });
-    const first = pathsOf(await initialise(server, manyPaths(5), TRIPLE));
+    const first = pathsOf(await initialise(server, manyPaths(5), triple));
     expect(await waiting).toMatchObject({ status: 409, json: { kind: 'queue', handed_out_not_recorded: expect.any(Array) as unknown } });
     expect((await completeness(server)).json.handed_out_not_recorded).toHaveLength(first.length);
   });
 
   it('of nodes that were run again and given nothing is 409', async () => {
     const server = await shared.project();
-    const paths = pathsOf(await initialise(server, ['a_spec.rb'], { ...TRIPLE, node_total: 1, node_build_id: '7' }));
+    const paths = pathsOf(await initialise(server, ['a_spec.rb'], { ...triple, node_total: 1, node_build_id: '7' }));
     const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
     await ran(server, 0, paths, { node_total: 1 });
     expect((await ask()).status).toBe(200);
-    expect(pathsOf(await initialise(server, ['a_spec.rb'], { ...TRIPLE, node_total: 1, node_build_id: '7' }))).toEqual([]);
+    expect(pathsOf(await initialise(server, ['a_spec.rb'], { ...triple, node_total: 1, node_build_id: '7' }))).toEqual([]);
     await ran(server, 0, [], { node_total: 1 });
     expect(await ask()).toMatchObject({ status: 409, json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] } });
   });
 
   it('tells who waits to ask again when the server stops', async () => {
     const server = await startServer();
-    await startSplit(server, ['a_spec.rb'], TRIPLE);
+    await startSplit(server, ['a_spec.rb'], triple);
     const waiting = completeness(server, { wait: 900 });
     // Its turn comes before that of the signal.
     await server.get('/healthz');
@@ -229,7 +220,7 @@ describe('GET /builds/completeness', () => {
 
   it('is of the project of its token', async () => {
     const [ours, theirs] = [await shared.project(), await shared.project()];
-    await startSplit(ours, ['a_spec.rb'], TRIPLE);
+    await startSplit(ours, ['a_spec.rb'], triple);
     expect((await completeness(theirs)).json.kind).toBeNull();
     expect((await completeness(ours)).json.kind).toBe('split');
   });
@@ -245,7 +236,7 @@ describe('GET /builds/completeness', () => {
 
   it('names the first of a thousand missing files, and counts all', async () => {
     const server = await shared.project();
-    await startSplit(server, manyPaths(1200), TRIPLE);
+    await startSplit(server, manyPaths(1200), triple);
     const { status, json } = await completeness(server);
     expect([status, json.test_files, json.handed_out_not_recorded.length]).toEqual([409, 1200, 1000]);
     expect(json.errors[0]).toMatch(/^1200 of 1200 test files were handed out and not recorded, to nodes 0, 1: /);

@@ -35,11 +35,11 @@ describe('a request that no endpoint takes', () => {
     expect(reply.headers.get('allow')).toBe(allow);
   });
 
-  it('for the next version of the API is told which clients fit, and not by a 404', async () => {
-    const reply = await server.post('/v2/queues/queue', {});
+  it('for what version 2 of the API has besides is told so, and not by a 404', async () => {
+    const reply = await server.post('/v2/paths', {});
     expect(reply.status).toBe(422);
     expect(reply.json.errors).toHaveLength(1);
-    expect(reply.json.errors[0]).toContain('this server speaks version 1 of the API');
+    expect(reply.json.errors[0]).toContain('of version 2 of the API it has /v2/queues/queue');
   });
 
   it('is found when an endpoint configured with a trailing slash doubles it', async () => {

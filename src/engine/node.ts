@@ -1,0 +1,94 @@
+import { type Batch, isGivenUp, type Pull } from './batch.js';
+
+/** What one node of a queue was handed, and what it gets again. */
+export class Node {
+  /** In the order of handing, over all runs. */
+  readonly batches: Batch[] = [];
+  /** Its pulls that are being answered. */
+  readonly #answering: { batch: Batch; hasLeft: () => boolean }[] = [];
+  readonly #byUuid = new Map<string, Batch>();
+  /** Runs whose last pull left them with nothing: sent again, it has nothing to repeat. */
+  readonly #emptyHanded = new Set<string>();
+  /** Batches read back from the journal that may not have reached it. */
+  #doubtful: Set<Batch> | null = null;
+
+  get isAnswering(): boolean {
+    return this.#answering.length > 0;
+  }
+
+  add(batch: Batch): void {
+    this.batches.push(batch);
+    if (batch.batch_uuid !== null) this.#byUuid.set(batch.batch_uuid, batch);
+    this.#emptyHanded.delete(batch.run);
+  }
+
+  /** It never got the batch. */
+  remove(batch: Batch): void {
+    this.batches.splice(this.batches.lastIndexOf(batch), 1);
+    if (batch.batch_uuid !== null) this.#byUuid.delete(batch.batch_uuid);
+    this.#emptyHanded.add(batch.run);
+  }
+
+  getsNothing(run: string): void {
+    this.#emptyHanded.add(run);
+  }
+
+  /** All that was added was read back from the journal. */
+  doubt(): void {
+    for (const batch of this.batches) {
+      const last = this.batches.findLast(({ run }) => run === batch.run) === batch;
+      if (last && !batch.delivered && batch.batch_uuid === null) (this.#doubtful ??= new Set()).add(batch);
+    }
+  }
+
+  /** It has the batch. */
+  trust(batch: Batch): void {
+    this.#doubtful?.delete(batch);
+  }
+
+  /** The batch that this request, sent again, was answered with before. */
+  handedBefore({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
+    if (batch_uuid !== null) return this.#byUuid.get(batch_uuid) ?? null;
+    const last = this.batches.findLast(batch => batch.run === run);
+    // A first request that wants the last split gets all that the node had, the last batch included.
+    if (!last || (wantsLastSplit && !last.again)) return null;
+    if (this.#doubtful?.delete(last)) return last;
+    // The node closed the connection on which its last answer would come, and asks again on another.
+    const answers = this.#answering.filter(({ batch }) => batch === last);
+    if (answers.length > 0 && answers.every(({ hasLeft }) => hasLeft())) return last;
+    return isRetry && !this.#emptyHanded.has(run) ? last : null;
+  }
+
+  /** The files that a run which starts gets again of what the node had. */
+  handedAgain({ starts, acknowledges, wantsLastSplit, run }: Pull): number[] {
+    if (wantsLastSplit) return [...new Set(this.batches.flatMap(batch => batch.files))];
+    return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished() : [];
+  }
+
+  answer(batch: Batch, hasLeft: () => boolean): void {
+    this.#answering.push({ batch, hasLeft });
+  }
+
+  /** One answer with the batch was written, or its client left. Returns how many others still bring it, null when none did. */
+  endAnswer(batch: Batch, written: boolean): number | null {
+    const answers = this.#answering.filter(answer => answer.batch === batch);
+    const ended = answers.find(({ hasLeft }) => hasLeft() !== written) ?? answers[0];
+    if (!ended) return null;
+    this.#answering.splice(this.#answering.indexOf(ended), 1);
+    return answers.length - 1;
+  }
+
+  /** What it did not tell to have run, or ran with a failure the last time. */
+  #unfinished(): number[] {
+    const files = new Set<number>();
+    for (const batch of this.batches) {
+      // Those are for others to have.
+      if (isGivenUp(batch)) continue;
+      for (const file of batch.files) {
+        if (batch.failed?.includes(file) ?? true) files.add(file);
+        else files.delete(file);
+      }
+    }
+    return [...files];
+  }
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type { Batch, Pull } from '../engine/batch.js';
+import type { Answer } from '../http/request.js';
+import { buildIdKey } from '../store/builds.js';
+import type { OpenQueue, Verdict } from '../store/open-queue.js';
+import type { QueuePlan } from '../store/queues.js';
+import type { QueueRecord } from '../store/records.js';
+import type { BuildKey } from '../wire/build-key.js';
+import type { Context } from './context.js';
+
+/** What a request took from its queue. */
+export interface Handed {
+  open: OpenQueue;
+  /** Null: there is none for the node. */
+  batch: Batch | null;
+}
+
+/** Pulls from a queue. What changed besides is kept, too, and logged. */
+export function handOut({ log }: Context, open: OpenQueue, pull: Pull, at: number): Verdict<Handed> {
+  const handed = open.queue.pull(pull, at);
+  const changes: Batch[] = [];
+  for (const batch of open.queue.takeChanged()) {
+    changes.push(batch);
+    const { seq, node_index: node, files, lease } = batch;
+    const told = { queue: open.record.name, node, batch: seq, files: files.length };
+    if (lease === 'late') log.warn(told, 'a silent node came back');
+    else if (lease === 'lost') log.warn(told, 'a silent node: its batch goes to others');
+    else if (lease === 'restarted') log.warn(told, 'a node began anew: its batch goes to whoever asks');
+  }
+  if (handed?.isNew) changes.push(handed.batch);
+  return { value: { open, batch: handed?.batch ?? null }, changes };
+}
+
+/** The answer that brings a batch: whether it was written decides who has that. */
+export function bringing({ queues, log }: Context, key: string, { seq }: Batch, body: () => Answer['body']): Answer {
+  const written = (ok: boolean) => {
+    queues.settle(key, seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
+  };
+  try {
+    return { status: 200, body: body(), written };
+  } catch (error) {
+    written(false);
+    throw error;
+  }
+}
+
+/** Makes a queue, unless another node did. */
+export function makeQueue(
+  { queues }: Context,
+  project: number,
+  key: string,
+  build: BuildKey,
+  plan: QueuePlan,
+  at: number,
+  kind: Pick<QueueRecord, 'acknowledges'> = {},
+): Promise<{ isNew: boolean }> {
+  const { guessed, people } = plan;
+  const { node_total } = build;
+  const times = { created_at: at, used_at: at };
+  return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, ...kind, people, ...times, build: buildIdKey(project, build) }, plan);
+}
+
+/** The code by which clients know that they are to send their test files. */
+export const connectFailed = {
+  message: 'There is no queue for this build yet: send the test files to initialise it.',
+  code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
+};

@@ -1,0 +1,40 @@
+import typia, { type tags } from 'typia';
+import type { limits } from '../limits.js';
+import type { NodeKey } from './build-key.js';
+import { nodeIndexInTotal } from './build-subset.js';
+import { coerce, type Sent } from './coerce.js';
+import { accept, required } from './complaint.js';
+import type { People } from './people.js';
+import { initializes } from './queue.js';
+import type { TestFileList } from './test-file.js';
+import type { Path, Text } from './text.js';
+
+type Count = number & tags.Type<'int64'> & tags.Minimum<0>;
+
+/** POST /v2/queues/queue: a pull tells what became of the batch before. */
+export interface TestQueueMessage extends NodeKey, People {
+  can_initialize_queue: boolean;
+  attempt_connect_to_queue: boolean;
+  /** The same for all nodes of a CI run, and when some of them are run again. */
+  test_queue_id: Text;
+  /** Of the client's process. */
+  node_uuid: Text;
+  /** Counted by the process: the same again asks for the same batch again. */
+  batch_index: Count;
+  /** All test files, where it initialises. */
+  paths?: TestFileList<Path>;
+  /** The batch that it ran, and which of its files failed. */
+  batch_id?: Count;
+  failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;
+}
+
+const names = typia.misc.literals<keyof TestQueueMessage>();
+const validate = typia.createValidate<TestQueueMessage>();
+
+export function toTestQueueMessage(sent: Sent): TestQueueMessage {
+  return accept(validate(coerce(sent, names)), message => {
+    const complaints = nodeIndexInTotal(message);
+    if (initializes(message) && !message.paths?.length) complaints['paths'] = [required];
+    return complaints;
+  });
+}

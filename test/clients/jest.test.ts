@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { completeness } from '../harness/completeness.js';
+import { sorted } from '../harness/messages.js';
+import { type Client, startServer } from '../harness/server.js';
+import { JestProject, type NodeRun } from './jest-project.js';
+
+const NODES = 2;
+const build = { commit_hash: 'c0ffee2', branch: 'main', node_total: NODES };
+
+/** The variables of a node. */
+function nodeOf(node: number, more: Record<string, string> = {}): Record<string, string> {
+  return {
+    KNAPSACK_PRO_COMMIT_HASH: build.commit_hash,
+    KNAPSACK_PRO_BRANCH: build.branch,
+    KNAPSACK_PRO_CI_NODE_TOTAL: String(NODES),
+    KNAPSACK_PRO_CI_NODE_INDEX: String(node),
+    ...more,
+  };
+}
+
+/** That a node ran by what the server said, and not on its own. */
+function expectServed({ printed }: NodeRun): void {
+  expect(printed).not.toMatch(/fallback|ERROR|TypeError/i);
+}
+
+async function recorded(server: Client): Promise<string[]> {
+  const [{ id }] = (await server.get('/v1/builds')).json.data;
+  const { build_subsets } = (await server.get(`/v1/builds/${id}`)).json;
+  return build_subsets.flatMap((subset: any) => subset.test_files.map(({ path }: any) => path));
+}
+
+describe('@knapsack-pro/jest 10, which tells what it ran', () => {
+  const CLIENT = '@knapsack-pro/jest';
+  const ID = { KNAPSACK_PRO_TEST_QUEUE_ID: '7' };
+
+  it('runs each file once, and a node that is run again runs what failed', { timeout: 60_000 }, async () => {
+    const [server, project] = [await startServer(), new JestProject(6)];
+    const failing = { ...ID, FAILING: project.files[0]! };
+    const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, failing))));
+    nodes.forEach(expectServed);
+    expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files);
+    expect(sorted(await recorded(server))).toEqual(project.files);
+    const red = nodes.findIndex(({ ran }) => ran.includes(project.files[0]!));
+    expect(nodes.map(({ code }) => code)).toEqual([0, 1].map(node => (node === red ? 1 : 0)));
+
+    const again = await project.run(CLIENT, server, nodeOf(red, ID));
+    expectServed(again);
+    expect(again).toMatchObject({ code: 0, ran: [project.files[0]!] });
+    const green = await project.run(CLIENT, server, nodeOf(1 - red, ID));
+    expect(green).toMatchObject({ code: 0, ran: [] });
+    expect(await completeness(server, { ...build, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 6 } });
+  });
+});
+
+describe('@knapsack-pro/jest 9', () => {
+  const CLIENT = 'knapsack-pro-jest-9';
+  const ID = { KNAPSACK_PRO_CI_NODE_BUILD_ID: '7' };
+
+  it('runs each file once, and a node that is run again with a fixed split runs what it had', { timeout: 60_000 }, async () => {
+    const [server, project] = [await startServer(), new JestProject(6)];
+    const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' }))));
+    nodes.forEach(expectServed);
+    expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
+    expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files);
+    expect(sorted(await recorded(server))).toEqual(project.files);
+
+    const again = await project.run(CLIENT, server, nodeOf(0, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'true', KNAPSACK_PRO_CI_NODE_RETRY_COUNT: '1' }));
+    expectServed(again);
+    expect(again.code).toBe(0);
+    expect(sorted(again.ran)).toEqual(sorted(nodes[0]!.ran));
+    expect(await completeness(server, { ...build, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 6 } });
+  });
+});

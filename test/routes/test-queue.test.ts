@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { completeness, ran as record } from '../harness/completeness.js';
+import { type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
+import { type Client, type Reply, startServer } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+const all = manyPaths(40);
+
+/** A process of a client that tells what it ran. */
+class Process {
+  readonly node_uuid = randomUUID();
+  #index = 0;
+  #batch: number | null = null;
+
+  constructor(
+    readonly client: Client,
+    readonly node_index: number,
+    readonly build: Fields = {},
+  ) {}
+
+  send(more: Fields, headers: Record<string, string> = {}): Promise<Reply> {
+    const { client, node_index, node_uuid } = this;
+    return client.post('/v2/queues/queue', { ...triple, node_index, node_uuid, test_queue_id: '100', user_seat: 'Jo** Do*', ...this.build, ...more }, headers);
+  }
+
+  connect(): Promise<Reply> {
+    return this.send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0 });
+  }
+
+  initialise(paths: readonly string[]): Promise<Reply> {
+    return this.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths });
+  }
+
+  /** As clients start: they send their files only when there is no queue. */
+  async start(paths: readonly string[]): Promise<string[]> {
+    let reply = await this.connect();
+    if (reply.json.code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED') reply = await this.initialise(paths);
+    return this.#take(reply);
+  }
+
+  /** The next batch, when the last one was run. */
+  async next(failed_paths: readonly string[] = []): Promise<string[]> {
+    this.#index += 1;
+    return this.#take(await this.pull(failed_paths));
+  }
+
+  /** The request for the next batch, as it is sent and sent again. */
+  pull(failed_paths: readonly string[] = []): Promise<Reply> {
+    return this.send({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#index, batch_id: this.#batch, failed_paths });
+  }
+
+  async drain(): Promise<string[]> {
+    const paths: string[] = [];
+    for (let batch = await this.next(); batch.length > 0; batch = await this.next()) paths.push(...batch);
+    return paths;
+  }
+
+  #take(reply: Reply): string[] {
+    expect(reply).toMatchObject({ status: 200, json: { paths: expect.any(Array) as unknown } });
+    this.#batch = reply.json.batch_id;
+    expect(this.#batch === null).toBe(reply.json.paths.length === 0);
+    return reply.json.paths;
+  }
+}
+
+describe('a queue for clients that tell what they ran', () => {
+  it('is made by the first that sends its files, and hands each of them out once', async () => {
+    const server = await shared.project();
+    const nodes = [0, 1].map(node => new Process(server, node));
+    expect((await nodes[0]!.connect()).json).toMatchObject({ code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED' });
+    const first = await Promise.all(nodes.map(node => node.start([...all, all[0]!])));
+    const rest = [await nodes[0]!.drain(), await nodes[1]!.drain()];
+    expect(sorted([...first, ...rest].flat())).toEqual(all);
+  });
+
+  it('gives the same batch to the same request', async () => {
+    const node = new Process(await shared.project(), 0);
+    const first = await node.start(all);
+    expect((await node.connect()).json.paths).toEqual(first);
+    const second = await node.next();
+    expect(second).not.toEqual(first);
+    expect((await node.pull()).json.paths).toEqual(second);
+  });
+
+  it('ends for who comes when all was handed out, and where there is none', async () => {
+    const server = await shared.project();
+    const node = new Process(server, 0);
+    await node.start(all);
+    await node.drain();
+    expect((await new Process(server, 1).connect()).json).toEqual({ paths: [], batch_id: null });
+    expect((await new Process(server, 1, { test_queue_id: 'unknown' }).pull()).json).toEqual({ paths: [], batch_id: null });
+  });
+
+  it('is the one of older clients, where a build has both', async () => {
+    const server = await shared.project();
+    const [first, second] = [pathsOf(await initialise(server, all)), await new Process(server, 1).start(all)];
+    const rest = pathsOf(await pull(server));
+    expect(rest.length).toBeGreaterThan(0);
+    expect(new Set([...first, ...second, ...rest]).size).toBe(first.length + second.length + rest.length);
+  });
+});
+
+describe('a node that is run again', () => {
+  /** Node 0 ran two batches, a file of the first failed, and took a third; then its process was gone. */
+  async function afterDeath(server: Client) {
+    const node = new Process(server, 0);
+    const batches = [await node.start(all)];
+    const failed = batches[0]![0]!;
+    batches.push(await node.next([failed]), await node.next());
+    return { failed, batches };
+  }
+
+  it('gets first what failed and what it did not tell to have run, then what is left', async () => {
+    const server = await shared.project();
+    const { failed, batches } = await afterDeath(server);
+    const again = new Process(server, 0);
+    expect(await again.start(all)).toEqual([failed, ...batches[2]!]);
+    const rest = await again.drain();
+    expect(sorted([...batches.flat(), ...rest])).toEqual(all);
+    // It was green: a third run has nothing to do.
+    expect(await new Process(server, 0).start(all)).toEqual([]);
+  });
+
+  it('gets it after a restart of the server, too', async () => {
+    const server = await startServer();
+    const { failed, batches } = await afterDeath(server);
+    await server.close();
+    const restarted = await startServer({ dataDir: server.dataDir });
+    expect(await new Process(restarted, 0).start(all)).toEqual([failed, ...batches[2]!]);
+  });
+
+  it('gets again what failed again, and all of the batch when it names another file as failed', async () => {
+    const server = await shared.project();
+    const { failed, batches } = await afterDeath(server);
+    const again = new Process(server, 0);
+    const had = await again.start(all);
+    const rest = [await again.next([failed])];
+    rest.push(await again.next(['./something else']));
+    expect(await new Process(server, 0).start(all)).toEqual([failed, ...rest[0]!, ...rest[1]!]);
+    expect(had).toEqual([failed, ...batches[2]!]);
+  });
+
+  it('takes nothing from a node that runs', async () => {
+    const server = await shared.project();
+    const other = new Process(server, 1);
+    const [{ batches }, taken] = [await afterDeath(server), await other.start(all)];
+    const again = new Process(server, 0);
+    const had = await again.start(all);
+    const rest = [...(await other.drain()), ...(await again.drain())];
+    expect(sorted(new Set([...batches.flat(), ...had, ...taken, ...rest]))).toEqual(all);
+    expect(taken.filter(path => had.includes(path))).toEqual([]);
+  });
+});
+
+describe('what is wrong with it', () => {
+  it('is told by parameter', async () => {
+    const reply = await shared.post('/v2/queues/queue', { ...triple, node_index: 5, can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: -1, failed_paths: 'a' });
+    expect(reply).toMatchObject({
+      status: 422,
+      json: {
+        errors: [
+          {
+            node_index: ['must be less than or equal to 1'],
+            node_uuid: ['parameter is required'],
+            test_queue_id: ['parameter is required'],
+            batch_index: ['must be greater than or equal to 0'],
+            failed_paths: ['is not an array'],
+            paths: ['parameter is required'],
+          },
+        ],
+      },
+    });
+  });
+
+  it('is told by position in the list', async () => {
+    const node = new Process(await shared.project(), 0);
+    expect(await node.initialise(['a_spec.rb', 'a', 5 as never])).toMatchObject({
+      status: 422,
+      json: { errors: [{ paths: [{ 1: ['is too short (minimum is 3 characters)'] }, { 2: ['is not a string'] }] }] },
+    });
+  });
+
+  it('changes nothing when a batch is told that the node never had', async () => {
+    const server = await shared.project();
+    const [node, other] = [new Process(server, 0), new Process(server, 1)];
+    const first = await node.start(all);
+    const had = await other.send({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: 1, batch_id: 0, failed_paths: [] });
+    expect(had.json.paths.length).toBeGreaterThan(0);
+    expect(await new Process(server, 0).start(all)).toEqual(first);
+  });
+});
+
+describe('whether every file was run', () => {
+  it('is told by the nodes, where one was gone before it recorded', async () => {
+    const server = await shared.project();
+    const node = new Process(server, 0);
+    const first = await node.start(all);
+    const second = await node.next();
+    const again = new Process(server, 0);
+    const rest = [...(await again.start(all)), ...(await again.drain())];
+    expect(sorted([...first, ...rest])).toEqual(all);
+    expect(rest).toEqual(expect.arrayContaining(second));
+    await record(server, 0, rest);
+    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({
+      status: 200,
+      json: { recorded: rest.length, ran_not_recorded: first.map(path => ({ path, node_index: 0 })) },
+    });
+  });
+
+  it('is not doubted when a green node was run again', async () => {
+    const server = await shared.project();
+    const node = new Process(server, 0);
+    await record(server, 0, [...(await node.start(all)), ...(await node.drain())]);
+    expect(await new Process(server, 0).start(all)).toEqual([]);
+    await record(server, 0, []);
+    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
+  });
+});
