@@ -7,7 +7,7 @@ export interface Batch {
   run: string;
   batch_uuid: string | null;
   handed_at: number;
-  /** Indices into the queue's test files. */
+  /** Indices into the queue's test files. None: the node came again, and nothing was left for it. */
   files: number[];
   /** The node's first request: what it had before is nothing that it works on now. */
   starts: boolean;

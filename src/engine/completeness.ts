@@ -15,9 +15,18 @@ export type Handed = ReadonlyMap<string, readonly Hand[]>;
 /** What a node recorded at once; of a node in the order of recording. */
 export interface Run {
   node_index: number;
+  /** Milliseconds since 1970. */
+  at: number;
   paths: readonly string[];
   /** Of each; 0: scheduled, not measured. */
   seconds: Float64Array;
+}
+
+/** A node that came again, when, and whether it was given anything to run. */
+export interface Return {
+  node_index: number;
+  at: number;
+  isEmpty: boolean;
 }
 
 export type FileOfNode = Omit<Hand, 'ran'> & { path: string };
@@ -29,8 +38,10 @@ export interface Comparison {
   notRecorded: FileOfNode[];
   /** But the node told that it ran it. */
   ranNotRecorded: FileOfNode[];
-  /** Nodes that recorded a run of nothing after one of something: retried, they were given nothing to run. */
+  /** Nodes that came again and were given nothing to run, or recorded a run of nothing after one of something. */
   ranNothingAgain: number[];
+  /** Nodes that came again, were given something, and recorded nothing since, where that is not told by `notRecorded`. */
+  goneAgain: number[];
   /** By several nodes. */
   recordedTwice: { path: string; nodes: number[] }[];
   /** By a node that it was not handed to. */
@@ -44,7 +55,7 @@ export interface Comparison {
  * Compares what was handed out with what was recorded. A file and test cases in it stand for each other, because clients list
  * one and record the other; but not what was handed out itself.
  */
-export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number): Comparison {
+export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number, returns: readonly Return[] = []): Comparison {
   const nodesOf = new Map<string, Set<number>>();
   const measured = new Set<string>();
   for (const { node_index, paths, seconds } of runs) {
@@ -54,6 +65,9 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number)
     }
   }
   const isRecorded = recordedIn(handed, nodesOf);
+  const hasRecorded = ({ node_index, at }: Omit<Return, 'isEmpty'>, atLeast = 0) =>
+    runs.some(run => run.node_index === node_index && run.at >= at && run.paths.length >= atLeast);
+  const emptyReturns = returns.filter(({ isEmpty, ...since }) => isEmpty && !hasRecorded(since, 1)).map(({ node_index }) => node_index);
   const neverHandedOut: string[] = [];
   const notRecorded: FileOfNode[] = [];
   const ranNotRecorded: FileOfNode[] = [];
@@ -69,7 +83,10 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number)
     neverHandedOut,
     notRecorded,
     ranNotRecorded,
-    ranNothingAgain: ranNothingAgain(runs),
+    ranNothingAgain: sorted(new Set([...emptyReturns, ...ranNothingAgain(runs)])),
+    goneAgain: sorted(returns.filter(({ isEmpty, ...since }) => !isEmpty && !hasRecorded(since)).map(({ node_index }) => node_index)).filter(
+      node => !notRecorded.some(({ node_index }) => node_index === node),
+    ),
     recordedTwice: [...nodesOf].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
     recordedByOthers: recordedByOthers(handed, nodesOf),
     notMeasured: [...nodesOf.keys()].filter(path => !measured.has(path)),

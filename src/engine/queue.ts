@@ -37,6 +37,11 @@ export class Queue {
     this.#pace = new Pace(outlook);
     for (const batch of batches) {
       // What was handed out again is not taken by that: it may have been put back before.
+      if (batch.files.length === 0) {
+        this.#node(batch.node_index).getsNothing(batch.run);
+        this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
+        continue;
+      }
       if (!batch.again && !isGivenUp(batch)) for (const file of batch.files) this.#untaken.remove(file);
       this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
       this.#add(batch);
@@ -74,10 +79,6 @@ export class Queue {
     this.#pace.asks(request.node_index, request.starts, now);
     // A copy has no room for more.
     const files = again ? all : this.#takeFor(request.node_index, now).slice();
-    if (files.length === 0) {
-      node.getsNothing(request.run);
-      return null;
-    }
     const batch: Batch = {
       v: 1,
       seq: this.#nextSeq,
@@ -92,6 +93,15 @@ export class Queue {
       build_subset_id: again ? request.recordedSubset : null,
       delivered: false,
     };
+    if (files.length === 0) {
+      node.getsNothing(request.run);
+      // What it had before it may never record: that it came again, for nothing, is to be known.
+      if (request.starts && last) {
+        this.#nextSeq += 1;
+        this.#changed.push(batch);
+      }
+      return null;
+    }
     this.#add(batch);
     return { batch: this.#answer(node, batch, request), isNew: true };
   }

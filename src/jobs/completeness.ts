@@ -1,14 +1,14 @@
-import { compare, type Comparison, type Hand, type Handed } from '../engine/completeness.js';
-import { isHandedOn } from '../engine/batch.js';
+import { compare, type Comparison, type Hand, type Handed, type Return } from '../engine/completeness.js';
+import { type Batch, isHandedOn } from '../engine/batch.js';
 import { faults } from '../fault.js';
 import { limits } from '../limits.js';
-import { buildIdKey, runsSince } from '../store/builds.js';
+import { buildIdKey, isFull, runsSince } from '../store/builds.js';
 import { listOfFiles, weightsOfQueue } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import { batchesOf } from '../store/open-queue.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { Millis } from '../store/records.js';
-import { answerOfSplit, findSplit, splitKey } from '../store/splits.js';
+import { answerOfSplit, findSplit, firstUseOf, splitKey } from '../store/splits.js';
 import type { CompletenessAnswer, CompletenessQuery } from '../wire/completeness.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { ReadAnswer } from './task.js';
@@ -26,6 +26,8 @@ interface Plan {
   /** What was recorded from then on counts. */
   since: Millis;
   handed: Handed;
+  /** Of each node that came again the last time. */
+  returns: readonly Return[];
   /** What silent nodes had before it went to others. */
   handedOn: { path: string; node_index: number }[];
 }
@@ -34,8 +36,9 @@ interface Plan {
 export function completeness(store: Store, { project, query }: CompletenessSubject): ReadAnswer {
   const plan = planOf(store, project, query);
   const runs = runsSince(store, project, query, plan?.since ?? 0);
-  const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total);
-  const answer = toAnswer(plan, compared, runs.length);
+  const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total, plan?.returns);
+  const full = [...new Set(compared.notRecorded.map(({ node_index }) => node_index))].filter(node => isFull(store, project, query, node));
+  const answer = toAnswer(plan, compared, runs.length, full);
   return { status: answer.is_complete ? 200 : 409, body: JSON.stringify(answer) };
 }
 
@@ -43,15 +46,17 @@ function planOf(store: Store, project: number, query: CompletenessQuery): Plan |
   const { node_build_id, ci_build_id } = query;
   if (node_build_id !== undefined) return queueOf(store, findQueue(store, queueKey(project, query, node_build_id)));
   if (ci_build_id !== undefined) {
-    return splitOf(store, splitKey(project, query, ci_build_id)) ?? splitOf(store, splitKey(project, query, null));
+    return splitOf(store, splitKey(project, query, ci_build_id)) ?? splitOf(store, splitKey(project, query, null), ci_build_id);
   }
   const plans = [splitOf(store, splitKey(project, query, null)), queueOf(store, findLastQueue(store, buildIdKey(project, query)))];
   return plans.reduce((last, plan) => (plan && (!last || plan.since > last.since) ? plan : last), null);
 }
 
-function splitOf(store: Store, key: string): Plan | null {
+/** @param ci_build_id what recorded nodes of this one CI build, of those that share a fixed split; null: of any */
+function splitOf(store: Store, key: string, ci_build_id: string | null = null): Plan | null {
   const split = findSplit(store, key);
-  if (!split) return null;
+  const since = split && (ci_build_id === null ? split.created_at : firstUseOf(store, split, ci_build_id));
+  if (!split || since === null) return null;
   const handed = new Map<string, Hand[]>();
   for (let node_index = 0; node_index < split.node_total; node_index++) {
     const answer = answerOfSplit(store, split, node_index);
@@ -60,7 +65,7 @@ function splitOf(store: Store, key: string): Plan | null {
     const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
     for (const { path } of test_files) handed.set(path, [{ node_index, at: null, ran: false }]);
   }
-  return { kind: 'split', acknowledges: false, since: split.created_at, handed, handedOn: [] };
+  return { kind: 'split', acknowledges: false, since, handed, returns: [], handedOn: [] };
 }
 
 function queueOf(store: Store, id: string | null): Plan | null {
@@ -68,27 +73,40 @@ function queueOf(store: Store, id: string | null): Plan | null {
   const record = store.queues.get(id);
   if (!record) throw faults.expiredMeanwhile('queue');
   // A copy has what the nodes of the first one were handed, too.
-  const others = new Set((store.batches.get([id, 0]) ?? []).map(change => (typeof change === 'number' ? change : change.seq)));
-  const own = batchesOf(store, id).filter(({ seq }) => !others.has(seq));
+  const others = (store.batches.get([id, 0]) ?? []).filter(change => typeof change !== 'number');
+  const seqs = new Set(others.map(({ seq }) => seq));
+  const own = batchesOf(store, id).filter(({ seq }) => !seqs.has(seq));
   const all = Array.from(weightsOfQueue(store, id), (_, file) => file);
   const listed = JSON.parse(listOfFiles(store, id, all, '', '').toString()) as PlannedTestFile[];
   const hands = listed.map((): Hand[] => []);
   for (const { node_index, handed_at: at, files, failed } of own) for (const file of files) hands[file]!.push({ node_index, at, ran: failed !== undefined });
+  // Who had it there is to have it again.
+  for (const { node_index, files } of others) for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false });
   return {
     kind: 'queue',
     acknowledges: record.acknowledges === true,
-    since: record.repeats ? (own[0]?.handed_at ?? Infinity) : record.created_at,
+    since: record.copied_at ?? (record.repeats ? (own[0]?.handed_at ?? Infinity) : record.created_at),
     handed: new Map(listed.map(({ path }, file) => [path, hands[file]!])),
+    returns: record.acknowledges ? [] : returnsIn(own),
     handedOn: own
       .filter(isHandedOn)
       .flatMap(({ node_index, files }) => files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: listed[file]!.path, node_index }))),
   };
 }
 
-function toAnswer(plan: Plan | null, compared: Comparison, runs: number): CompletenessAnswer {
+/** Of each node the last time that it came again: it got what it had, or nothing. */
+function returnsIn(batches: readonly Batch[]): Return[] {
+  const last = new Map(batches.map(batch => [batch.node_index, batch]));
+  return [...last.values()]
+    .filter(({ again, files }) => again || files.length === 0)
+    .map(({ node_index, handed_at: at, files }) => ({ node_index, at, isEmpty: files.length === 0 }));
+}
+
+/** @param full nodes of which no more runs are kept */
+function toAnswer(plan: Plan | null, compared: Comparison, runs: number, full: readonly number[]): CompletenessAnswer {
   const { recorded, neverHandedOut, notRecorded, ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = compared;
   const test_files = plan?.handed.size ?? 0;
-  const errors = errorsOf(plan, compared, runs);
+  const errors = errorsOf(plan, compared, runs, full);
   return {
     is_complete: errors.length === 0,
     kind: plan?.kind ?? null,
@@ -112,16 +130,21 @@ function cut<T>(list: readonly T[]): T[] {
 }
 
 /** Empty when it is complete. */
-function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAgain }: Comparison, runs: number): string[] {
+function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAgain, goneAgain }: Comparison, runs: number, full: readonly number[]): string[] {
   if (!plan) {
     const recorded = runs === 0 ? 'and no node recorded a run' : `and ${runs} runs were recorded, by nodes in fallback or of another build id`;
     return [`no split or queue of this build is known, ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`];
   }
   const of = `of ${plan.handed.size} test files were`;
   const errors: string[] = [];
-  if (notRecorded.length > 0) {
-    errors.push(`${notRecorded.length} ${of} handed out and not recorded, to ${nodesOf(notRecorded)}: did these nodes end before they recorded? retry them`);
+  const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
+  if (ended.length > 0) {
+    errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes end before they recorded? retry them`);
   }
+  if (full.length > 0) {
+    errors.push(`${notRecorded.length - ended.length} ${of} handed out to ${named(full)}, of which ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`);
+  }
+  if (goneAgain.length > 0) errors.push(`${named(goneAgain)} came again and recorded nothing since: did these nodes end before they recorded? retry them`);
   if (neverHandedOut.length > 0) {
     errors.push(`${neverHandedOut.length} ${of} never handed out: no node pulled until the queue was empty; retry a node`);
   }
@@ -134,7 +157,7 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAg
 function warningsOf(plan: Plan | null, { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
   const warnings: string[] = [];
   if (ranNotRecorded.length > 0) warnings.push(`${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`);
-  if (neverCame.length > 0) warnings.push(`${named(neverCame)} never came`);
+  if (neverCame.length > 0) warnings.push(`${named(neverCame)} ${plan?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
   if (plan && plan.handedOn.length > 0) warnings.push(`${plan.handedOn.length} test files went to other nodes because theirs were silent or began anew: ${nodesOf(plan.handedOn)}`);
   if (plan && recordedByOthers.length > 0) {
     warnings.push(`${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`);

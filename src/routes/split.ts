@@ -11,15 +11,16 @@ export async function splitForNode(context: Context, request: Request): Promise<
   const { prepared } = await jobs.post('prepareSplit', request, projectOfHeader(context, request));
   const { message, key, plan } = prepared;
   const { node_index, node_total } = message;
+  const user = message.fixed_test_suite_split ? message.ci_build_id : null;
   let split = findSplit(store, key);
   if (!split && plan) {
     const at = now();
     const record: SplitRecord = { v: 1, id: plan.id, node_total, people: plan.people, created_at: at, used_at: at };
-    split = await installSplit(store, key, record, plan);
+    split = await installSplit(store, key, record, plan, user);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
   if (!split) return json(200, { code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
-  await useSplit(store, key, split, now());
+  await useSplit(store, key, split, user, now());
   const body = answerOfSplit(store, split, node_index);
   if (!body) throw faults.expiredMeanwhile('split');
   return { status: 200, body };

@@ -41,6 +41,6 @@ export async function removePieces(store: Store, owner: string, expiry: ExpiryKe
 }
 
 /** Removes all entries [owner, ...]. */
-export function removeEntries(table: Store['blobs'] | Store['batches'], owner: string): Promise<void> {
-  return inTurns([...table.getKeys(entriesOf(owner))], key => table.remove(key as never));
+export function removeEntries(table: Store['blobs'] | Store['batches'] | Store['splitRuns'], owner: string): Promise<void> {
+  return inTurns([...table.getKeys(entriesOf(owner))], key => (table as Store['blobs']).remove(key as never));
 }

@@ -1,3 +1,4 @@
+import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from '../wire/build-key.js';
 import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
 import { digest } from './digest.js';
@@ -63,6 +64,7 @@ export function closestBuild(store: Store, project: number, key: BuildKey): Buil
 /** What was recorded at once, since some time. */
 export interface RunSince {
   node_index: number;
+  at: Millis;
   paths: string[];
   seconds: Float64Array;
 }
@@ -74,11 +76,18 @@ export function runsSince(store: Store, project: number, key: BuildKey, since: M
   const nameOf = namesOf(store);
   const runs: RunSince[] = [];
   for (const { key: [, node_index], value } of store.subsets.getRange(runsOf(number))) {
-    if (subsetHead(value).created_at < since) continue;
+    const { created_at: at } = subsetHead(value);
+    if (at < since) continue;
     const { paths, seconds } = decodeSubset(value);
-    runs.push({ node_index, paths: Array.from(paths, nameOf), seconds });
+    runs.push({ node_index, at, paths: Array.from(paths, nameOf), seconds });
   }
   return runs;
+}
+
+/** Whether as many runs of a node are kept as ever are. */
+export function isFull(store: Store, project: number, key: BuildKey, node_index: number): boolean {
+  const number = buildNumber(store, project, key);
+  return number !== null && store.subsets.getKeysCount({ start: [number, node_index, 0], end: [number, node_index, Infinity] }) >= limits.runsPerNode;
 }
 
 /** All recorded runs of a build, newest first. */

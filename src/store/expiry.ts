@@ -88,7 +88,10 @@ function expire(
         void store.splits.remove(first);
       }
       void store.forecasts.remove(key[1] as string);
-      return deleteRange(store.blobs, key[1] as string, most);
+      const runs = deleteRange(store.splitRuns, key[1] as string, most);
+      if (!runs.whole) return runs;
+      const blobs = deleteRange(store.blobs, key[1] as string, most);
+      return { deleted: runs.deleted + blobs.deleted, whole: blobs.whole };
     }
     case 'queue': {
       const queue = store.queues.get(first);
@@ -123,12 +126,12 @@ function removePointer(table: Store['queuesOfNodeBuild'], key: string, queue: st
 
 /** Deletes up to `most` (at least one) entries [owner, ...]; `whole` when none is left. */
 function deleteRange(
-  table: Store['blobs'] | Store['batches'],
+  table: Store['blobs'] | Store['batches'] | Store['splitRuns'],
   owner: string,
   most: number,
 ): Done {
   const limit = Math.max(1, most);
   const keys = [...table.getKeys({ ...entriesOf(owner), limit })];
-  for (const key of keys) void table.remove(key as never);
+  for (const key of keys) void (table as Store['blobs']).remove(key as never);
   return { deleted: keys.length, whole: keys.length < limit };
 }

@@ -41,6 +41,7 @@ export const STORE_VERSION = 5;
  * timings        path number                                   bytes          see timing-codec.ts
  * unlearnt       number                                        RunKey         runs not in timings yet
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
+ * splitRuns      [split id, digest(ci_build_id)]               Millis         when a CI build first asked for a fixed split
  * queues         queue id                                      QueueRecord
  * queuesOfNodeBuild                                            queue id
  *                digest(project, commit, branch, total, node_build_id)
@@ -72,6 +73,7 @@ export interface Store {
   readonly timings: Database<Buffer, number>;
   readonly unlearnt: Database<RunKey, number>;
   readonly splits: Database<SplitRecord, string>;
+  readonly splitRuns: Database<Millis, [split: string, ci_build: string]>;
   readonly queues: Database<QueueRecord, string>;
   readonly queuesOfNodeBuild: Database<string, string>;
   readonly queuesOfBuild: Database<string, string>;
@@ -163,6 +165,7 @@ function open(dataDir: string): Store {
     timings: root.openDB({ name: 'timings', encoding: 'binary', keyEncoding: 'uint32', compression: false }),
     unlearnt: table('unlearnt'),
     splits: table('splits'),
+    splitRuns: table('splitRuns'),
     queues: table('queues'),
     queuesOfNodeBuild: table('queuesOfNodeBuild'),
     queuesOfBuild: table('queuesOfBuild'),

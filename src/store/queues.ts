@@ -76,9 +76,9 @@ export class Queues {
       // It expired meanwhile.
       if (!record) return null;
       // What was handed out again was handed out before.
-      const batches = batchesOf(store, last).filter(({ again }) => !again);
+      const batches = batchesOf(store, last).filter(({ again, files }) => !again && files.length > 0);
       return {
-        record: { ...record, repeats: true, used_at: now },
+        record: { ...record, repeats: true, copied_at: now, used_at: now },
         forecast: store.forecasts.get(last)!,
         // What a node of the copy does not ask for it does not work on.
         batches: batches.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'ended' })),

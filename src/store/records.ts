@@ -76,6 +76,8 @@ export interface QueueRecord {
   guessed: boolean;
   /** It repeats an earlier queue: every node that starts gets first what it was handed there. */
   repeats: boolean;
+  /** When it began to do so; `created_at` is that of the earlier one. */
+  copied_at?: Millis;
   /** The clients of its nodes tell what they ran: one that is run again gets what it did not run, or not without a failure. */
   acknowledges?: true;
   people: KeptPeople;

@@ -3,6 +3,7 @@ import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
+import { NO_CI_BUILD } from '../wire/split.js';
 import { digest } from './digest.js';
 import { commit } from './commit.js';
 import { install } from './install.js';
@@ -18,12 +19,32 @@ export function findSplit(store: Store, key: string): SplitRecord | null {
   return store.splits.get(key) ?? null;
 }
 
-/** A split in use does not expire. */
-export async function useSplit(store: Store, key: string, split: SplitRecord, now: Millis): Promise<void> {
-  if (now - split.used_at < limits.renewMilliseconds) return;
+/**
+ * Notes that a split is in use, which then does not expire.
+ *
+ * @param ci_build_id who uses a fixed one, which is kept; null: it is no fixed one
+ */
+export async function useSplit(store: Store, key: string, split: SplitRecord, ci_build_id: string | null, now: Millis): Promise<void> {
+  const run: SplitRun | null = ci_build_id === null ? null : runOf(split, ci_build_id);
+  const isDue = now - split.used_at >= limits.renewMilliseconds;
+  if (!isDue && (!run || store.splitRuns.doesExist(run))) return;
   await commit(store, () => {
-    if (store.splits.get(key)?.id === split.id) void store.splits.put(key, { ...split, used_at: now });
+    if (store.splits.get(key)?.id !== split.id) return;
+    if (isDue) void store.splits.put(key, { ...split, used_at: now });
+    if (run && !store.splitRuns.doesExist(run)) void store.splitRuns.put(run, now);
   });
+}
+
+/** When a CI build first asked for a fixed split; null: it did not. Of clients that name none, all are one. */
+export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): Millis | null {
+  const first = (id: string) => store.splitRuns.get(runOf(split, id));
+  return first(ci_build_id) ?? first(NO_CI_BUILD) ?? null;
+}
+
+type SplitRun = [split: string, ci_build: string];
+
+function runOf({ id }: SplitRecord, ci_build_id: string): SplitRun {
+  return [id, digest(ci_build_id)];
 }
 
 /** The answer to a node; undefined when the split expired. */
@@ -46,6 +67,7 @@ export async function installSplit(
   key: string,
   split: SplitRecord,
   { answers, forecast }: SplitPlan,
+  ci_build_id: string | null = null,
 ): Promise<SplitRecord> {
   const { id, created_at, node_total: count } = split;
   const inForce = await install(store, {
@@ -56,6 +78,7 @@ export async function installSplit(
     put() {
       void store.splits.put(key, split);
       void store.forecasts.put(id, { v: 1, ...forecast });
+      if (ci_build_id !== null) void store.splitRuns.put(runOf(split, ci_build_id), created_at);
       return split;
     },
   });

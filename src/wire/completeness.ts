@@ -39,7 +39,7 @@ export interface CompletenessAnswer {
   recorded_not_handed_out: { path: string; node_index: number }[];
   /** With 0 only: scheduled, and perhaps not run. */
   recorded_without_time: { path: string }[];
-  /** Neither handed anything nor recorded. */
+  /** Took nothing from a queue, and recorded nothing. */
   nodes_never_came: number[];
 }
 

@@ -15,6 +15,9 @@ export interface SplitMessage extends NodeKey, People {
   test_files?: TestFileList<ListedTestFile>;
 }
 
+/** Of old clients, which name none. */
+export const NO_CI_BUILD = 'unknown';
+
 const names = typia.misc.literals<keyof SplitMessage>();
 const validate = typia.createValidate<SplitMessage>();
 
@@ -25,7 +28,7 @@ export function toSplitMessage(sent: Sent): SplitMessage {
     // Old clients know no cache_read_attempt and send the list at once; nor do they know a
     // ci_build_id, which tells dynamic splits apart and matters to no fixed one.
     parameters['cache_read_attempt'] = false;
-    if (parameters['fixed_test_suite_split'] === true) parameters['ci_build_id'] ??= 'unknown';
+    if (parameters['fixed_test_suite_split'] === true) parameters['ci_build_id'] ??= NO_CI_BUILD;
   }
   return accept(validate(parameters), message => {
     const complaints = nodeIndexInTotal(message);

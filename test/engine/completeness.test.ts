@@ -11,13 +11,14 @@ const handedTo = (nodes: Record<string, readonly string[]>) => {
   }
   return handed;
 };
-const ran = (node_index: number, ...paths: string[]) => ({ node_index, paths, seconds: new Float64Array(paths.length).fill(1) });
+const ran = (node_index: number, ...paths: string[]) => ({ node_index, at: AT + 1, paths, seconds: new Float64Array(paths.length).fill(1) });
 
 const COMPLETE = {
   neverHandedOut: [],
   notRecorded: [],
   ranNotRecorded: [],
   ranNothingAgain: [],
+  goneAgain: [],
   recordedTwice: [],
   recordedByOthers: [],
   notMeasured: [],
@@ -89,8 +90,21 @@ describe('what was handed out, compared with what was recorded', () => {
     expect(compare(handed, [ran(0, 'a'), ran(0), ran(1), ran(1, 'b')], 2)).toEqual({ ...COMPLETE, recorded: 2, ranNothingAgain: [0] });
   });
 
+  it('names a node that came again for nothing, whatever it recorded before', () => {
+    const came = { node_index: 0, at: AT + 2, isEmpty: true };
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came]).ranNothingAgain).toEqual([0]);
+    // Then it ran something all the same.
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...came, at: AT + 1 }]).ranNothingAgain).toEqual([]);
+  });
+
+  it('names a node that came again for something and recorded nothing since', () => {
+    const came = { node_index: 0, at: AT + 2, isEmpty: false };
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came])).toEqual({ ...COMPLETE, recorded: 1, goneAgain: [0] });
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), at: AT + 2 }], 1, [came]).goneAgain).toEqual([]);
+  });
+
   it('names what was scheduled, and never measured', () => {
-    const scheduled = { node_index: 0, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
+    const scheduled = { node_index: 0, at: AT, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
     expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({ ...COMPLETE, recorded: 2, notMeasured: ['a'] });
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JobPool } from '../../src/jobs/pool.js';
+import { limits } from '../../src/limits.js';
 import { completeness, ran } from '../harness/completeness.js';
 import { drain, initialise, manyPaths, pathsOf, pull, readSplit, startSplit, triple } from '../harness/messages.js';
 import { Clock, startServer } from '../harness/server.js';
@@ -47,7 +48,7 @@ describe('GET /builds/completeness', () => {
           `${first.length} of 40 test files were handed out and not recorded, to node 0: did these nodes end before they recorded? retry them`,
           `${rest.length} of 40 test files were never handed out: no node pulled until the queue was empty; retry a node`,
         ],
-        warnings: ['node 1 never came'],
+        warnings: ['node 1 took nothing and recorded nothing'],
         nodes_never_came: [1],
       },
     });
@@ -195,6 +196,71 @@ describe('GET /builds/completeness', () => {
     expect(pathsOf(await initialise(server, ['a_spec.rb'], { ...triple, node_total: 1, node_build_id: '7' }))).toEqual([]);
     await ran(server, 0, [], { node_total: 1 });
     expect(await ask()).toMatchObject({ status: 409, json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] } });
+  });
+
+  it('of a node that was run again, given nothing, and is silent about it, is 409', async () => {
+    const server = await shared.project();
+    const one = { ...triple, node_total: 1, node_build_id: '7' };
+    await ran(server, 0, pathsOf(await initialise(server, ['a_spec.rb'], one)), one);
+    await initialise(server, ['a_spec.rb'], one);
+    const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
+    expect(await ask()).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] } });
+    await ran(server, 0, pathsOf(await initialise(server, ['a_spec.rb'], { ...one, fixed_queue_split: true })), one);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('of a node that was given its files again, and ended before it recorded, is 409', async () => {
+    const server = await shared.project();
+    const one = { ...triple, node_total: 1, node_build_id: '7' };
+    await ran(server, 0, pathsOf(await initialise(server, ['a_spec.rb'], one)), one);
+    const again = pathsOf(await initialise(server, ['a_spec.rb'], { ...one, fixed_queue_split: true }));
+    expect(again).toEqual(['a_spec.rb']);
+    const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
+    expect(await ask()).toMatchObject({ status: 409, json: { recorded: 1, errors: [expect.stringMatching(/^node 0 came again and recorded nothing since/)] } });
+    await ran(server, 0, again, one);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('of a CI run that repeats a split asks for what that run recorded', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    const split = await Promise.all([0, 1].map(async node_index => pathsOf(await startSplit(server, manyPaths(4), { ...triple, node_index }))));
+    for (const node of [0, 1]) await ran(server, node, split[node]!);
+    clock.advance({ seconds: 60 });
+    const second = { ...triple, ci_build_id: 'second' };
+    for (const node_index of [0, 1]) expect(pathsOf(await readSplit(server, { ...second, node_index }))).toEqual(split[node_index]);
+    await ran(server, 0, split[0]!);
+    const [first, again] = await Promise.all(['100', 'second'].map(ci_build_id => completeness(server, { ci_build_id })));
+    expect([first!.status, again!.status]).toEqual([200, 409]);
+    expect(again!.json.handed_out_not_recorded).toEqual(listed(split[1]!).map(file => ({ ...file, node_index: 1, handed_out_at: null })));
+    await ran(server, 1, split[1]!);
+    expect(await completeness(server, { ci_build_id: 'second' })).toMatchObject({ status: 200, json: { recorded: 4 } });
+    expect(await completeness(server, { ci_build_id: 'third' })).toMatchObject({ status: 409, json: { kind: null } });
+    expect((await runBallast(['check', '--data-dir', server.dataDir])).stdout).toMatch(/^sound; /);
+  });
+
+  it('of a copy names the nodes that are to come', async () => {
+    const server = await shared.project();
+    const had = [pathsOf(await initialise(server, manyPaths(10), { ...triple, node_build_id: 'one' }))];
+    had.push(await drain(server, { ...triple, node_index: 1, node_build_id: 'one' }));
+    const two = { ...triple, node_build_id: 'two', fixed_queue_split: true };
+    await ran(server, 0, pathsOf(await initialise(server, manyPaths(10), two)));
+    const { status, json } = await completeness(server, { node_build_id: 'two' });
+    expect([status, json.recorded, json.never_handed_out]).toEqual([409, had[0]!.length, []]);
+    expect(json.errors).toEqual([`${had[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes end before they recorded? retry them`]);
+    expect(json.warnings).toEqual(['node 1 took nothing and recorded nothing']);
+  });
+
+  it('of a node of which no more runs are kept says so', { timeout: 60_000 }, async () => {
+    const server = await shared.project();
+    const one = { ...triple, node_total: 1 };
+    for (let run = 0; run < limits.runsPerNode; run++) await ran(server, 0, ['a_spec.rb'], one);
+    const paths = pathsOf(await initialise(server, ['a_spec.rb'], { ...one, node_build_id: '7' }));
+    expect((await server.post('/v1/build_subsets', { ...one, node_index: 0, test_files: paths.map(path => ({ path, time_execution: 1 })) })).status).toBe(202);
+    expect(await completeness(server, { node_total: 1, node_build_id: '7' })).toMatchObject({
+      status: 409,
+      json: { errors: ['1 of 1 test files were handed out to node 0, of which 101 runs of this build are kept and no more: what was run since is not known; run another commit'] },
+    });
   });
 
   it('tells who waits to ask again when the server stops', async () => {

@@ -34,6 +34,12 @@ export function* problemsOfExpiry(store: Store, seen: Seen): Generator<Problem> 
     if (owns(owner)) continue;
     yield { table: 'forecasts', key: owner, what: 'is of no split or queue', repair: () => store.forecasts.remove(owner) };
   }
+  for (const owner of ownersIn(store.splitRuns)) {
+    seen('splitRuns');
+    if (splits.has(owner) || expiring.has(owner)) continue;
+    const repair = () => removeEntries(store.splitRuns, owner);
+    yield { table: 'splitRuns', key: owner, what: 'is of no split, and would never expire', repair };
+  }
   for (const queue of ownersIn(store.batches)) {
     seen('batches');
     if (store.queues.doesExist(queue) || expiring.has(queue)) continue;
@@ -51,7 +57,7 @@ function unending(store: Store, table: string, key: unknown, expiry: ExpiryKey):
 }
 
 /** The first part of each key, once. */
-function* ownersIn(table: Store['blobs'] | Store['batches']): Generator<string> {
+function* ownersIn(table: Store['blobs'] | Store['batches'] | Store['splitRuns']): Generator<string> {
   for (let start: [string, number] | null = ['', -Infinity]; start; ) {
     const [first] = [...table.getKeys({ start, limit: 1 } as object)] as [string, unknown][];
     if (!first) return;
