@@ -16,6 +16,8 @@ export const limits = {
   countedBodyBytes: 1_048_576,
   /** Runs of one node that a build keeps: the first and 100 retries. */
   runsPerNode: 101,
+  /** A run that is sent again so long after the first time is another one. */
+  retriedMilliseconds: 600_000,
   buildsPerPage: 100,
   /** Failing entries of test_files named in one 422. */
   complainedEntries: 1000,

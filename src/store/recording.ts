@@ -10,7 +10,7 @@ import { noteBuild } from './default-branch.js';
 import { commit, written } from './commit.js';
 import type { Store } from './open.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
-import { areSameFiles, encodeSubset, subsetCount } from './subset-codec.js';
+import { areSameFiles, encodeSubset, subsetCount, subsetHead } from './subset-codec.js';
 import { kindOf, learn, type Learnable } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
@@ -38,7 +38,7 @@ export function toRecordedRun(testFiles: readonly RecordedTestFile[]): RecordedR
 /**
  * Records one run of one node; creates its build at the first one. When it resolves the run is on disk, and what it
  * measured counts.
- * @param isRetry the client sent this request before: what the node recorded last, word for word, is `known`
+ * @param isRetry the client sent this request before: what the node recorded last and lately, word for word, is `known`
  */
 export async function recordSubset(
   store: Store,
@@ -78,7 +78,7 @@ function putSubset(
   const known = store.buildNumbers.get(idKey);
   const build = known === undefined ? null : store.builds.get(known)!;
   const last = build && mayHaveRun(store, known!, build, key.node_index, now) ? lastRun(store, known!, key.node_index) : null;
-  if (isRetry && last && areSameFiles(last.bytes, bytes)) return 'known';
+  if (isRetry && last && isRecent(last.bytes, now) && areSameFiles(last.bytes, bytes)) return 'known';
   if (last && runsKept(store, known!, key.node_index, last.run) >= limits.runsPerNode) return 'retried too often';
 
   const number = known ?? store.meta.get('nextBuild') ?? 1;
@@ -95,6 +95,11 @@ function putSubset(
   void store.unlearnt.put(entry, runKey);
   if (hasTestCases) noteTestCases(store, project);
   return { project, branch: key.branch, build: of.id, began: of.created_at, at: now, run: kindOf(runKey), entry };
+}
+
+/** No client tries for so long: what comes later is another run, however alike. */
+function isRecent(bytes: Buffer, now: Millis): boolean {
+  return now - subsetHead(bytes).created_at < limits.retriedMilliseconds;
 }
 
 function makeBuild(

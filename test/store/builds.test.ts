@@ -76,6 +76,12 @@ describe('recorded runs', () => {
     expect(listBuilds(store, 1, {}, 1).builds[0]).toMatchObject({ subsets: 4, test_files: 13 });
   });
 
+  it('that come much later are others, however alike and said to be sent again', async () => {
+    const store = temporaryStore();
+    const send = (at: number) => recordRun(store, 1, node, files(3), at, true);
+    expect([await send(NOW), await send(NOW + limits.retriedMilliseconds - 1), await send(NOW + limits.retriedMilliseconds)]).toEqual(['recorded', 'known', 'recorded']);
+  });
+
   it('of a late node that ran nothing are runs like others', async () => {
     const store = temporaryStore();
     expect(await record(store, { count: 0 })).toBe('recorded');
