@@ -32,6 +32,8 @@ export const faults = {
   buildNotFound: () => new Fault(404, ['Could not find Build']),
   methodNotAllowed: (method: string, path: string, allow: string) =>
     new Fault(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),
+  notLines: (path: string) =>
+    new Fault(406, [`the path ${JSON.stringify(path)} has a line break, and in text/plain a line is a path; ask with Accept: application/json`]),
   bodyTooSlow: (seconds: number) => new Fault(408, [`the request body did not arrive within ${seconds} seconds`]),
   clientLeft: () => new Fault(408, ['the client left before it was answered']),
   bodyTooLarge: (limitBytes: number) =>

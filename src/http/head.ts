@@ -43,6 +43,7 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
     id: '',
     host: '',
     contentType: '',
+    wantsText: false,
     token: null,
     clientName: '',
     clientVersion: '',
@@ -74,6 +75,10 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
         return;
       case 'content-type':
         head.contentType = value;
+        return;
+      case 'accept':
+        // Programs that take anything name text/plain, too, but behind JSON.
+        head.wantsText = /^\s*text\/plain\b/i.test(value);
         return;
       case 'x-request-id':
         // A caller's text becomes a header of the answer only when it is harmless.

@@ -9,6 +9,8 @@ export interface Request {
   id: string;
   host: string;
   contentType: string;
+  /** Accept begins with text/plain: the answer is for a shell. */
+  wantsText: boolean;
   /** Null when no token header was sent; older clients have it in the body. */
   token: string | null;
   clientName: string;
@@ -24,8 +26,10 @@ export interface Request {
 /** What a handler returns; http/ alone writes bytes. */
 export interface Answer {
   status: number;
-  /** JSON. */
+  /** JSON, unless `isText`. */
   body: string | Uint8Array;
+  isText?: true;
+  headers?: Readonly<Record<string, string>>;
   /** Told once whether the answer was written, or the client left before. */
   written?: (ok: boolean) => void;
 }

@@ -10,6 +10,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   403: '403 Forbidden',
   404: '404 Not Found',
   405: '405 Method Not Allowed',
+  406: '406 Not Acceptable',
   408: '408 Request Timeout',
   409: '409 Conflict',
   413: '413 Content Too Large',
@@ -36,16 +37,17 @@ export interface Manner {
 }
 
 /** Writes an answer and calls `end` when the last byte was handed to the system. */
-export function writeAnswer(res: HttpResponse, { status, body }: Answer, manner: Manner, end: () => void): void {
+export function writeAnswer(res: HttpResponse, { status, body, isText, headers: own }: Answer, manner: Manner, end: () => void): void {
   const { request, headers, closes, headOnly, close } = manner;
   res.cork(() => {
     res.writeStatus(STATUS_LINES[status]!);
-    if (body.length > 0) res.writeHeader('Content-Type', 'application/json');
+    if (body.length > 0) res.writeHeader('Content-Type', isText ? 'text/plain; charset=utf-8' : 'application/json');
     if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
     res.writeHeader('X-Request-Id', request);
     // uWebSockets.js says "close" itself only when the server is who closes.
     if (closes) res.writeHeader('Connection', 'close');
     for (const name in headers) res.writeHeader(name, headers[name]!);
+    if (own) for (const name in own) res.writeHeader(name, own[name]!);
     if (headOnly) {
       // Closed by uWebSockets.js in any case: it counts the missing body as an aborted answer.
       res.endWithoutBody(Buffer.byteLength(body), true);

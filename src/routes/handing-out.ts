@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Batch, Pull } from '../engine/batch.js';
 import type { Answer } from '../http/request.js';
 import { buildIdKey } from '../store/builds.js';
+import { listOfFiles } from '../store/file-blocks.js';
+import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { QueuePlan } from '../store/queues.js';
 import type { QueueRecord } from '../store/records.js';
 import type { BuildKey } from '../wire/build-key.js';
+import type { PlannedTestFile } from '../wire/test-file.js';
 import type { Context } from './context.js';
 
 /** What a request took from its queue. */
@@ -32,16 +35,23 @@ export function handOut({ log }: Context, open: OpenQueue, pull: Pull, at: numbe
 }
 
 /** The answer that brings a batch: whether it was written decides who has that. */
-export function bringing({ queues, log }: Context, key: string, { seq }: Batch, body: () => Answer['body']): Answer {
+export function bringing({ queues, log }: Context, key: string, { seq }: Batch, answer: () => Answer): Answer {
   const written = (ok: boolean) => {
     queues.settle(key, seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
   };
   try {
-    return { status: 200, body: body(), written };
+    const told = answer();
+    told.written = written;
+    return told;
   } catch (error) {
     written(false);
     throw error;
   }
+}
+
+/** The files of a batch, as they are told. */
+export function filesOf(store: Store, { id }: OpenQueue, { files }: Batch): PlannedTestFile[] {
+  return JSON.parse(listOfFiles(store, id, files, '', '').toString()) as PlannedTestFile[];
 }
 
 /** Makes a queue, unless another node did. */

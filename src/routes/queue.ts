@@ -11,7 +11,8 @@ import type { BuildKey } from '../wire/build-key.js';
 import { initializes } from '../wire/queue.js';
 import { baseUrl, json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, connectFailed, type Handed, handOut, makeQueue } from './handing-out.js';
+import { bringing, connectFailed, filesOf, type Handed, handOut, makeQueue } from './handing-out.js';
+import { codeLine, lines } from './lines.js';
 
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
 export async function queueForNode(context: Context, request: Request): Promise<Answer> {
@@ -46,12 +47,14 @@ export async function queueForNode(context: Context, request: Request): Promise<
   if (made) handed = await queues.update(key, pull, at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
-    return can_initialize_queue ? json(200, { queue_name: key, ...connectFailed }) : endOfQueue(key);
+    if (!can_initialize_queue) return request.wantsText ? lines([]) : endOfQueue(key);
+    return request.wantsText ? codeLine(connectFailed.code) : json(200, { queue_name: key, ...connectFailed });
   }
   const { open, batch } = handed;
   const { name } = open.record;
+  if (request.wantsText) return batch ? bringing(context, key, batch, () => lines(filesOf(store, open, batch).map(({ path }) => path))) : lines([]);
   if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
-  return batch ? bringing(context, key, batch, () => batchBody(store, open, batch)) : endOfQueue(name);
+  return batch ? bringing(context, key, batch, () => ({ status: 200, body: batchBody(store, open, batch) })) : endOfQueue(name);
 }
 
 /** Makes the queue that a request asks for when there is none; null when it asks for none. */

@@ -2,8 +2,12 @@ import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { SplitRecord } from '../store/records.js';
 import { answerOfSplit, findSplit, installSplit, useSplit } from '../store/splits.js';
+import type { PlannedTestFile } from '../wire/test-file.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
+import { codeLine, lines } from './lines.js';
+
+const CACHE_MISS = 'TEST_SUITE_SPLIT_CACHE_MISS';
 
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
@@ -19,9 +23,14 @@ export async function splitForNode(context: Context, request: Request): Promise<
     split = await installSplit(store, key, record, plan, user);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
-  if (!split) return json(200, { code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
+  if (!split) return request.wantsText ? codeLine(CACHE_MISS) : json(200, { code: CACHE_MISS });
   await useSplit(store, key, split, user, now());
   const body = answerOfSplit(store, split, node_index);
   if (!body) throw faults.expiredMeanwhile('split');
-  return { status: 200, body };
+  return request.wantsText ? asLines(body) : { status: 200, body };
+}
+
+function asLines(body: Buffer): Answer {
+  const { build_distribution_id, test_files } = JSON.parse(body.toString()) as { build_distribution_id: string; test_files: PlannedTestFile[] };
+  return lines(test_files.map(({ path }) => path), { 'X-Ballast-Split-Id': build_distribution_id });
 }

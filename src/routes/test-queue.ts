@@ -2,14 +2,13 @@ import type { Batch } from '../engine/batch.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { digest } from '../store/digest.js';
-import { listOfFiles } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
 import { initializes } from '../wire/queue.js';
-import type { PlannedTestFile } from '../wire/test-file.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, connectFailed, type Handed, handOut, makeQueue } from './handing-out.js';
+import { bringing, connectFailed, filesOf, type Handed, handOut, makeQueue } from './handing-out.js';
+import { codeLine, lines } from './lines.js';
 
 const END = { paths: [], batch_id: null };
 
@@ -18,7 +17,8 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const { store, queues, jobs, now } = context;
   const { project, prepared } = await jobs.post('prepareTestQueue', request, projectOfHeader(context, request));
   const { message, key, plan } = prepared;
-  const { node_index, node_uuid, batch_index, batch_id, can_initialize_queue, failed_paths = [] } = message;
+  const { node_index, node_uuid, batch_index, batch_id, can_initialize_queue, failed_paths = [], wants_times } = message;
+  const { wantsText } = request;
   const run = digest(node_uuid);
   const at = now();
   const pull = (open: OpenQueue): Verdict<Handed> => {
@@ -44,23 +44,25 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   }
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
-    return json(200, can_initialize_queue ? connectFailed : END);
+    if (!can_initialize_queue) return wantsText ? lines([]) : json(200, END);
+    return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
   }
   const { open, batch } = handed;
-  if (!batch) return json(200, END);
-  return bringing(context, key, batch, () => JSON.stringify({ paths: pathsOf(store, open, batch), batch_id: batch.seq }));
+  if (!batch) return wantsText ? lines([]) : json(200, END);
+  return bringing(context, key, batch, () => {
+    const files = filesOf(store, open, batch);
+    const paths = files.map(({ path }) => path);
+    const { seq: batch_id } = batch;
+    if (wantsText) return lines(paths, { 'X-Ballast-Batch-Id': String(batch_id) });
+    return json(200, { paths, batch_id, ...(wants_times && { times: files.map(({ time_execution }) => time_execution) }) });
+  });
 }
 
 /** The files of a batch that failed; all of them when something did that is not in it. */
 function failedOf(store: Store, open: OpenQueue, batch: Batch, failed: readonly string[]): number[] {
   if (failed.length === 0) return [];
-  const paths = pathsOf(store, open, batch);
+  const paths = filesOf(store, open, batch).map(({ path }) => path);
   const all = new Set(failed);
   const own = batch.files.filter((_, i) => all.has(paths[i]!));
   return own.length < all.size ? batch.files : own;
-}
-
-function pathsOf(store: Store, { id }: OpenQueue, { files }: Batch): string[] {
-  const listed = JSON.parse(listOfFiles(store, id, files, '', '').toString()) as PlannedTestFile[];
-  return listed.map(({ path }) => path);
 }

@@ -15,6 +15,7 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   attempt_connect_to_queue: toBoolean,
   fixed_queue_split: toBoolean,
   skip_pull: toBoolean,
+  wants_times: toBoolean,
   ci_build_id: toId,
   node_build_id: toId,
   test_queue_id: toId,

@@ -26,6 +26,8 @@ export interface TestQueueMessage extends NodeKey, People {
   /** The batch that it ran, and which of its files failed. */
   batch_id?: Count;
   failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;
+  /** The answer has in `times` what each file is expected to take, null where nothing is known. */
+  wants_times?: boolean;
 }
 
 const names = typia.misc.literals<keyof TestQueueMessage>();

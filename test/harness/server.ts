@@ -26,7 +26,7 @@ export interface Reply {
   status: number;
   headers: Headers;
   text: string;
-  /** The parsed body; undefined when it is empty. */
+  /** The parsed body; undefined when it is empty, or text. */
   json: any;
 }
 
@@ -53,7 +53,7 @@ export class Client {
       status: response.status,
       headers: response.headers,
       text,
-      json: text === '' || init.method === 'HEAD' ? undefined : JSON.parse(text),
+      json: text === '' || init.method === 'HEAD' || response.headers.get('content-type')?.startsWith('text/') ? undefined : JSON.parse(text),
     };
   }
 
