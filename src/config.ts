@@ -204,6 +204,8 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
 
 /** Every wrong setting, a sentence each. */
 export class ConfigError extends Error {
+  readonly exitCode = 2;
+
   constructor(readonly complaints: string[]) {
     super(complaints.join('\n'));
   }

@@ -1,13 +1,15 @@
+#!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { createProjectWithToken, createTokenOf, printProjects, printTokens, revoke } from './commands/project.js';
-import { backup } from './commands/backup.js';
-import { check } from './commands/check.js';
-import { serve } from './commands/serve.js';
-import { verify } from './commands/verify.js';
-import { type Config, ConfigError, parseConfig, type Setting, settings } from './config.js';
+import type { Given } from './client/ci/identity.js';
+import { fields } from './client/ci/identity.js';
+import type { ClientOptions } from './commands/client-options.js';
+import { type Config, parseConfig, type Setting, settings } from './config.js';
 
-/** The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage; verify: 3 unknown). */
+/**
+ * The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage, 3 what a server would not say).
+ * Commands are loaded when they are called: a CI node needs neither the store nor the HTTP library.
+ */
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -28,48 +30,85 @@ const serveCommand = program.command('serve').description('run the server until 
 for (const setting of Object.values(settings)) addOption(serveCommand, setting);
 serveCommand
   .addHelpText('after', `\nEnvironment only:\n${helpOfSecrets()}`)
-  .action(async (flags: Texts) => serve(parseConfig(withSecrets(flags))));
+  .action(async (flags: Texts) => (await import('./commands/serve.js')).serve(parseConfig(withSecrets(flags))));
 
 const project = program.command('project').description('make and list projects');
-dataCommand(project, 'create <name>', 'make a project and print its test-suite token', createProjectWithToken);
-dataCommand(project, 'list', 'list the projects', printProjects);
+const projects = () => import('./commands/project.js');
+dataCommand(project, 'create <name>', 'make a project and print its test-suite token', async (dataDir, name) => (await projects()).createProjectWithToken(dataDir, name));
+dataCommand(project, 'list', 'list the projects', async dataDir => (await projects()).printProjects(dataDir));
 
 const token = program.command('token').description('make, list and revoke test-suite tokens');
-dataCommand(token, 'create <project>', 'make a further token for a project and print it', createTokenOf);
-dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', printTokens);
-dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', revoke);
+dataCommand(token, 'create <project>', 'make a further token for a project and print it', async (dataDir, name) => (await projects()).createTokenOf(dataDir, name));
+dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (dataDir, name) => (await projects()).printTokens(dataDir, name));
+dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (dataDir, which) => (await projects()).revoke(dataDir, which));
 
-dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', backup)
+dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', async (...given) => (await import('./commands/backup.js')).backup(...given))
   .option('--json', 'print one JSON object');
-dataCommand(program, 'check', 'look whether everything in the store fits together, also while the server runs (exit code 1: it does not)', (dataDir, _, options) => check(dataDir, options))
+dataCommand(program, 'check', 'look whether everything in the store fits together, also while the server runs (exit code 1: it does not)', async (dataDir, _, options) => (await import('./commands/check.js')).check(dataDir, options))
   .option('--repair', 'write what follows from the rest; no server may run')
   .option('--json', 'print one JSON object');
 
-program
-  .command('verify')
-  .description('ask a server whether every test file of a build was run and recorded (exit code 1: no; 3: it could not be asked)')
-  .addOption(new Option('--url <address>', 'of the server, without /v1').env('BALLAST_URL').makeOptionMandatory())
-  .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN').makeOptionMandatory())
-  .requiredOption('--commit-hash <hash>')
-  .requiredOption('--branch <name>')
-  .requiredOption('--node-total <number>')
-  .option('--node-build-id <id>', 'the queue of this id; without either id the newest queue or fixed split')
-  .option('--ci-build-id <id>', 'the split of this id')
-  .option('--wait <seconds>', 'wait so long for nodes that are about to record', wholeSeconds, 0)
+// What is behind "--" is a command of somebody else's, with flags of its own.
+const dashes = process.argv[2] === 'queue' ? process.argv.indexOf('--') : -1;
+const ownArguments = dashes < 0 ? process.argv : process.argv.slice(0, dashes);
+const commandOfQueue = dashes < 0 ? [] : process.argv.slice(dashes + 1);
+const listFlags = (command: Command) =>
+  command.option('--stdin', 'take the test files from stdin as they are, a line each or with NUL between them (- is the same)').option('--no-fallback', 'fail when the server cannot be reached, do not split by name');
+
+listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by a split made once per build', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
+  .option('-0, --null', 'end each with NUL instead of a line break')
+  .option('--format <template>', 'print each so; {path}, and {seconds} that it should take (nothing when it was never measured)', '{path}')
+  .option('--dynamic', 'make a split for each --build-id, not one for the commit')
+  .action(async (globs: string[], flags) => (await import('./commands/split.js')).split(globs, asNode(flags)));
+listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
+  .option('--junit <globs...>', 'the JUnit reports that the command writes, with the times and failures of its files', [])
+  .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode(flags)));
+nodeCommand('record <reports...>', 'record the times in JUnit reports of what this node ran', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash'])
+  .option('--files-from <file>', 'the list that the node was to run (- is stdin): reports are read as of these')
+  .action(async (reports: string[], flags) => (await import('./commands/record.js')).record(reports, asNode(flags)));
+nodeCommand('verify', 'ask a server whether every test file of a build was run and recorded (exit code 1: no; 3: it could not be asked)', ['nodeTotal', 'buildId', 'branch', 'commitHash'])
+  .option('--node-build-id <id>', 'the queue of this id, and no split')
+  .option('--ci-build-id <id>', 'the split of this id, and no queue')
+  .option('--wait <seconds>', 'wait so long for nodes that are about to record', wholeNumber('seconds'), 0)
   .option('--json', 'print the answer as one JSON object')
-  .action(verify);
+  .action(async flags => (await import('./commands/verify.js')).verify(asNode(flags)));
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(ownArguments);
 } catch (error) {
-  const lines = error instanceof ConfigError ? error.complaints : [(error as Error).message];
-  for (const line of lines) process.stderr.write(`ballast: ${line}\n`);
-  process.exit(error instanceof ConfigError ? 2 : 1);
+  const { message, complaints = [message], exitCode = 1 } = error as Error & { complaints?: readonly string[]; exitCode?: number };
+  for (const line of complaints) process.stderr.write(`ballast: ${line}\n`);
+  process.exit(exitCode);
 }
 
-function wholeSeconds(text: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number of seconds.');
+function wholeNumber(what: string): (text: string) => number {
+  return text => {
+    if (/^\d{1,6}$/.test(text)) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number of ${what}.`);
+  };
+}
+
+/** A command of a CI node: where the server is, and which node of which build this is. */
+function nodeCommand(usage: string, description: string, named: readonly (keyof Given)[]): Command {
+  const command = program
+    .command(usage)
+    .description(description)
+    .addOption(new Option('--url <address>', 'of the server').env('BALLAST_URL').argParser(address).makeOptionMandatory())
+    .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN').makeOptionMandatory());
+  for (const field of named) {
+    const { flag, own, what } = fields[field];
+    command.addOption(new Option(flag, `${what} (default: what the CI system tells)`).env(own));
+  }
+  return command.addOption(new Option('--retries <number>', 'of a request that is not answered').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3));
+}
+
+function address(text: string): string {
+  if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('It must be an address, such as https://ballast.example.com.');
+}
+
+function asNode<Flags extends object>(flags: Flags): Flags & Pick<ClientOptions, 'environment' | 'clientVersion'> {
+  return { ...flags, environment: process.env, clientVersion: version };
 }
 
 /** A command on the data folder, which takes at most one argument, and flags. */

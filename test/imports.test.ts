@@ -108,6 +108,7 @@ describe('the sources', () => {
       store: ['store', 'engine', 'plan', 'wire'],
       http: ['http'],
       reports: ['reports'],
+      client: ['client', 'reports'],
       jobs: ['jobs', 'store', 'engine', 'plan', 'wire'],
       routes: ['routes', 'jobs', 'store', 'engine', 'plan', 'wire'],
     };

@@ -1,17 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { detected, identify } from '../client/ci/identity.js';
+import { checkoutOf } from '../client/git.js';
+import { say } from '../client/say.js';
 import type { CompletenessAnswer } from '../wire/completeness.js';
+import type { ClientOptions } from './client-options.js';
 
-export interface VerifyOptions {
-  url: string;
-  token: string;
-  commitHash: string;
-  branch: string;
-  nodeTotal: string;
+export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
   ciBuildId?: string;
   /** Seconds. */
   wait: number;
   json?: true;
+}
+
+/** What is asked about. */
+interface Subject {
+  url: string;
+  token: string;
+  query: { commit_hash: string; branch: string; node_total: string; node_build_id?: string; ci_build_id?: string };
 }
 
 /** It could not be told whether the build is complete: not the same as incomplete. */
@@ -28,10 +34,13 @@ const FILES_SHOWN = 20;
 /** Asks a server whether every test file of a build was recorded. Exit code 0: yes; 1: no; 3: it could not be asked. */
 export async function verify(options: VerifyOptions): Promise<void> {
   const until = performance.now() + options.wait * 1000;
+  const { node_total, branch, commit_hash } = identify(['node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
+  const build = { commit_hash, branch, node_total: String(node_total) };
   try {
+    const subject = { url: options.url, token: options.token, query: { ...build, ...(await idOf(options, build)) } };
     for (;;) {
       const seconds = Math.max(0, Math.round((until - performance.now()) / 1000));
-      const answer = await ask(options, Math.min(MOST_SECONDS, seconds));
+      const answer = await ask(subject, Math.min(MOST_SECONDS, seconds));
       if (!answer.is_complete && seconds > MOST_SECONDS) {
         await sleep(PAUSE_MILLISECONDS);
         continue;
@@ -46,12 +55,27 @@ export async function verify(options: VerifyOptions): Promise<void> {
   }
 }
 
-async function ask(options: VerifyOptions, wait: number): Promise<CompletenessAnswer> {
-  const { url, token, commitHash: commit_hash, branch, nodeTotal: node_total, nodeBuildId, ciBuildId } = options;
-  const query = new URLSearchParams({ commit_hash, branch, node_total, wait: String(wait) });
-  if (nodeBuildId) query.set('node_build_id', nodeBuildId);
-  if (ciBuildId) query.set('ci_build_id', ciBuildId);
-  const target = `${url.replace(/\/+$/, '')}/v1/builds/completeness?${query.toString()}`;
+/**
+ * Which queue or split it is about: the one that was named; else the queue, or the split, of the CI run that this is. Where that is
+ * known as neither, as clients of others may call it otherwise, it is the newest one of the build.
+ */
+async function idOf(options: VerifyOptions, build: Subject['query']): Promise<Pick<Subject['query'], 'node_build_id' | 'ci_build_id'>> {
+  const { url, token, nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, environment } = options;
+  if (node_build_id || ci_build_id) return { ...(node_build_id && { node_build_id }), ...(ci_build_id && { ci_build_id }) };
+  const own = buildId || detected('buildId', environment);
+  if (!own) return {};
+  for (const id of [{ node_build_id: own }, { ci_build_id: own }]) {
+    if ((await ask({ url, token, query: { ...build, ...id } }, 0)).kind !== null) return id;
+  }
+  // Said to be this one, it is no other.
+  if (buildId) return { node_build_id: buildId };
+  say(`WARNING: the server knows neither a queue nor a split of this CI run (${own}): this is about the newest of the build`);
+  return {};
+}
+
+async function ask({ url, token, query }: Subject, wait: number): Promise<CompletenessAnswer> {
+  const search = new URLSearchParams({ ...query, wait: String(wait) });
+  const target = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/builds/completeness?${search.toString()}`;
   const until = performance.now() + RETRY_SECONDS * 1000;
   for (;;) {
     try {

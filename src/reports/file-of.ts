@@ -1,5 +1,5 @@
 import type { TestCase } from './junit.js';
-import type { KnownFiles } from './known-files.js';
+import { type KnownFiles, plainPath } from './known-files.js';
 
 /**
  * The file that a test case is in, as it is known; null when none of what the report says of it is a known one. Asked in this
@@ -36,4 +36,10 @@ function moduleFile(dotted: string, known: KnownFiles): string | null {
     if (!/^_*\p{Lu}/u.test(segments[count - 1]!)) return null;
   }
   return null;
+}
+
+/** What a report says itself that a case is in, though nobody knows it: a file, or the package of a Go test. Null: nothing. */
+export function fileAsReported({ file, suite, classname }: TestCase): string | null {
+  if (file !== null) return plainPath(file);
+  return suite === classname && /^[^\s/]+(\/[^\s/]+)+$/.test(suite) ? suite : null;
 }

@@ -6,6 +6,8 @@ import type { KnownFiles } from './known-files.js';
 export interface FileResult {
   seconds: number;
   isFailed: boolean;
+  /** Some case of it was not skipped. */
+  hasRun: boolean;
 }
 
 export interface Results {
@@ -24,7 +26,7 @@ export function timesOf(cases: readonly TestCase[], known: KnownFiles): Results 
   const suites = new Map<number, { file: string | null; seconds: number; ofCases: number; isShared: boolean }>();
   for (const testCase of cases) {
     const file = fileOf(testCase, known);
-    const { suiteNumber, suiteSeconds, seconds, isFailed } = testCase;
+    const { suiteNumber, suiteSeconds, seconds, isFailed, isSkipped } = testCase;
     const suite = suites.get(suiteNumber);
     if (!suite) suites.set(suiteNumber, { file, seconds: suiteSeconds, ofCases: seconds, isShared: false });
     else {
@@ -39,10 +41,23 @@ export function timesOf(cases: readonly TestCase[], known: KnownFiles): Results 
     if (result) {
       result.seconds += seconds;
       result.isFailed ||= isFailed;
-    } else byFile.set(file, { seconds, isFailed });
+      result.hasRun ||= !isSkipped;
+    } else byFile.set(file, { seconds, isFailed, hasRun: !isSkipped });
   }
   for (const { file, seconds, ofCases, isShared } of suites.values()) {
     if (file !== null && !isShared && seconds > ofCases) byFile.get(file)!.seconds += seconds - ofCases;
   }
   return { byFile, strays };
+}
+
+/** What several reports say together: shards of one run, or runs of parts. */
+export function together(all: readonly Results[]): Results {
+  const byFile = new Map<string, FileResult>();
+  for (const results of all) {
+    for (const [file, { seconds, isFailed, hasRun }] of results.byFile) {
+      const before = byFile.get(file) ?? { seconds: 0, isFailed: false, hasRun: false };
+      byFile.set(file, { seconds: before.seconds + seconds, isFailed: before.isFailed || isFailed, hasRun: before.hasRun || hasRun });
+    }
+  }
+  return { byFile, strays: all.flatMap(({ strays }) => strays) };
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { initialise, manyPaths, pathsOf, record, timed } from '../harness/messages.js';
+import { initialise, manyPaths, pathsOf, record, startSplit, timed } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
 import { type Client, startServer } from '../harness/server.js';
 
@@ -47,7 +47,20 @@ describe('ballast verify', () => {
       stderr: `ballast: cannot tell whether the build is complete: ${server.url}/ answered 403: ["invalid test suite token"]\n`,
     });
     const wrong = await runBallast(['verify', ...FLAGS.slice(0, -1), '0', '--url', server.url, '--token', server.token]);
-    expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('must be greater than or equal to 1') as string });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('it must be a whole number from 1 on (--node-total)') as string });
+  });
+
+  it('is about the queue of its CI run, or the split of it, and says when there is neither', async () => {
+    const server = await startServer();
+    const paths = pathsOf(await initialise(server, manyPaths(3), { ...TRIPLE, node_build_id: '7' }));
+    await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '8' });
+    await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
+    const of = (env: Record<string, string>, ...more: string[]) => runBallast(['verify', '--node-total', '1', ...more], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...env });
+    const github = { GITHUB_ACTIONS: 'true', GITHUB_SHA: 'abc', GITHUB_REF_NAME: 'main' };
+    expect(await of({ ...github, GITHUB_RUN_ID: '7' })).toEqual({ code: 0, stdout: 'complete: 3 of 3 test files of the queue were recorded\n', stderr: '' });
+    expect((await of({ ...github, GITHUB_RUN_ID: '8' })).stdout).toContain('of 2 test files of the split were recorded');
+    expect((await of({ ...github, GITHUB_RUN_ID: '9' })).stderr).toBe('ballast: WARNING: the server knows neither a queue nor a split of this CI run (9): this is about the newest of the build\n');
+    expect((await of({ ...github, GITHUB_RUN_ID: '7' }, '--build-id', '9')).code).toBe(1);
   });
 
   it('asks again when a server is restarted', async () => {
@@ -65,7 +78,11 @@ describe('ballast verify', () => {
   });
 
   it('names a flag that is missing or wrong', async () => {
-    expect(await runBallast(['verify', ...FLAGS.slice(2), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject({ code: 2, stderr: expect.stringContaining("'--commit-hash <hash>'") as string });
+    expect(await runBallast(['verify', ...FLAGS.slice(0, 4), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject({
+      code: 2,
+      stderr: 'ballast: the number of nodes is not known: give --node-total <number> or set BALLAST_NODE_TOTAL; tried CI_NODE_TOTAL (no known CI system)\n',
+    });
+    expect(await verify({ url: 'localhost', token: 't' })).toMatchObject({ code: 2, stderr: expect.stringContaining('It must be an address') as string });
     expect(await verify({ url: 'http://127.0.0.1:1', token: 't' }, '--wait', 'long')).toMatchObject({ code: 2, stderr: expect.stringContaining('It must be a whole number of seconds.') as string });
   });
 });

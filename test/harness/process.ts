@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { printedUrl } from '../../bench/requests/processes.js';
 import { Client } from './server.js';
 
-const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+export const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
 export interface ServerProcess extends Client {
   child: ChildProcess;
@@ -38,12 +38,28 @@ export async function spawnServer(dataDir: string, token = 'a-token-for-tests-01
   });
 }
 
+/** What a CI system would tell of the build that these tests are themselves part of. */
+const OF_CI = /^(BALLAST_|CI$|CI_|GITHUB_|GITLAB_|CIRCLE|BUILDKITE|TF_BUILD|SYSTEM_|BITBUCKET_|SEMAPHORE|TRAVIS|APPVEYOR|DRONE|CF_|CIRRUS_|HEROKU_|CODEBUILD_|TEAMCITY_|JENKINS_)/;
+
+/** The environment of a command, as if no CI system were here. */
+export function plainEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_CI.test(name))), ...more };
+}
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
 /** Runs a command of the program to its end. */
 export async function runBallast(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...env }, stdio: 'pipe' });
+  { cwd, stdin = '' }: { cwd?: string; stdin?: string } = {},
+): Promise<Run> {
+  const child = spawn(process.execPath, [main, ...args], { env: plainEnvironment(env), stdio: 'pipe', cwd });
+  child.stdin.on('error', () => {}).end(stdin);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

@@ -1,0 +1,176 @@
+import { type CiSystem, fromOne, isSet, reference, remote, variable } from './system.js';
+
+/** By convention, where a system does not number parallel jobs itself and its users do. */
+const ownNumbers = { nodeIndex: [variable('CI_NODE_INDEX')], nodeTotal: [variable('CI_NODE_TOTAL')] };
+
+/** A table per CI system, from its documentation. The first one that is here counts. */
+export const systems: readonly CiSystem[] = [
+  {
+    // A matrix does not number its jobs: BALLAST_NODE_INDEX: ${{ matrix.node }}. A run that is run again keeps GITHUB_RUN_ID (and counts
+    // GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge. GITHUB_SHA of one is its merge with the base.
+    name: 'GitHub Actions',
+    isHere: isSet('GITHUB_ACTIONS'),
+    ...ownNumbers,
+    buildId: [variable('GITHUB_RUN_ID')],
+    branch: [variable('GITHUB_HEAD_REF'), variable('GITHUB_REF_NAME')],
+    commitHash: [variable('GITHUB_SHA')],
+  },
+  {
+    // `parallel: N`, counted from 1. A job that is run again keeps the pipeline (and has a new CI_JOB_ID).
+    name: 'GitLab CI',
+    isHere: isSet('GITLAB_CI'),
+    nodeIndex: [fromOne('CI_NODE_INDEX')],
+    nodeTotal: [variable('CI_NODE_TOTAL')],
+    buildId: [variable('CI_PIPELINE_ID')],
+    branch: [
+      variable('CI_MERGE_REQUEST_SOURCE_BRANCH_NAME'),
+      variable('CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME'),
+      variable('CI_COMMIT_REF_NAME'),
+    ],
+    commitHash: [variable('CI_COMMIT_SHA')],
+  },
+  {
+    // `parallelism: N`, from 0. "Rerun from failed" makes a new workflow in the workspace of the old one.
+    name: 'CircleCI',
+    isHere: isSet('CIRCLECI'),
+    nodeIndex: [variable('CIRCLE_NODE_INDEX')],
+    nodeTotal: [variable('CIRCLE_NODE_TOTAL')],
+    buildId: [variable('CIRCLE_WORKFLOW_WORKSPACE_ID'), variable('CIRCLE_WORKFLOW_ID')],
+    branch: [variable('CIRCLE_BRANCH'), variable('CIRCLE_TAG')],
+    commitHash: [variable('CIRCLE_SHA1')],
+  },
+  {
+    // `parallelism: N`, from 0. A job that is run again keeps the build (and counts BUILDKITE_RETRY_COUNT).
+    name: 'Buildkite',
+    isHere: isSet('BUILDKITE'),
+    nodeIndex: [variable('BUILDKITE_PARALLEL_JOB')],
+    nodeTotal: [variable('BUILDKITE_PARALLEL_JOB_COUNT')],
+    buildId: [variable('BUILDKITE_BUILD_ID')],
+    branch: [variable('BUILDKITE_BRANCH')],
+    commitHash: [variable('BUILDKITE_COMMIT')],
+  },
+  {
+    // `strategy: parallel: N`, counted from 1. A job that is run again keeps the build (and counts SYSTEM_JOBATTEMPT).
+    name: 'Azure Pipelines',
+    isHere: isSet('TF_BUILD'),
+    nodeIndex: [fromOne('SYSTEM_JOBPOSITIONINPHASE')],
+    nodeTotal: [variable('SYSTEM_TOTALJOBSINPHASE')],
+    buildId: [variable('BUILD_BUILDID')],
+    branch: [reference('SYSTEM_PULLREQUEST_SOURCEBRANCH'), reference('BUILD_SOURCEBRANCH')],
+    commitHash: [variable('SYSTEM_PULLREQUEST_SOURCECOMMITID'), variable('BUILD_SOURCEVERSION')],
+  },
+  {
+    // `parallel:` steps, from 0. A step that is run again keeps the pipeline (and counts BITBUCKET_STEP_RUN_NUMBER).
+    name: 'Bitbucket Pipelines',
+    isHere: isSet('BITBUCKET_BUILD_NUMBER'),
+    nodeIndex: [variable('BITBUCKET_PARALLEL_STEP')],
+    nodeTotal: [variable('BITBUCKET_PARALLEL_STEP_COUNT')],
+    buildId: [variable('BITBUCKET_PIPELINE_UUID'), variable('BITBUCKET_BUILD_NUMBER')],
+    branch: [variable('BITBUCKET_BRANCH'), variable('BITBUCKET_TAG')],
+    commitHash: [variable('BITBUCKET_COMMIT')],
+  },
+  {
+    // `parallelism: N`, counted from 1. A rebuild is a workflow of its own.
+    name: 'Semaphore 2',
+    isHere: environment => Boolean(environment['SEMAPHORE'] && environment['SEMAPHORE_WORKFLOW_ID']),
+    nodeIndex: [fromOne('SEMAPHORE_JOB_INDEX')],
+    nodeTotal: [variable('SEMAPHORE_JOB_COUNT')],
+    buildId: [variable('SEMAPHORE_WORKFLOW_ID')],
+    branch: [variable('SEMAPHORE_GIT_PR_BRANCH'), variable('SEMAPHORE_GIT_WORKING_BRANCH'), variable('SEMAPHORE_GIT_BRANCH')],
+    commitHash: [variable('SEMAPHORE_GIT_PR_SHA'), variable('SEMAPHORE_GIT_SHA')],
+  },
+  {
+    // A matrix, numbered by its user. A job that is run again keeps the build. TRAVIS_BRANCH of a pull request is its base.
+    name: 'Travis CI',
+    isHere: isSet('TRAVIS'),
+    ...ownNumbers,
+    buildId: [variable('TRAVIS_BUILD_ID')],
+    branch: [variable('TRAVIS_PULL_REQUEST_BRANCH'), variable('TRAVIS_BRANCH')],
+    commitHash: [variable('TRAVIS_PULL_REQUEST_SHA'), variable('TRAVIS_COMMIT')],
+  },
+  {
+    // A matrix, numbered by its user. A rebuild keeps the build. APPVEYOR_REPO_BRANCH of a pull request is its base.
+    name: 'AppVeyor',
+    isHere: isSet('APPVEYOR'),
+    ...ownNumbers,
+    buildId: [variable('APPVEYOR_BUILD_ID')],
+    branch: [variable('APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH'), variable('APPVEYOR_REPO_BRANCH')],
+    commitHash: [variable('APPVEYOR_PULL_REQUEST_HEAD_COMMIT'), variable('APPVEYOR_REPO_COMMIT')],
+  },
+  {
+    // Steps of `matrix:`, numbered by their user. DRONE_BRANCH of a pull request is its base. A restart is a build of its own.
+    name: 'Drone',
+    isHere: isSet('DRONE'),
+    ...ownNumbers,
+    buildId: [variable('DRONE_BUILD_NUMBER')],
+    branch: [variable('DRONE_SOURCE_BRANCH'), variable('DRONE_BRANCH')],
+    commitHash: [variable('DRONE_COMMIT_SHA')],
+  },
+  {
+    // As Drone, of which it descends.
+    name: 'Woodpecker CI',
+    isHere: environment => environment['CI'] === 'woodpecker',
+    ...ownNumbers,
+    buildId: [variable('CI_PIPELINE_NUMBER')],
+    branch: [variable('CI_COMMIT_SOURCE_BRANCH'), variable('CI_COMMIT_BRANCH')],
+    commitHash: [variable('CI_COMMIT_SHA')],
+  },
+  {
+    // A matrix, numbered by its user. A restart keeps the build.
+    name: 'Codefresh',
+    isHere: isSet('CF_BUILD_ID'),
+    ...ownNumbers,
+    buildId: [variable('CF_BUILD_ID')],
+    branch: [variable('CF_BRANCH')],
+    commitHash: [variable('CF_REVISION')],
+  },
+  {
+    // Tasks of a matrix, from 0. A task that is run again keeps the build. CIRRUS_BRANCH of a pull request is pull/12.
+    name: 'Cirrus CI',
+    isHere: isSet('CIRRUS_CI'),
+    ...ownNumbers,
+    buildId: [variable('CIRRUS_BUILD_ID')],
+    branch: [variable('CIRRUS_BRANCH')],
+    commitHash: [variable('CIRRUS_CHANGE_IN_REPO')],
+  },
+  {
+    // Parallel test runs, from 0.
+    name: 'Heroku CI',
+    isHere: isSet('HEROKU_TEST_RUN_ID'),
+    ...ownNumbers,
+    buildId: [variable('HEROKU_TEST_RUN_ID')],
+    branch: [variable('HEROKU_TEST_RUN_BRANCH')],
+    commitHash: [variable('HEROKU_TEST_RUN_COMMIT_VERSION')],
+  },
+  {
+    // The builds of a batch share no id: BALLAST_BUILD_ID has to come from who starts it.
+    name: 'AWS CodeBuild',
+    isHere: isSet('CODEBUILD_BUILD_ARN'),
+    ...ownNumbers,
+    buildId: [],
+    branch: [reference('CODEBUILD_WEBHOOK_HEAD_REF')],
+    commitHash: [variable('CODEBUILD_RESOLVED_SOURCE_VERSION')],
+  },
+  {
+    // A parallel test splits what it runs itself, and shares neither branch nor id in variables: parameters of the build set BALLAST_*.
+    name: 'TeamCity',
+    isHere: isSet('TEAMCITY_VERSION'),
+    ...ownNumbers,
+    buildId: [],
+    branch: [],
+    commitHash: [variable('BUILD_VCS_NUMBER')],
+  },
+  {
+    // Parallel stages of one build, numbered by the Jenkinsfile. BRANCH_NAME of a pull request is PR-12. A stage that is run again
+    // keeps the build. Last, because agents of other systems are sometimes run by it.
+    name: 'Jenkins',
+    isHere: isSet('JENKINS_URL'),
+    ...ownNumbers,
+    buildId: [variable('BUILD_TAG')],
+    branch: [variable('CHANGE_BRANCH'), variable('BRANCH_NAME'), remote('GIT_BRANCH')],
+    commitHash: [variable('GIT_COMMIT')],
+  },
+];
+
+/** On no known system. */
+export const elsewhere: CiSystem = { name: 'no known CI system', isHere: () => true, ...ownNumbers, buildId: [], branch: [], commitHash: [] };

@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import type { Checkout } from './ci/identity.js';
+
+/** The checkout of a folder, asked only when it is needed. */
+export function checkoutOf(folder: string): Checkout {
+  return {
+    branch() {
+      const name = revParse(folder, ['--abbrev-ref', 'HEAD']);
+      // Detached: on no branch.
+      return name === 'HEAD' ? null : name;
+    },
+    commitHash: () => revParse(folder, ['HEAD']),
+  };
+}
+
+function revParse(folder: string, args: readonly string[]): string | null {
+  const { status, stdout } = spawnSync('git', ['rev-parse', ...args], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 10_000 });
+  return status === 0 ? stdout.trim() || null : null;
+}

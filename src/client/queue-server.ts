@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { Api } from './api.js';
+import type { PlannedFile } from './batch-results.js';
+import type { Identity } from './ci/identity.js';
+
+/** A batch, and what its acknowledgement names. */
+export interface Batch {
+  id: number;
+  files: PlannedFile[];
+}
+
+interface BatchAnswer {
+  code?: string;
+  paths?: string[];
+  batch_id?: number | null;
+  times?: (number | null)[];
+}
+
+/** The queue of a CI run, as one process of one node takes batches from it. */
+export class QueueServer {
+  readonly #process = randomUUID();
+  #index = 0;
+
+  constructor(
+    readonly api: Api,
+    readonly identity: Identity,
+  ) {}
+
+  /** The first batch; null: there is none for this node. Makes the queue of all test files when there is none yet. */
+  async first(all: readonly string[]): Promise<Batch | null> {
+    const start = { can_initialize_queue: true, batch_index: 0 };
+    const answer = await this.#ask({ ...start, attempt_connect_to_queue: true });
+    if (answer.code === undefined) return toBatch(answer);
+    return toBatch(await this.#ask({ ...start, attempt_connect_to_queue: false, paths: all }));
+  }
+
+  /** Tells what became of a batch; returns the next one, null at the end. */
+  async next({ id: batch_id }: Batch, failed_paths: readonly string[]): Promise<Batch | null> {
+    this.#index += 1;
+    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#index };
+    return toBatch(await this.#ask({ ...pull, batch_id, failed_paths }));
+  }
+
+  async #ask(more: object): Promise<BatchAnswer> {
+    const { build_id: test_queue_id, ...node } = this.identity;
+    const message = { ...node, test_queue_id, node_uuid: this.#process, wants_times: true, ...more };
+    return (await this.api.post('/v2/queues/queue', message)) as BatchAnswer;
+  }
+}
+
+function toBatch({ paths = [], batch_id = null, times = [] }: BatchAnswer): Batch | null {
+  if (batch_id === null || paths.length === 0) return null;
+  return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
+}

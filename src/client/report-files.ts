@@ -1,0 +1,58 @@
+import { readFileSync, statSync } from 'node:fs';
+import { glob } from 'tinyglobby';
+import { readJunit, ReportError, type TestCase } from '../reports/junit.js';
+
+/** The test cases of a report, for people who named the file. Throws the Error that says what is wrong with it. */
+export function readReport(path: string): TestCase[] {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new Error(`cannot read the report ${path}: ${(error as Error).message}`, { cause: error });
+  }
+  try {
+    return readJunit(decode(bytes));
+  } catch (error) {
+    if (!(error instanceof ReportError)) throw error;
+    throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });
+  }
+}
+
+/** In the encoding that its first line or its first bytes tell, else UTF-8. */
+function decode(bytes: Buffer): string {
+  const ofMark = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
+  const told = /^[^>]{0,100}\bencoding=["']([\w.-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1];
+  try {
+    return new TextDecoder(ofMark ?? told ?? 'utf-8').decode(bytes);
+  } catch {
+    throw new ReportError(`its encoding is ${told}, which is not known`);
+  }
+}
+
+/** Which reports that some globs name were written since `look`. */
+export class ReportWatch {
+  #before = new Map<string, string>();
+
+  constructor(readonly globs: readonly string[]) {}
+
+  /** Remembers the reports that are there. */
+  async look(): Promise<void> {
+    this.#before = await this.#marks();
+  }
+
+  /** Those that were made or changed since. */
+  async written(): Promise<string[]> {
+    const now = await this.#marks();
+    return [...now].filter(([path, mark]) => this.#before.get(path) !== mark).map(([path]) => path);
+  }
+
+  async #marks(): Promise<Map<string, string>> {
+    const marks = new Map<string, string>();
+    if (this.globs.length === 0) return marks;
+    for (const path of (await glob([...this.globs], { dot: true, expandDirectories: false })).sort()) {
+      const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+      if (found) marks.set(path, `${found.ino} ${found.size} ${found.mtimeNs}`);
+    }
+    return marks;
+  }
+}

@@ -1,0 +1,44 @@
+import { statSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { glob } from 'tinyglobby';
+import { UsageError } from './usage-error.js';
+
+/**
+ * The test files that the arguments name, sorted by name, each once. An argument is a path that exists, a glob, a `!glob` of
+ * what is left out, or `-` for a list on stdin, which is taken as it is.
+ */
+export async function testFiles(args: readonly string[], readsStdin: boolean, stdin: AsyncIterable<unknown>): Promise<string[]> {
+  const patterns = args.filter(arg => arg !== '-');
+  const files = new Set(patterns.length > 0 ? await filesMatching(patterns) : []);
+  if (readsStdin || args.includes('-')) for (const path of listIn(await text(stdin as NodeJS.ReadableStream))) files.add(path);
+  if (files.size === 0) {
+    const tried = args.length > 0 ? `nothing matches ${args.join(' ')} in ${process.cwd()}` : 'none was named';
+    throw new UsageError([`no test files: ${tried}; give globs (quoted, so that the shell leaves them alone), or a list on stdin with --stdin`]);
+  }
+  return [...files].sort();
+}
+
+/** Files that paths and globs name, without those in node_modules. What exists is a path, though it may look like a glob: app/[id].test.js */
+export async function filesMatching(args: readonly string[]): Promise<string[]> {
+  const plain = args.map(arg => arg.replace(/^(!?)(?:\.\/)+/, '$1'));
+  const leftOut = new Set(await expand(plain.filter(arg => arg.startsWith('!')).map(arg => arg.slice(1))));
+  const named = plain.filter(arg => !arg.startsWith('!'));
+  const paths = named.filter(isFile);
+  const found = await expand(named.filter(arg => !isFile(arg)));
+  return [...new Set([...paths, ...found])].filter(path => !leftOut.has(path));
+}
+
+async function expand(patterns: string[]): Promise<string[]> {
+  if (patterns.length === 0) return [];
+  return glob(patterns, { ignore: ['**/node_modules/**'], expandDirectories: false });
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Separated by NUL when there is one, else by line breaks. */
+export function listIn(list: string): string[] {
+  const parts = list.includes('\0') ? list.split('\0') : list.split(/\r?\n/);
+  return parts.filter(part => part !== '');
+}

@@ -1,0 +1,17 @@
+import type { Given } from '../client/ci/identity.js';
+
+/** What every command of a CI node takes. */
+export interface ClientOptions extends Given {
+  url: string;
+  token: string;
+  retries: number;
+  clientVersion: string;
+  environment: NodeJS.ProcessEnv;
+}
+
+/** What those that list test files take. */
+export interface ListOptions {
+  stdin?: true;
+  /** False: fail instead. */
+  fallback: boolean;
+}

@@ -1,0 +1,81 @@
+import { Api, Refused, Unreachable } from '../client/api.js';
+import { fallbackWarning, filesByName } from '../client/by-name.js';
+import { type Identity, identify } from '../client/ci/identity.js';
+import { codeOfSignal, Runner } from '../client/command.js';
+import { checkoutOf } from '../client/git.js';
+import { NodeRun, NotStarted } from '../client/node-run.js';
+import { type Batch, QueueServer } from '../client/queue-server.js';
+import { recordRun } from '../client/record-run.js';
+import { say } from '../client/say.js';
+import { testFiles } from '../client/test-files.js';
+import { UsageError } from '../client/usage-error.js';
+import type { ClientOptions, ListOptions } from './client-options.js';
+import { exitCodes } from './exit-codes.js';
+
+export interface QueueOptions extends ClientOptions, ListOptions {
+  /** Globs of the reports that the command writes. */
+  junit: readonly string[];
+}
+
+/** Runs a command for each batch of the queue, then records. Sets the exit code. */
+export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
+  if (command.length === 0) throw new UsageError(['no command: give it behind --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
+  const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
+  const all = await testFiles(globs, options.stdin === true, process.stdin);
+  const runner = new Runner();
+  const run = new NodeRun(command, options.junit, runner, options.environment);
+  runner.start();
+  try {
+    const code = await codeOf(() => runBatches(run, runner, identity, all, options));
+    const recorded = await codeOf(() => record(run, runner, identity, options));
+    process.exitCode = runner.signal ? codeOfSignal(runner.signal) : code || (run.hasFailed ? exitCodes.failed : recorded);
+  } finally {
+    runner.stop();
+  }
+}
+
+/** Runs all batches of the node, of the server's or by name. */
+async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all: readonly string[], options: QueueOptions): Promise<void> {
+  const server = new QueueServer(new Api(options), identity);
+  const unlessInterrupted = (asked: Promise<Batch | null>) => Promise.race([asked, runner.interrupted.then(() => null)]);
+  const taken = new Set<string>();
+  try {
+    let batch = await unlessInterrupted(server.first(all));
+    while (batch && !runner.signal) {
+      for (const { path } of batch.files) taken.add(path);
+      const failed = await run.run(batch.files);
+      if (runner.signal) return;
+      batch = await unlessInterrupted(server.next(batch, failed));
+    }
+  } catch (error) {
+    if (!(error instanceof Unreachable) || !options.fallback) throw error;
+    const files = filesByName(all, identity).filter(path => !taken.has(path));
+    say(...fallbackWarning(error, files.length, all.length));
+    if (files.length > 0 && !runner.signal) await run.run(files.map(path => ({ path, expected: null })));
+  }
+}
+
+/** Records what was run, also when the rest was not. */
+async function record(run: NodeRun, runner: Runner, identity: Identity, options: QueueOptions): Promise<void> {
+  const { recorded } = run;
+  if (recorded.length === 0) return;
+  try {
+    // Who is told to end has a few seconds.
+    await recordRun(new Api(options), identity, recorded, runner.signal ? 0 : options.retries);
+  } catch (error) {
+    if (!(error instanceof Unreachable) || !options.fallback) throw error;
+    say(`WARNING: the times of ${recorded.length} test files are not recorded: ${error.message}`);
+  }
+}
+
+/** What the process is to end with when this fails, which is said; 0 when it does not. */
+async function codeOf(work: () => Promise<void>): Promise<number> {
+  try {
+    await work();
+    return exitCodes.done;
+  } catch (error) {
+    if (!(error instanceof NotStarted || error instanceof Refused || error instanceof Unreachable)) throw error;
+    say(error.message);
+    return error instanceof NotStarted ? error.code : exitCodes.server;
+  }
+}

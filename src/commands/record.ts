@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { Api } from '../client/api.js';
+import type { RecordedFile } from '../client/batch-results.js';
+import { identify } from '../client/ci/identity.js';
+import { checkoutOf } from '../client/git.js';
+import { recordRun } from '../client/record-run.js';
+import { readReport } from '../client/report-files.js';
+import { say } from '../client/say.js';
+import { filesMatching, listIn } from '../client/test-files.js';
+import { UsageError } from '../client/usage-error.js';
+import { DiskFiles } from '../reports/disk-files.js';
+import { fileAsReported } from '../reports/file-of.js';
+import type { TestCase } from '../reports/junit.js';
+import { GivenFiles } from '../reports/known-files.js';
+import { type Results, timesOf, together } from '../reports/times.js';
+import type { ClientOptions } from './client-options.js';
+
+export interface RecordOptions extends ClientOptions {
+  /** A list of what the node was to run; `-` is stdin. */
+  filesFrom?: string;
+}
+
+const NAMED = 5;
+
+/** Records the times that reports tell of what this node ran. */
+export async function record(globs: readonly string[], options: RecordOptions): Promise<void> {
+  const identity = identify(['node_index', 'node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
+  const reports = await filesMatching(globs);
+  if (reports.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
+  const given = options.filesFrom === undefined ? null : await listOf(options.filesFrom);
+  const known = given ? new GivenFiles(given) : new DiskFiles(process.cwd());
+  const results = together(reports.sort().map(path => withReported(timesOf(readReport(path), known), given !== null)));
+  const { byFile, strays } = results;
+  if (strays.length > 0) say(`WARNING: ${strays.length} test cases are in no known test file, and are left out: ${named(strays.map(({ classname, name }) => `${classname} ${name}`.trim()))}`);
+  const silent = given?.filter(path => !byFile.has(path)) ?? [];
+  if (silent.length > 0) say(`WARNING: ${silent.length} of ${given!.length} test files are in no report, and are not recorded: ${named(silent)}`);
+  if (byFile.size === 0) throw new Error(`nothing to record: ${reports.length} reports name no test file that is known here; run this in the folder of the tests, or give --files-from`);
+  const recorded: RecordedFile[] = [...byFile].map(([path, { seconds, hasRun }]) => ({ path, time_execution: hasRun ? Math.max(0.001, seconds) : 0 }));
+  await recordRun(new Api(options), identity, recorded);
+  const seconds = recorded.reduce((sum, { time_execution }) => sum + time_execution, 0);
+  say(`recorded ${recorded.length} test files, ${seconds.toFixed(1)} s, of ${reports.length} reports as node ${identity.node_index} of ${identity.node_total}`);
+}
+
+/** Without a list also what is no file here: it ran elsewhere, or is a package. */
+function withReported(results: Results, hasList: boolean): Results {
+  if (hasList) return results;
+  const reported = { find: (path: string) => path };
+  const isNamed = (stray: TestCase) => fileAsReported(stray) !== null;
+  const named = results.strays.filter(isNamed).map(stray => ({ ...stray, file: fileAsReported(stray) }));
+  return together([{ ...results, strays: results.strays.filter(stray => !isNamed(stray)) }, timesOf(named, reported)]);
+}
+
+async function listOf(path: string): Promise<string[]> {
+  try {
+    return listIn(path === '-' ? await text(process.stdin) : readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError([`cannot read the list of test files ${path}: ${(error as Error).message}`]);
+  }
+}
+
+function named(texts: readonly string[]): string {
+  const shown = texts.slice(0, NAMED).join(', ');
+  return texts.length > NAMED ? `${shown} and ${texts.length - NAMED} more` : shown;
+}

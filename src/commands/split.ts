@@ -1,0 +1,55 @@
+import { Api, Unreachable } from '../client/api.js';
+import type { PlannedFile } from '../client/batch-results.js';
+import { fallbackWarning, filesByName } from '../client/by-name.js';
+import { type Identity, identify } from '../client/ci/identity.js';
+import { checkoutOf } from '../client/git.js';
+import { say } from '../client/say.js';
+import { testFiles } from '../client/test-files.js';
+import { UsageError } from '../client/usage-error.js';
+import type { ClientOptions, ListOptions } from './client-options.js';
+
+export interface SplitOptions extends ClientOptions, ListOptions {
+  /** NUL behind each, not a line break. */
+  null?: true;
+  format: string;
+  /** Each CI run has a split of its own. */
+  dynamic?: true;
+}
+
+interface SplitAnswer {
+  code?: string;
+  test_files?: { path: string; time_execution: number | null }[];
+}
+
+/** Prints the test files of this node. */
+export async function split(globs: readonly string[], options: SplitOptions): Promise<void> {
+  const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
+  const all = await testFiles(globs, options.stdin === true, process.stdin);
+  const files = await filesOf(identity, all, options);
+  const end = options.null ? '\0' : '\n';
+  const broken = options.null ? undefined : files.find(({ path }) => path.includes('\n'));
+  if (broken) throw new UsageError([`the path ${JSON.stringify(broken.path)} has a line break: use --null, and read up to each NUL`]);
+  process.stdout.write(files.map(file => `${formatted(options.format, file)}${end}`).join(''));
+}
+
+async function filesOf(identity: Identity, all: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
+  try {
+    return await splitByServer(new Api(options), identity, all, options.dynamic !== true);
+  } catch (error) {
+    if (!(error instanceof Unreachable) || !options.fallback) throw error;
+    const files = filesByName(all, identity);
+    say(...fallbackWarning(error, files.length, all.length));
+    return files.map(path => ({ path, expected: null }));
+  }
+}
+
+async function splitByServer(api: Api, { build_id: ci_build_id, ...node }: Identity, all: readonly string[], fixed_test_suite_split: boolean): Promise<PlannedFile[]> {
+  const ask = async (more: object) => (await api.post('/v1/build_distributions/subset', { ...node, ci_build_id, fixed_test_suite_split, ...more })) as SplitAnswer;
+  let answer = await ask({ cache_read_attempt: true });
+  if (answer.code !== undefined) answer = await ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) });
+  return (answer.test_files ?? []).map(({ path, time_execution: expected }) => ({ path, expected }));
+}
+
+function formatted(format: string, { path, expected }: PlannedFile): string {
+  return format.replace(/\{(path|seconds)\}/g, (_, name) => (name === 'path' ? path : expected === null ? '' : String(expected)));
+}
