@@ -62,10 +62,11 @@ export class NodeRun {
 
   async #resultOf(files: readonly PlannedFile[], { code, seconds }: Ending): Promise<BatchResult> {
     const isSuccess = code === 0;
-    // Ended in the middle: only a report knows what ran.
-    const byClock = (): BatchResult =>
-      this.runner.signal === null ? resultByClock(files, seconds, isSuccess) : { recorded: [], failed: files.map(({ path }) => path) };
-    if (this.reportGlobs.length === 0) return byClock();
+    const nothing: BatchResult = { recorded: [], failed: files.map(({ path }) => path) };
+    if (this.reportGlobs.length === 0) {
+      // Ended in the middle: only a report knows what ran.
+      return this.runner.signal === null ? resultByClock(files, seconds, isSuccess) : nothing;
+    }
     const known = new GivenFiles(files.map(({ path }) => path));
     const results = [];
     for (const path of await this.#watch.written()) {
@@ -78,8 +79,8 @@ export class NodeRun {
     const { byFile, strays } = together(results);
     if (byFile.size > 0) return resultByReports(files, byFile, isSuccess);
     const why = results.length === 0 ? 'the command wrote no report there' : `of its files none is in the reports, which tell of ${described(strays[0])}`;
-    say(`WARNING: --junit ${this.reportGlobs.join(' ')}: ${why}; the time of the batch is shared out instead`);
-    return byClock();
+    say(`WARNING: --junit ${this.reportGlobs.join(' ')}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`);
+    return isSuccess ? resultByClock(files, seconds, true) : nothing;
   }
 }
 

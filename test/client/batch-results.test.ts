@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { type PlannedFile, resultByClock, resultByReports } from '../../src/client/batch-results.js';
+import type { FileResult } from '../../src/reports/times.js';
+
+const files: PlannedFile[] = [
+  { path: 'a', expected: 6 },
+  { path: 'b', expected: 2 },
+  { path: 'c', expected: null },
+];
+const recorded = (times: Record<string, number>) => Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
+const reports = (results: Record<string, Partial<FileResult>>) =>
+  new Map(Object.entries(results).map(([path, result]) => [path, { seconds: 1, isFailed: false, hasRun: true, ...result }]));
+
+describe('a batch with reports', () => {
+  it('has the times and failures that they tell, whatever the exit code', () => {
+    const told = reports({ a: { seconds: 5 }, b: { seconds: 0, isFailed: true }, c: { seconds: 0, hasRun: false } });
+    const expected = { recorded: recorded({ a: 5, b: 0.001, c: 0 }), failed: ['b'] };
+    expect(resultByReports(files, told, false)).toEqual(expected);
+    expect(resultByReports(files, told, true)).toEqual(expected);
+  });
+
+  it('whose command succeeded had nothing to run in what they leave out', () => {
+    expect(resultByReports(files, reports({ a: {} }), true)).toEqual({ recorded: recorded({ a: 1, b: 0, c: 0 }), failed: [] });
+  });
+
+  it('whose command failed did not run, or not to its end, what they leave out', () => {
+    expect(resultByReports(files, reports({ a: {}, b: {} }), false)).toEqual({ recorded: recorded({ a: 1, b: 1 }), failed: ['c'] });
+  });
+
+  it('whose command failed though all of them passed is run again whole', () => {
+    expect(resultByReports(files, reports({ a: {}, b: {}, c: {} }), false).failed).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a batch without reports', () => {
+  it('is shared out by what its files should take, and one that was never measured is as the others', () => {
+    expect(resultByClock(files, 24, true)).toEqual({ recorded: recorded({ a: 12, b: 4, c: 8 }), failed: [] });
+  });
+
+  it('is shared out evenly when nothing is known', () => {
+    const unknown = files.map(({ path }) => ({ path, expected: null }));
+    expect(resultByClock(unknown, 6, true).recorded).toEqual(recorded({ a: 2, b: 2, c: 2 }));
+  });
+
+  it('tells no times when it failed, and failed whole', () => {
+    expect(resultByClock(files, 24, false)).toEqual({ recorded: recorded({ a: 0, b: 0, c: 0 }), failed: ['a', 'b', 'c'] });
+  });
+});
