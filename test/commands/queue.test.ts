@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { completeness } from '../harness/completeness.js';
+import { sorted } from '../harness/messages.js';
+import { main, plainEnvironment } from '../harness/process.js';
+import { startServer } from '../harness/server.js';
+import { BUILD, nowhere, recorded, Suite } from './suite.js';
+
+const FILES = Array.from({ length: 8 }, (_, i) => `test/${'x'.repeat(i + 1)}.test.js`);
+const GLOB = 'test/*.test.js';
+const JUNIT = ['--junit', 'reports/*.xml'];
+const REPORT = { REPORT: 'reports/%.xml' };
+const lengths = (files: readonly string[]) => Object.fromEntries(files.map(file => [file, file.length]));
+
+describe('ballast queue', () => {
+  it('runs each file once over all nodes, and records the times of its reports', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const queue = (node: number) => suite.run(server, node, ['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...suite.runner], { REPORT: `reports/${node}-%.xml` });
+    const nodes = await Promise.all([queue(0), queue(1)]);
+    expect(nodes).toEqual([0, 1].map(() => ({ code: 0, stdout: '', stderr: '' })));
+    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(await recorded(server)).toEqual(lengths(FILES));
+    expect(await completeness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 8 } });
+  });
+
+  it('gives a node that is run again what failed, and nothing to one that was green', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const queue = (more: NodeJS.ProcessEnv = {}) => suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
+    const red = await queue({ FAILING: FILES[3]! });
+    expect(red).toMatchObject({ code: 1, stderr: expect.stringMatching(/^ballast: the command ended with 1 \(batch \d+, \d+ test files\)\n$/) as string });
+    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(await queue()).toMatchObject({ code: 0, stderr: '' });
+    expect(suite.ran.slice(FILES.length)).toEqual([FILES[3]]);
+    expect(await queue()).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(suite.ran).toHaveLength(FILES.length + 1);
+  });
+
+  it('shares out the time of a batch without reports, and says so when they are missing', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is shared out instead\n');
+    const times = Object.values(await recorded(server));
+    expect(times).toHaveLength(FILES.length);
+    for (const time of times) expect(time).toBeGreaterThan(0);
+  });
+
+  it('records nothing of a file that a failed command left out of its report: it is to run again, and the gate names it', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 2))];
+    const lost = { FAILING: FILES[0]!, SILENT: FILES[0]! };
+    await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
+    expect(await recorded(server)).toEqual(lengths([FILES[1]!]));
+    const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
+    expect(json).toMatchObject({ recorded: 1, test_files: 2, ran_not_recorded: [{ path: FILES[0], node_index: 0 }] });
+    expect((await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], REPORT)).code).toBe(0);
+    expect(await recorded(server)).toEqual(lengths(FILES.slice(0, 2)));
+  });
+
+  it('that cannot start its command ends as a shell would, and the batch is not lost', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual({ code: 127, stdout: '', stderr: 'ballast: cannot start the command ./missing: spawn ./missing ENOENT\n' });
+    expect((await suite.run(server, 0, ['queue', GLOB, '--', './test', '{}'])).code).toBe(126);
+    expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);
+    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+  });
+
+  it('runs what it has by name, loudly, when there is no server', async () => {
+    const suite = new Suite(FILES);
+    const nodes = [await suite.run(nowhere, 0, ['queue', GLOB, ...suite.runner]), await suite.run(nowhere, 1, ['queue', GLOB, ...suite.runner])];
+    expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
+    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    for (const { stderr } of nodes) {
+      expect(stderr).toMatch(/^ballast: WARNING: tests are split by name, because there is no answer /);
+      expect(stderr).toContain('the times of 4 test files are not recorded');
+    }
+    expect(await suite.run(nowhere, 0, ['queue', GLOB, '--no-fallback', ...suite.runner])).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: no answer from /) as string });
+    expect(suite.ran).toHaveLength(FILES.length);
+  });
+
+  it('that loses its server midway runs what it would have by name and did not run', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    // Lets through what makes the queue and takes the first batch.
+    let pulls = 0;
+    const proxy = createServer((request, response) => {
+      if (request.url === '/v2/queues/queue' && ++pulls > 2) return void response.destroy();
+      const { method, headers, url } = request;
+      const target = httpRequest(`${server.url}${url}`, { method: method!, headers }, answer => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      return void request.pipe(target);
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void proxy.close().closeAllConnections());
+    await once(proxy, 'listening');
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const { code, stderr } = await suite.run({ url, token: server.token }, 0, ['queue', GLOB, ...suite.runner]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('WARNING: tests are split by name');
+    expect(new Set(suite.ran).size).toBe(suite.ran.length);
+    const byName = sorted(FILES).filter((_, i) => i % 2 === 0);
+    expect(suite.ran).toEqual(expect.arrayContaining(byName));
+    expect(Object.keys(await recorded(server))).toHaveLength(suite.ran.length);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('passes %s on, records what ran, and ends as if by the signal', async signal => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: signal }));
+    const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...suite.runner], { cwd: suite.folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    child.kill(signal);
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
+    expect(await recorded(server)).toEqual(lengths(suite.ran));
+    // It did not tell that it ran its batch: it gets that again.
+    const again = await suite.run(server, 0, ['queue', GLOB, ...suite.runner]);
+    expect(again.code).toBe(0);
+    expect(new Set(suite.ran).size).toBe(FILES.length);
+  });
+
+  it('needs a command', async () => {
+    expect(await new Suite(FILES).run(nowhere, 0, ['queue', GLOB])).toMatchObject({ code: 2, stderr: expect.stringContaining('no command: give it behind --') as string });
+  });
+});

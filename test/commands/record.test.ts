@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startServer } from '../harness/server.js';
+import { fixture } from '../reports/fixture.js';
+import { nowhere, recorded, Suite } from './suite.js';
+
+function suiteWith(files: readonly string[], ...reports: string[]): Suite {
+  const suite = new Suite(files);
+  for (const report of reports) writeFileSync(join(suite.folder, `${report}.xml`), fixture(report));
+  return suite;
+}
+
+describe('ballast record', () => {
+  it.each<[string, string[], Record<string, number>]>([
+    ['rspec', ['spec/models/cart_spec.rb', 'spec/user_spec.rb'], { 'spec/models/cart_spec.rb': 0.17, 'spec/user_spec.rb': 0.031 }],
+    ['pytest', ['tests/unit/test_cart.py', 'tests/web/test_login.py'], { 'tests/unit/test_cart.py': 0.051, 'tests/web/test_login.py': 0.001 }],
+    ['vitest', ['vi/a.test.mjs', 'vi/b.test.mjs', 'vi/c.test.mjs'], { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005, 'vi/c.test.mjs': 0.001 }],
+    ['jest-junit-filepath', ['src/cart.test.js', 'src/user.test.js'], { 'src/cart.test.js': 0.141, 'src/user.test.js': 0.108 }],
+    // Of no file here; and of one all cases were skipped.
+    ['go-junit-report', [], { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0 }],
+    ['minitest', [], { 'test/models/cart_test.rb': 1.25 }],
+  ])('records the files of a report of %s', async (report, files, expected) => {
+    const [server, suite] = [await startServer(), suiteWith(files, report)];
+    const { code, stderr } = await suite.run(server, 1, ['record', '*.xml']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^ballast: recorded \d test files, \d\.\d s, of 1 reports as node 1 of 2\n$/) as string });
+    const times = await recorded(server);
+    expect(Object.fromEntries(Object.entries(times).map(([path, time]) => [path, Math.round(time * 1000) / 1000]))).toEqual(expected);
+  });
+
+  it('takes the names of a list, and says what of it is in no report', async () => {
+    const [server, suite] = [await startServer(), suiteWith([], 'gotestsum')];
+    const { code, stderr } = await suite.run(server, 0, ['record', 'gotestsum.xml', '--files-from', '-'], {}, './cart\n./user\n');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^ballast: WARNING: 1 of 2 test files are in no report, and are not recorded: \.\/user\nballast: recorded 1 /);
+    expect(await recorded(server)).toEqual({ './cart': 0.305 });
+  });
+
+  it('says which cases are in no known file, and fails when all are', async () => {
+    const [server, suite] = [await startServer(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
+    const some = await suite.run(server, 0, ['record', 'pytest.xml']);
+    expect(some).toMatchObject({ code: 0, stderr: expect.stringMatching(/^ballast: WARNING: 1 test cases are in no known test file, and are left out: tests\.web\.test_login test_fails\n/) as string });
+    const none = suiteWith([], 'pytest');
+    expect(await none.run(server, 0, ['record', 'pytest.xml'])).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing to record: 1 reports name no test file that is known here') as string });
+  });
+
+  it('names a report that is missing or none', async () => {
+    const suite = new Suite([]);
+    writeFileSync(join(suite.folder, 'bad.xml'), '<html/>');
+    expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({ code: 1, stderr: 'ballast: cannot use the report bad.xml: it is no JUnit report: its first element is <html>\n' });
+    expect(await suite.run(nowhere, 0, ['record', 'none/*.xml'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^ballast: no reports: nothing matches none\/\*\.xml in /) as string });
+    expect(await suite.run(nowhere, 0, ['record'])).toMatchObject({ code: 2, stderr: expect.stringContaining("missing required argument 'reports'") as string });
+  });
+
+  it('ends with 3 when the server cannot be reached: what is not recorded has no fallback', async () => {
+    const suite = suiteWith(['spec/user_spec.rb'], 'rspec');
+    expect((await suite.run(nowhere, 0, ['record', 'rspec.xml'])).code).toBe(3);
+  });
+});

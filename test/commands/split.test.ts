@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { sorted } from '../harness/messages.js';
+import { startServer } from '../harness/server.js';
+import { nowhere, Suite } from './suite.js';
+
+const FILES = ['test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js', 'test/slow/d.test.js'];
+const lines = (stdout: string) => stdout.split('\n').slice(0, -1);
+
+describe('ballast split', () => {
+  it('prints each file at one node, and the same ones when it is asked again', async () => {
+    const [server, suite] = [await startServer(), new Suite([...FILES, 'node_modules/x/e.test.js'])];
+    const split = (node: number) => suite.run(server, node, ['split', '**/*.test.js']);
+    const nodes = [await split(0), await split(1)];
+    expect(nodes.map(({ code, stderr }) => ({ code, stderr }))).toEqual([0, 1].map(() => ({ code: 0, stderr: '' })));
+    expect(sorted(nodes.flatMap(({ stdout }) => lines(stdout)))).toEqual(FILES);
+    expect(await split(1)).toEqual(nodes[1]);
+  });
+
+  it('takes paths, globs and globs of what is left out', async () => {
+    const [server, suite] = [await startServer(), new Suite([...FILES, 'app/[id].test.js'])];
+    const all = await suite.run(server, 0, ['split', './app/[id].test.js', 'test/**/*.test.js', '!test/slow/**', '--node-total', '1']);
+    expect(sorted(lines(all.stdout))).toEqual(['app/[id].test.js', 'test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js']);
+  });
+
+  it.each([
+    ['lines', 'pkg/a\r\npkg/b c\n', ['--stdin']],
+    ['NUL between them', 'pkg/a\0pkg/b c', ['-']],
+  ])('takes a list on stdin as it is, with %s', async (_, stdin, args) => {
+    const [server, suite] = [await startServer(), new Suite([])];
+    const { stdout } = await suite.run(server, 0, ['split', ...args, '--node-total', '1'], {}, stdin);
+    expect(sorted(lines(stdout))).toEqual(['pkg/a', 'pkg/b c']);
+  });
+
+  it('prints by a template, and with NUL behind each', async () => {
+    const [server, suite] = [await startServer(), new Suite([])];
+    await server.post('/v1/build_subsets', { commit_hash: 'c0', branch: 'main', node_total: 1, node_index: 0, test_files: [{ path: 'a.js', time_execution: 1.5 }] });
+    const print = (...args: string[]) => suite.run(server, 0, ['split', '-', '--node-total', '1', ...args], {}, 'a.js\0b\n.js\0');
+    expect((await print('-0', '--format', '--only={path} {seconds}')).stdout).toBe('--only=a.js 1.5\0--only=b\n.js \0');
+    expect(await print()).toMatchObject({ code: 2, stdout: '', stderr: 'ballast: the path "b\\n.js" has a line break: use --null, and read up to each NUL\n' });
+  });
+
+  it('prints nothing for a node that has nothing to run', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+    const nodes = await Promise.all([0, 1].map(node => suite.run(server, node, ['split', 'test/*.js'])));
+    expect(sorted(nodes.map(({ stdout }) => stdout))).toEqual(['', 'test/a.test.js\n']);
+    expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
+  });
+
+  it('splits by name, loudly, when there is no server', async () => {
+    const suite = new Suite(FILES);
+    const nodes = [await suite.run(nowhere, 0, ['split', '**/*.test.js']), await suite.run(nowhere, 1, ['split', '**/*.test.js'])];
+    expect(nodes.map(({ code, stdout }) => ({ code, stdout }))).toEqual([
+      { code: 0, stdout: 'test/a.test.js\ntest/deep/c.test.js\n' },
+      { code: 0, stdout: 'test/b.test.js\ntest/slow/d.test.js\n' },
+    ]);
+    expect(nodes[0]!.stderr).toMatch(/^ballast: WARNING: tests are split by name, because there is no answer from POST http:\/\/127\.0\.0\.1:1\/.*\nballast: WARNING: this node runs 2 of 4 test files\. /);
+  });
+
+  it('ends with 3 when there is no server and no fallback, or a server that refuses', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    expect(await suite.run(nowhere, 0, ['split', '**/*.test.js', '--no-fallback'])).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('no answer from') as string });
+    expect(await suite.run({ ...server, url: server.url, token: 'wrong' }, 0, ['split', '**/*.test.js'])).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: `ballast: POST ${server.url}/v1/build_distributions/subset was refused with 403: invalid test suite token\n`,
+    });
+  });
+
+  it('ends with 2 when there is nothing to split, or it is not known which node this is', async () => {
+    const suite = new Suite(FILES);
+    expect(await suite.run(nowhere, 0, ['split', 'spec/**'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^ballast: no test files: nothing matches spec\/\*\* in /) as string });
+    expect(await suite.run(nowhere, 0, ['split', '**/*.test.js'], { BALLAST_NODE_INDEX: '' })).toMatchObject({ code: 2, stderr: expect.stringContaining('--node-index <number>') as string });
+    expect(await suite.run(nowhere, 2, ['split', '**/*.test.js'])).toMatchObject({ code: 2, stderr: 'ballast: the index of this node is 2, and of 2 nodes the last one is 1\n' });
+  });
+});

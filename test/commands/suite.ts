@@ -1,0 +1,77 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { runBallast, type Run } from '../harness/process.js';
+import { type Client, temporaryFolder } from '../harness/server.js';
+
+export const BUILD = { commit_hash: 'c1', branch: 'main', node_total: 2 };
+
+/** Notes what it runs, fails where it is told to, and writes a report where it is told to. */
+const RUNNER = `
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+const files = process.argv.slice(2);
+const { RAN, FAILING = '', REPORT, SILENT = '', HANGS, BALLAST_BATCH } = process.env;
+for (const file of files) appendFileSync(RAN, file + '\\n');
+const isFailing = file => FAILING.split(',').includes(file);
+const cases = files.filter(file => !SILENT.split(',').includes(file)).map(file =>
+  '<testcase name="one" file="' + file + '" time="' + file.length + '">' + (isFailing(file) ? '<failure/>' : '') + '</testcase>');
+if (REPORT) {
+  mkdirSync('reports', { recursive: true });
+  writeFileSync(REPORT.replace('%', BALLAST_BATCH), '<testsuites><testsuite>' + cases.join('') + '</testsuite></testsuites>');
+}
+if (HANGS) {
+  process.on(HANGS, () => process.exit(9));
+  console.log('ready');
+  setInterval(() => {}, 1000);
+} else process.exitCode = files.some(isFailing) ? 1 : 0;
+`;
+
+/** A folder with test files and a runner for them. */
+export class Suite {
+  readonly folder = temporaryFolder();
+  readonly #ran = join(temporaryFolder(), 'ran');
+  readonly runner = ['--', process.execPath, 'runner.mjs', '{}'];
+
+  constructor(readonly files: readonly string[]) {
+    for (const file of files) {
+      mkdirSync(dirname(join(this.folder, file)), { recursive: true });
+      writeFileSync(join(this.folder, file), '');
+    }
+    writeFileSync(join(this.folder, 'runner.mjs'), RUNNER);
+    writeFileSync(this.#ran, '');
+  }
+
+  /** What the runner was given so far, in that order. */
+  get ran(): string[] {
+    return readFileSync(this.#ran, 'utf8').split('\n').slice(0, -1);
+  }
+
+  environment(server: Pick<Client, 'url' | 'token'>, node: number, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+    return {
+      BALLAST_URL: server.url,
+      BALLAST_TOKEN: server.token,
+      BALLAST_NODE_INDEX: String(node),
+      BALLAST_NODE_TOTAL: String(BUILD.node_total),
+      BALLAST_BUILD_ID: '7',
+      BALLAST_BRANCH: BUILD.branch,
+      BALLAST_COMMIT_HASH: BUILD.commit_hash,
+      BALLAST_RETRIES: '0',
+      RAN: this.#ran,
+      ...more,
+    };
+  }
+
+  run(server: Pick<Client, 'url' | 'token'>, node: number, args: readonly string[], more: NodeJS.ProcessEnv = {}, stdin = ''): Promise<Run> {
+    return runBallast(args, this.environment(server, node, more), { cwd: this.folder, stdin });
+  }
+}
+
+/** Nobody listens there. */
+export const nowhere = { url: 'http://127.0.0.1:1', token: 't' };
+
+/** Seconds by path, over all that was recorded for the build. */
+export async function recorded(server: Client): Promise<Record<string, number>> {
+  const [build] = (await server.get('/v1/builds')).json.data;
+  if (!build) return {};
+  const { build_subsets } = (await server.get(`/v1/builds/${build.id}`)).json;
+  return Object.fromEntries(build_subsets.flatMap((subset: any) => subset.test_files.map((file: any) => [file.path, file.time_execution])));
+}
