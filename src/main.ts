@@ -61,8 +61,8 @@ listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by
   .option('--dynamic', 'make a split for each --build-id, not one for the commit')
   .action(async (globs: string[], flags) => (await import('./commands/split.js')).split(globs, asNode(flags)));
 listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
-  .option('--junit <globs...>', 'the JUnit reports that the command writes, with the times and failures of its files', [])
-  .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode(flags)));
+  .option('--junit <glob>', 'the JUnit reports that the command writes, with the times and failures of its files; repeat it for more', (glob: string, others: string[] = []) => [...others, glob])
+  .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })));
 nodeCommand('record <reports...>', 'record the times in JUnit reports of what this node ran', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash'])
   .option('--files-from <file>', 'the list that the node was to run (- is stdin): reports are read as of these')
   .action(async (reports: string[], flags) => (await import('./commands/record.js')).record(reports, asNode(flags)));

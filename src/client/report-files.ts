@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { glob } from 'tinyglobby';
+import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJunit, ReportError, type TestCase } from '../reports/junit.js';
 
 /** The test cases of a report, for people who named the file. Throws the Error that says what is wrong with it. */
@@ -11,7 +12,8 @@ export function readReport(path: string): TestCase[] {
     throw new Error(`cannot read the report ${path}: ${(error as Error).message}`, { cause: error });
   }
   try {
-    return readJunit(decode(bytes));
+    const text = decode(bytes);
+    return isGoTest(text) ? readGoTest(text) : readJunit(text);
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });

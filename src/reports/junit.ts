@@ -7,7 +7,7 @@ export interface TestCase {
   file: string | null;
   /** Name of the innermost suite around it; '' when there is none. */
   suite: string;
-  /** The place of that suite in the report, and its own time: it may contain more than its cases, such as loading the file. */
+  /** The place of that suite in the report, and what it says that it took: with what is around its cases, such as loading the file. 0: it does not say, or has suites in it. */
   suiteNumber: number;
   suiteSeconds: number;
   classname: string;
@@ -38,6 +38,7 @@ export function readJunit(xml: string): TestCase[] {
   if (xml.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
   const cases: TestCase[] = [];
   const suites: Suite[] = [];
+  const outer = new Set<number>();
   let seen = 0;
   let depth = 0;
   let current: TestCase | null = null;
@@ -51,8 +52,12 @@ export function readJunit(xml: string): TestCase[] {
     if (depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
     if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') throw new ReportError(`it is no JUnit report: its first element is <${name}>`);
     const own = attributes as Attributes;
-    if (name === 'testsuite') suites.push(suiteOf(own, suites.at(-1), ++seen));
-    else if (name === 'testcase') {
+    if (name === 'testsuite') {
+      const around = suites.at(-1);
+      if (around) outer.add(around.number);
+      suites.push(suiteOf(own, around, ++seen));
+    }
+    if (name === 'testcase') {
       current = caseOf(own, suites.at(-1));
       caseDepth = depth;
       cases.push(current);
@@ -68,6 +73,7 @@ export function readJunit(xml: string): TestCase[] {
   };
   parser.write(printable(xml)).close();
   if (depth > 0 || !/<testsuites?[\s/>]/.test(xml)) throw new ReportError('it is no JUnit report: it has no <testsuite>');
+  for (const testCase of cases) if (outer.has(testCase.suiteNumber)) testCase.suiteSeconds = 0;
   return cases;
 }
 

@@ -17,8 +17,8 @@ export interface Results {
 }
 
 /**
- * What one report says of the known files. A file takes what its cases take, or what its suite takes where that has no other
- * file's cases: that contains loading it.
+ * What one report says of the known files. A file takes what its suite takes, where that has no other file's cases: that contains
+ * loading it, and counts cases that ran at the same time, or within others, once. Else it takes what its cases take.
  */
 export function timesOf(cases: readonly TestCase[], known: KnownFiles): Results {
   const byFile = new Map<string, FileResult>();
@@ -45,7 +45,7 @@ export function timesOf(cases: readonly TestCase[], known: KnownFiles): Results 
     } else byFile.set(file, { seconds, isFailed, hasRun: !isSkipped });
   }
   for (const { file, seconds, ofCases, isShared } of suites.values()) {
-    if (file !== null && !isShared && seconds > ofCases) byFile.get(file)!.seconds += seconds - ofCases;
+    if (file !== null && !isShared && seconds > 0) byFile.get(file)!.seconds += seconds - ofCases;
   }
   return { byFile, strays };
 }

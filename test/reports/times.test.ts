@@ -26,6 +26,11 @@ describe('the files of a report', () => {
     expect(results(name, given)).toEqual(expected);
   });
 
+  it('takes for a suite with suites in it what its own cases take', () => {
+    const xml = '<testsuite file="a.rb" time="9"><testcase time="1"/><testsuite time="5"><testcase time="2"/></testsuite></testsuite>';
+    expect(timesOf(readJunit(xml), new GivenFiles(['a.rb'])).byFile.get('a.rb')).toEqual({ seconds: 6, isFailed: false, hasRun: true });
+  });
+
   it('leaves out what was not asked for, and says what that is', () => {
     const { byFile, strays } = timesOf(readJunit(fixture('rspec')), new GivenFiles(['spec/user_spec.rb']));
     expect([...byFile.keys()]).toEqual(['spec/user_spec.rb']);

@@ -1,0 +1,80 @@
+import { limits } from '../limits.js';
+import { ReportError, type TestCase } from './junit.js';
+
+/** A line of `go test -json`; there are others, which say nothing of times. */
+interface Event {
+  Action?: string;
+  Package?: string;
+  Test?: string;
+  Elapsed?: number;
+}
+
+const PACKAGE = /^(ok {2}|FAIL|\? {3})\t(\S+)(?:\t(?:(\d+(?:\.\d+)?)s|\(cached\)|\[.*\]))?/;
+const TEST = /^\s*--- (PASS|FAIL|SKIP): (.+) \((\d+(?:\.\d+)?)s\)$/;
+
+/** Whether this is what `go test` prints, plain or with -json. */
+export function isGoTest(text: string): boolean {
+  const start = text.trimStart();
+  if (start.startsWith('<')) return false;
+  return start.startsWith('{"') || text.split('\n', 10_000).some(line => PACKAGE.test(line) || TEST.test(line));
+}
+
+/**
+ * The test cases of what `go test` prints, as a JUnit report made of it has them: a suite a package, with the package's own time. A
+ * package without a case that is told of has one, so that its time and failure are not lost.
+ */
+export function readGoTest(text: string): TestCase[] {
+  if (text.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
+  return text.trimStart().startsWith('{"') ? readEvents(text) : readLines(text);
+}
+
+function readEvents(text: string): TestCase[] {
+  const byPackage = new Map<string, TestCase[]>();
+  const cases: TestCase[] = [];
+  let packages = 0;
+  for (const [number, line] of text.split('\n').entries()) {
+    if (!line.trimStart().startsWith('{')) continue;
+    const { Action, Package, Test, Elapsed = 0 } = eventIn(line, number + 1);
+    if (Package === undefined || !/^(pass|fail|skip)$/.test(Action ?? '')) continue;
+    const own = byPackage.get(Package) ?? [];
+    byPackage.set(Package, own);
+    if (Test === undefined) cases.push(...closed(Package, own, Action!, Elapsed, ++packages));
+    else own.push(caseOf(Package, Test, Elapsed, Action!));
+  }
+  return cases;
+}
+
+function eventIn(line: string, number: number): Event {
+  try {
+    return JSON.parse(line) as Event;
+  } catch (error) {
+    throw new ReportError(`it is not what go test -json prints: line ${number}: ${(error as Error).message}`);
+  }
+}
+
+/** Cases come before their package. Without -v only those that failed are told. */
+function readLines(text: string): TestCase[] {
+  const cases: TestCase[] = [];
+  let own: TestCase[] = [];
+  let packages = 0;
+  for (const line of text.split('\n')) {
+    const test = TEST.exec(line.trimEnd());
+    if (test) own.push(caseOf('', test[2]!, Number(test[3]), test[1]!.toLowerCase()));
+    const [, state, name, seconds = '0'] = PACKAGE.exec(line) ?? [];
+    if (name === undefined) continue;
+    cases.push(...closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' ? 'pass' : 'skip', Number(seconds), ++packages));
+    own = [];
+  }
+  return cases;
+}
+
+/** The cases of a package that ended so. */
+function closed(name: string, cases: readonly TestCase[], action: string, seconds: number, suiteNumber: number): TestCase[] {
+  const isUntold = cases.length === 0 || (action === 'fail' && !cases.some(({ isFailed }) => isFailed));
+  const all = isUntold ? [...cases, caseOf(name, '', 0, action)] : cases;
+  return all.map(testCase => ({ ...testCase, suite: name, classname: name, suiteNumber, suiteSeconds: seconds }));
+}
+
+function caseOf(suite: string, name: string, seconds: number, action: string): TestCase {
+  return { file: null, suite, suiteNumber: 0, suiteSeconds: 0, classname: suite, name, seconds, isFailed: action === 'fail', isSkipped: action === 'skip' };
+}
