@@ -17,6 +17,8 @@ export interface BatchResult {
   recorded: RecordedFile[];
   /** What this node is to get again when it is run again. */
   failed: string[];
+  /** Whether nothing of it is to be feared not to have been run. */
+  isRun: boolean;
 }
 
 /** A file that ran takes no time only in a report that rounds. 0 would mean that it was not measured. */
@@ -37,7 +39,7 @@ export function resultByReports(files: readonly PlannedFile[], reported: Readonl
   }
   // The command failed for a reason that no report tells: it may be any of them.
   if (!isSuccess && failed.length === 0) failed.push(...files.map(({ path }) => path));
-  return { recorded, failed };
+  return { recorded, failed, isRun: recorded.length === files.length };
 }
 
 /**
@@ -46,10 +48,10 @@ export function resultByReports(files: readonly PlannedFile[], reported: Readonl
  */
 export function resultByClock(files: readonly PlannedFile[], seconds: number, isSuccess: boolean): BatchResult {
   const paths = files.map(({ path }) => path);
-  if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths };
+  if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths, isRun: true };
   const known = files.flatMap(({ expected }) => (expected === null ? [] : [expected]));
   const usual = known.length > 0 ? known.reduce((sum, one) => sum + one, 0) / known.length : 1;
   const shares = files.map(({ expected }) => Math.max(LEAST_SECONDS, expected ?? usual));
   const whole = shares.reduce((sum, one) => sum + one, 0);
-  return { recorded: paths.map((path, i) => ({ path, time_execution: Math.max(LEAST_SECONDS, (seconds * shares[i]!) / whole) })), failed: [] };
+  return { recorded: paths.map((path, i) => ({ path, time_execution: Math.max(LEAST_SECONDS, (seconds * shares[i]!) / whole) })), failed: [], isRun: true };
 }

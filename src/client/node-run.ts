@@ -44,25 +44,25 @@ export class NodeRun {
     return [...this.#recorded].map(([path, time_execution]) => ({ path, time_execution }));
   }
 
-  /** Runs the command for a batch; returns the files that failed. Throws NotStarted. */
-  async run(files: readonly PlannedFile[]): Promise<string[]> {
+  /** Runs the command for a batch. Throws NotStarted. */
+  async run(files: readonly PlannedFile[]): Promise<BatchResult> {
     const paths = files.map(({ path }) => path);
     this.#batches += 1;
     await this.#watch.look();
     const ending = await this.runner.run(withFiles(this.command, paths), { ...this.environment, BALLAST_BATCH: String(this.#batches) });
     if (ending.notStarted !== null) throw new NotStarted(ending.code, `cannot start the command ${this.command[0]}: ${ending.notStarted}`);
-    const { recorded, failed } = await this.#resultOf(files, ending);
-    for (const { path, time_execution } of recorded) this.#recorded.set(path, time_execution);
+    const result = await this.#resultOf(files, ending);
+    for (const { path, time_execution } of result.recorded) this.#recorded.set(path, time_execution);
     if (ending.code !== 0) {
       this.#hasFailed = true;
       say(`the command ended with ${ending.code} (batch ${this.#batches}, ${files.length} test files)`);
     }
-    return failed;
+    return result;
   }
 
   async #resultOf(files: readonly PlannedFile[], { code, seconds }: Ending): Promise<BatchResult> {
     const isSuccess = code === 0;
-    const nothing: BatchResult = { recorded: [], failed: files.map(({ path }) => path) };
+    const nothing: BatchResult = { recorded: [], failed: files.map(({ path }) => path), isRun: false };
     if (this.reportGlobs.length === 0) {
       // Ended in the middle: only a report knows what ran.
       return this.runner.signal === null ? resultByClock(files, seconds, isSuccess) : nothing;

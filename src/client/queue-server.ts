@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Api } from './api.js';
-import type { PlannedFile } from './batch-results.js';
+import type { BatchResult, PlannedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 
 /** A batch, and what its acknowledgement names. */
@@ -34,11 +34,14 @@ export class QueueServer {
     return toBatch(await this.#ask({ ...start, attempt_connect_to_queue: false, paths: all }));
   }
 
-  /** Tells what became of a batch; returns the next one, null at the end. */
-  async next({ id: batch_id }: Batch, failed_paths: readonly string[]): Promise<Batch | null> {
+  /**
+   * Tells what became of a batch; returns the next one, null at the end. What may not have been run is not told to have been: the
+   * node gets it when it is run again, and until then the build is not complete.
+   */
+  async next({ id: batch_id }: Batch, { failed: failed_paths, isRun }: BatchResult): Promise<Batch | null> {
     this.#index += 1;
     const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#index };
-    return toBatch(await this.#ask({ ...pull, batch_id, failed_paths }));
+    return toBatch(await this.#ask({ ...pull, ...(isRun && { batch_id, failed_paths }) }));
   }
 
   async #ask(more: object): Promise<BatchAnswer> {

@@ -43,9 +43,9 @@ async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all:
     let batch = await unlessInterrupted(server.first(all));
     while (batch && !runner.signal) {
       for (const { path } of batch.files) taken.add(path);
-      const failed = await run.run(batch.files);
+      const result = await run.run(batch.files);
       if (runner.signal) return;
-      batch = await unlessInterrupted(server.next(batch, failed));
+      batch = await unlessInterrupted(server.next(batch, result));
     }
   } catch (error) {
     if (!(error instanceof Unreachable) || !options.fallback) throw error;

@@ -14,17 +14,17 @@ const reports = (results: Record<string, Partial<FileResult>>) =>
 describe('a batch with reports', () => {
   it('has the times and failures that they tell, whatever the exit code', () => {
     const told = reports({ a: { seconds: 5 }, b: { seconds: 0, isFailed: true }, c: { seconds: 0, hasRun: false } });
-    const expected = { recorded: recorded({ a: 5, b: 0.001, c: 0 }), failed: ['b'] };
+    const expected = { recorded: recorded({ a: 5, b: 0.001, c: 0 }), failed: ['b'], isRun: true };
     expect(resultByReports(files, told, false)).toEqual(expected);
     expect(resultByReports(files, told, true)).toEqual(expected);
   });
 
   it('whose command succeeded had nothing to run in what they leave out', () => {
-    expect(resultByReports(files, reports({ a: {} }), true)).toEqual({ recorded: recorded({ a: 1, b: 0, c: 0 }), failed: [] });
+    expect(resultByReports(files, reports({ a: {} }), true)).toEqual({ recorded: recorded({ a: 1, b: 0, c: 0 }), failed: [], isRun: true });
   });
 
   it('whose command failed did not run, or not to its end, what they leave out', () => {
-    expect(resultByReports(files, reports({ a: {}, b: {} }), false)).toEqual({ recorded: recorded({ a: 1, b: 1 }), failed: ['c'] });
+    expect(resultByReports(files, reports({ a: {}, b: {} }), false)).toEqual({ recorded: recorded({ a: 1, b: 1 }), failed: ['c'], isRun: false });
   });
 
   it('whose command failed though all of them passed is run again whole', () => {
@@ -34,7 +34,7 @@ describe('a batch with reports', () => {
 
 describe('a batch without reports', () => {
   it('is shared out by what its files should take, and one that was never measured is as the others', () => {
-    expect(resultByClock(files, 24, true)).toEqual({ recorded: recorded({ a: 12, b: 4, c: 8 }), failed: [] });
+    expect(resultByClock(files, 24, true)).toEqual({ recorded: recorded({ a: 12, b: 4, c: 8 }), failed: [], isRun: true });
   });
 
   it('is shared out evenly when nothing is known', () => {
@@ -43,6 +43,6 @@ describe('a batch without reports', () => {
   });
 
   it('tells no times when it failed, and failed whole', () => {
-    expect(resultByClock(files, 24, false)).toEqual({ recorded: recorded({ a: 0, b: 0, c: 0 }), failed: ['a', 'b', 'c'] });
+    expect(resultByClock(files, 24, false)).toEqual({ recorded: recorded({ a: 0, b: 0, c: 0 }), failed: ['a', 'b', 'c'], isRun: true });
   });
 });

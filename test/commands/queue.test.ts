@@ -54,7 +54,7 @@ describe('ballast queue', () => {
     await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
     expect(await recorded(server)).toEqual(lengths([FILES[1]!]));
     const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
-    expect(json).toMatchObject({ recorded: 1, test_files: 2, ran_not_recorded: [{ path: FILES[0], node_index: 0 }] });
+    expect(json).toMatchObject({ is_complete: false, recorded: 1, test_files: 2, handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }] });
     expect((await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], REPORT)).code).toBe(0);
     expect(await recorded(server)).toEqual(lengths(FILES.slice(0, 2)));
   });
