@@ -65,7 +65,8 @@ export class Api {
       const { message, cause } = error as Error;
       return new Trouble(cause instanceof Error && cause.message ? cause.message : message, null);
     }
-    if (response.status >= 500) return new Trouble(`it answered ${response.status}: ${sentenceOf(text)}`, secondsIn(response.headers.get('Retry-After')));
+    // 408 and 429: it did not look at what was sent.
+    if (response.status >= 500 || response.status === 408 || response.status === 429) return new Trouble(`it answered ${response.status}: ${sentenceOf(text)}`, secondsIn(response.headers.get('Retry-After')));
     if (!response.ok) throw new Refused(`POST ${target} was refused with ${response.status}: ${sentenceOf(text)}`);
     if (text === '') return { value: undefined };
     try {

@@ -28,7 +28,9 @@ export async function queue(globs: readonly string[], command: readonly string[]
   try {
     const code = await codeOf(() => runBatches(run, runner, identity, all, options));
     const recorded = await codeOf(() => record(run, runner, identity, options));
-    process.exitCode = runner.signal ? codeOfSignal(runner.signal) : code || (run.hasFailed ? exitCodes.failed : recorded);
+    // What was asked of the server when the signal came is not waited for.
+    if (runner.signal) process.exit(codeOfSignal(runner.signal));
+    process.exitCode = code || (run.hasFailed ? exitCodes.failed : recorded);
   } finally {
     runner.stop();
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Api, Unreachable } from '../client/api.js';
 import type { PlannedFile } from '../client/batch-results.js';
 import { fallbackWarning, filesByName } from '../client/by-name.js';
@@ -34,7 +35,7 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
 
 async function filesOf(identity: Identity, all: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
   try {
-    return await splitByServer(new Api(options), identity, all, options.dynamic !== true);
+    return present(await splitByServer(new Api(options), identity, all, options.dynamic !== true), all);
   } catch (error) {
     if (!(error instanceof Unreachable) || !options.fallback) throw error;
     const files = filesByName(all, identity);
@@ -48,6 +49,15 @@ async function splitByServer(api: Api, { build_id: ci_build_id, ...node }: Ident
   let answer = await ask({ cache_read_attempt: true });
   if (answer.code !== undefined) answer = await ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) });
   return (answer.test_files ?? []).map(({ path, time_execution: expected }) => ({ path, expected }));
+}
+
+/** Those that are here: a split that is used again may be of another list. */
+function present(files: readonly PlannedFile[], all: readonly string[]): PlannedFile[] {
+  const listed = new Set(all);
+  const isHere = ({ path }: PlannedFile) => listed.has(path) || existsSync(path);
+  const gone = files.filter(file => !isHere(file)).map(({ path }) => path);
+  if (gone.length > 0) say(`WARNING: ${gone.length} test files of this node are left out, because they are not here (the split was made of another list): ${gone.slice(0, 5).join(', ')}${gone.length > 5 ? ', …' : ''}`);
+  return files.filter(isHere);
 }
 
 function formatted(format: string, { path, expected }: PlannedFile): string {

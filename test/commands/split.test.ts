@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { sorted } from '../harness/messages.js';
+import { sorted, startSplit } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
-import { nowhere, Suite } from './suite.js';
+import { BUILD, nowhere, Suite } from './suite.js';
 
 const FILES = ['test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js', 'test/slow/d.test.js'];
 const lines = (stdout: string) => stdout.split('\n').slice(0, -1);
@@ -37,6 +37,16 @@ describe('ballast split', () => {
     const print = (...args: string[]) => suite.run(server, 0, ['split', '-', '--node-total', '1', ...args], {}, 'a.js\0b\n.js\0');
     expect((await print('-0', '--format', '--only={path} {seconds}')).stdout).toBe('--only=a.js 1.5\0--only=b\n.js \0');
     expect(await print()).toMatchObject({ code: 2, stdout: '', stderr: 'ballast: the path "b\\n.js" has a line break: use --null, and read up to each NUL\n' });
+  });
+
+  it('leaves out what a split of another list has and is not here, and says so', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    await startSplit(server, ['test/a.test.js', 'gone.test.js'], { ...BUILD, node_total: 1 });
+    expect(await suite.run(server, 0, ['split', '**/b.test.js', '--node-total', '1'])).toEqual({
+      code: 0,
+      stdout: 'test/a.test.js\n',
+      stderr: 'ballast: WARNING: 1 test files of this node are left out, because they are not here (the split was made of another list): gone.test.js\n',
+    });
   });
 
   it('prints nothing for a node that has nothing to run', async () => {
