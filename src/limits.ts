@@ -75,6 +75,10 @@ export const limits = {
   completenessMilliseconds: 500,
   completenessEntries: 1000,
 
+  /** Of a JUnit report: characters, and how deep its elements are nested. */
+  reportCharacters: 268_435_456,
+  reportDepth: 64,
+
   /** After SIGTERM, requests still being sent get this long, and those being answered the longer time. */
   drainReceivingSeconds: 2,
   drainSeconds: 10,

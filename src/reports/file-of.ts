@@ -1,0 +1,39 @@
+import type { TestCase } from './junit.js';
+import type { KnownFiles } from './known-files.js';
+
+/**
+ * The file that a test case is in, as it is known; null when none of what the report says of it is a known one. Asked in this
+ * order: the attribute for it (rspec, minitest, jest-junit when told to); the suite's and the class's name (vitest, jest-junit with
+ * `{filepath}`, the package of a Go test); the class as a Python module (pytest, which for a module that cannot be
+ * imported has it in the name).
+ */
+export function fileOf({ file, suite, classname, name }: TestCase, known: KnownFiles): string | null {
+  if (file !== null) {
+    const found = known.find(file);
+    if (found !== null) return found;
+  }
+  for (const reported of [suite, classname]) {
+    if (!isPathLike(reported)) continue;
+    const found = known.find(reported);
+    if (found !== null) return found;
+  }
+  return moduleFile(classname || name, known);
+}
+
+/** What people call suites and classes is seldom a path. */
+function isPathLike(text: string): boolean {
+  return /[/\\]/.test(text) || /^\S+\.[A-Za-z0-9]+$/.test(text);
+}
+
+/** tests.unit.test_cart.TestCart is a class in tests/unit/test_cart.py. */
+function moduleFile(dotted: string, known: KnownFiles): string | null {
+  if (!/^[\p{L}\p{N}_.-]+$/u.test(dotted)) return null;
+  const segments = dotted.split('.').filter(Boolean);
+  for (let count = segments.length; count > 0; count -= 1) {
+    const found = known.find(`${segments.slice(0, count).join('/')}.py`);
+    if (found !== null) return found;
+    // A package is no class: without it another module of the same name could be meant.
+    if (!/^_*\p{Lu}/u.test(segments[count - 1]!)) return null;
+  }
+  return null;
+}

@@ -1,0 +1,54 @@
+/** Paths that somebody named, found by what a report calls them. */
+export interface KnownFiles {
+  /** The path as it was given; null when nothing, or more than one, could be meant. */
+  find(reported: string): string | null;
+}
+
+/**
+ * Finds a path by the whole of it, and else by how one of the two ends: a report may have it absolute, from another folder on,
+ * or behind the name of a Go module.
+ */
+export class GivenFiles implements KnownFiles {
+  readonly #whole = new Map<string, string>();
+  readonly #byLast = new Map<string, string[][]>();
+
+  constructor(paths: readonly string[]) {
+    for (const path of paths) {
+      const plain = plainPath(path);
+      if (this.#whole.has(plain)) continue;
+      this.#whole.set(plain, path);
+      const segments = plain.split('/');
+      const last = segments.at(-1)!;
+      const others = this.#byLast.get(last);
+      if (others) others.push(segments);
+      else this.#byLast.set(last, [segments]);
+    }
+  }
+
+  find(reported: string): string | null {
+    const plain = plainPath(reported);
+    const whole = this.#whole.get(plain);
+    if (whole !== undefined) return whole;
+    const segments = plain.split('/');
+    const ending = (this.#byLast.get(segments.at(-1)!) ?? []).filter(given => endsAlike(given, segments));
+    // The longest that the reported path ends with says the most.
+    const longest = Math.max(0, ...ending.map(given => Math.min(given.length, segments.length)));
+    const best = ending.filter(given => Math.min(given.length, segments.length) === longest);
+    return best.length === 1 ? this.#whole.get(best[0]!.join('/'))! : null;
+  }
+}
+
+function endsAlike(one: readonly string[], other: readonly string[]): boolean {
+  const shared = Math.min(one.length, other.length);
+  for (let i = 1; i <= shared; i += 1) if (one.at(-i) !== other.at(-i)) return false;
+  return true;
+}
+
+/** Without what says nothing: `./`, doubled and closing slashes, backslashes. */
+export function plainPath(path: string): string {
+  const plain = path
+    .replaceAll('\\', '/')
+    .replace(/\/{2,}/g, '/')
+    .replace(/^(\.\/)+/, '');
+  return plain.length > 1 ? plain.replace(/\/$/, '') : plain;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { readJunit, ReportError } from '../../src/reports/junit.js';
+import { fixture } from './fixture.js';
+
+describe('a JUnit report', () => {
+  it('gives its cases in order, with what their suite says of them', () => {
+    expect(readJunit(fixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite, name, isFailed, isSkipped }))).toEqual([
+      { suite: 'vi/a.test.mjs', name: 'a > one', isFailed: false, isSkipped: false },
+      { suite: 'vi/a.test.mjs', name: 'a > two', isFailed: false, isSkipped: false },
+      { suite: 'vi/a.test.mjs', name: 'a > no', isFailed: false, isSkipped: true },
+      { suite: 'vi/b.test.mjs', name: expect.stringContaining('fails') as string, isFailed: true, isSkipped: false },
+      { suite: 'vi/c.test.mjs', name: 'vi/c.test.mjs', isFailed: true, isSkipped: false },
+    ]);
+  });
+
+  it('reads a case whole', () => {
+    expect(readJunit(fixture('go-junit-report'))[1]).toEqual({
+      file: null,
+      suite: 'example.com/shop/cart',
+      suiteNumber: 1,
+      suiteSeconds: 0.305,
+      classname: 'example.com/shop/cart',
+      name: 'TestAdd/two',
+      seconds: 0.2,
+      isFailed: true,
+      isSkipped: false,
+    });
+  });
+
+  it('takes the file of a case, else of its suite, else of a suite around that', () => {
+    const xml = '<testsuites><testsuite file="a.rb"><testsuite name="in"><testcase name="1"/><testcase name="2" file="b.rb"/></testsuite></testsuite><testcase name="3"/></testsuites>';
+    expect(readJunit(xml).map(({ file, suite }) => [file, suite])).toEqual([['a.rb', 'in'], ['b.rb', 'in'], [null, '']]);
+  });
+
+  it('reads a suite without cases as nothing', () => {
+    expect(readJunit('<?xml version="1.0"?><testsuites/>')).toEqual([]);
+    expect(readJunit('\ufeff<testsuite name="a"></testsuite>\n')).toEqual([]);
+  });
+
+  it('counts a time that is none as 0, and one with thousands as it is meant', () => {
+    const times = ['1,234.5', '', 'NaN', '-1', 'soon', '1e-3', 'Infinity'];
+    const xml = `<testsuite>${times.map(time => `<testcase time="${time}"/>`).join('')}<testcase/></testsuite>`;
+    expect(readJunit(xml).map(({ seconds }) => seconds)).toEqual([1234.5, 0, 0, 0, 0, 0.001, 0, 0]);
+  });
+
+  it('counts only what is directly in a case, and reruns that passed as no failure', () => {
+    const xml = '<testsuite><testcase><flakyFailure><failure/></flakyFailure><system-out>&lt;failure/&gt; &#27;[31m</system-out></testcase></testsuite>';
+    expect(readJunit(xml)).toMatchObject([{ isFailed: false }]);
+  });
+
+  it('reads a message of a megabyte', () => {
+    const text = 'x'.repeat(1_000_000);
+    expect(readJunit(`<testsuite><testcase><failure message="${text}"><![CDATA[${text}]]></failure></testcase></testsuite>`)).toMatchObject([{ isFailed: true }]);
+  });
+
+  it.each([
+    ['is cut off', fixture('pytest').slice(0, 900), /not well-formed XML: line 1: /],
+    ['is another document', '<html><body/></html>', /its first element is <html>/],
+    ['is empty', '', /not well-formed|no <testsuite>/],
+    ['is no XML', '{"a": 1}', /not well-formed/],
+    ['has a mistake in line 2', '<testsuite>\n<testcase></testsuite>', /line 2: /],
+    ['declares entities', '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c SYSTEM "file:///etc/passwd">]><testsuite><testcase name="&c;"/></testsuite>', /Invalid character entity/],
+    ['is nested without end', '<testsuite>'.repeat(100_000), /nested deeper than 64/],
+  ])('that %s is refused with a reason', (_, xml, reason) => {
+    expect(() => readJunit(xml)).toThrow(ReportError);
+    expect(() => readJunit(xml)).toThrow(reason);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { readJunit } from '../../src/reports/junit.js';
+import { GivenFiles } from '../../src/reports/known-files.js';
+import { timesOf } from '../../src/reports/times.js';
+import { fixture } from './fixture.js';
+
+/** Path: seconds, and "failed". */
+function results(name: string, given: readonly string[]): Record<string, string> {
+  const { byFile } = timesOf(readJunit(fixture(name)), new GivenFiles(given));
+  return Object.fromEntries([...byFile].map(([path, { seconds, isFailed }]) => [path, `${seconds.toFixed(3)}${isFailed ? ' failed' : ''}`]));
+}
+
+describe('the files of a report', () => {
+  it.each<[string, string, readonly string[], Record<string, string>]>([
+    ['vitest', 'vitest', ['vi/a.test.mjs', './vi/b.test.mjs', 'vi/c.test.mjs'], { 'vi/a.test.mjs': '0.053', './vi/b.test.mjs': '0.005 failed', 'vi/c.test.mjs': '0.000 failed' }],
+    ['jest-junit with files', 'jest-junit-file', ['src/cart.test.js', 'src/user.test.js'], { 'src/cart.test.js': '0.143', 'src/user.test.js': '0.111 failed' }],
+    ['jest-junit with suites named by file', 'jest-junit-filepath', ['src/cart.test.js', 'src/user.test.js'], { 'src/cart.test.js': '0.141', 'src/user.test.js': '0.108 failed' }],
+    ['jest-junit of a package, with paths of the repository', 'jest-junit-file', ['packages/shop/src/cart.test.js', 'packages/shop/src/user.test.js'], { 'packages/shop/src/cart.test.js': '0.143', 'packages/shop/src/user.test.js': '0.111 failed' }],
+    ['pytest', 'pytest', ['tests/unit/test_cart.py', 'tests/web/test_login.py'], { 'tests/unit/test_cart.py': '0.051', 'tests/web/test_login.py': '0.000 failed' }],
+    ['pytest of a module that cannot be imported', 'pytest-not-imported', ['tests/x/test_b.py', 'tests/x/test_c.py'], { 'tests/x/test_b.py': '0.086 failed' }],
+    ['rspec', 'rspec', ['spec/models/cart_spec.rb', 'spec/user_spec.rb'], { 'spec/models/cart_spec.rb': '0.170 failed', 'spec/user_spec.rb': '0.031' }],
+    ['minitest', 'minitest', ['test/models/cart_test.rb'], { 'test/models/cart_test.rb': '1.250 failed' }],
+    ['go-junit-report, packages as `go list` prints them', 'go-junit-report', ['example.com/shop/cart', 'example.com/shop/user'], { 'example.com/shop/cart': '0.305 failed', 'example.com/shop/user': '0.002' }],
+    ['gotestsum, packages as folders', 'gotestsum', ['./cart', './user'], { './cart': '0.305' }],
+  ])('of %s', (_, name, given, expected) => {
+    expect(results(name, given)).toEqual(expected);
+  });
+
+  it('leaves out what was not asked for, and says what that is', () => {
+    const { byFile, strays } = timesOf(readJunit(fixture('rspec')), new GivenFiles(['spec/user_spec.rb']));
+    expect([...byFile.keys()]).toEqual(['spec/user_spec.rb']);
+    expect(strays.map(({ name }) => name)).toEqual(['Cart is empty', 'Cart adds items']);
+  });
+});
+
+describe('a path that a report names', () => {
+  const known = new GivenFiles(['a/x.test.js', 'b/x.test.js', './c/y.test.js', 'z.py']);
+  it.each([
+    ['as it was given', 'a/x.test.js', 'a/x.test.js'],
+    ['written in another way', './/b//x.test.js', 'b/x.test.js'],
+    ['given with a dot', 'c/y.test.js', './c/y.test.js'],
+    ['absolute', '/home/ci/app/a/x.test.js', 'a/x.test.js'],
+    ['of Windows', 'C:\\app\\c\\y.test.js', './c/y.test.js'],
+    ['that may be two', 'x.test.js', null],
+    ['of another folder', 'd/y.test.js', null],
+    ['with a name that only ends alike', 'yz.py', null],
+  ])('%s is found by its end, or not at all', (_, reported, found) => {
+    expect(known.find(reported)).toBe(found);
+  });
+
+  it('means no module of the same name in another package', () => {
+    const testCase = readJunit('<testsuite><testcase classname="other.unit.test_cart" name="a"/></testsuite>');
+    expect(timesOf(testCase, new GivenFiles(['app/other.py', 'test_cart.py'])).byFile.size).toBe(1);
+    expect(timesOf(testCase, new GivenFiles(['app/other.py'])).byFile.size).toBe(0);
+  });
+});
