@@ -1,5 +1,6 @@
 import sax from 'sax';
 import { limits } from '../limits.js';
+import { ReportError } from './report.js';
 
 /** One `<testcase>` of a JUnit report. */
 export interface TestCase {
@@ -26,8 +27,7 @@ interface Suite {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** A text that is no JUnit report; the message says why, for a sentence that names the file. */
-export class ReportError extends Error {}
+export { ReportError };
 
 /**
  * The test cases of a JUnit XML report, in its order. Runners disagree about nearly everything: only the elements
