@@ -3,8 +3,10 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProjectWithToken, createTokenOf, printProjects, printTokens, revoke } from './commands/project.js';
 import { backup } from './commands/backup.js';
 import { check } from './commands/check.js';
+import { importTimings } from './commands/import.js';
 import { serve } from './commands/serve.js';
 import { verify } from './commands/verify.js';
+import { formats } from './reports/format.js';
 import { type Config, ConfigError, parseConfig, type Setting, settings } from './config.js';
 
 /** The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage; verify: 3 unknown). */
@@ -59,6 +61,24 @@ program
   .option('--json', 'print the answer as one JSON object')
   .action(verify);
 
+program
+  .command('import [files...]')
+  .description('record timings of elsewhere on a server, so that its first split is balanced; - is stdin')
+  .addOption(new Option('--url <address>', 'of the server to import into').env('BALLAST_URL'))
+  .addOption(new Option('--token <token>', 'test-suite token of the project to import into').env('BALLAST_TOKEN'))
+  .addOption(new Option('--format <name>', 'of the files; without it their content tells').choices(formats))
+  .option('--root <folder>', 'that test files are relative to, where reports have absolute paths (default: this folder)')
+  .option('--cases', 'keep the times of test cases, and do not add them up by file')
+  .option('--commit-hash <hash>', 'to record reports under (default: import- and a digest of the timings)')
+  .option('--branch <name>', 'to record reports under', 'main')
+  .option('--project <name>', 'of an export of several projects')
+  .option('--from <address>', 'of another server of the same protocol, whose builds to import instead of files')
+  .addOption(new Option('--from-token <token>', 'test-suite token of the project there').env('BALLAST_FROM_TOKEN'))
+  .option('--builds <number>', 'only so many of its newest builds', wholeNumber)
+  .option('--dry-run', 'read and tell, but record nothing')
+  .option('--json', 'print one JSON object')
+  .action(importTimings);
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -70,6 +90,11 @@ try {
 function wholeSeconds(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number of seconds.');
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
 /** A command on the data folder, which takes at most one argument, and flags. */
