@@ -75,6 +75,10 @@ export const limits = {
   completenessMilliseconds: 500,
   completenessEntries: 1000,
 
+  /** Records that an export reads at a time, and names of paths that it remembers. */
+  exportedPerStep: 200,
+  exportedNames: 200_000,
+
   /** Of a JUnit report: characters, and how deep its elements are nested. */
   reportCharacters: 268_435_456,
   reportDepth: 64,

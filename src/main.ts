@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProjectWithToken, createTokenOf, printProjects, printTokens, revoke } from './commands/project.js';
 import { backup } from './commands/backup.js';
 import { check } from './commands/check.js';
+import { exportStore, type ExportOptions } from './commands/export.js';
 import { importTimings } from './commands/import.js';
 import { serve } from './commands/serve.js';
 import { verify } from './commands/verify.js';
@@ -46,6 +47,13 @@ dataCommand(program, 'backup <folder>', 'copy the store as it is now into a fold
 dataCommand(program, 'check', 'look whether everything in the store fits together, also while the server runs (exit code 1: it does not)', (dataDir, _, options) => check(dataDir, options))
   .option('--repair', 'write what follows from the rest; no server may run')
   .option('--json', 'print one JSON object');
+
+dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (dataDir, _, options) => exportStore(dataDir, options as unknown as ExportOptions))
+  .option('--project <name>', 'only of this one')
+  .option('--output <file>', 'to write instead of stdout; replaced when it is whole')
+  .option('--no-builds', 'only timings')
+  .option('--no-timings', 'only builds')
+  .option('--json', 'print one JSON object about the file');
 
 program
   .command('verify')

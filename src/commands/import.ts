@@ -58,7 +58,7 @@ export async function importTimings(files: readonly string[], options: ImportOpt
       told.push(...opened.map(({ file, format }) => ({ file, format })));
       const reports = opened.filter(({ format }) => format !== 'ballast');
       if (reports.length > 0) commit_hash = await recordReports(reports, recorder, options, skipped);
-      for (const report of opened) if (report.format === 'ballast') await recordExport(report, recorder, options, progress);
+      for (const report of opened) if (report.format === 'ballast') commit_hash = (await recordExport(report, recorder, options, skipped, progress)) ?? commit_hash;
     }
   } catch (error) {
     const { runs } = recorder.tally;
@@ -82,6 +82,10 @@ async function recordReports(reports: readonly OpenReport[], recorder: BuildReco
       throw new Error(`cannot read ${file} as ${format}: ${(error as Error).message}; nothing was imported`, { cause: error });
     }
   }
+  return recordSuite(suite, reports, recorder, options, skipped);
+}
+
+async function recordSuite(suite: SuiteTimes, reports: readonly OpenReport[], recorder: BuildRecorder, options: ImportOptions, skipped: Skipped[]): Promise<string> {
   if (suite.complaint) throw new Error(`${suite.complaint}; nothing was imported`);
   const times = suite.times();
   skipped.push(...suite.leftovers.all);
@@ -97,15 +101,21 @@ async function recordReports(reports: readonly OpenReport[], recorder: BuildReco
   return commit_hash;
 }
 
-async function recordExport({ file, bytes }: OpenReport, recorder: BuildRecorder, { project }: ImportOptions, progress: Progress): Promise<void> {
+/** Returns the commit of timings that came without builds. */
+async function recordExport(report: OpenReport, recorder: BuildRecorder, options: ImportOptions, skipped: Skipped[], progress: Progress): Promise<string | undefined> {
+  const { file, bytes } = report;
+  const timings = new SuiteTimes({ root: '/', cases: true });
+  let builds = 0;
   try {
-    for await (const build of readBuilds(bytes, project ?? null)) {
+    for await (const build of readBuilds(bytes, options.project ?? null, timings.tell)) {
       await recorder.record(build);
-      progress.tell(() => `${file}: ${recorder.tally.builds.toLocaleString('en')} builds imported`);
+      builds += 1;
+      progress.tell(() => `${file}: ${builds.toLocaleString('en')} builds imported`);
     }
   } catch (error) {
     throw new Error(`cannot import ${file}: ${(error as Error).message}`, { cause: error });
   }
+  return builds > 0 ? undefined : recordSuite(timings, [report], recorder, options, skipped);
 }
 
 /** Where to record, null for a dry run. Throws what is wrong with the flags. */
@@ -126,14 +136,14 @@ function digest(times: ReadonlyMap<string, number>): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function print(outcome: Outcome, { json, branch, from }: ImportOptions): void {
+function print(outcome: Outcome, { json, branch }: ImportOptions): void {
   if (json) {
     process.stdout.write(`${JSON.stringify(outcome)}\n`);
     return;
   }
   const { files, builds, runs, test_files, seconds, known_runs, commit_hash, skipped, dry_run } = outcome;
   const count = (number: number, what: string) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
-  const isSuite = from === undefined && commit_hash !== undefined && files.every(({ format }) => format !== 'ballast');
+  const isSuite = commit_hash !== undefined && builds <= 1;
   const lines = files.map(({ file, format }) => `${file}: ${format}`);
   const amount = `${count(test_files, isSuite ? 'test file' : 'time')}, ${seconds.toFixed(1)} s`;
   if (runs > 0 || known_runs === 0) {

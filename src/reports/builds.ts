@@ -1,6 +1,7 @@
 import typia, { type tags } from 'typia';
+import { EXPORT_VERSION, type ExportHead } from '../wire/export.js';
 import { jsonDocuments } from './json.js';
-import { ReportError } from './report.js';
+import { ReportError, type Tell } from './report.js';
 
 type Text = string & tags.MinLength<1>;
 type Count = number & tags.Type<'int64'>;
@@ -25,46 +26,47 @@ interface ExportedBuild extends RecordedBuild {
   project?: string;
 }
 
-/** The head of an export: of which projects it is. */
-interface ExportHead {
-  type: 'export';
-  v: number;
-  projects: string[];
+interface ExportedTiming {
+  project?: string;
+  path: string;
+  time_execution: number | null;
 }
 
 const validateBuild = typia.createValidate<RecordedBuild>();
 const validateExported = typia.createValidate<ExportedBuild>();
+const validateTiming = typia.createValidate<ExportedTiming>();
 const isHead = typia.createIs<ExportHead>();
-
-/** The version of the lines of an export. */
-export const EXPORT_VERSION = 1;
 
 /** The build of an answer; throws when it is none. */
 export function toBuild(answer: unknown): RecordedBuild {
   const { errors } = { errors: [], ...validateBuild(answer) };
-  if (errors.length > 0) throw new ReportError(complaint(errors));
+  if (errors.length > 0) throw new ReportError(complaint(errors, 'build'));
   return answer as RecordedBuild;
 }
 
 /**
- * The builds of an export, or of saved answers of `GET /builds/:id`, in their order. What else an export has follows from
- * them.
+ * The builds of an export, or of saved answers of `GET /builds/:id`, in their order. Timings follow from builds: they are
+ * told of an export that has no builds.
  * @param project of which to read, where an export has several
  */
-export async function* readBuilds(bytes: AsyncIterable<Uint8Array>, project: string | null): AsyncGenerator<RecordedBuild> {
+export async function* readBuilds(bytes: AsyncIterable<Uint8Array>, project: string | null, tell: Tell): AsyncGenerator<RecordedBuild> {
   let only = project;
+  let hasBuilds = false;
   let number = 0;
   for await (const document of jsonDocuments(bytes)) {
     number += 1;
     const type = (document as { type?: unknown } | null)?.type ?? 'build';
     if (type === 'export') only = projectOf(document, only);
-    if (type !== 'build') continue;
-    const { errors } = { errors: [], ...validateExported(document) };
-    if (errors.length > 0) throw new ReportError(`build ${number}: ${complaint(errors)}`);
-    const { project: of, ...build } = document as ExportedBuild;
+    hasBuilds ||= type === 'build';
+    if (type !== 'build' && (type !== 'timing' || hasBuilds)) continue;
+    const { errors } = { errors: [], ...(type === 'build' ? validateExported(document) : validateTiming(document)) };
+    if (errors.length > 0) throw new ReportError(`document ${number}: ${complaint(errors, type)}`);
+    const { project: of, ...record } = document as ExportedBuild | ExportedTiming;
     if (of !== undefined) only ??= of;
-    if (of === undefined || of === only) yield build;
-    else if (project === null) throw new ReportError(severalProjects([only!, of]));
+    if (of !== undefined && of !== only) {
+      if (project === null) throw new ReportError(severalProjects([only!, of]));
+    } else if ('path' in record) tell(record.path, record.time_execution ?? NaN);
+    else yield record;
   }
 }
 
@@ -82,9 +84,9 @@ function severalProjects(names: readonly string[]): string {
   return `it has several projects (${names.slice(0, 10).map(name => JSON.stringify(name)).join(', ')}): name the one to read with --project`;
 }
 
-function complaint([first]: readonly { path: string; expected: string; value: unknown }[]): string {
+function complaint([first]: readonly { path: string; expected: string; value: unknown }[], of: string): string {
   const { path, expected, value } = first!;
-  return `${path.replace('$input', 'the build')} is ${(JSON.stringify(value) ?? 'missing').slice(0, 100)}, expected ${expected.replaceAll(/ & (Type|Minimum|MinLength)<[^>]*>/g, '')}`;
+  return `${path.replace('$input', `the ${of}`)} is ${(JSON.stringify(value) ?? 'missing').slice(0, 100)}, expected ${expected.replaceAll(/ & (Type|Minimum|MinLength)<[^>]*>/g, '')}`;
 }
 
 /** The runs in the order of their recording; those without a time stay in their order. */

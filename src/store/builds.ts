@@ -117,7 +117,7 @@ function namesOf(store: Store): (path: number) => string {
   };
 }
 
-function nameOfPath(store: Store, path: number): string {
+export function nameOfPath(store: Store, path: number): string {
   const name = store.pathNames.get(path);
   return name === undefined ? `(path ${path}, whose name is lost)` : (JSON.parse(name) as string);
 }
