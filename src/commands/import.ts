@@ -136,7 +136,7 @@ function digest(times: ReadonlyMap<string, number>): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function print(outcome: Outcome, { json, branch }: ImportOptions): void {
+function print(outcome: Outcome, { json, branch, cases }: ImportOptions): void {
   if (json) {
     process.stdout.write(`${JSON.stringify(outcome)}\n`);
     return;
@@ -145,7 +145,7 @@ function print(outcome: Outcome, { json, branch }: ImportOptions): void {
   const count = (number: number, what: string) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
   const isSuite = commit_hash !== undefined && builds <= 1;
   const lines = files.map(({ file, format }) => `${file}: ${format}`);
-  const amount = `${count(test_files, isSuite ? 'test file' : 'time')}, ${seconds.toFixed(1)} s`;
+  const amount = `${count(test_files, isSuite ? (cases ? 'test case' : 'test file') : 'time')}, ${seconds.toFixed(1)} s`;
   if (runs > 0 || known_runs === 0) {
     lines.push(`${dry_run ? 'would import' : 'imported'} ${isSuite ? `${amount}, as commit ${commit_hash} of branch ${branch}` : `${count(builds, 'build')}, ${count(runs, 'run')}, ${amount}`}`);
   }

@@ -45,7 +45,7 @@ async function* parsed(
     if (kind === TokenType.LEFT_BRACE || kind === TokenType.LEFT_BRACKET) nest(1);
     else if (kind === TokenType.RIGHT_BRACE || kind === TokenType.RIGHT_BRACKET) nest(-1);
   };
-  for await (const chunk of bytes) {
+  for await (const chunk of wholeCharacters(bytes, () => line)) {
     try {
       parser.write(chunk);
     } catch (error) {
@@ -60,6 +60,20 @@ async function* parsed(
     found = [];
   }
   if (!isWhole()) throw new ReportError(`line ${line}: it ends in the middle`);
+}
+
+/** The same bytes, cut between characters: the parser mistakes one that comes in three pieces. */
+async function* wholeCharacters(bytes: AsyncIterable<Uint8Array>, line: () => number): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const chunk of bytes) {
+    let text;
+    try {
+      text = decoder.decode(chunk, { stream: true });
+    } catch {
+      throw new ReportError(`line ${line()} or one soon after it is not UTF-8`);
+    }
+    if (text !== '') yield Buffer.from(text);
+  }
 }
 
 const NEWLINE = 10;
