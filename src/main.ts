@@ -34,12 +34,12 @@ serveCommand
   .action(async (flags: Texts) => serve(parseConfig(withSecrets(flags))));
 
 const project = program.command('project').description('make and list projects');
-dataCommand(project, 'create <name>', 'make a project and print its test-suite token', createProjectWithToken);
-dataCommand(project, 'list', 'list the projects', printProjects);
+dataCommand(project, 'create <name>', 'make a project and print its test-suite token', createProjectWithToken).option('--json', 'print JSON');
+dataCommand(project, 'list', 'list the projects', printProjects).option('--json', 'print JSON');
 
 const token = program.command('token').description('make, list and revoke test-suite tokens');
-dataCommand(token, 'create <project>', 'make a further token for a project and print it', createTokenOf);
-dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', printTokens);
+dataCommand(token, 'create <project>', 'make a further token for a project and print it', createTokenOf).option('--json', 'print JSON');
+dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', printTokens).option('--json', 'print JSON');
 dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', revoke);
 
 dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', backup)

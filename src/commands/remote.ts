@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A server that is restarted is back by then. */
+/** A server that answered before and is restarted is back by then. */
 const RETRY_SECONDS = 30;
 const PAUSE_MILLISECONDS = 1000;
 /** A large build takes a while to be recorded. */
@@ -11,6 +11,9 @@ export interface Remote {
   url: string;
   token: string;
 }
+
+/** Those that answered once: they are waited for. */
+const reached = new WeakSet<Remote>();
 
 interface Reply {
   status: number;
@@ -42,7 +45,8 @@ export async function post(remote: Remote, path: string, message: object): Promi
   return status;
 }
 
-async function send({ url, token }: Remote, method: string, path: string, message?: string): Promise<Reply> {
+async function send(remote: Remote, method: string, path: string, message?: string): Promise<Reply> {
+  const { url, token } = remote;
   const target = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1${path}`;
   const until = performance.now() + RETRY_SECONDS * 1000;
   const headers = { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token, 'Content-Type': 'application/json' };
@@ -56,13 +60,14 @@ async function send({ url, token }: Remote, method: string, path: string, messag
         ...(message === undefined ? {} : { body: message }),
       });
       const text = await response.text();
+      reached.add(remote);
       const mayRecover = response.status >= 500 || response.status === 408 || response.status === 429;
       if (!mayRecover || performance.now() >= until) return { status: response.status, body: parse(text) };
       pause = Math.max(pause, Number(response.headers.get('retry-after') ?? 0) * 1000 || 0);
     } catch (error) {
-      if (performance.now() >= until || !(error instanceof Error)) throw new Error(`no answer from ${url} to ${method} ${path} (${causeOf(error)})`, { cause: error });
-      // An address that is none is none a second later.
-      if ((error.cause as { code?: string } | undefined)?.code === 'ERR_INVALID_URL') throw new Error(`${url} is no address of a server`, { cause: error });
+      const { code } = ((error as Error).cause ?? {}) as { code?: string };
+      if (code === 'ERR_INVALID_URL') throw new Error(`${url} is no address of a server`, { cause: error });
+      if (performance.now() >= until || !reached.has(remote)) throw new Error(`no answer from ${url} to ${method} ${path} (${causeOf(error)})`, { cause: error });
     }
     await sleep(Math.min(pause, Math.max(PAUSE_MILLISECONDS, until - performance.now())));
   }
@@ -82,7 +87,7 @@ function refusal(method: string, { url }: Remote, path: string, { status, body }
   return `${url} answered ${method} ${path} with ${status}: ${(JSON.stringify(errors) ?? 'nothing').slice(0, 500)}`;
 }
 
-export function causeOf(error: unknown): string {
+function causeOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message;
 }
