@@ -150,7 +150,7 @@ function print(outcome: Outcome, { json, branch, cases }: ImportOptions): void {
     lines.push(`${dry_run ? 'would import' : 'imported'} ${isSuite ? `${amount}, as commit ${commit_hash} of branch ${branch}` : `${count(builds, 'build')}, ${count(runs, 'run')}, ${amount}`}`);
   }
   if (known_runs > 0) lines.push(`${count(known_runs, 'run')} ${known_runs === 1 ? 'was' : 'were'} there already, and ${known_runs === 1 ? 'stays' : 'stay'} as ${known_runs === 1 ? 'it is' : 'they are'}`);
-  if (!isSuite && runs > 0) lines.push('they count as recorded now, in the order of before: the protocol has no way to say when');
+  if (!isSuite && runs > 0 && !dry_run) lines.push('they count as recorded now, in the order of before: the protocol has no way to say when');
   // A path may be anything, and a terminal obeys.
   process.stdout.write([...lines, ...skipped.map(leftOut), ''].join('\n').replaceAll(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, '?'));
 }

@@ -39,6 +39,8 @@ export function formatOf(head: string): Format | null {
 function formatOfObject(keys: ReadonlyMap<string, string>): Format | null {
   if (keys.has('build_subsets') || (keys.has('type') && keys.get('type') === '"')) return 'ballast';
   if (keys.get('durations') === '[') return 'cypress-split';
+  // vitest follows Jest, but for what it has not.
+  if (keys.has('numTotalTests') && !keys.has('numRuntimeErrorTestSuites')) return 'vitest';
   if (keys.get('testResults') === '[' || keys.has('numTotalTests')) return 'jest';
   if (keys.get('suites') === '[' || keys.get('config') === '{') return 'playwright';
   if (keys.get('timings') === '{') return 'knapsack';

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { limits } from '../limits.js';
 import { fileOf } from '../plan/times/test-case.js';
 import type { Tell } from './report.js';
@@ -58,7 +59,7 @@ export class SuiteTimes {
   readonly leftovers = new Leftovers();
 
   constructor(private readonly options: SuiteOptions) {
-    this.#root = slashed(options.root).replace(/\/+$/, '');
+    this.#root = slashed(isAbsolute(options.root) ? options.root : resolve(options.root)).replace(/\/+$/, '');
   }
 
   readonly tell: Tell = (reported, seconds, unusable) => {

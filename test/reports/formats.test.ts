@@ -29,7 +29,7 @@ describe('a report', () => {
     // The last attempt of each test, in both projects: 1.2 + 1.8 + 2.5 + 2.7.
     ['playwright.json', 'playwright', { 'e2e/cart.spec.ts': 8.2, 'e2e/admin/login.spec.ts': 4.2 }, [`e2e/later.spec.ts: ${NOT_RUN}`]],
     ['jest.json', 'jest', { 'src/cart/add.test.js': 0.399, 'src/user.test.js': 0.055 }, [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`]],
-    ['vitest.json', 'jest', { 'src/cart/add.test.js': 0.128, 'src/user.test.js': 0.031 }, [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`]],
+    ['vitest.json', 'vitest', { 'src/cart/add.test.js': 0.128, 'src/user.test.js': 0.031 }, [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`]],
     ['rspec.xml', 'junit', { 'spec/models/cart_spec.rb': 0.17, 'spec/user_spec.rb': 0.031 }, []],
     ['pytest.xml', 'junit', { 'tests/unit/test_cart.py': 0.051 }, [`tests/web/test_login.py: ${NOT_RUN}`]],
     ['vitest.xml', 'junit', { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005 }, [`vi/c.test.mjs: ${NOT_RUN}`]],
