@@ -1,12 +1,12 @@
-import { limits } from '../limits.js';
-import { readJunit } from './junit.js';
+import { TextDecoder } from 'node:util';
+import { JunitReader, type TestCase } from './junit.js';
 import { type KnownFiles, plainPath } from './known-files.js';
 import { ReportError, type ReadReport } from './report.js';
 import { timesOf } from './times.js';
 
 /** JUnit XML of whatever runner, where nobody says which files there are: those that the report itself names. */
 export const readJunitTimes: ReadReport = async (bytes, tell) => {
-  const cases = readJunit(await textOf(bytes));
+  const cases = await casesOf(bytes);
   const { byFile, strays } = timesOf(cases, new ReportedFiles(cases.flatMap(({ file }) => file ?? [])));
   for (const [path, { seconds }] of byFile) tell(path, seconds);
   for (const { suite, classname, name } of strays) tell([classname || suite, name].filter(Boolean).join(' '), NaN, 'the report does not tell its file');
@@ -33,14 +33,20 @@ function isFile(text: string): boolean {
   return SOURCE.test(text) || /^[^\s/\\]+(\/[^\s/\\]+)+$/.test(text);
 }
 
-async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bytes) {
-    size += chunk.length;
-    // Read further it would only be refused.
-    if (size > limits.reportCharacters * 3) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
-    chunks.push(chunk);
+/** In the encoding that its first line tells, else UTF-8. */
+async function casesOf(bytes: AsyncIterable<Uint8Array>): Promise<TestCase[]> {
+  const reader = new JunitReader();
+  let decoder: TextDecoder | null = null;
+  for await (const chunk of bytes) reader.write((decoder ??= decoderFor(chunk)).decode(chunk, { stream: true }));
+  reader.write(decoder?.decode() ?? '');
+  return reader.end();
+}
+
+function decoderFor(beginning: Uint8Array): TextDecoder {
+  const told = /^[^>]{0,100}\bencoding=["']([\w.-]+)["']/.exec(Buffer.from(beginning.subarray(0, 200)).toString('latin1'))?.[1];
+  try {
+    return new TextDecoder(told ?? 'utf-8');
+  } catch {
+    throw new ReportError(`its encoding is ${told}, which is not known`);
   }
-  return Buffer.concat(chunks).toString();
 }
