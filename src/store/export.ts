@@ -9,7 +9,7 @@ import type { Store } from './open.js';
 import type { Project } from './projects.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
 import { decodeSubset } from './subset-codec.js';
-import { decodeTimings } from './timing-codec.js';
+import { decodeTimings, type PathTimings } from './timing-codec.js';
 
 export interface ExportChoice {
   projects: readonly Project[];
@@ -37,23 +37,26 @@ export async function* exportLines(store: Store, { projects, builds, timings }: 
 async function* buildLines(store: Store, projects: ReadonlyMap<number, Project>, told: Exported): AsyncGenerator<string> {
   const end = store.meta.get('nextBuild') ?? 1;
   const nameOf = namesOf(store);
-  for await (const [number, build] of inPages<number, BuildRecord>(store, start => store.builds.getRange({ start, end, limit: limits.exportedPerStep }), 0)) {
-    const project = projects.get(build.project);
-    if (!project) continue;
-    const { id, commit_hash, branch, node_total, created_at, updated_at } = build;
-    const head = { type: 'build', project: project.name, id, commit_hash, branch, node_total, created_at: iso(created_at), updated_at: iso(updated_at) };
-    yield `${JSON.stringify(head).slice(0, -1)},"build_subsets":[`;
-    let separator = '';
-    for (const key of [...store.subsets.getKeys(runsOf(number))]) {
-      const run = runOf(store, key, nameOf);
-      // Expired meanwhile.
-      if (run === null) continue;
-      yield separator + run;
-      separator = ',';
-      await release(store);
+  for await (const page of pages<BuildRecord>(store, start => store.builds.getRange({ start, end, limit: limits.exportedPerStep }))) {
+    for (const { key: number, value: build } of page) {
+      const project = projects.get(build.project);
+      if (!project) continue;
+      const { id, commit_hash, branch, node_total, created_at, updated_at } = build;
+      const head = { type: 'build', project: project.name, id, commit_hash, branch, node_total, created_at: iso(created_at), updated_at: iso(updated_at) };
+      let text = `${JSON.stringify(head).slice(0, -1)},"build_subsets":[`;
+      let separator = '';
+      for (const key of [...store.subsets.getKeys(runsOf(number))]) {
+        const run = runOf(store, key, nameOf);
+        // Expired meanwhile.
+        if (run === null) continue;
+        await release(store);
+        yield text + separator + run;
+        text = '';
+        separator = ',';
+      }
+      yield `${text}]}\n`;
+      told('build');
     }
-    yield ']}\n';
-    told('build');
   }
 }
 
@@ -67,41 +70,37 @@ function runOf(store: Store, key: RunKey, nameOf: (path: number) => string): str
 
 async function* timingLines(store: Store, projects: ReadonlyMap<number, Project>, told: Exported): AsyncGenerator<string> {
   const branches = new Map([...projects].map(([id, { default_branch }]) => [id, default_branch === null ? 0 : shortDigest(default_branch)]));
-  for await (const [path, name] of inPages<number, string>(store, start => store.pathNames.getRange({ start, limit: limits.exportedPerStep }), 0)) {
+  const lineOf = (path: number, name: string): string => {
     const bytes = store.timings.get(path);
-    if (!bytes) continue;
-    const { project: id, seen_at, timings } = decodeTimings(bytes);
+    const { project: id, seen_at, timings } = bytes ? decodeTimings(bytes) : NO_TIMINGS;
     const project = projects.get(id);
-    if (!project) continue;
+    if (!project) return '';
     const timing = timingOn(timings, branches.get(id)!, null);
-    yield line({
-      type: 'timing',
-      project: project.name,
-      path: JSON.parse(name) as string,
-      time_execution: timing ? estimateOf(timing) : null,
-      measured_at: timing ? iso(timing.at) : null,
-      seen_at: iso(seen_at),
-    });
+    const [time_execution, measured_at] = timing ? [estimateOf(timing), iso(timing.at)] : [null, null];
     told('timing');
+    return line({ type: 'timing', project: project.name, path: JSON.parse(name) as string, time_execution, measured_at, seen_at: iso(seen_at) });
+  };
+  for await (const page of pages<string>(store, start => store.pathNames.getRange({ start, limit: limits.exportedPerStep }))) {
+    const text = page.map(({ key: path, value: name }) => lineOf(path, name)).join('');
+    await release(store);
+    if (text !== '') yield text;
   }
 }
+
+const NO_TIMINGS: PathTimings = { project: 0, seen_at: 0, timings: [] };
 
 /** All entries of a table whose keys are numbers, some at a time. */
-async function* inPages<K extends number, V>(
-  store: Store,
-  pageFrom: (start: number) => Iterable<{ key: K; value: V }>,
-  first: number,
-): AsyncGenerator<[K, V]> {
-  for (let start = first; ; ) {
+async function* pages<V>(store: Store, pageFrom: (start: number) => Iterable<{ key: number; value: V }>): AsyncGenerator<{ key: number; value: V }[]> {
+  for (let start = 0; ; ) {
     const page = [...pageFrom(start)];
-    for (const { key, value } of page) yield [key, value];
+    if (page.length > 0) yield page;
+    await release(store);
     if (page.length < limits.exportedPerStep) return;
     start = page.at(-1)!.key + 1;
-    await release(store);
   }
 }
 
-/** Lets go of what is read now: later reads see a later moment. */
+/** Lets go of what is read now, as whoever takes the lines may be slow: later reads see a later moment. */
 async function release(store: Store): Promise<void> {
   store.root.resetReadTxn();
   await new Promise(resolve => setImmediate(resolve));

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { record, startSplit, timed } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
 import { type Client, startServer, temporaryFolder } from '../harness/server.js';
@@ -30,8 +33,8 @@ const runsOf = async (server: Client) => {
   return builds;
 };
 
-describe('ballast import from another server', () => {
-  it('takes over all builds in their order, once, however often, and goes on where it was', async () => {
+describe('ballast import over the network', () => {
+  it('from another server takes over all builds in their order, once, however often, and goes on where it was', async () => {
     const [there, here] = [await startServer(), await startServer()];
     // More than a page.
     for (let i = 0; i < 103; i++) await record(there, { commit_hash: `c${i}`, test_files: timed({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
@@ -52,6 +55,28 @@ describe('ballast import from another server', () => {
     const paths = ['a_spec.rb', 'b_spec.rb'];
     const [old, now] = [await estimatesOf(there, paths), await estimatesOf(fresh, paths)];
     expect(now['a_spec.rb']! / old['a_spec.rb']!).toBeCloseTo(1, 1);
+  });
+
+  it('records a run once when its answer is lost', async () => {
+    const server = await startServer();
+    let posts = 0;
+    const proxy = createServer((request, response) => {
+      void (async () => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk as Buffer);
+        const { method } = request;
+        const headers = { 'SERVICE-TEST-SUITE-TOKEN': server.token, 'X-Retry-Count': String(request.headers['x-retry-count']) };
+        const reply = await server.send(request.url!, { method: method!, headers, ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}) });
+        if (method === 'POST' && ++posts === 1) request.socket.destroy();
+        else response.writeHead(reply.status).end(reply.text);
+      })();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void proxy.close());
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const { code, stdout } = await into({ url: `http://127.0.0.1:${port}`, token: server.token }, fileOf({ 'a_spec.rb': 3 }));
+    expect({ code, posts, stdout }).toEqual({ code: 0, posts: 2, stdout: expect.stringContaining('imported 1 test file, 3.0 s, ') as string });
+    expect((await runsOf(server)).map(({ runs }) => runs.length)).toEqual([1]);
   });
 
   it('says what is no such server, and which token is wrong', async () => {
