@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../config.js';
 import { readBuilds } from '../reports/builds.js';
-import { type Format, readers } from '../reports/format.js';
+import type { Format } from '../reports/format.js';
+import { readers } from '../reports/readers.js';
 import { type Skipped, SuiteTimes } from '../reports/suite-times.js';
 import { type OpenReport, openReport } from './open-report.js';
 import { type Progress, startProgress } from './progress.js';
@@ -77,7 +78,7 @@ async function recordReports(reports: readonly OpenReport[], recorder: BuildReco
   const suite = new SuiteTimes({ root: options.root ?? process.cwd(), cases: options.cases ?? false });
   for (const { file, format, bytes } of reports) {
     try {
-      await readers[format]!(bytes, suite.tell, options.root ?? null);
+      if (format !== 'ballast') await readers[format](bytes, suite.tell, options.root ?? null);
     } catch (error) {
       throw new Error(`cannot read ${file} as ${format}: ${(error as Error).message}; nothing was imported`, { cause: error });
     }

@@ -1,27 +1,7 @@
-import { readCypressSplit } from './cypress-split.js';
-import { readFlat } from './flat.js';
-import { readJest } from './jest.js';
-import { readJunitTimes } from './junit-times.js';
-import { readParallelTests } from './parallel-tests.js';
-import { readPlaywright } from './playwright.js';
-import type { ReadReport } from './report.js';
+/** The names of formats. What Ballast exports is builds, not a suite. */
+export const formats = ['junit', 'pytest-split', 'knapsack', 'parallel-tests', 'cypress-split', 'playwright', 'jest', 'vitest', 'ballast'] as const;
 
-/** Readers by the names of formats. What is exported by Ballast has no reader here: it is builds and not a suite. */
-export const readers = {
-  'junit': readJunitTimes,
-  'pytest-split': readFlat,
-  'knapsack': readFlat,
-  'parallel-tests': readParallelTests,
-  'cypress-split': readCypressSplit,
-  'playwright': readPlaywright,
-  'jest': readJest,
-  'vitest': readJest,
-  'ballast': null,
-} as const satisfies Record<string, ReadReport | null>;
-
-export type Format = keyof typeof readers;
-
-export const formats = Object.keys(readers) as Format[];
+export type Format = (typeof formats)[number];
 
 /** So much of a file is enough to tell its format. */
 export const HEAD_BYTES = 65_536;

@@ -1,6 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Format, formatOf, readers } from '../../src/reports/format.js';
+import { type Format, formatOf } from '../../src/reports/format.js';
+import { readers } from '../../src/reports/readers.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 import { fixtureFile } from './fixture.js';
 
@@ -9,10 +10,10 @@ const APP = '/home/ci/app';
 /** What an import would record of a file, in seconds to the millisecond; and what it would leave out. */
 async function timesIn(name: string, { root = APP, cases = false } = {}) {
   const file = fixtureFile(name);
-  const format = formatOf(readFileSync(file, 'utf8'))!;
+  const format = formatOf(readFileSync(file, 'utf8')) as keyof typeof readers;
   const suite = new SuiteTimes({ root, cases });
   // In small pieces: nothing may depend on where they are cut.
-  await readers[format]!(createReadStream(file, { highWaterMark: 100 }), suite.tell, root === APP ? null : root);
+  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.tell, root === APP ? null : root);
   const times = Object.fromEntries([...suite.times()].map(([path, seconds]) => [path, Math.round(seconds * 1000) / 1000]));
   return { format, times, leftOut: suite.leftovers.all.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)) };
 }
