@@ -6,6 +6,7 @@ import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { QueuePlan } from '../store/queues.js';
 import type { QueueRecord } from '../store/records.js';
 import type { BuildKey } from '../wire/build-key.js';
+import type { ConnectFailed } from '../wire/queue.js';
 import type { Context } from './context.js';
 
 /** What a request took from its queue. */
@@ -61,7 +62,7 @@ export function makeQueue(
 }
 
 /** The code by which clients know that they are to send their test files. */
-export const connectFailed = {
+export const connectFailed: ConnectFailed = {
   message: 'There is no queue for this build yet: send the test files to initialise it.',
   code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
 };

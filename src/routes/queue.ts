@@ -8,7 +8,7 @@ import { listOfFiles } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { BuildKey } from '../wire/build-key.js';
-import { initializes } from '../wire/queue.js';
+import { initializes, type QueueAnswer } from '../wire/queue.js';
 import { baseUrl, json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 import { bringing, connectFailed, type Handed, handOut, makeQueue } from './handing-out.js';
@@ -81,5 +81,6 @@ function buildsUrl(context: Context, request: Request, { branch, commit_hash, no
 }
 
 function endOfQueue(queue_name: string, url: string | null = null): Answer {
-  return json(200, { queue_name, build_subset_id: null, test_files: [], ...(url && { url }) });
+  const answer: QueueAnswer = { queue_name, build_subset_id: null, test_files: [], ...(url && { url }) };
+  return json(200, answer);
 }

@@ -6,6 +6,7 @@ import { completenessOfBuild } from './completeness.js';
 import type { Context } from './context.js';
 import { healthy, ready } from './health.js';
 import { lastDistribution } from './last-distribution.js';
+import { describeApi } from './openapi.js';
 import { queueForNode } from './queue.js';
 import { splitForNode } from './split.js';
 import { testQueueForNode } from './test-queue.js';
@@ -22,6 +23,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/builds': { GET: pageOfBuilds },
   '/v1/builds/completeness': { GET: completenessOfBuild },
   '/v1/builds/:id': { GET: buildById },
+  '/v1/openapi.json': { GET: describeApi },
   '/healthz': { GET: healthy },
   '/readyz': { GET: ready },
 };

@@ -6,12 +6,13 @@ import { listOfFiles } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
 import { initializes } from '../wire/queue.js';
+import type { TestQueueAnswer } from '../wire/test-queue.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 import { bringing, connectFailed, type Handed, handOut, makeQueue } from './handing-out.js';
 
-const END = { paths: [], batch_id: null };
+const END: TestQueueAnswer = { paths: [], batch_id: null };
 
 /** POST /v2/queues/queue: the same queues, for clients that tell what became of each batch. */
 export async function testQueueForNode(context: Context, request: Request): Promise<Answer> {
@@ -48,7 +49,10 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   }
   const { open, batch } = handed;
   if (!batch) return json(200, END);
-  return bringing(context, key, batch, () => JSON.stringify({ paths: pathsOf(store, open, batch), batch_id: batch.seq }));
+  return bringing(context, key, batch, () => {
+    const answer: TestQueueAnswer = { paths: pathsOf(store, open, batch), batch_id: batch.seq };
+    return JSON.stringify(answer);
+  });
 }
 
 /** The files of a batch that failed; all of them when something did that is not in it. */
