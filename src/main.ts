@@ -4,7 +4,8 @@ import { backup } from './commands/backup.js';
 import { check } from './commands/check.js';
 import { serve } from './commands/serve.js';
 import { verify } from './commands/verify.js';
-import { type Config, ConfigError, parseConfig, type Setting, settings } from './config.js';
+import { type Config, ConfigError, parseConfig } from './config.js';
+import { type Setting, settings } from './settings.js';
 import { version } from './version.js';
 
 /** The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage; verify: 3 unknown). */

@@ -43,6 +43,7 @@ export async function serve(config: Config): Promise<void> {
         `Clients send it as ${headers.join(' or ')}.\n`,
     );
   }
+  if (service.adminUrl) process.stdout.write(`Metrics are at ${service.adminUrl}/metrics\n`);
   process.stdout.write(`Ballast listens on ${service.url} (data in ${config.dataDir})\n`);
 }
 

@@ -11,6 +11,11 @@ import { type Headers, writeAnswer } from './write.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
+/** Told of each request that ended; 499: its client left. */
+export type Observe = (endpoint: string, status: number, seconds: number) => void;
+
+const CLIENT_LEFT = 499;
+
 export interface ExchangeOptions {
   handler: Handler;
   fields: HeaderFields;
@@ -18,6 +23,7 @@ export interface ExchangeOptions {
   held: HeldBytes;
   traffic: Traffic;
   log: Logger;
+  observe: Observe;
 }
 
 /**
@@ -127,5 +133,7 @@ export class Exchange {
     if (this.#left) this.options.log.debug({ request, method, path }, 'client left');
     this.#answered?.written?.(!this.#left);
     this.options.traffic.end(this.#stage);
+    const status = this.#left || !this.#answered ? CLIENT_LEFT : this.#answered.status;
+    this.options.observe(this.#head.endpoint, status, (performance.now() - this.#start) / 1000);
   };
 }

@@ -8,6 +8,10 @@ export class HeldBytes {
 
   constructor(readonly bound: number) {}
 
+  get all(): number {
+    return this.#all;
+  }
+
   /** False, and nothing is taken, when that is too much. */
   take(holder: Holder, bytes: number): boolean {
     const own = (this.#own.get(holder) ?? 0) + bytes;

@@ -2,9 +2,9 @@ import { isIPv6 } from 'node:net';
 import type { us_listen_socket } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
-import { Exchange, type Handler } from './exchange.js';
+import { Exchange, type Handler, type Observe } from './exchange.js';
 import { headerFields } from './head.js';
-import { HeldBytes } from './held-bytes.js';
+import type { HeldBytes } from './held-bytes.js';
 import { Traffic } from './traffic.js';
 
 export interface HttpOptions {
@@ -14,8 +14,7 @@ export interface HttpOptions {
   headerPrefixes: readonly string[];
   maxBodyBytes: number;
   bodySeconds: number;
-  /** Bytes of bodies and large answers at once, of all requests. */
-  heldBytes: number;
+  held: HeldBytes;
 }
 
 type Listening = (socket: us_listen_socket | false) => void;
@@ -32,7 +31,7 @@ export interface HttpServer {
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.headBytes);
 
 /** Listens, and answers every request with what the handler returns or throws. */
-export async function listen(options: HttpOptions, handler: Handler, log: Logger): Promise<HttpServer> {
+export async function listen(options: HttpOptions, handler: Handler, log: Logger, observe: Observe = () => {}): Promise<HttpServer> {
   const uws = await import('uWebSockets.js').catch((error: unknown) => {
     throw new Error(
       `Node ${process.version} on ${process.platform}-${process.arch} has no uWebSockets.js binary in this package: ` +
@@ -43,7 +42,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const fields = headerFields(options.headerPrefixes);
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const traffic = new Traffic();
-  const exchangeOptions = { handler, fields, bodyLimits, held: new HeldBytes(options.heldBytes), traffic, log };
+  const exchangeOptions = { handler, fields, bodyLimits, held: options.held, traffic, log, observe };
   const app = uws.App().any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
   // LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is
   // missing from the types.)

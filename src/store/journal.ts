@@ -43,6 +43,11 @@ export class Journal {
     return turn.saved;
   }
 
+  /** How many turns wait for a checkpoint. */
+  get turns(): number {
+    return this.#last - this.#done;
+  }
+
   /** What of a queue came after its last checkpoint, oldest first. Some of it may be under `batches` as well. */
   pendingOf(queue: string): readonly Change[] {
     return this.#pending.get(queue) ?? [];

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faults } from '../../src/fault.js';
 import type { Request } from '../../src/http/request.js';
 import type { Handler } from '../../src/http/exchange.js';
+import { HeldBytes } from '../../src/http/held-bytes.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { openLog } from '../../src/log.js';
 import { Client, type Reply } from '../harness/server.js';
@@ -17,7 +18,7 @@ interface Listening extends Client {
 async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const http = await listen(
-    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, heldBytes: 100_000_000, ...options },
+    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), ...options },
     handler,
     openLog('debug', { write: line => log.push(line) }),
   );
@@ -49,7 +50,7 @@ describe('what requests hold at once', () => {
         await answering;
         return { status: 200, body: '{}' };
       },
-      { heldBytes: 4 * MEGABYTE, maxBodyBytes: 2 * MEGABYTE },
+      { held: new HeldBytes(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE },
     );
     const other = new Client(server.url, 'another-token');
     const send = (client: Client) => client.post('/', 'x'.repeat(MEGABYTE));
@@ -67,7 +68,7 @@ describe('what requests hold at once', () => {
   it('counts large answers that are not read', async () => {
     const body = Buffer.alloc(20 * MEGABYTE, 0x20);
     const wholes: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), { heldBytes: 80 * MEGABYTE });
+    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), { held: new HeldBytes(80 * MEGABYTE) });
     const readers = await Promise.all([0, 1].map(() => RawConnection.open(server.url)));
     for (const reader of readers) {
       reader.socket.pause();
