@@ -1,3 +1,4 @@
+import type { BlockList } from 'node:net';
 import { settings } from './settings.js';
 
 /** Settings of `serve`, checked. Modules get values from here, never the environment. */
@@ -10,6 +11,8 @@ export interface Config {
   dataDir: string;
   /** Upper case, without the trailing dash; the first is named in messages. */
   headerPrefixes: string[];
+  /** Proxies that tell how a client reached them; null: none is believed. */
+  proxies: BlockList | null;
   /** Scheme and host of links in answers, without a trailing slash; null: from the Host header. */
   publicUrl: string | null;
   retentionDays: number;

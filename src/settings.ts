@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import semver from 'semver';
 import type { Config } from './config.js';
+import { trustedProxies } from './http/forwarded.js';
 import { limits } from './limits.js';
 
 /** A setting: its flag (none for a secret, which a process list would show), variable and default. */
@@ -93,6 +94,13 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
       }
       return url.href.replace(/\/+$/, '');
     },
+  },
+  proxies: {
+    flag: '--trusted-proxies <list>',
+    env: 'BALLAST_TRUSTED_PROXIES',
+    fallback: '',
+    help: 'addresses and ranges (10.0.0.0/8,::1) whose X-Forwarded-Proto and -Host make the address in links',
+    parse: trustedProxies,
   },
   retentionDays: {
     flag: '--retention-days <days>',

@@ -1,8 +1,10 @@
+import type { BlockList } from 'node:net';
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { Fault, faults } from '../fault.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { Body, type BodyLimits } from './body.js';
+import { believe, isTrusted } from './forwarded.js';
 import { type Head, type HeaderFields, readHead } from './head.js';
 import type { HeldBytes } from './held-bytes.js';
 import type { Answer, Request } from './request.js';
@@ -21,6 +23,8 @@ export interface ExchangeOptions {
   fields: HeaderFields;
   bodyLimits: BodyLimits;
   held: HeldBytes;
+  /** Null: no proxy is believed. */
+  proxies: BlockList | null;
   traffic: Traffic;
   log: Logger;
   observe: Observe;
@@ -48,6 +52,8 @@ export class Exchange {
     readonly options: ExchangeOptions,
   ) {
     const head = readHead(req, options.fields);
+    const { proxies } = options;
+    if (head.forwarded && proxies && isTrusted(proxies, Buffer.from(res.getRemoteAddressAsText()).toString())) believe(head, head.forwarded);
     this.#head = head;
     head.hasLeft = () => this.#left;
     options.traffic.startReceiving();

@@ -9,6 +9,8 @@ export interface Request {
   /** Raw, without the question mark. */
   query: string;
   id: string;
+  /** Scheme and host by which the client reached this server, as far as it or a trusted proxy tells. */
+  scheme: 'http' | 'https';
   host: string;
   contentType: string;
   /** Null when no token header was sent; older clients have it in the body. */

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { type BlockList, isIPv6 } from 'node:net';
 import type { us_listen_socket } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
@@ -15,6 +15,7 @@ export interface HttpOptions {
   maxBodyBytes: number;
   bodySeconds: number;
   held: HeldBytes;
+  proxies: BlockList | null;
 }
 
 type Listening = (socket: us_listen_socket | false) => void;
@@ -42,7 +43,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const fields = headerFields(options.headerPrefixes);
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const traffic = new Traffic();
-  const exchangeOptions = { handler, fields, bodyLimits, held: options.held, traffic, log, observe };
+  const exchangeOptions = { handler, fields, bodyLimits, held: options.held, proxies: options.proxies, traffic, log, observe };
   const app = uws.App().any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
   // LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is
   // missing from the types.)
