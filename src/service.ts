@@ -17,7 +17,8 @@ import { route } from './routes/table.js';
 import { SteadyClock } from './steady-clock.js';
 import { startSweeping } from './sweeping.js';
 import { lockFolder } from './store/lock.js';
-import { closeStore, openStore, STORE_FILE, type Store } from './store/open.js';
+import { commit } from './store/commit.js';
+import { closeStore, openStore, STORE_FILE, STORE_VERSION, type Store } from './store/open.js';
 import { createProject, findProject } from './store/projects.js';
 import { Queues } from './store/queues.js';
 import { learnRest } from './store/timings.js';
@@ -58,6 +59,7 @@ export async function openService(
       await unlock();
     });
     unlock = await lockFolder(dataDir);
+    if (store.meta.get('version') !== STORE_VERSION) await commit(store, () => void store.meta.put('version', STORE_VERSION));
     await learnRest(store, log);
     store.journal.recover();
 
@@ -67,7 +69,7 @@ export async function openService(
     closers.push(() => jobs.close());
     await jobs.warmUp();
 
-    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, uptime) });
+    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, now, uptime) });
     const { sweep, sweptAt, stop } = startSweeping(store, queues, config.retentionDays, log, new SteadyClock(now, uptime, store.meta.get('known')));
     closers.push(stop);
 
@@ -86,7 +88,8 @@ export async function openService(
     });
     const hasAdminPort = config.adminPort !== null;
     const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, tokenHeader };
-    const httpOptions = { ...config, bodySeconds: limits.bodySeconds, held };
+    const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
+    const httpOptions = { ...config, bodySeconds: limits.bodySeconds, held, holderOf };
     const observe: Observe = (endpoint, status, seconds) => metrics.observe(endpoint, status, seconds);
     let adminUrl: string | null = null;
     if (config.adminPort !== null) {
@@ -111,8 +114,10 @@ export async function openService(
   }
 }
 
-function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, uptime: () => number): Lease | null {
-  return leaseFactor === 0 ? null : { factor: leaseFactor, graceMilliseconds: 1000 * leaseGraceSeconds, uptime };
+function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): Lease | null {
+  const start = uptime();
+  const uptimeAt = (millis: number) => Math.max(start, uptime() - Math.max(0, now() - millis));
+  return leaseFactor === 0 ? null : { factor: leaseFactor, graceMilliseconds: 1000 * leaseGraceSeconds, uptime, uptimeAt };
 }
 
 /** Makes sure that the project "default" exists with this token. */

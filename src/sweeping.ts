@@ -41,12 +41,15 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
   };
   start();
   const daysAhead = Math.round((clock.now() - clock.known) / DAY_MILLISECONDS);
-  if (daysAhead > 0) log.warn({ days: daysAhead }, 'the clock is ahead of when this store was last served: what is deleted for its age comes after that in half the time');
+  if (daysAhead > 0) log.warn({ days: daysAhead }, 'the clock is ahead of when this store was last served: what is deleted for its age follows, a day in an hour');
   const timer = setInterval(start, limits.sweepEveryMilliseconds);
   const stop = async () => {
     stopping = true;
     clearInterval(timer);
     await sweeping;
+    clock.time();
+    // A store that takes no more is told of elsewhere.
+    await commit(store, () => void store.meta.put('known', clock.known)).catch(() => {});
   };
   return { sweep: () => sweep(clock.now()), sweptAt: () => sweptAt, stop };
 }

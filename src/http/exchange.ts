@@ -6,7 +6,7 @@ import type { Logger } from '../log.js';
 import { Body, type BodyLimits } from './body.js';
 import { believe, isTrusted } from './forwarded.js';
 import { type Head, type HeaderFields, readHead } from './head.js';
-import type { HeldBytes } from './held-bytes.js';
+import type { HeldBytes, Holder } from './held-bytes.js';
 import type { Answer, Request } from './request.js';
 import type { Traffic } from './traffic.js';
 import { type Headers, writeAnswer } from './write.js';
@@ -23,6 +23,7 @@ export interface ExchangeOptions {
   fields: HeaderFields;
   bodyLimits: BodyLimits;
   held: HeldBytes;
+  holderOf: (token: string | null) => Holder;
   /** Null: no proxy is believed. */
   proxies: BlockList | null;
   traffic: Traffic;
@@ -43,6 +44,7 @@ export class Exchange {
   #ended = false;
   #answered: Answer | null = null;
   #heldAnswer = 0;
+  #heldBy: { holder: Holder } | null = null;
   /** Whether the request was read to its end: only then another may follow it. */
   #wasRead = false;
 
@@ -68,7 +70,7 @@ export class Exchange {
       // request behind it in the same segment makes uWebSockets.js close the connection only while none was answered.
       setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
     } else {
-      this.#body = new Body(res, head, options.bodyLimits, options.held, (body, whole) => this.#answer(body, whole));
+      this.#body = new Body(res, head.contentLength, options.bodyLimits, options.held, this.#holder, (body, whole) => this.#answer(body, whole));
     }
   }
 
@@ -113,10 +115,13 @@ export class Exchange {
     writeAnswer(this.res, answer, { request, headers, closes, headOnly: method === 'HEAD', close }, this.#end);
   };
 
+  /** Who holds what is held: found once, because it must be given back to the same. */
+  readonly #holder = (): Holder => (this.#heldBy ??= { holder: this.options.holderOf(this.#head.token) }).holder;
+
   /** Takes the bytes of an answer that may have to wait for its reader. False when that is too much. */
   #holds({ body }: Answer): boolean {
     if (body.length <= limits.answerPieceBytes) return true;
-    if (!this.options.held.take(this.#head.token, body.length)) return false;
+    if (!this.options.held.take(this.#holder(), body.length)) return false;
     this.#heldAnswer = body.length;
     return true;
   }
@@ -134,7 +139,7 @@ export class Exchange {
     if (this.#ended) return;
     this.#ended = true;
     this.#body?.release();
-    this.options.held.giveBack(this.#head.token, this.#heldAnswer);
+    if (this.#heldAnswer > 0) this.options.held.giveBack(this.#holder(), this.#heldAnswer);
     const { id: request, method, path } = this.#head;
     if (this.#left) this.options.log.debug({ request, method, path }, 'client left');
     this.#answered?.written?.(!this.#left);

@@ -4,7 +4,7 @@ import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { Exchange, type Handler, type Observe } from './exchange.js';
 import { headerFields } from './head.js';
-import type { HeldBytes } from './held-bytes.js';
+import type { HeldBytes, Holder } from './held-bytes.js';
 import { Traffic } from './traffic.js';
 
 export interface HttpOptions {
@@ -15,6 +15,8 @@ export interface HttpOptions {
   maxBodyBytes: number;
   bodySeconds: number;
   held: HeldBytes;
+  /** Finds who sent a token. */
+  holderOf: (token: string | null) => Holder;
   proxies: BlockList | null;
 }
 
@@ -43,7 +45,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const fields = headerFields(options.headerPrefixes);
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const traffic = new Traffic();
-  const exchangeOptions = { handler, fields, bodyLimits, held: options.held, proxies: options.proxies, traffic, log, observe };
+  const exchangeOptions = { handler, fields, bodyLimits, held: options.held, holderOf: options.holderOf, proxies: options.proxies, traffic, log, observe };
   const app = uws.App().any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
   // LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is
   // missing from the types.)

@@ -18,8 +18,10 @@ import type {
 } from './records.js';
 import { RecentTimings } from './recent-timings.js';
 
-/** Raised when older records cannot be read any more. */
-export const STORE_VERSION = 5;
+/** Raised when this Ballast writes what an older one would read wrongly. */
+export const STORE_VERSION = 6;
+/** Of that version what is read is the same. */
+const OLDEST_VERSION = 5;
 
 /**
  * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.
@@ -184,7 +186,7 @@ function open(dataDir: string): Store {
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);
-  } else if (version !== STORE_VERSION) {
+  } else if (version > STORE_VERSION || version < OLDEST_VERSION) {
     void root.close();
     throw new Error(
       `it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`,

@@ -14,11 +14,15 @@ interface Listening extends Client {
   log: string[];
 }
 
+const TOKENS = ['a-token', 'another-token', 'a-third-token'];
+/** Those that are not known are one. */
+const holderOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
+
 /** The socket layer alone, with a handler of the test. */
 async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const http = await listen(
-    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), proxies: null, ...options },
+    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), holderOf, proxies: null, ...options },
     handler,
     openLog('debug', { write: line => log.push(line) }),
   );
@@ -63,6 +67,17 @@ describe('what requests hold at once', () => {
     answer();
     expect((await Promise.all([...held, last])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect((await send(server)).status).toBe(200);
+  });
+
+  it('is half of it for all whose tokens are not known', async () => {
+    let answer = () => {};
+    const answering = new Promise<void>(resolve => (answer = resolve));
+    const server = await listenWith(() => answering.then(() => ({ status: 200, body: '{}' })), { held: new HeldBytes(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE });
+    const strangers = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
+    expectRefused(await Promise.race(strangers));
+    const known = server.post('/', 'x'.repeat(MEGABYTE));
+    answer();
+    expect((await known).status).toBe(200);
   });
 
   it('counts large answers that are not read', async () => {
