@@ -33,6 +33,11 @@ export const limits = {
   waitingJobsPerProject: 1024,
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
+  /** Open files that are kept from connections, or a quarter of all where that is less: threads take four each. */
+  spareFiles: 256,
+  listenAgainMilliseconds: 1000,
+  /** That connections are refused is logged no more often. */
+  tellMilliseconds: 60_000,
 
   /** From this many test files on, a request is worked on in the pool. */
   pooledTestFiles: 1000,
