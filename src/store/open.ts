@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { DiskRoom } from './disk-room.js';
@@ -95,8 +95,11 @@ export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]
 /** Opens the store in the folder, made if missing. Throws a sentence when that cannot be. */
 export function openStore(dataDir: string): Store {
   storeFileOf(dataDir);
+  assertLockFile(dataDir);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    // lmdb would end the process without a word where it cannot make its lock file.
+    if (!existsSync(lockFileOf(dataDir))) accessSync(dataDir, constants.W_OK);
     return open(dataDir);
   } catch (error) {
     throw new Error(
@@ -116,6 +119,26 @@ export function storeFileOf(dataDir: string): StoreFile | null {
     throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or begin anew with another folder`, { cause: error });
   }
 }
+
+/**
+ * Throws a sentence when the lock file may not be used: lmdb would end the process without a word. It is not opened for that,
+ * because to close it again would let go of all locks on it.
+ */
+function assertLockFile(dataDir: string): void {
+  const path = lockFileOf(dataDir);
+  if (!existsSync(path)) return;
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    throw new Error(
+      `cannot open ${path}: this user may not read and write it (${(error as NodeJS.ErrnoException).code}); ` +
+        'run every command as the user of the server, and give the file to that user (chown) or delete it while nothing uses the store',
+      { cause: error },
+    );
+  }
+}
+
+const lockFileOf = (dataDir: string) => join(dataDir, `${STORE_FILE}-lock`);
 
 /** Closes the store. */
 export async function closeStore(store: Store): Promise<void> {
