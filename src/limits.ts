@@ -47,6 +47,10 @@ export const limits = {
   /** Nothing is written while the disk has less left: more than is written between two looks at it. */
   diskReserveBytes: 8_388_608,
   diskLookMilliseconds: 10,
+  /** After a failed commit lmdb has so long to tell why. */
+  causeMilliseconds: 500,
+  /** /readyz waits so long for its write. */
+  readySeconds: 2,
 
   /** Timings that one turn of the event loop looks up, changes or writes, and records that it puts: about a millisecond. */
   timingsPerTurn: 250,
@@ -81,6 +85,8 @@ export const limits = {
   /** After SIGTERM, requests still being sent get this long, and those being answered the longer time. */
   drainReceivingSeconds: 2,
   drainSeconds: 10,
+  /** What is left to close behind these gets so long. */
+  closeSeconds: 3,
 } as const;
 
 /** The relations that the numbers above must keep. */
