@@ -38,12 +38,19 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** What a service lives in. */
+export interface Surroundings {
+  now?: () => number;
+  uptime?: () => number;
+  /** Told when the disk fails the store: no promise is kept from then on, and only the end of the process helps. */
+  storeFailed?: (error: Error) => void;
+}
+
 /** Opens store, jobs and HTTP, and keeps the one recurring timer: the expiry sweep. */
 export async function openService(
   config: Config,
   log: Logger,
-  now: () => number = Date.now,
-  uptime: () => number = () => performance.now(),
+  { now = Date.now, uptime = () => performance.now(), storeFailed = () => {} }: Surroundings = {},
 ): Promise<Service> {
   const { dataDir, publicUrl, clientVersions } = config;
   const closers: (() => Promise<void>)[] = [];
@@ -51,7 +58,7 @@ export async function openService(
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const store = openStore(dataDir);
+    const store = openStore(dataDir, storeFailed);
     let unlock = async () => {};
     closers.push(async () => {
       await closeStore(store);

@@ -1,7 +1,8 @@
 import { type BlockList, isIPv6 } from 'node:net';
-import type { us_listen_socket } from 'uWebSockets.js';
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
+import { Door, fileRoom } from './door.js';
 import { Exchange, type Handler, type Observe } from './exchange.js';
 import { headerFields } from './head.js';
 import type { HeldBytes, Holder } from './held-bytes.js';
@@ -19,8 +20,6 @@ export interface HttpOptions {
   holderOf: (token: string | null) => Holder;
   proxies: BlockList | null;
 }
-
-type Listening = (socket: us_listen_socket | false) => void;
 
 export interface HttpServer {
   /** For example http://127.0.0.1:8080 */
@@ -47,26 +46,35 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const traffic = new Traffic();
   const exchangeOptions = { handler, fields, bodyLimits, held: options.held, holderOf: options.holderOf, proxies: options.proxies, traffic, log, observe };
   const app = uws.App().any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
-  // LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is
-  // missing from the types.)
-  const listenOn = app.listen.bind(app) as unknown as (host: string, port: number, options: 1, listening: Listening) => void;
-  const socket = await new Promise<us_listen_socket | false>(resolve => {
-    listenOn(options.host, options.port, 1, resolve);
-  });
-  if (!socket) {
+  const { us_listen_socket_close: close } = uws;
+  // A port that the system picked is listened on by its number: only then it can be listened on again while it has connections.
+  const picked = options.port === 0 && listenOn(app, options.host, 0);
+  const port = picked ? uws.us_socket_local_port(picked) : options.port;
+  if (picked) close(picked);
+  const door = new Door({ listen: () => listenOn(app, options.host, port), close, room: fileRoom() }, log);
+  app.filter((_, change) => door.count(change));
+  if (!door.socket) {
     throw new Error(
       `cannot listen on ${options.host} port ${options.port}: it is in use, not this machine's, or below 1024 without the right to it; ` +
         'choose another with BALLAST_PORT or BALLAST_HOST',
     );
   }
-  const port = uws.us_socket_local_port(socket);
   return {
     port,
     url: `http://${isIPv6(options.host) ? `[${options.host}]` : options.host}:${port}`,
     async drain() {
-      uws.us_listen_socket_close(socket);
+      door.shut();
       await traffic.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
       app.close();
     },
   };
+}
+
+type Listen = (host: string, port: number, options: 1, listening: (socket: us_listen_socket | false) => void) => void;
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is missing from the types.) */
+function listenOn(app: TemplatedApp, host: string, port: number): us_listen_socket | false {
+  let listening: us_listen_socket | false = false;
+  (app.listen.bind(app) as unknown as Listen)(host, port, 1, socket => (listening = socket));
+  return listening;
 }
