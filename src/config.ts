@@ -11,6 +11,9 @@ export interface Config {
   dataDir: string;
   /** Upper case, without the trailing dash; the first is named in messages. */
   headerPrefixes: string[];
+  /** PEM files for TLS; null: plain HTTP. */
+  tlsCert: string | null;
+  tlsKey: string | null;
   /** Proxies that tell how a client reached them; null: none is believed. */
   proxies: BlockList | null;
   /** Scheme and host of links in answers, without a trailing slash; null: from the Host header. */
@@ -52,6 +55,7 @@ export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
       complaints.push(`${names}${shown}: it ${(error as Error).message}`);
     }
   }
+  if ((config['tlsCert'] === null) !== (config['tlsKey'] === null)) complaints.push('BALLAST_TLS_CERT (--tls-cert) and BALLAST_TLS_KEY (--tls-key): give both or neither');
   if (complaints.length > 0) throw new ConfigError(complaints);
   return config as unknown as Config;
 }

@@ -34,6 +34,8 @@ export interface Service {
   firstToken: string | null;
   /** Deletes everything that is older than the retention; resolves when nothing is left to delete. */
   sweep(): Promise<void>;
+  /** Reads the files of the certificate again. Throws a sentence when they are wrong. */
+  renew(): void;
   /** Answers what is in flight, then closes everything in the reverse order of opening. */
   close(): Promise<void>;
 }
@@ -96,11 +98,12 @@ export async function openService(
     const hasAdminPort = config.adminPort !== null;
     const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, tokenHeader };
     const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
-    const httpOptions = { ...config, bodySeconds: limits.bodySeconds, held, holderOf };
+    const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
+    const httpOptions = { ...config, certificate, bodySeconds: limits.bodySeconds, held, holderOf };
     const observe: Observe = (endpoint, status, seconds) => metrics.observe(endpoint, status, seconds);
     let adminUrl: string | null = null;
     if (config.adminPort !== null) {
-      const options = { ...httpOptions, host: config.adminHost, port: config.adminPort };
+      const options = { ...httpOptions, certificate: null, host: config.adminHost, port: config.adminPort };
       const admin = await listen(options, request => routeAdmin(context, request), log);
       adminUrl = admin.url;
       closers.push(() => admin.drain());
@@ -114,7 +117,7 @@ export async function openService(
     // Only now: a token that is made but never shown, because the port was taken, would be lost.
     const isFirstStart = store.projects.getKeysCount({ limit: 1 }) === 0;
     const firstToken = isFirstStart ? (await createProject(store, DEFAULT_PROJECT, now())).token : null;
-    return { url: http.url, adminUrl, firstToken, sweep, close };
+    return { url: http.url, adminUrl, firstToken, sweep, renew: () => http.renew(), close };
   } catch (error) {
     await close();
     throw error;

@@ -23,7 +23,7 @@ const whole = (min: number, max: number) => (text: string) => {
 };
 
 const host = (text: string) => {
-  if (!/^[A-Za-z0-9.:-]+$/.test(text)) throw new Error('must be an address or a host name');
+  if (!/^([A-Za-z0-9.:-]+|unix:\/.{1,99})$/.test(text)) throw new Error('must be an address, a host name, or unix: and an absolute path of at most 100 characters');
   return text;
 };
 
@@ -34,7 +34,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--host <address>',
     env: 'BALLAST_HOST',
     fallback: '127.0.0.1',
-    help: 'address to listen on; 0.0.0.0 for all (put TLS in front)',
+    help: 'address to listen on; 0.0.0.0 or :: for all (with TLS, or a proxy that has it); unix:/run/ballast.sock',
     parse: host,
   },
   port: {
@@ -94,6 +94,20 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
       }
       return url.href.replace(/\/+$/, '');
     },
+  },
+  tlsCert: {
+    flag: '--tls-cert <file>',
+    env: 'BALLAST_TLS_CERT',
+    fallback: '',
+    help: 'PEM file with the certificate and its chain, for TLS; SIGHUP reads it again',
+    parse: text => (text === '' ? null : text),
+  },
+  tlsKey: {
+    flag: '--tls-key <file>',
+    env: 'BALLAST_TLS_KEY',
+    fallback: '',
+    help: 'PEM file with its key',
+    parse: text => (text === '' ? null : text),
   },
   proxies: {
     flag: '--trusted-proxies <list>',

@@ -44,6 +44,14 @@ export async function serve(config: Config): Promise<void> {
       },
     );
   };
+  process.on('SIGHUP', () => {
+    try {
+      service.renew();
+      log.info('read the certificate again, if there is one');
+    } catch (err) {
+      log.error({ err }, 'the certificate stays as it was');
+    }
+  });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 

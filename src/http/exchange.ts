@@ -26,6 +26,7 @@ export interface ExchangeOptions {
   holderOf: (token: string | null) => Holder;
   /** Null: no proxy is believed. */
   proxies: BlockList | null;
+  scheme: 'http' | 'https';
   traffic: Traffic;
   log: Logger;
   observe: Observe;
@@ -54,7 +55,8 @@ export class Exchange {
     readonly options: ExchangeOptions,
   ) {
     const head = readHead(req, options.fields);
-    const { proxies } = options;
+    const { proxies, scheme } = options;
+    head.scheme = scheme;
     if (head.forwarded && proxies && isTrusted(proxies, Buffer.from(res.getRemoteAddressAsText()).toString())) believe(head, head.forwarded);
     this.#head = head;
     head.hasLeft = () => this.#left;

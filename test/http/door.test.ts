@@ -93,7 +93,8 @@ describe.skipIf(process.platform !== 'linux')('the limit of open files', () => {
         }
       }
     };
-    expect(await refused()).toBe('ECONNREFUSED');
+    // Reset: the door was shut while it waited to be let in.
+    expect(await refused()).toMatch(/^ECONN(REFUSED|RESET)$/);
     expect(silent.length).toBeGreaterThan(10);
     for (const socket of silent) socket.destroy();
     await vi.waitFor(async () => expect((await new Client(server.url, token).get('/v1/builds')).status).toBe(200), { timeout: 5000, interval: 5 });
