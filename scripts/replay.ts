@@ -113,7 +113,7 @@ async function startServer({ pullCost }: Options, clock: { millis: number }) {
   const dataDir = mkdtempSync(join(tmpdir(), 'ballast-replay-'));
   const pullCostSeconds = String(Math.max(0.01, pullCost));
   const config = parseConfig({ port: '0', dataDir, pullCostSeconds, logLevel: 'error' });
-  const service = await openService(config, openLog(config.logLevel), () => clock.millis);
+  const service = await openService(config, openLog(config.logLevel), { now: () => clock.millis });
   return {
     url: service.url,
     token: service.firstToken!,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { createProjectWithToken, createTokenOf, printProjects, printTokens, revoke } from './commands/project.js';
 import { backup } from './commands/backup.js';
@@ -7,14 +6,12 @@ import { exportStore, type ExportOptions } from './commands/export.js';
 import { importTimings } from './commands/import.js';
 import { serve } from './commands/serve.js';
 import { verify } from './commands/verify.js';
+import { type Config, ConfigError, parseConfig } from './config.js';
 import { formats } from './reports/format.js';
-import { type Config, ConfigError, parseConfig, type Setting, settings } from './config.js';
+import { type Setting, settings } from './settings.js';
+import { version } from './version.js';
 
 /** The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage; verify: 3 unknown). */
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 // Whoever reads the output may stop reading: that ends no server.
 process.stdout.on('error', () => {});

@@ -4,9 +4,13 @@ export interface Request {
   method: string;
   /** Without the query. */
   path: string;
+  /** What it was found to ask for, as in the table of routes: for metrics. */
+  endpoint: string;
   /** Raw, without the question mark. */
   query: string;
   id: string;
+  /** Scheme and host by which the client reached this server, as far as it or a trusted proxy tells. */
+  scheme: 'http' | 'https';
   host: string;
   contentType: string;
   /** Null when no token header was sent; older clients have it in the body. */
@@ -24,8 +28,9 @@ export interface Request {
 /** What a handler returns; http/ alone writes bytes. */
 export interface Answer {
   status: number;
-  /** JSON. */
   body: string | Uint8Array;
+  /** JSON, unless said otherwise. */
+  contentType?: string;
   /** Told once whether the answer was written, or the client left before. */
   written?: (ok: boolean) => void;
 }

@@ -2,8 +2,11 @@ import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { SplitRecord } from '../store/records.js';
 import { answerOfSplit, findSplit, installSplit, useSplit } from '../store/splits.js';
+import type { SplitMiss } from '../wire/split.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
+
+const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
@@ -19,7 +22,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
     split = await installSplit(store, key, record, plan, user);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
-  if (!split) return json(200, { code: 'TEST_SUITE_SPLIT_CACHE_MISS' });
+  if (!split) return json(200, MISS);
   await useSplit(store, key, split, user, now());
   const body = answerOfSplit(store, split, node_index);
   if (!body) throw faults.expiredMeanwhile('split');

@@ -1,21 +1,23 @@
 import type { Batch } from '../engine/batch.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
+import { pathsWithoutTime } from '../store/builds.js';
 import { digest } from '../store/digest.js';
 import { listOfFiles } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
 import { initializes } from '../wire/queue.js';
+import type { TestQueueAnswer } from '../wire/test-queue.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, connectFailed, type Handed, handOut, makeQueue } from './handing-out.js';
+import { bringing, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
 
-const END = { paths: [], batch_id: null };
+const END: TestQueueAnswer = { paths: [], batch_id: null };
 
 /** POST /v2/queues/queue: the same queues, for clients that tell what became of each batch. */
 export async function testQueueForNode(context: Context, request: Request): Promise<Answer> {
-  const { store, queues, jobs, now } = context;
+  const { store, jobs, now } = context;
   const { project, prepared } = await jobs.post('prepareTestQueue', request, projectOfHeader(context, request));
   const { message, key, plan } = prepared;
   const { node_index, node_uuid, batch_index, batch_id, can_initialize_queue, failed_paths = [] } = message;
@@ -32,23 +34,24 @@ export async function testQueueForNode(context: Context, request: Request): Prom
       starts: can_initialize_queue,
       wantsLastSplit: false,
       recordedSubset: null,
-      acknowledges: true,
+      acknowledges: true as const,
+      unmeasured: (files: readonly number[]) => unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, open.record.created_at)),
     };
     const { value, changes } = handOut(context, open, asked, at);
     return { value, changes: ran ? [ran, ...changes] : changes };
   };
-  let handed = await queues.update(key, pull, at);
-  if (!handed && plan) {
-    await makeQueue(context, project, key, message, plan, at, { acknowledges: true });
-    handed = await queues.update(key, pull, at);
-  }
+  const make = async () => plan && makeQueue(context, project, key, message, plan, at);
+  const { handed } = await pullOrMake(context, key, pull, make, at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
     return json(200, can_initialize_queue ? connectFailed : END);
   }
   const { open, batch } = handed;
   if (!batch) return json(200, END);
-  return bringing(context, key, batch, () => JSON.stringify({ paths: pathsOf(store, open, batch), batch_id: batch.seq }));
+  return bringing(context, key, batch, () => {
+    const answer: TestQueueAnswer = { paths: pathsOf(store, open, batch), batch_id: batch.seq };
+    return JSON.stringify(answer);
+  });
 }
 
 /** The files of a batch that failed; all of them when something did that is not in it. */
@@ -60,7 +63,13 @@ function failedOf(store: Store, open: OpenQueue, batch: Batch, failed: readonly 
   return own.length < all.size ? batch.files : own;
 }
 
-function pathsOf(store: Store, { id }: OpenQueue, { files }: Batch): string[] {
+function unmeasuredOf(store: Store, open: OpenQueue, files: readonly number[], paths: ReadonlySet<string>): readonly number[] {
+  if (paths.size === 0) return [];
+  const names = pathsOf(store, open, { files });
+  return files.filter((_, i) => paths.has(names[i]!));
+}
+
+function pathsOf(store: Store, { id }: OpenQueue, { files }: { files: readonly number[] }): string[] {
   const listed = JSON.parse(listOfFiles(store, id, files, '', '').toString()) as PlannedTestFile[];
   return listed.map(({ path }) => path);
 }

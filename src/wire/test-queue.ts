@@ -28,6 +28,13 @@ export interface TestQueueMessage extends NodeKey, People {
   failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;
 }
 
+/** A batch; no paths: the end of the queue. */
+export interface TestQueueAnswer {
+  paths: string[];
+  /** Null at the end. */
+  batch_id: number | null;
+}
+
 const names = typia.misc.literals<keyof TestQueueMessage>();
 const validate = typia.createValidate<TestQueueMessage>();
 
