@@ -3,6 +3,7 @@ import { ConfigError } from '../config.js';
 import { readBuilds } from '../reports/builds.js';
 import type { Format } from '../reports/format.js';
 import { readers } from '../reports/readers.js';
+import { ReportError } from '../reports/report.js';
 import { type Skipped, SuiteTimes } from '../reports/suite-times.js';
 import { type OpenReport, openReport } from './open-report.js';
 import { type Progress, startProgress } from './progress.js';
@@ -79,6 +80,8 @@ async function recordReports(reports: readonly OpenReport[], recorder: BuildReco
   for (const { file, format, bytes } of reports) {
     try {
       if (format !== 'ballast') await readers[format](bytes, suite.tell, options.root ?? null);
+      const complaint = suite.endReport();
+      if (complaint) throw new ReportError(complaint);
     } catch (error) {
       throw new Error(`cannot read ${file} as ${format}: ${(error as Error).message}; nothing was imported`, { cause: error });
     }
@@ -87,7 +90,6 @@ async function recordReports(reports: readonly OpenReport[], recorder: BuildReco
 }
 
 async function recordSuite(suite: SuiteTimes, reports: readonly OpenReport[], recorder: BuildRecorder, options: ImportOptions, skipped: Skipped[]): Promise<string> {
-  if (suite.complaint) throw new Error(`${suite.complaint}; nothing was imported`);
   const times = suite.times();
   skipped.push(...suite.leftovers.all);
   if (times.size === 0) {

@@ -54,8 +54,9 @@ export interface SuiteOptions {
 export class SuiteTimes {
   readonly #seconds = new Map<string, number>();
   readonly #root: string;
-  /** Absolute, and not below the root. */
-  readonly #outside = new Leftovers();
+  /** Of the report that is being read: how many paths can be used, and which are absolute and not below the root. */
+  #inside = 0;
+  readonly #outside = new Set<string>();
   readonly leftovers = new Leftovers();
 
   constructor(private readonly options: SuiteOptions) {
@@ -66,6 +67,7 @@ export class SuiteTimes {
     const complaint = unusable ?? complaintOfSeconds(seconds);
     if (complaint) return this.leftovers.add(complaint, reported);
     const relative = this.#relative(reported);
+    if (relative === null) return this.leftovers.add(`its path is absolute and not below ${this.#root || '/'} (--root)`, reported);
     const path = this.options.cases ? relative : (fileOf(relative) ?? relative);
     this.#seconds.set(path, (this.#seconds.get(path) ?? 0) + seconds);
   };
@@ -82,24 +84,28 @@ export class SuiteTimes {
     return times;
   }
 
-  /** A sentence when paths are absolute and not below the root: no client would ask for them. */
-  get complaint(): string | null {
-    const [outside] = this.#outside.all;
-    if (!outside) return null;
-    const { count, examples } = outside;
-    const folder = commonFolder([...this.#seconds.keys()].filter(isAbsolute));
+  /** At the end of a report: a sentence when all of its paths are absolute and not below the root, as no client would ask for them. */
+  endReport(): string | null {
+    const [inside, outside] = [this.#inside, [...this.#outside]];
+    this.#inside = 0;
+    this.#outside.clear();
+    if (inside > 0 || outside.length === 0) return null;
+    const folder = commonFolder(outside);
     return (
-      `${count} paths are absolute and not below ${this.#root || '/'}, such as ${examples[0]}: name the folder that the test files are relative to with --root` +
+      `all of its ${outside.length} paths are absolute and not below ${this.#root || '/'}, such as ${outside[0]}: name the folder that the test files are relative to with --root` +
       (folder ? ` (all of them are below ${folder})` : '')
     );
   }
 
-  #relative(reported: string): string {
-    if (!isAbsolute(reported)) return reported.replace(/^(\.\/)+/, '');
+  /** Null: it is elsewhere, such as a file of a library. */
+  #relative(reported: string): string | null {
     const path = slashed(reported);
-    if (path.startsWith(`${this.#root}/`)) return path.slice(this.#root.length + 1);
-    this.#outside.add('outside', reported);
-    return path;
+    if (isAbsolute(path) && !path.startsWith(`${this.#root}/`)) {
+      this.#outside.add(path);
+      return null;
+    }
+    this.#inside += 1;
+    return isAbsolute(path) ? path.slice(this.#root.length + 1) : reported.replace(/^(\.\/)+/, '');
   }
 }
 

@@ -18,12 +18,20 @@ describe('the times of a suite', () => {
     expect([...suiteOf([['C:\\ci\\app\\src\\a.test.js', 1]], 'C:\\ci\\app').times().keys()]).toEqual(['src/a.test.js']);
   });
 
-  it('say which folder could be meant where they are not', () => {
+  it('say which folder could be meant where none of them is', () => {
     const suite = suiteOf([['/home/ci/app/src/a.test.js', 1], ['/home/ci/app/src/deep/b.test.js', 1], ['/home/ci/apple/c.test.js', 1]], '/home/me');
-    expect(suite.complaint).toBe(
-      '3 paths are absolute and not below /home/me, such as /home/ci/app/src/a.test.js: name the folder that the test files are relative to with --root (all of them are below /home/ci)',
+    expect(suite.endReport()).toBe(
+      'all of its 3 paths are absolute and not below /home/me, such as /home/ci/app/src/a.test.js: name the folder that the test files are relative to with --root (all of them are below /home/ci)',
     );
-    expect(suiteOf([['a.test.js', 1]]).complaint).toBeNull();
+    suite.tell('a.test.js', 1);
+    expect(suite.endReport()).toBeNull();
+  });
+
+  it('leave out a file of a library', () => {
+    const suite = suiteOf([['test/a_test.rb', 1], ['/home/ci/.rbenv/gems/minitest-rails/dsl.rb', 1]]);
+    expect(suite.endReport()).toBeNull();
+    expect([...suite.times().keys()]).toEqual(['test/a_test.rb']);
+    expect(suite.leftovers.all).toEqual([{ reason: 'its path is absolute and not below /home/ci/app (--root)', count: 1, examples: ['/home/ci/.rbenv/gems/minitest-rails/dsl.rb'] }]);
   });
 
   it('are without what cannot be a time, which is counted and told', () => {
