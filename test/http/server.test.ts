@@ -247,7 +247,7 @@ describe('a port', () => {
   it('that is taken is said so', async () => {
     const { http } = await listenWith(() => ({ status: 200, body: '{}' }));
     await expect(listenWith(() => ({ status: 200, body: '{}' }), { port: http.port })).rejects.toThrow(
-      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, not this machine's, or below 1024 without the right to it; ` +
+      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); ` +
         'choose another with BALLAST_PORT or BALLAST_HOST',
     );
   });
