@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks';
 import Table from 'cli-table3';
 import { Command } from 'commander';
 import { number } from '../bench/flags.js';
+import { startProgress } from '../src/commands/progress.js';
 import { parseConfig } from '../src/config.js';
 import { limits } from '../src/limits.js';
 import { openLog } from '../src/log.js';
@@ -22,6 +23,7 @@ interface Options {
   pullCost: number;
   url?: string;
   token?: string;
+  json?: true;
 }
 
 interface Server {
@@ -59,6 +61,7 @@ const program = new Command('npm run replay --')
   .option('--pull-cost <seconds>', 'what a simulated node loses at each pull from the queue', notNegative, 2)
   .option('--url <url>', 'a running server, such as http://127.0.0.1:8080; without it one is started for this run')
   .option('--token <token>', 'test-suite token for --url')
+  .option('--json', 'print one JSON object')
   .showHelpAfterError('(add --help for the usage)')
   .action(async (file: string, options: Options) => {
     if ((options.url === undefined) !== (options.token === undefined)) {
@@ -110,7 +113,7 @@ async function startServer({ pullCost }: Options, clock: { millis: number }) {
   const dataDir = mkdtempSync(join(tmpdir(), 'ballast-replay-'));
   const pullCostSeconds = String(Math.max(0.01, pullCost));
   const config = parseConfig({ port: '0', dataDir, pullCostSeconds, logLevel: 'error' });
-  const service = await openService(config, openLog(config.logLevel), () => clock.millis);
+  const service = await openService(config, openLog(config.logLevel), { now: () => clock.millis });
   return {
     url: service.url,
     token: service.firstToken!,
@@ -145,6 +148,12 @@ async function replay(timings: Map<string, number>, options: Options, server: Se
   await record(timings, build, server);
   const regular = await splitRegular(timings, build, server);
   const queue = await runQueue(timings, build, options, server, clock);
+  const makespan = (nodes: readonly NodeResult[]) => Math.max(...nodes.map(({ seconds }) => seconds));
+  if (options.json) {
+    const of = (nodes: readonly NodeResult[]) => ({ makespan: makespan(nodes), nodes });
+    print(JSON.stringify({ files: timings.size, seconds: total, lower_bound: lowerBound, regular: { ...of(regular.nodes), milliseconds: regular.milliseconds }, queue: of(queue.nodes) }));
+    return;
+  }
 
   const table = new Table({
     head: ['node', 'regular files', 'seconds', 'queue files', 'batches', 'seconds'],
@@ -157,7 +166,6 @@ async function replay(timings: Map<string, number>, options: Options, server: Se
     const b = queue.nodes[node]!;
     table.push([node, a.files, a.seconds.toFixed(1), b.files, b.batches, b.seconds.toFixed(1)]);
   }
-  const makespan = (nodes: readonly NodeResult[]) => Math.max(...nodes.map(({ seconds }) => seconds));
   const line = (name: string, nodes: readonly NodeResult[], more: string) => {
     const seconds = makespan(nodes);
     print(`${name}  makespan ${seconds.toFixed(1)} s = ${(seconds / lowerBound).toFixed(4)} x the lower bound${more}`);
@@ -213,6 +221,7 @@ async function runQueue(
   const ran: TestFile[] = [];
   const began = clock.millis;
   const running = new Set(nodes.keys());
+  const progress = startProgress();
   while (running.size > 0) {
     const node_index = [...running].reduce((a, b) => (nodes[b]!.seconds < nodes[a]!.seconds ? b : a));
     const node = nodes[node_index]!;
@@ -238,10 +247,12 @@ async function runQueue(
       continue;
     }
     ran.push(...answer.test_files);
+    progress.tell(() => `queue mode: ${ran.length.toLocaleString('en')} of ${timings.size.toLocaleString('en')} files run`);
     node.batches += 1;
     node.files += answer.test_files.length;
     node.seconds += pullCost + secondsOf(timings, answer.test_files);
   }
+  progress.end();
   expectEachOnce(timings, ran, 'queue mode');
   return { nodes };
 }

@@ -1,14 +1,21 @@
-import { availableParallelism } from 'node:os';
-import semver from 'semver';
-import { limits } from './limits.js';
+import type { BlockList } from 'node:net';
+import { settings } from './settings.js';
 
 /** Settings of `serve`, checked. Modules get values from here, never the environment. */
 export interface Config {
   host: string;
   port: number;
+  /** Where /metrics, /healthz and /readyz are to be had besides; then /metrics only there. Null: no such place. */
+  adminPort: number | null;
+  adminHost: string;
   dataDir: string;
   /** Upper case, without the trailing dash; the first is named in messages. */
   headerPrefixes: string[];
+  /** PEM files for TLS; null: plain HTTP. */
+  tlsCert: string | null;
+  tlsKey: string | null;
+  /** Proxies that tell how a client reached them; null: none is believed. */
+  proxies: BlockList | null;
   /** Scheme and host of links in answers, without a trailing slash; null: from the Host header. */
   publicUrl: string | null;
   retentionDays: number;
@@ -26,181 +33,6 @@ export interface Config {
   logLevel: string;
   bootstrapToken: string | null;
 }
-
-/** A setting: its flag (none for a secret, which a process list would show), variable and default. */
-export interface Setting<T = unknown> {
-  flag: string | null;
-  env: string;
-  fallback: string;
-  help: string;
-  /** Returns the value, or throws the sentence that completes "<name> <text>: ...". */
-  parse(text: string): T;
-}
-
-const whole = (min: number, max: number) => (text: string) => {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
-    throw new Error(`must be a whole number from ${min} to ${max}`);
-  }
-  return value;
-};
-
-const MIB = 1_048_576;
-
-export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
-  host: {
-    flag: '--host <address>',
-    env: 'BALLAST_HOST',
-    fallback: '127.0.0.1',
-    help: 'address to listen on; 0.0.0.0 for all (put TLS in front)',
-    parse: text => {
-      if (!/^[A-Za-z0-9.:-]+$/.test(text)) throw new Error('must be an address or a host name');
-      return text;
-    },
-  },
-  port: {
-    flag: '--port <number>',
-    env: 'BALLAST_PORT',
-    fallback: '8080',
-    help: 'port to listen on; 0 picks a free one and prints it',
-    parse: whole(0, 65_535),
-  },
-  dataDir: {
-    flag: '--data-dir <folder>',
-    env: 'BALLAST_DATA_DIR',
-    fallback: './data',
-    help: 'where the store lies',
-    parse: text => {
-      if (text === '') throw new Error('must name a folder');
-      return text;
-    },
-  },
-  headerPrefixes: {
-    flag: '--header-prefixes <list>',
-    env: 'BALLAST_HEADER_PREFIXES',
-    fallback: 'SERVICE,KNAPSACK-PRO',
-    help: 'prefixes of the request headers, as in <prefix>-TEST-SUITE-TOKEN',
-    parse: text => {
-      const prefixes = text.split(',').map(prefix => prefix.trim().toUpperCase());
-      if (!prefixes.every(prefix => /^[A-Z0-9]+(-[A-Z0-9]+)*$/.test(prefix))) {
-        throw new Error('must be a comma-separated list of header prefixes such as SERVICE,KNAPSACK-PRO');
-      }
-      return prefixes;
-    },
-  },
-  publicUrl: {
-    flag: '--public-url <url>',
-    env: 'BALLAST_PUBLIC_URL',
-    fallback: '',
-    help: 'address that clients see, used in links; without it the Host header is used',
-    parse: text => {
-      if (text === '') return null;
-      const url = URL.canParse(text) ? new URL(text) : null;
-      if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) {
-        throw new Error('must be an address such as https://ballast.example.com');
-      }
-      return url.href.replace(/\/+$/, '');
-    },
-  },
-  retentionDays: {
-    flag: '--retention-days <days>',
-    env: 'BALLAST_RETENTION_DAYS',
-    fallback: '90',
-    help: 'everything older is deleted',
-    parse: whole(1, 36_500),
-  },
-  pullCostSeconds: {
-    flag: '--pull-cost-seconds <seconds>',
-    env: 'BALLAST_PULL_COST_SECONDS',
-    fallback: '2',
-    help: 'what a node loses between two batches of a queue (request and test runner start)',
-    parse: text => {
-      const value = Number(text);
-      if (text.trim() === '' || !(value >= 0.01 && value <= 600)) throw new Error('must be a number from 0.01 to 600');
-      return value;
-    },
-  },
-  leaseFactor: {
-    flag: '--lease-factor <number>',
-    env: 'BALLAST_LEASE_FACTOR',
-    fallback: '0',
-    help: 'hand a batch to another node, once, when its node is silent for so many times what the batch should take; 0: never',
-    parse: text => {
-      const value = Number(text);
-      if (text.trim() === '' || !(value === 0 || (value >= 1 && value <= 1000))) throw new Error('must be 0 or a number from 1 to 1000');
-      return value;
-    },
-  },
-  leaseGraceSeconds: {
-    flag: '--lease-grace-seconds <seconds>',
-    env: 'BALLAST_LEASE_GRACE_SECONDS',
-    fallback: '300',
-    help: 'and so long besides',
-    parse: whole(0, 86_400),
-  },
-  maxBodyBytes: {
-    flag: '--max-body-bytes <bytes>',
-    env: 'BALLAST_MAX_BODY_BYTES',
-    fallback: String(32 * MIB),
-    help: 'larger request bodies are answered with 413',
-    parse: whole(1024, limits.heldBytes / 4),
-  },
-  queueCacheBytes: {
-    flag: '--queue-cache-bytes <bytes>',
-    env: 'BALLAST_QUEUE_CACHE_BYTES',
-    fallback: String(256 * MIB),
-    help: 'memory for open queues; more are read back from the store as they are asked for',
-    parse: whole(MIB, 1024 * 1024 * MIB),
-  },
-  workers: {
-    flag: '--workers <threads>',
-    env: 'BALLAST_WORKERS',
-    fallback: String(Math.min(4, Math.max(1, availableParallelism() - 1))),
-    help: 'threads that pack suites of 1,000 files and more',
-    parse: whole(1, 64),
-  },
-  clientVersions: {
-    flag: '--client-versions <list>',
-    env: 'BALLAST_CLIENT_VERSIONS',
-    fallback: '',
-    help: 'newest client versions as name=version,...; older clients are told to update',
-    parse: text => {
-      const versions = new Map<string, string>();
-      for (const entry of text.split(',').filter(part => part.trim() !== '')) {
-        const [, name, version] = /^\s*(.+)=\s*([^=]+?)\s*$/.exec(entry) ?? [];
-        if (!name || !version || !semver.valid(semver.coerce(version))) {
-          throw new Error('must be a list such as knapsack_pro=7.14.0,@knapsack-pro/jest=9.0.0');
-        }
-        versions.set(name.trim(), version);
-      }
-      return versions;
-    },
-  },
-  logLevel: {
-    flag: '--log-level <level>',
-    env: 'BALLAST_LOG_LEVEL',
-    fallback: 'info',
-    help: 'fatal, error, warn, info, debug (a line a request), trace or silent',
-    parse: text => {
-      if (!/^(fatal|error|warn|info|debug|trace|silent)$/.test(text)) {
-        throw new Error('must be fatal, error, warn, info, debug, trace or silent');
-      }
-      return text;
-    },
-  },
-  bootstrapToken: {
-    flag: null,
-    env: 'BALLAST_BOOTSTRAP_TOKEN',
-    fallback: '',
-    help: 'token of the project "default", which is made if missing',
-    parse: text => {
-      if (text === '') return null;
-      // The value itself is a secret: the sentence does not repeat it.
-      if (!/^[\x21-\x7e]{32,256}$/.test(text)) throw new Error('must be 32 to 256 printable characters without spaces');
-      return text;
-    },
-  },
-};
 
 /** Every wrong setting, a sentence each. */
 export class ConfigError extends Error {
@@ -225,6 +57,7 @@ export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
       complaints.push(`${names}${shown}: it ${(error as Error).message}`);
     }
   }
+  if ((config['tlsCert'] === null) !== (config['tlsKey'] === null)) complaints.push('BALLAST_TLS_CERT (--tls-cert) and BALLAST_TLS_KEY (--tls-key): give both or neither');
   if (complaints.length > 0) throw new ConfigError(complaints);
   return config as unknown as Config;
 }

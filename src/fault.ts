@@ -26,6 +26,7 @@ export const faults = {
   tokenInvalid: () => new Fault(403, ['invalid test suite token']),
   pathUnknown: (method: string, path: string) =>
     new Fault(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
+  adminPathUnknown: (path: string) => new Fault(404, [`the admin port has no ${path}: it has /metrics, /healthz and /readyz`]),
   // Not 404: newer clients take a 404 for an outage and run every test without saying so.
   versionUnknown: (path: string) =>
     new Fault(422, [`this server has no ${path}: of version 2 of the API it has /v2/queues/queue, and the rest is version 1; use a client that needs no more`]),

@@ -35,6 +35,11 @@ export const limits = {
   waitingJobsPerProject: 1024,
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
+  /** Open files that are kept from connections, or a quarter of all where that is less: threads take four each. */
+  spareFiles: 256,
+  listenAgainMilliseconds: 1000,
+  /** That connections are refused is logged no more often. */
+  tellMilliseconds: 60_000,
 
   /** From this many test files on, a request is worked on in the pool. */
   pooledTestFiles: 1000,
@@ -44,6 +49,10 @@ export const limits = {
   /** Nothing is written while the disk has less left: more than is written between two looks at it. */
   diskReserveBytes: 8_388_608,
   diskLookMilliseconds: 10,
+  /** After a failed commit lmdb has so long to tell why. */
+  causeMilliseconds: 500,
+  /** /readyz waits so long for its write. */
+  readySeconds: 2,
 
   /** Timings that one turn of the event loop looks up, changes or writes, and records that it puts: about a millisecond. */
   timingsPerTurn: 250,
@@ -75,6 +84,10 @@ export const limits = {
   completenessMilliseconds: 500,
   completenessEntries: 1000,
 
+  /** Records that an export reads at a time, and names of paths that it remembers. */
+  exportedPerStep: 200,
+  exportedNames: 200_000,
+
   /** Of a JUnit report: characters, and how deep its elements are nested. */
   reportCharacters: 268_435_456,
   reportDepth: 64,
@@ -82,6 +95,8 @@ export const limits = {
   /** After SIGTERM, requests still being sent get this long, and those being answered the longer time. */
   drainReceivingSeconds: 2,
   drainSeconds: 10,
+  /** What is left to close behind these gets so long. */
+  closeSeconds: 3,
 } as const;
 
 /** The relations that the numbers above must keep. */

@@ -6,3 +6,8 @@ export type { Logger };
 export function openLog(level: string, destination: DestinationStream = pino.destination(2)): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
+
+/** For the last words of a process: a line is written when the call returns. Other lines go by way of threads that may hang with the disk. */
+export function openLastLog(level: string): Logger {
+  return openLog(level, pino.destination({ dest: 2, sync: true }));
+}

@@ -1,19 +1,17 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Given } from './client/ci/identity.js';
-import { fields } from './client/ci/identity.js';
+import { type Given, fields } from './client/ci/identity.js';
 import type { ClientOptions } from './commands/client-options.js';
-import { type Config, parseConfig, type Setting, settings } from './config.js';
+import type { ExportOptions } from './commands/export.js';
+import { type Config, parseConfig } from './config.js';
+import { formats } from './reports/format.js';
+import { type Setting, settings } from './settings.js';
+import { version } from './version.js';
 
 /**
  * The process edge: commands, flags, environment, exit codes (0 done, 1 failed, 2 wrong settings or usage, 3 what a server would not say).
  * Commands are loaded when they are called: a CI node needs neither the store nor the HTTP library.
  */
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 // Whoever reads the output may stop reading: that ends no server.
 process.stdout.on('error', () => {});
@@ -34,12 +32,12 @@ serveCommand
 
 const project = program.command('project').description('make and list projects');
 const projects = () => import('./commands/project.js');
-dataCommand(project, 'create <name>', 'make a project and print its test-suite token', async (dataDir, name) => (await projects()).createProjectWithToken(dataDir, name));
-dataCommand(project, 'list', 'list the projects', async dataDir => (await projects()).printProjects(dataDir));
+dataCommand(project, 'create <name>', 'make a project and print its test-suite token', async (...given) => (await projects()).createProjectWithToken(...given)).option('--json', 'print JSON');
+dataCommand(project, 'list', 'list the projects', async (...given) => (await projects()).printProjects(...given)).option('--json', 'print JSON');
 
 const token = program.command('token').description('make, list and revoke test-suite tokens');
-dataCommand(token, 'create <project>', 'make a further token for a project and print it', async (dataDir, name) => (await projects()).createTokenOf(dataDir, name));
-dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (dataDir, name) => (await projects()).printTokens(dataDir, name));
+dataCommand(token, 'create <project>', 'make a further token for a project and print it', async (...given) => (await projects()).createTokenOf(...given)).option('--json', 'print JSON');
+dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) => (await projects()).printTokens(...given)).option('--json', 'print JSON');
 dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (dataDir, which) => (await projects()).revoke(dataDir, which));
 
 dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', async (...given) => (await import('./commands/backup.js')).backup(...given))
@@ -47,6 +45,13 @@ dataCommand(program, 'backup <folder>', 'copy the store as it is now into a fold
 dataCommand(program, 'check', 'look whether everything in the store fits together, also while the server runs (exit code 1: it does not)', async (dataDir, _, options) => (await import('./commands/check.js')).check(dataDir, options))
   .option('--repair', 'write what follows from the rest; no server may run')
   .option('--json', 'print one JSON object');
+
+dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', async (dataDir, _, options) => (await import('./commands/export.js')).exportStore(dataDir, options as unknown as ExportOptions))
+  .option('--project <name>', 'only of this one')
+  .option('--output <file>', 'to write instead of stdout; replaced when it is whole')
+  .option('--no-builds', 'only timings')
+  .option('--no-timings', 'only builds')
+  .option('--json', 'print one JSON object about the file');
 
 // What is behind "--" is a command of somebody else's, with flags of its own.
 const dashes = process.argv[2] === 'queue' ? process.argv.indexOf('--') : -1;
@@ -72,6 +77,24 @@ nodeCommand('verify', 'ask a server whether every test file of a build was run a
   .option('--wait <seconds>', 'wait so long for nodes that are about to record', wholeNumber('seconds'), 0)
   .option('--json', 'print the answer as one JSON object')
   .action(async flags => (await import('./commands/verify.js')).verify(asNode(flags)));
+
+program
+  .command('import [files...]')
+  .description('record timings of elsewhere on a server, so that its first split is balanced; - is stdin')
+  .addOption(new Option('--url <address>', 'of the server to import into').env('BALLAST_URL'))
+  .addOption(new Option('--token <token>', 'test-suite token of the project to import into').env('BALLAST_TOKEN'))
+  .addOption(new Option('--format <name>', 'of the files; without it their content tells').choices(formats))
+  .option('--root <folder>', 'that test files are relative to, where reports have absolute paths (default: this folder)')
+  .option('--cases', 'keep the times of test cases, and do not add them up by file')
+  .option('--commit-hash <hash>', 'to record reports under (default: import- and a digest of the timings)')
+  .option('--branch <name>', 'to record reports under', 'main')
+  .option('--project <name>', 'of an export of several projects')
+  .option('--from <address>', 'of another server of the same protocol, whose builds to import instead of files')
+  .addOption(new Option('--from-token <token>', 'test-suite token of the project there').env('BALLAST_FROM_TOKEN'))
+  .option('--builds <number>', 'only so many of its newest builds', wholeNumber('builds'))
+  .option('--dry-run', 'read and tell, but record nothing')
+  .option('--json', 'print one JSON object')
+  .action(async (files: string[], flags) => (await import('./commands/import.js')).importTimings(files, flags));
 
 try {
   await program.parseAsync(ownArguments);

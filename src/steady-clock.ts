@@ -1,7 +1,7 @@
 /** A clock may be set while the program runs: by so much it is followed at once. */
 const FOLLOWED_MILLISECONDS = 3_600_000;
 /** Where it is further ahead, it is followed so much faster than time passes. */
-const FOLLOWING = 2;
+const FOLLOWING = 24;
 
 /**
  * The time as the clock says it, but where that is far ahead of the time that passed since it was known, it is followed slowly: what is

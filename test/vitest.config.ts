@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.js'],
     // uWebSockets.js belongs on a process's main thread.
     pool: 'forks',
-    maxWorkers: '100%',
+    maxWorkers: '150%',
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

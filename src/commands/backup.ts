@@ -2,10 +2,13 @@ import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, mkdtempSync, open
 import { dirname, join } from 'node:path';
 import { hasStore, STORE_FILE } from '../store/open.js';
 import { withExistingStore } from './data-folder.js';
+import { startProgress } from './progress.js';
 
 export interface BackupOptions {
   json?: true;
 }
+
+const SHOWN_MILLISECONDS = 250;
 
 /** Copies the store as it is at one moment into a folder, also while a server writes. The folder can be served as it is. */
 export function backup(dataDir: string, target: string, { json }: BackupOptions): Promise<void> {
@@ -19,8 +22,9 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions)
       // Of its own: another backup may be under way.
       own = mkdtempSync(join(target, '.part-'));
       const part = join(own, STORE_FILE);
+      const done = tellSize(part);
       // Compact: without the pages that are free.
-      await store.root.backup(part, true);
+      await store.root.backup(part, true).finally(done);
       chmodSync(part, 0o600);
       flush(part);
       // Fails where there is one by now.
@@ -36,6 +40,19 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions)
     if (json) process.stdout.write(`${JSON.stringify({ file, bytes, seconds })}\n`);
     else process.stdout.write(`${file}: ${bytes} bytes in ${seconds} s\nto restore it, serve that folder, or a copy of it (--data-dir)\n`);
   });
+}
+
+/** Shows how large a file is by now, until told that it is whole. */
+function tellSize(file: string): () => void {
+  const progress = startProgress();
+  const timer = setInterval(() => {
+    const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    progress.tell(() => `${(bytes / 2 ** 20).toFixed(1)} MiB copied`);
+  }, SHOWN_MILLISECONDS);
+  return () => {
+    clearInterval(timer);
+    progress.end();
+  };
 }
 
 /** It survives a power cut before the command says so. */

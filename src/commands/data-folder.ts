@@ -1,4 +1,5 @@
 import { hasStore, openStore, type Store, storeFileOf } from '../store/open.js';
+import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
 
 /** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
 export async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
@@ -14,7 +15,10 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
 
 /** Runs work on the store of a folder, made if missing. */
 export async function withStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
-  const store = openStore(dataDir);
+  const store = openStore(dataDir, error => {
+    process.stderr.write(`ballast: ${sentenceOfFailure(dataDir, error)}\n`);
+    endAtOnce();
+  });
   try {
     await work(store);
   } finally {

@@ -1,20 +1,27 @@
 import { spawnSync } from 'node:child_process';
 import { setFlagsFromString } from 'node:v8';
 import { type Config } from '../config.js';
-import { openLog } from '../log.js';
+import { limits } from '../limits.js';
+import { openLastLog, openLog } from '../log.js';
 import { openService } from '../service.js';
 import { storeFileOf } from '../store/open.js';
+import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
 
-/** Serves until SIGTERM or SIGINT, then drains. */
+/** Serves until SIGTERM or SIGINT, then drains; ends at once when the disk fails the store. */
 export async function serve(config: Config): Promise<void> {
   // V8 would take what requests in flight hold for long-lived and allocate its kind in the old heap at once: half of the
   // garbage then stays for long, and each collection takes 5 ms instead of 0.5.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const log = openLog(config.logLevel);
-  // lmdb leaves a rejection behind when a commit fails (a full disk); whoever waited for it was told.
+  const lastLog = openLastLog(config.logLevel);
+  // lmdb leaves rejections behind when a commit fails; whoever waited for it was told.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
   expectWhole(config.dataDir);
-  const service = await openService(config, log).catch((error: unknown) => {
+  const storeFailed = (err: Error) => {
+    lastLog.fatal({ err }, sentenceOfFailure(config.dataDir, err));
+    endAtOnce();
+  };
+  const service = await openService(config, log, { storeFailed }).catch((error: unknown) => {
     const { message } = error as Error;
     if (message.startsWith('cannot ')) throw error;
     throw new Error(`cannot serve ${config.dataDir}: ${message}; should its store be damaged, "ballast check" tells more, and a backup helps`, { cause: error });
@@ -24,6 +31,11 @@ export async function serve(config: Config): Promise<void> {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'draining');
+    const most = limits.drainSeconds + limits.closeSeconds;
+    setTimeout(() => {
+      lastLog.fatal(`could not close within ${most} s (does the disk of ${config.dataDir} answer?), so this process ends at once: nothing acknowledged is lost`);
+      endAtOnce();
+    }, 1000 * most);
     service.close().then(
       () => process.exit(0),
       (err: unknown) => {
@@ -32,6 +44,14 @@ export async function serve(config: Config): Promise<void> {
       },
     );
   };
+  process.on('SIGHUP', () => {
+    try {
+      service.renew();
+      log.info('read the certificate again, if there is one');
+    } catch (err) {
+      log.error({ err }, 'the certificate stays as it was');
+    }
+  });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
@@ -43,6 +63,7 @@ export async function serve(config: Config): Promise<void> {
         `Clients send it as ${headers.join(' or ')}.\n`,
     );
   }
+  if (service.adminUrl) process.stdout.write(`Metrics are at ${service.adminUrl}/metrics\n`);
   process.stdout.write(`Ballast listens on ${service.url} (data in ${config.dataDir})\n`);
 }
 

@@ -102,16 +102,17 @@ function causeOf(error: unknown): string {
 }
 
 function report(answer: CompletenessAnswer): string {
-  const { is_complete, kind, test_files, recorded, errors, warnings, never_handed_out, handed_out_not_recorded } = answer;
+  const { is_complete, kind, test_files, recorded, ran_not_recorded = [], errors, warnings, never_handed_out, handed_out_not_recorded } = answer;
   const missing = [
     ...handed_out_not_recorded.map(
       ({ path, node_index, handed_out_at }) => `${path}  (node ${node_index}${handed_out_at ? `, handed out at ${handed_out_at}` : ''})`,
     ),
     ...never_handed_out.map(({ path }) => `${path}  (never handed out)`),
   ];
-  const more = test_files - recorded - Math.min(FILES_SHOWN, missing.length);
+  // Each list may be cut.
+  const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(FILES_SHOWN, missing.length);
   return [
-    kind ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded` : 'incomplete',
+    kind ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded${ran_not_recorded.length > 0 ? ', others run and not recorded' : ''}` : 'incomplete',
     ...errors.map(error => `error: ${error}`),
     // A path may be anything, and a terminal obeys.
     ...missing.slice(0, FILES_SHOWN).map(line => `  ${line.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, '?')}`),

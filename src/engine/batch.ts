@@ -3,7 +3,7 @@ export interface Batch {
   v: 1;
   seq: number;
   node_index: number;
-  /** Digest of the node_build_id that pulled: tells the runs of a node apart. */
+  /** Tells the runs of a node apart: the queue's key, with its node_build_id; of clients that acknowledge a digest of the node_uuid. */
   run: string;
   batch_uuid: string | null;
   handed_at: number;
@@ -11,10 +11,12 @@ export interface Batch {
   files: number[];
   /** The node's first request: what it had before is nothing that it works on now. */
   starts: boolean;
-  /** A fixed split: files that the node had in an earlier run, handed to it again. */
+  /** Files that the node had before, handed to it again: of a fixed split, or those that it did not tell to have run. */
   again: boolean;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
+  /** Its client tells what it ran. */
+  acknowledges?: true;
   /** Which of its files failed, when its node told that it ran it; missing: it did not tell, or its client cannot. */
   failed?: number[];
   /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
@@ -37,7 +39,9 @@ export interface Pull {
   /** It starts, and wants the last split again (fixed_queue_split). */
   wantsLastSplit: boolean;
   /** Its client tells what it ran: a run that starts gets first what its node has not run, or not without a failure. */
-  acknowledges?: boolean;
+  acknowledges?: true;
+  /** Of files that it told to have run, those that it recorded without a time: of a file that cannot be loaded no test fails. */
+  unmeasured?: (files: readonly number[]) => readonly number[];
   /** The node's recorded subset since this queue began. */
   recordedSubset: string | null;
   /** Whether the client has closed its connection since it asked. */
@@ -52,4 +56,21 @@ export function isGivenUp({ lease }: Batch): boolean {
 /** Whether its files went to another node, because its own was silent or began anew. */
 export function isHandedOn(batch: Batch): boolean {
   return isGivenUp(batch) || batch.lease === 'late';
+}
+
+/** Which of so many files somebody has after these batches, in their order: 1, others 0. */
+export function takenBy(batches: Iterable<Batch>, files: number): Uint8Array {
+  const taken = new Uint8Array(files);
+  const handedOn = new Set<number>();
+  for (const { files: own, again, lease, delivered } of batches) {
+    // What was handed out again is not taken by that: it may have been put back before.
+    if (!again) for (const file of own) taken[file] = 1;
+    if (lease === 'restarted') for (const file of own) taken[file] = 0;
+    if (lease !== 'lost' && lease !== 'late') continue;
+    for (const file of own) {
+      if (lease === 'lost' && !(delivered && handedOn.has(file))) taken[file] = 0;
+      handedOn.add(file);
+    }
+  }
+  return taken;
 }

@@ -5,7 +5,7 @@ export interface Hand {
   node_index: number;
   /** Milliseconds since 1970; null: beforehand. */
   at: number | null;
-  /** It told that it ran the file, as newer clients do. */
+  /** It told that it ran the file, as newer clients do, and that it did not fail. */
   ran: boolean;
 }
 
@@ -73,7 +73,7 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
   const ranNotRecorded: FileOfNode[] = [];
   for (const [path, hands] of handed) {
     if (isRecorded(path)) continue;
-    // The last one is who should have run it.
+    // The last one is who should have run it, unless somebody did.
     const hand = hands.findLast(({ ran }) => ran) ?? hands.at(-1);
     if (!hand) neverHandedOut.push(path);
     else (hand.ran ? ranNotRecorded : notRecorded).push({ path, node_index: hand.node_index, at: hand.at });

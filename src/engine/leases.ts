@@ -7,12 +7,14 @@ export interface Lease {
   graceMilliseconds: number;
   /** Milliseconds since whenever: unlike the time of day it is never set. */
   uptime: () => number;
+  /** What that was at a time (milliseconds since 1970) since the server started: what was silent before may have been the server. */
+  uptimeAt: (millis: number) => number;
 }
 
 interface Holder {
   batch: Batch;
   weight: number;
-  /** The uptime when the node was heard of last, or the queue was read back: what was silent before may have been the server. */
+  /** The uptime when the node was heard of last. */
   heardAt: number;
 }
 
@@ -33,13 +35,13 @@ export class Leases {
 
   /** A batch was handed out, now or before the queue was read back. */
   add(batch: Batch, weight: number): void {
-    const { node_index, lease, files } = batch;
+    const { node_index, lease, files, handed_at } = batch;
     if (lease === 'lost' || lease === 'late') for (const file of files) this.#handedOn.add(file);
     if (lease !== undefined && lease !== 'lost') {
       this.#holders.delete(node_index);
       return;
     }
-    const holder = { batch, weight, heardAt: this.lease.uptime() };
+    const holder = { batch, weight, heardAt: this.lease.uptimeAt(handed_at) };
     this.#holders.set(node_index, holder);
     this.#nextEnd = Math.min(this.#nextEnd, this.#endOf(holder));
   }

@@ -1,5 +1,7 @@
 import { type Batch, isGivenUp, type Pull } from './batch.js';
 
+const EMPTY_MILLISECONDS = 60_000;
+
 /** What one node of a queue was handed, and what it gets again. */
 export class Node {
   /** In the order of handing, over all runs. */
@@ -9,6 +11,8 @@ export class Node {
   readonly #byUuid = new Map<string, Batch>();
   /** Runs whose last pull left them with nothing: sent again, it has nothing to repeat. */
   readonly #emptyHanded = new Set<string>();
+  /** When it last came for nothing, in milliseconds since 1970. */
+  #emptyAt = -Infinity;
   /** Batches read back from the journal that may not have reached it. */
   #doubtful: Set<Batch> | null = null;
 
@@ -26,11 +30,18 @@ export class Node {
   remove(batch: Batch): void {
     this.batches.splice(this.batches.lastIndexOf(batch), 1);
     if (batch.batch_uuid !== null) this.#byUuid.delete(batch.batch_uuid);
-    this.#emptyHanded.add(batch.run);
+    if (batch.batch_uuid === null) this.#emptyHanded.add(batch.run);
   }
 
-  getsNothing(run: string): void {
-    this.#emptyHanded.add(run);
+  getsNothing({ run, batch_uuid }: Pick<Pull, 'run' | 'batch_uuid'>): void {
+    if (batch_uuid === null) this.#emptyHanded.add(run);
+  }
+
+  /** It starts, and gets nothing. Returns whether that is to be kept: once a minute is enough. */
+  comesForNothing(now: number): boolean {
+    if (now - this.#emptyAt < EMPTY_MILLISECONDS && now >= this.#emptyAt) return false;
+    this.#emptyAt = now;
+    return true;
   }
 
   /** All that was added was read back from the journal. */
@@ -60,9 +71,9 @@ export class Node {
   }
 
   /** The files that a run which starts gets again of what the node had. */
-  handedAgain({ starts, acknowledges, wantsLastSplit, run }: Pull): number[] {
+  handedAgain({ starts, acknowledges, wantsLastSplit, run, unmeasured }: Pull): number[] {
     if (wantsLastSplit) return [...new Set(this.batches.flatMap(batch => batch.files))];
-    return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished() : [];
+    return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : [];
   }
 
   answer(batch: Batch, hasLeft: () => boolean): void {
@@ -79,16 +90,21 @@ export class Node {
   }
 
   /** What it did not tell to have run, or ran with a failure the last time. */
-  #unfinished(): number[] {
+  #unfinished(unmeasured: Pull['unmeasured'] = () => []): number[] {
     const files = new Set<number>();
+    const done = new Set<number>();
     for (const batch of this.batches) {
-      // Those are for others to have.
-      if (isGivenUp(batch)) continue;
+      const failed = new Set(batch.failed);
       for (const file of batch.files) {
-        if (batch.failed?.includes(file) ?? true) files.add(file);
-        else files.delete(file);
+        files.delete(file);
+        done.delete(file);
+        // What it gave up is for others to have.
+        if (isGivenUp(batch)) continue;
+        if (!batch.failed || failed.has(file)) files.add(file);
+        else done.add(file);
       }
     }
+    if (done.size > 0) for (const file of unmeasured([...done])) files.add(file);
     return [...files];
   }
 }

@@ -1,6 +1,6 @@
 import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
 import { Untaken } from '../plan/queue/untaken.js';
-import { type Batch, isGivenUp, type Pull } from './batch.js';
+import { type Batch, isGivenUp, type Pull, takenBy } from './batch.js';
 import { type Lease, Leases } from './leases.js';
 import { Node } from './node.js';
 import { Pace } from './pace.js';
@@ -21,6 +21,7 @@ export class Queue {
   /** What is to be journaled beside what a pull returns. */
   #changed: Batch[] = [];
   #nextSeq = 0;
+  #filesHanded = 0;
 
   /**
    * @param weights predictions by file (see weight.ts), in descending order
@@ -35,14 +36,16 @@ export class Queue {
     this.#leases = lease && new Leases(lease);
     this.#untaken = new Untaken(weights);
     this.#pace = new Pace(outlook);
-    for (const batch of batches) {
-      // What was handed out again is not taken by that: it may have been put back before.
+    const handed = [...batches];
+    const taken = handed.length === 0 ? [] : takenBy(handed, weights.length);
+    for (let file = 0; file < taken.length; file++) if (taken[file] === 1) this.#untaken.remove(file);
+    for (const batch of handed) {
       if (batch.files.length === 0) {
-        this.#node(batch.node_index).getsNothing(batch.run);
+        this.#node(batch.node_index).getsNothing(batch);
+        this.#node(batch.node_index).comesForNothing(batch.handed_at);
         this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
         continue;
       }
-      if (!batch.again && !isGivenUp(batch)) for (const file of batch.files) this.#untaken.remove(file);
       this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
       this.#add(batch);
     }
@@ -56,6 +59,11 @@ export class Queue {
 
   get batchCount(): number {
     return this.#bySeq.size;
+  }
+
+  /** Files of all batches, over and over. */
+  get filesHanded(): number {
+    return this.#filesHanded;
   }
 
   get filesLeft(): number {
@@ -72,7 +80,7 @@ export class Queue {
     const all = node.handedAgain(request);
     const again = all.length > 0;
     const last = node.batches.at(-1);
-    if (again && last?.again && last.run === request.run && last.build_subset_id === request.recordedSubset) {
+    if (again && last?.again && last.build_subset_id === request.recordedSubset && (last.run === request.run || isUntouched(last, request, all))) {
       // Nothing came in between: the same batch serves, under whatever uuid.
       return { batch: this.#answer(node, last, request), isNew: false };
     }
@@ -91,12 +99,13 @@ export class Queue {
       starts: request.starts,
       again,
       build_subset_id: again ? request.recordedSubset : null,
+      ...(request.acknowledges && { acknowledges: true }),
       delivered: false,
     };
     if (files.length === 0) {
-      node.getsNothing(request.run);
+      node.getsNothing(request);
       // What it had before it may never record: that it came again, for nothing, is to be known.
-      if (request.starts && last) {
+      if (request.starts && last && !request.acknowledges && node.comesForNothing(now)) {
         this.#nextSeq += 1;
         this.#changed.push(batch);
       }
@@ -127,7 +136,12 @@ export class Queue {
     this.#node(batch.node_index).remove(batch);
     this.#bySeq.delete(seq);
     this.#pace.missed(batch.node_index);
-    if (this.#leases?.of(batch.node_index) === batch) this.#leases.end(batch.node_index);
+    if (this.#leases?.of(batch.node_index) === batch) {
+      this.#leases.end(batch.node_index);
+      // It still works on nothing else.
+      const before = this.#node(batch.node_index).batches.at(-1);
+      if (batch.again && before) this.#leases.add(before, this.#weightOf(before));
+    }
     if (!batch.again && !isGivenUp(batch)) this.#untaken.putBack(batch.files);
     return true;
   }
@@ -180,7 +194,7 @@ export class Queue {
 
   /** What a node had goes to others: it is silent, or began anew. */
   #giveUp(batch: Batch, lease: 'lost' | 'restarted'): void {
-    if (batch.again || batch.lease !== undefined) return;
+    if ((batch.again && !batch.acknowledges) || batch.lease !== undefined) return;
     batch.lease = lease;
     this.#untaken.putBack(lease === 'lost' ? this.#leases!.handOn(batch) : batch.files);
     this.#changed.push(batch);
@@ -195,11 +209,16 @@ export class Queue {
   #add(batch: Batch): void {
     const { node_index, files, handed_at } = batch;
     this.#node(node_index).add(batch);
-    const weight = files.reduce((sum, file) => sum + this.weights[file]!, 0);
+    this.#filesHanded += files.length;
+    const weight = this.#weightOf(batch);
     this.#pace.gets(node_index, weight, handed_at);
     this.#leases?.add(batch, weight);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
+  }
+
+  #weightOf({ files }: Batch): number {
+    return files.reduce((sum, file) => sum + this.weights[file]!, 0);
   }
 
   #node(index: number): Node {
@@ -221,4 +240,9 @@ export class Queue {
     this.#answers -= 1;
     return others;
   }
+}
+
+/** Whether a batch that an earlier process was handed again is all that this one is to be handed. */
+function isUntouched(last: Batch, { acknowledges }: Pull, files: readonly number[]): boolean {
+  return acknowledges === true && !last.failed && !isGivenUp(last) && last.files.length === files.length;
 }

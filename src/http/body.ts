@@ -21,7 +21,7 @@ const LEAST_PIECE = 16_384;
  */
 export class Body {
   #held = 0;
-  readonly #holder: Holder;
+  #holder: Holder = null;
   #chunks: Uint8Array[] = [];
   #fault: Fault | null = null;
   #finished = false;
@@ -29,12 +29,12 @@ export class Body {
 
   constructor(
     res: HttpResponse,
-    { contentLength, token }: { contentLength: number | null; token: Holder },
+    contentLength: number | null,
     readonly limit: BodyLimits,
     readonly held: HeldBytes,
+    readonly holder: () => Holder,
     readonly done: Done,
   ) {
-    this.#holder = token;
     if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(faults.bodyTooLarge(limit.maxBytes));
     res.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
@@ -50,7 +50,9 @@ export class Body {
     const { maxBytes, seconds } = this.limit;
     const { byteLength } = chunk;
     if (!this.#fault && this.#held + byteLength > maxBytes) this.#refuse(faults.bodyTooLarge(maxBytes));
-    if (!this.#fault) {
+    const isLent = isLast && this.#chunks.length === 0 && byteLength < limits.pooledBodyBytes;
+    if (!this.#fault && !isLent) {
+      if (this.#held === 0) this.#holder = this.holder();
       if (this.held.take(this.#holder, byteLength)) this.#held += byteLength;
       else this.#refuse(faults.overloaded('too many large requests at once', limits.retryAfterSeconds));
     }
@@ -63,8 +65,8 @@ export class Body {
   }
 
   #whole(last: ArrayBuffer): Uint8Array[] {
+    if (this.#chunks.length === 0) return [last.byteLength < limits.pooledBodyBytes ? new Uint8Array(last) : kept(last)];
     const isLarge = this.#held >= limits.pooledBodyBytes;
-    if (this.#chunks.length === 0) return [isLarge ? kept(last) : new Uint8Array(last)];
     const isGiven = isLarge && (this.#chunks.length + 1) * LEAST_PIECE <= this.#held;
     return isGiven ? [...this.#chunks, kept(last)] : [Buffer.concat([...this.#chunks, new Uint8Array(last)])];
   }

@@ -1,23 +1,35 @@
+import type { BlockList } from 'node:net';
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { Fault, faults } from '../fault.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { Body, type BodyLimits } from './body.js';
+import { believe, isTrusted } from './forwarded.js';
 import { type Head, type HeaderFields, readHead } from './head.js';
-import type { HeldBytes } from './held-bytes.js';
+import type { HeldBytes, Holder } from './held-bytes.js';
 import type { Answer, Request } from './request.js';
 import type { Traffic } from './traffic.js';
 import { type Headers, writeAnswer } from './write.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
+/** Told of each request that ended; 499: its client left. */
+export type Observe = (endpoint: string, status: number, seconds: number) => void;
+
+const CLIENT_LEFT = 499;
+
 export interface ExchangeOptions {
   handler: Handler;
   fields: HeaderFields;
   bodyLimits: BodyLimits;
   held: HeldBytes;
+  holderOf: (token: string | null) => Holder;
+  /** Null: no proxy is believed. */
+  proxies: BlockList | null;
+  scheme: 'http' | 'https';
   traffic: Traffic;
   log: Logger;
+  observe: Observe;
 }
 
 /**
@@ -33,6 +45,7 @@ export class Exchange {
   #ended = false;
   #answered: Answer | null = null;
   #heldAnswer = 0;
+  #heldBy: { holder: Holder } | null = null;
   /** Whether the request was read to its end: only then another may follow it. */
   #wasRead = false;
 
@@ -42,6 +55,9 @@ export class Exchange {
     readonly options: ExchangeOptions,
   ) {
     const head = readHead(req, options.fields);
+    const { proxies, scheme } = options;
+    head.scheme = scheme;
+    if (head.forwarded && proxies && isTrusted(proxies, Buffer.from(res.getRemoteAddressAsText()).toString())) believe(head, head.forwarded);
     this.#head = head;
     head.hasLeft = () => this.#left;
     options.traffic.startReceiving();
@@ -56,7 +72,7 @@ export class Exchange {
       // request behind it in the same segment makes uWebSockets.js close the connection only while none was answered.
       setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
     } else {
-      this.#body = new Body(res, head, options.bodyLimits, options.held, (body, whole) => this.#answer(body, whole));
+      this.#body = new Body(res, head.contentLength, options.bodyLimits, options.held, this.#holder, (body, whole) => this.#answer(body, whole));
     }
   }
 
@@ -101,10 +117,13 @@ export class Exchange {
     writeAnswer(this.res, answer, { request, headers, closes, headOnly: method === 'HEAD', close }, this.#end);
   };
 
+  /** Who holds what is held: found once, because it must be given back to the same. */
+  readonly #holder = (): Holder => (this.#heldBy ??= { holder: this.options.holderOf(this.#head.token) }).holder;
+
   /** Takes the bytes of an answer that may have to wait for its reader. False when that is too much. */
   #holds({ body }: Answer): boolean {
     if (body.length <= limits.answerPieceBytes) return true;
-    if (!this.options.held.take(this.#head.token, body.length)) return false;
+    if (!this.options.held.take(this.#holder(), body.length)) return false;
     this.#heldAnswer = body.length;
     return true;
   }
@@ -122,10 +141,12 @@ export class Exchange {
     if (this.#ended) return;
     this.#ended = true;
     this.#body?.release();
-    this.options.held.giveBack(this.#head.token, this.#heldAnswer);
+    if (this.#heldAnswer > 0) this.options.held.giveBack(this.#holder(), this.#heldAnswer);
     const { id: request, method, path } = this.#head;
     if (this.#left) this.options.log.debug({ request, method, path }, 'client left');
     this.#answered?.written?.(!this.#left);
     this.options.traffic.end(this.#stage);
+    const status = this.#left || !this.#answered ? CLIENT_LEFT : this.#answered.status;
+    this.options.observe(this.#head.endpoint, status, (performance.now() - this.#start) / 1000);
   };
 }

@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { HttpRequest } from 'uWebSockets.js';
 import type { Fault } from '../fault.js';
 import { faults } from '../fault.js';
+import type { Forwarded } from './forwarded.js';
 import type { Request } from './request.js';
 
 /** A request whose body is still to come. */
 export interface Head extends Request {
   /** The client wants the connection closed behind the answer. */
   closes: boolean;
+  /** Null: no proxy told anything. */
+  forwarded: Forwarded | null;
   /** Declared bytes of the body; null when chunked or absent. */
   contentLength: number | null;
   /** Why the request is refused whatever its path. */
@@ -39,8 +42,10 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
     method: req.getMethod().toUpperCase(),
     // An endpoint configured with a trailing slash makes clients send "//v1/...".
     path: url.startsWith('//') ? url.replace(/^\/{2,}/, '/') : url,
+    endpoint: 'unknown',
     query,
     id: '',
+    scheme: 'http',
     host: '',
     contentType: '',
     wantsText: false,
@@ -51,6 +56,7 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
     body: NO_BODY,
     hasLeft: isHere,
     closes: false,
+    forwarded: null,
     contentLength: null,
     refusal: null,
   };
@@ -72,6 +78,12 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
         return;
       case 'host':
         head.host = value;
+        return;
+      case 'x-forwarded-proto':
+        head.forwarded = { proto: value, host: head.forwarded?.host ?? '' };
+        return;
+      case 'x-forwarded-host':
+        head.forwarded = { proto: head.forwarded?.proto ?? '', host: value };
         return;
       case 'content-type':
         head.contentType = value;

@@ -1,12 +1,16 @@
-/** Who holds: a token, null when none was sent in the head. */
-export type Holder = string | null;
+/** Who holds: a project; null: whoever sent no token in the head, or one that is not known. */
+export type Holder = number | null;
 
-/** The bytes of bodies and answers that a server holds at once: there is a bound for all, and half of it for one token. */
+/** The bytes of bodies and answers that a server holds at once: there is a bound for all, and half of it for one holder. */
 export class HeldBytes {
   #all = 0;
   readonly #own = new Map<Holder, number>();
 
   constructor(readonly bound: number) {}
+
+  get all(): number {
+    return this.#all;
+  }
 
   /** False, and nothing is taken, when that is too much. */
   take(holder: Holder, bytes: number): boolean {

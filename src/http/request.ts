@@ -4,9 +4,13 @@ export interface Request {
   method: string;
   /** Without the query. */
   path: string;
+  /** What it was found to ask for, as in the table of routes: for metrics. */
+  endpoint: string;
   /** Raw, without the question mark. */
   query: string;
   id: string;
+  /** Scheme and host by which the client reached this server, as far as it or a trusted proxy tells. */
+  scheme: 'http' | 'https';
   host: string;
   contentType: string;
   /** Accept begins with text/plain: the answer is for a shell. */
@@ -26,9 +30,9 @@ export interface Request {
 /** What a handler returns; http/ alone writes bytes. */
 export interface Answer {
   status: number;
-  /** JSON, unless `isText`. */
+  /** JSON, unless said otherwise. */
   body: string | Uint8Array;
-  isText?: true;
+  contentType?: string;
   headers?: Readonly<Record<string, string>>;
   /** Told once whether the answer was written, or the client left before. */
   written?: (ok: boolean) => void;

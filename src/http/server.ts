@@ -1,29 +1,38 @@
-import { isIPv6 } from 'node:net';
-import type { us_listen_socket } from 'uWebSockets.js';
+import { type BlockList, isIPv6 } from 'node:net';
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
-import { Exchange, type Handler } from './exchange.js';
+import { type Certificate, checkCertificate } from './certificate.js';
+import { Door, fileRoom } from './door.js';
+import { Exchange, type Handler, type Observe } from './exchange.js';
 import { headerFields } from './head.js';
-import { HeldBytes } from './held-bytes.js';
+import type { HeldBytes, Holder } from './held-bytes.js';
 import { Traffic } from './traffic.js';
+import { freeUnixPath, unixPath } from './unix-path.js';
 
 export interface HttpOptions {
+  /** An address, a name, or unix:PATH. */
   host: string;
   /** 0 picks a free one. */
   port: number;
   headerPrefixes: readonly string[];
   maxBodyBytes: number;
   bodySeconds: number;
-  /** Bytes of bodies and large answers at once, of all requests. */
-  heldBytes: number;
+  held: HeldBytes;
+  /** Finds who sent a token. */
+  holderOf: (token: string | null) => Holder;
+  proxies: BlockList | null;
+  /** Null: no TLS. */
+  certificate: Certificate | null;
 }
 
-type Listening = (socket: us_listen_socket | false) => void;
-
 export interface HttpServer {
-  /** For example http://127.0.0.1:8080 */
+  /** For example http://127.0.0.1:8080, or unix:/run/ballast.sock */
   url: string;
+  /** 0 where there is none. */
   port: number;
+  /** Reads the files of the certificate again: for connections from now on. Throws a sentence, and changes nothing, when they are wrong. */
+  renew(): void;
   /** Takes no new connection, lets answers in flight finish, closes the rest. */
   drain(): Promise<void>;
 }
@@ -32,7 +41,7 @@ export interface HttpServer {
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.headBytes);
 
 /** Listens, and answers every request with what the handler returns or throws. */
-export async function listen(options: HttpOptions, handler: Handler, log: Logger): Promise<HttpServer> {
+export async function listen(options: HttpOptions, handler: Handler, log: Logger, observe: Observe = () => {}): Promise<HttpServer> {
   const uws = await import('uWebSockets.js').catch((error: unknown) => {
     throw new Error(
       `Node ${process.version} on ${process.platform}-${process.arch} has no uWebSockets.js binary in this package: ` +
@@ -43,28 +52,70 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const fields = headerFields(options.headerPrefixes);
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const traffic = new Traffic();
-  const exchangeOptions = { handler, fields, bodyLimits, held: new HeldBytes(options.heldBytes), traffic, log };
-  const app = uws.App().any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
-  // LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is
-  // missing from the types.)
-  const listenOn = app.listen.bind(app) as unknown as (host: string, port: number, options: 1, listening: Listening) => void;
-  const socket = await new Promise<us_listen_socket | false>(resolve => {
-    listenOn(options.host, options.port, 1, resolve);
-  });
-  if (!socket) {
+  const exchangeOptions = { handler, fields, bodyLimits, held: options.held, holderOf: options.holderOf, proxies: options.proxies, scheme: options.certificate ? ('https' as const) : ('http' as const), traffic, log, observe };
+  const { host, certificate } = options;
+  const path = unixPath(host);
+  if (path !== null) await freeUnixPath(path);
+  if (certificate) checkCertificate(certificate);
+  const newApp = () => {
+    const app = certificate ? uws.SSLApp({ cert_file_name: certificate.certFile, key_file_name: certificate.keyFile }) : uws.App();
+    return app.any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
+  };
+  const apps = [newApp()];
+  const { us_listen_socket_close: close } = uws;
+  // A port that the system picked is listened on by its number: only then it can be listened on again while it has connections.
+  const picked = path === null && options.port === 0 && listenOn(apps[0]!, host, 0);
+  const port = picked ? uws.us_socket_local_port(picked) : path === null ? options.port : 0;
+  if (picked) close(picked);
+  const room = fileRoom();
+  const doorOf = (app: TemplatedApp) => {
+    const door = new Door({ listen: () => (path === null ? listenOn(app, host, port) : listenOnPath(app, path)), close, room }, log);
+    app.filter((_, change) => door.count(change));
+    return door;
+  };
+  let door = doorOf(apps[0]!);
+  if (!door.socket) {
+    const where = path ?? `${host} port ${options.port}`;
     throw new Error(
-      `cannot listen on ${options.host} port ${options.port}: it is in use, not this machine's, or below 1024 without the right to it; ` +
+      `cannot listen on ${where}: it is in use, not this machine's, or this user has no right to it (ports below 1024); ` +
         'choose another with BALLAST_PORT or BALLAST_HOST',
     );
   }
-  const port = uws.us_socket_local_port(socket);
+  const scheme = certificate ? 'https' : 'http';
   return {
     port,
-    url: `http://${isIPv6(options.host) ? `[${options.host}]` : options.host}:${port}`,
+    url: path === null ? `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}` : host,
+    renew() {
+      if (!certificate) return;
+      checkCertificate(certificate);
+      const app = newApp();
+      // Those that are connected go on with what they began with.
+      door.shut();
+      apps.push(app);
+      door = doorOf(app);
+      if (!door.socket) throw new Error(`cannot listen on ${host} port ${port} with the new certificate; start Ballast again`);
+    },
     async drain() {
-      uws.us_listen_socket_close(socket);
+      door.shut();
       await traffic.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
-      app.close();
+      for (const app of apps) app.close();
     },
   };
+}
+
+type ListenOnPath = (listening: (socket: us_listen_socket | false) => void, path: string) => void;
+
+function listenOnPath(app: TemplatedApp, path: string): us_listen_socket | false {
+  let listening: us_listen_socket | false = false;
+  (app as unknown as { listen_unix: ListenOnPath }).listen_unix(socket => (listening = socket), path);
+  return listening;
+}
+
+type Listen = (host: string, port: number, options: 1, listening: (socket: us_listen_socket | false) => void) => void;
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is missing from the types.) */
+function listenOn(app: TemplatedApp, host: string, port: number): us_listen_socket | false {
+  let listening: us_listen_socket | false = false;
+  (app.listen.bind(app) as unknown as Listen)(host, port, 1, socket => (listening = socket));
+  return listening;
 }

@@ -37,11 +37,11 @@ export interface Manner {
 }
 
 /** Writes an answer and calls `end` when the last byte was handed to the system. */
-export function writeAnswer(res: HttpResponse, { status, body, isText, headers: own }: Answer, manner: Manner, end: () => void): void {
+export function writeAnswer(res: HttpResponse, { status, body, contentType = 'application/json', headers: own }: Answer, manner: Manner, end: () => void): void {
   const { request, headers, closes, headOnly, close } = manner;
   res.cork(() => {
     res.writeStatus(STATUS_LINES[status]!);
-    if (body.length > 0) res.writeHeader('Content-Type', isText ? 'text/plain; charset=utf-8' : 'application/json');
+    if (body.length > 0) res.writeHeader('Content-Type', contentType);
     if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
     res.writeHeader('X-Request-Id', request);
     // uWebSockets.js says "close" itself only when the server is who closes.

@@ -9,6 +9,7 @@ import { batchesOf } from '../store/open-queue.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { Millis } from '../store/records.js';
 import { answerOfSplit, findSplit, firstUseOf, splitKey } from '../store/splits.js';
+import { NO_CI_BUILD } from '../wire/split.js';
 import type { CompletenessAnswer, CompletenessQuery } from '../wire/completeness.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { ReadAnswer } from './task.js';
@@ -21,10 +22,12 @@ export interface CompletenessSubject {
 /** What the nodes of a build were given to run. */
 interface Plan {
   kind: 'queue' | 'split';
-  /** A node that is run again is given what it did not run, or not without a failure; so maybe nothing. */
-  acknowledges: boolean;
+  /** Nodes whose clients tell what they ran: run again, they are given what is not done, so maybe nothing. */
+  acknowledging: ReadonlySet<number>;
   /** What was recorded from then on counts. */
   since: Millis;
+  /** It was asked of a CI build, and its nodes name none. */
+  isUnnamed: boolean;
   handed: Handed;
   /** Of each node that came again the last time. */
   returns: readonly Return[];
@@ -37,7 +40,7 @@ export function completeness(store: Store, { project, query }: CompletenessSubje
   const plan = planOf(store, project, query);
   const runs = runsSince(store, project, query, plan?.since ?? 0);
   const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total, plan?.returns);
-  const full = [...new Set(compared.notRecorded.map(({ node_index }) => node_index))].filter(node => isFull(store, project, query, node));
+  const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.goneAgain])].filter(node => isFull(store, project, query, node));
   const answer = toAnswer(plan, compared, runs.length, full);
   return { status: answer.is_complete ? 200 : 409, body: JSON.stringify(answer) };
 }
@@ -55,8 +58,11 @@ function planOf(store: Store, project: number, query: CompletenessQuery): Plan |
 /** @param ci_build_id what recorded nodes of this one CI build, of those that share a fixed split; null: of any */
 function splitOf(store: Store, key: string, ci_build_id: string | null = null): Plan | null {
   const split = findSplit(store, key);
-  const since = split && (ci_build_id === null ? split.created_at : firstUseOf(store, split, ci_build_id));
-  if (!split || since === null) return null;
+  if (!split) return null;
+  const own = ci_build_id === null ? undefined : firstUseOf(store, split, ci_build_id);
+  const isUnnamed = ci_build_id !== null && own === undefined && firstUseOf(store, split, NO_CI_BUILD) !== undefined;
+  const since = own ?? (ci_build_id === null || isUnnamed ? split.created_at : null);
+  if (since === null) return null;
   const handed = new Map<string, Hand[]>();
   for (let node_index = 0; node_index < split.node_total; node_index++) {
     const answer = answerOfSplit(store, split, node_index);
@@ -65,7 +71,7 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
     const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
     for (const { path } of test_files) handed.set(path, [{ node_index, at: null, ran: false }]);
   }
-  return { kind: 'split', acknowledges: false, since, handed, returns: [], handedOn: [] };
+  return { kind: 'split', acknowledging: new Set(), isUnnamed, since, handed, returns: [], handedOn: [] };
 }
 
 function queueOf(store: Store, id: string | null): Plan | null {
@@ -79,26 +85,29 @@ function queueOf(store: Store, id: string | null): Plan | null {
   const all = Array.from(weightsOfQueue(store, id), (_, file) => file);
   const listed = JSON.parse(listOfFiles(store, id, all, '', '').toString()) as PlannedTestFile[];
   const hands = listed.map((): Hand[] => []);
-  for (const { node_index, handed_at: at, files, failed } of own) for (const file of files) hands[file]!.push({ node_index, at, ran: failed !== undefined });
+  for (const batch of own) {
+    const failed = new Set(batch.failed);
+    for (const file of batch.files) hands[file]!.push({ node_index: batch.node_index, at: batch.handed_at, ran: batch.failed !== undefined && !failed.has(file) });
+  }
   // Who had it there is to have it again.
   for (const { node_index, files } of others) for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false });
   return {
     kind: 'queue',
-    acknowledges: record.acknowledges === true,
+    isUnnamed: false,
+    acknowledging: new Set(own.filter(({ acknowledges }) => acknowledges).map(({ node_index }) => node_index)),
     since: record.copied_at ?? (record.repeats ? (own[0]?.handed_at ?? Infinity) : record.created_at),
     handed: new Map(listed.map(({ path }, file) => [path, hands[file]!])),
-    returns: record.acknowledges ? [] : returnsIn(own),
+    returns: returnsIn(own),
     handedOn: own
       .filter(isHandedOn)
       .flatMap(({ node_index, files }) => files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: listed[file]!.path, node_index }))),
   };
 }
 
-/** Of each node the last time that it came again: it got what it had, or nothing. */
+/** Of each node the last time that it came again, and got what it had, which it did not tell to have run; or nothing. */
 function returnsIn(batches: readonly Batch[]): Return[] {
-  const last = new Map(batches.map(batch => [batch.node_index, batch]));
-  return [...last.values()]
-    .filter(({ again, files }) => again || files.length === 0)
+  const cameAgain = batches.filter(({ again, files, failed }) => files.length === 0 || (again && !failed));
+  return [...new Map(cameAgain.map(batch => [batch.node_index, batch])).values()]
     .map(({ node_index, handed_at: at, files }) => ({ node_index, at, isEmpty: files.length === 0 }));
 }
 
@@ -142,20 +151,23 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAg
     errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes end before they recorded? retry them`);
   }
   if (full.length > 0) {
-    errors.push(`${notRecorded.length - ended.length} ${of} handed out to ${named(full)}, of which ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`);
+    errors.push(`of ${named(full)} ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`);
   }
-  if (goneAgain.length > 0) errors.push(`${named(goneAgain)} came again and recorded nothing since: did these nodes end before they recorded? retry them`);
+  const gone = goneAgain.filter(node => !full.includes(node));
+  if (gone.length > 0) errors.push(`${named(gone)} came again and recorded nothing since: did these nodes end before they recorded? retry them`);
   if (neverHandedOut.length > 0) {
     errors.push(`${neverHandedOut.length} ${of} never handed out: no node pulled until the queue was empty; retry a node`);
   }
-  if (ranNothingAgain.length > 0 && !plan.acknowledges) {
-    errors.push(`${named(ranNothingAgain)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`);
+  const unproved = ranNothingAgain.filter(node => !plan.acknowledging.has(node));
+  if (unproved.length > 0) {
+    errors.push(`${named(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`);
   }
   return errors;
 }
 
 function warningsOf(plan: Plan | null, { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
   const warnings: string[] = [];
+  if (plan?.isUnnamed) warnings.push('the nodes name no ci_build_id: what earlier CI runs of this build recorded counts, too');
   if (ranNotRecorded.length > 0) warnings.push(`${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`);
   if (neverCame.length > 0) warnings.push(`${named(neverCame)} ${plan?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
   if (plan && plan.handedOn.length > 0) warnings.push(`${plan.handedOn.length} test files went to other nodes because theirs were silent or began anew: ${nodesOf(plan.handedOn)}`);

@@ -105,6 +105,11 @@ export class JobPool {
     return (await this.#run(COMPARISONS, { kind: 'read', job: 'completeness', subject })) as ReadAnswer;
   }
 
+  /** How many large requests wait for a packing thread. */
+  get waiting(): number {
+    return this.#turns.waiting;
+  }
+
   async close(): Promise<void> {
     await this.#piscina.close();
   }

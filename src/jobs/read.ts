@@ -1,7 +1,8 @@
 import { mergeSubsets } from '../engine/merge.js';
 import { type Build, subsetsOf } from '../store/builds.js';
 import type { Store } from '../store/open.js';
-import type { BuildAnswer } from '../wire/build.js';
+import type { BuildAnswer, BuildDetail } from '../wire/build.js';
+import type { LastDistribution } from '../wire/split.js';
 import type { ReadAnswer } from './task.js';
 
 /** Answers that grow with the suite: built on the main thread when small and in the pool when large. */
@@ -16,7 +17,8 @@ export function buildDetail(store: Store, build: Build): ReadAnswer {
     const at = toIso(created_at);
     return { id, node_index, created_at: at, updated_at: at, test_files };
   });
-  return { status: 200, body: JSON.stringify({ ...toBuildAnswer(build), build_subsets }) };
+  const answer: BuildDetail = { ...toBuildAnswer(build), build_subsets };
+  return { status: 200, body: JSON.stringify(answer) };
 }
 
 /** What was recorded for a build over all its nodes and retries, as JSON. */
@@ -26,7 +28,8 @@ export function recordedDistribution(store: Store, build: Build): ReadAnswer {
   const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
   // Absurd records may add up to infinity, which JSON has not.
   const time_execution = Math.min(total, Number.MAX_VALUE);
-  return { status: 200, body: JSON.stringify({ build_distribution_id: build.id, time_execution, test_files }) };
+  const answer: LastDistribution = { build_distribution_id: build.id, time_execution, test_files };
+  return { status: 200, body: JSON.stringify(answer) };
 }
 
 function toIso(millis: number): string {

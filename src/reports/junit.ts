@@ -1,5 +1,6 @@
 import sax from 'sax';
 import { limits } from '../limits.js';
+import { ReportError } from './report.js';
 
 /** One `<testcase>` of a JUnit report. */
 export interface TestCase {
@@ -26,55 +27,88 @@ interface Suite {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** A text that is no JUnit report; the message says why, for a sentence that names the file. */
-export class ReportError extends Error {}
+export { ReportError };
+
+/** The test cases of a JUnit XML report, in its order. */
+export function readJunit(xml: string): TestCase[] {
+  const reader = new JunitReader();
+  reader.write(xml);
+  return reader.end();
+}
+
+/** What is longest of what may be a reference, which `write` is not to cut. */
+const REFERENCE = 12;
+/** Characters of an attribute: a failure may have its whole story in one. */
+const ATTRIBUTE = 16 * 2 ** 20;
 
 /**
- * The test cases of a JUnit XML report, in its order. Runners disagree about nearly everything: only the elements
- * `testsuite` and `testcase` at any depth count, and what is missing is empty or 0. Entities that the document declares itself
- * are refused, and nothing is ever fetched.
+ * Reads a JUnit XML report piece by piece, and keeps its test cases. Runners disagree about nearly everything: only the
+ * elements `testsuite` and `testcase` at any depth count, and what is missing is empty or 0. Entities that the document
+ * declares itself are refused, and nothing is ever fetched.
  */
-export function readJunit(xml: string): TestCase[] {
-  if (xml.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
-  const cases: TestCase[] = [];
-  const suites: Suite[] = [];
-  const outer = new Set<number>();
-  let seen = 0;
-  let depth = 0;
-  let current: TestCase | null = null;
-  let caseDepth = 0;
-  const parser = sax.parser(true, { position: true });
-  parser.onerror = error => {
-    throw new ReportError(`it is not well-formed XML: line ${parser.line + 1}: ${error.message.split('\n')[0]}`);
-  };
-  parser.onopentag = ({ name, attributes }) => {
-    depth += 1;
-    if (depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
-    if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') throw new ReportError(`it is no JUnit report: its first element is <${name}>`);
-    const own = attributes as Attributes;
-    if (name === 'testsuite') {
-      const around = suites.at(-1);
-      if (around) outer.add(around.number);
-      suites.push(suiteOf(own, around, ++seen));
-    }
-    if (name === 'testcase') {
-      current = caseOf(own, suites.at(-1));
-      caseDepth = depth;
-      cases.push(current);
-    } else if (current && depth === caseDepth + 1) {
-      if (name === 'failure' || name === 'error') current.isFailed = true;
-      if (name === 'skipped') current.isSkipped = true;
-    }
-  };
-  parser.onclosetag = name => {
-    if (name === 'testsuite') suites.pop();
-    if (depth === caseDepth) [current, caseDepth] = [null, 0];
-    depth -= 1;
-  };
-  parser.write(printable(xml)).close();
-  if (depth > 0 || !/<testsuites?[\s/>]/.test(xml)) throw new ReportError('it is no JUnit report: it has no <testsuite>');
-  for (const testCase of cases) if (outer.has(testCase.suiteNumber)) testCase.suiteSeconds = 0;
-  return cases;
+export class JunitReader {
+  readonly #cases: TestCase[] = [];
+  readonly #parser;
+  #characters = 0;
+  /** The end of what was written, where it may be a part of a reference. */
+  #rest = '';
+  #depth = 0;
+  #hasSuite = false;
+  /** Numbers of suites that have suites in them. */
+  readonly #outer = new Set<number>();
+
+  constructor() {
+    (sax as { MAX_BUFFER_LENGTH?: number }).MAX_BUFFER_LENGTH = ATTRIBUTE;
+    const parser = (this.#parser = sax.parser(true, { position: true }));
+    const suites: Suite[] = [];
+    let seen = 0;
+    let current: TestCase | null = null;
+    let caseDepth = 0;
+    parser.onerror = error => {
+      throw new ReportError(`it is not well-formed XML: line ${parser.line + 1}: ${error.message.split('\n')[0]}`);
+    };
+    parser.onopentag = ({ name, attributes }) => {
+      const depth = (this.#depth += 1);
+      if (depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
+      if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') throw new ReportError(`it is no JUnit report: its first element is <${name}>`);
+      const own = attributes as Attributes;
+      this.#hasSuite = true;
+      if (name === 'testsuite') {
+        const around = suites.at(-1);
+        if (around) this.#outer.add(around.number);
+        suites.push(suiteOf(own, around, ++seen));
+      } else if (name === 'testcase') {
+        current = caseOf(own, suites.at(-1));
+        caseDepth = depth;
+        this.#cases.push(current);
+      } else if (current && depth === caseDepth + 1) {
+        if (name === 'failure' || name === 'error') current.isFailed = true;
+        if (name === 'skipped') current.isSkipped = true;
+      }
+    };
+    parser.onclosetag = name => {
+      if (name === 'testsuite') suites.pop();
+      if (this.#depth === caseDepth) [current, caseDepth] = [null, 0];
+      this.#depth -= 1;
+    };
+  }
+
+  write(xml: string): void {
+    this.#characters += xml.length;
+    if (this.#characters > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
+    const text = this.#rest + xml;
+    const reference = text.indexOf('&', text.length - REFERENCE);
+    const end = reference < 0 ? text.length : reference;
+    this.#rest = text.slice(end);
+    if (end > 0) this.#parser.write(printable(text.slice(0, end)));
+  }
+
+  end(): TestCase[] {
+    this.#parser.write(printable(this.#rest)).close();
+    if (this.#depth > 0 || !this.#hasSuite) throw new ReportError('it is no JUnit report: it has no <testsuite>');
+    for (const testCase of this.#cases) if (this.#outer.has(testCase.suiteNumber)) testCase.suiteSeconds = 0;
+    return this.#cases;
+  }
 }
 
 function suiteOf(attributes: Attributes, outer: Suite | undefined, number: number): Suite {

@@ -18,5 +18,5 @@ export function projectOfHeader(context: Context, request: Request): number | nu
 
 /** Scheme and host for links in answers. */
 export function baseUrl({ publicUrl }: Context, request: Request): string {
-  return publicUrl ?? `http://${request.host}`;
+  return publicUrl ?? `${request.scheme}://${request.host}`;
 }

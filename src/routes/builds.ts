@@ -3,7 +3,7 @@ import type { Answer, Request } from '../http/request.js';
 import { toBuildAnswer } from '../jobs/read.js';
 import { limits } from '../limits.js';
 import { findBuild, listBuilds } from '../store/builds.js';
-import { toBuildsQuery } from '../wire/build.js';
+import { type BuildsPage, toBuildsQuery } from '../wire/build.js';
 import { decodeQuery } from '../wire/decode.js';
 import { baseUrl, json, projectOf } from './answer.js';
 import type { Context } from './context.js';
@@ -26,7 +26,7 @@ export function pageOfBuilds(context: Context, request: Request): Answer {
   };
   const prev_page = page > 1 ? Math.min(page - 1, last) : null;
   const next_page = page < last ? page + 1 : null;
-  return json(200, {
+  const answer: BuildsPage = {
     meta: {
       records_per_page: limits.buildsPerPage,
       total_pages,
@@ -39,7 +39,8 @@ export function pageOfBuilds(context: Context, request: Request): Answer {
     },
     links: { first: link(1), prev: link(prev_page), self: link(page), next: link(next_page), last: link(last) },
     data: builds.map(toBuildAnswer),
-  });
+  };
+  return json(200, answer);
 }
 
 /** GET /builds/:id: a build with all its recorded runs. */

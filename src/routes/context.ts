@@ -1,6 +1,7 @@
 import type { Comparisons } from '../jobs/comparisons.js';
 import type { JobPool } from '../jobs/pool.js';
 import type { Logger } from '../log.js';
+import type { Metrics } from '../metrics.js';
 import type { Queues } from '../store/queues.js';
 import type { Store } from '../store/open.js';
 
@@ -10,6 +11,9 @@ export interface Context {
   queues: Queues;
   jobs: JobPool;
   log: Logger;
+  metrics: Metrics;
+  /** Metrics are to be had there, and not here. */
+  hasAdminPort: boolean;
   comparisons: Comparisons;
   /** Milliseconds since 1970. */
   now: () => number;

@@ -6,9 +6,9 @@ import { listOfFiles } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { QueuePlan } from '../store/queues.js';
-import type { QueueRecord } from '../store/records.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
+import type { ConnectFailed } from '../wire/queue.js';
 import type { Context } from './context.js';
 
 /** What a request took from its queue. */
@@ -34,6 +34,20 @@ export function handOut({ log }: Context, open: OpenQueue, pull: Pull, at: numbe
   return { value: { open, batch: handed?.batch ?? null }, changes };
 }
 
+/** Pulls, and where there is no queue makes one first, if the request asks for it. No `handed`: there is none, or it expired meanwhile. */
+export async function pullOrMake<Made>(
+  { queues }: Context,
+  key: string,
+  pull: (open: OpenQueue) => Verdict<Handed>,
+  make: () => Promise<Made | null>,
+  at: number,
+): Promise<{ handed: Handed | null; made: Made | null }> {
+  const handed = await queues.update(key, pull, at);
+  if (handed) return { handed, made: null };
+  const made = await make();
+  return { handed: made ? await queues.update(key, pull, at) : null, made };
+}
+
 /** The answer that brings a batch: whether it was written decides who has that. */
 export function bringing({ queues, log }: Context, key: string, { seq }: Batch, answer: () => Answer): Answer {
   const written = (ok: boolean) => {
@@ -50,7 +64,7 @@ export function bringing({ queues, log }: Context, key: string, { seq }: Batch, 
 }
 
 /** The files of a batch, as they are told. */
-export function filesOf(store: Store, { id }: OpenQueue, { files }: Batch): PlannedTestFile[] {
+export function filesOf(store: Store, { id }: OpenQueue, { files }: { files: readonly number[] }): PlannedTestFile[] {
   return JSON.parse(listOfFiles(store, id, files, '', '').toString()) as PlannedTestFile[];
 }
 
@@ -62,16 +76,15 @@ export function makeQueue(
   build: BuildKey,
   plan: QueuePlan,
   at: number,
-  kind: Pick<QueueRecord, 'acknowledges'> = {},
 ): Promise<{ isNew: boolean }> {
   const { guessed, people } = plan;
   const { node_total } = build;
   const times = { created_at: at, used_at: at };
-  return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, ...kind, people, ...times, build: buildIdKey(project, build) }, plan);
+  return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, people, ...times, build: buildIdKey(project, build) }, plan);
 }
 
 /** The code by which clients know that they are to send their test files. */
-export const connectFailed = {
+export const connectFailed: ConnectFailed = {
   message: 'There is no queue for this build yet: send the test files to initialise it.',
   code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
 };

@@ -1,5 +1,6 @@
 import { faults } from '../fault.js';
 import type { Answer } from '../http/request.js';
+import { limits } from '../limits.js';
 import { commit } from '../store/commit.js';
 import { json } from './answer.js';
 import type { Context } from './context.js';
@@ -9,13 +10,21 @@ export function healthy(): Answer {
   return json(200, { status: 'ok' });
 }
 
-/** GET /readyz: the store is open and a write reaches the disk. */
+/** GET /readyz: the store is open and a write reaches the disk soon. */
 export async function ready({ store, now, log }: Context): Promise<Answer> {
   try {
-    await commit(store, () => void store.meta.put('readiness', now()));
+    await within(limits.readySeconds, commit(store, () => void store.meta.put('readiness', now())));
   } catch (err) {
     log.error({ err }, 'the store cannot be written');
     throw faults.notReady('the store cannot be written; see the server log');
   }
   return json(200, { status: 'ready' });
+}
+
+function within<T>(seconds: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`a write took longer than ${seconds} s`)), 1000 * seconds);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

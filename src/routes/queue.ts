@@ -8,15 +8,15 @@ import { listOfFiles } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { BuildKey } from '../wire/build-key.js';
-import { initializes } from '../wire/queue.js';
+import { initializes, type QueueAnswer } from '../wire/queue.js';
 import { baseUrl, json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, connectFailed, filesOf, type Handed, handOut, makeQueue } from './handing-out.js';
+import { bringing, connectFailed, filesOf, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
 export async function queueForNode(context: Context, request: Request): Promise<Answer> {
-  const { store, queues, jobs, now } = context;
+  const { store, jobs, now } = context;
   const { project, prepared } = await jobs.post('prepareQueue', request, projectOfHeader(context, request));
   const { message, key } = prepared;
   const { node_index, can_initialize_queue, fixed_queue_split } = message;
@@ -42,9 +42,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
     };
     return handOut(context, open, asked, at);
   };
-  let handed = await queues.update(key, pull, at);
-  const made = handed ? null : await queueToPull(context, project, prepared, at);
-  if (made) handed = await queues.update(key, pull, at);
+  const { handed, made } = await pullOrMake(context, key, pull, () => queueToPull(context, project, prepared, at), at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
     if (!can_initialize_queue) return request.wantsText ? lines([]) : endOfQueue(key);
@@ -84,5 +82,6 @@ function buildsUrl(context: Context, request: Request, { branch, commit_hash, no
 }
 
 function endOfQueue(queue_name: string, url: string | null = null): Answer {
-  return json(200, { queue_name, build_subset_id: null, test_files: [], ...(url && { url }) });
+  const answer: QueueAnswer = { queue_name, build_subset_id: null, test_files: [], ...(url && { url }) };
+  return json(200, answer);
 }

@@ -3,11 +3,12 @@ import type { Answer, Request } from '../http/request.js';
 import type { SplitRecord } from '../store/records.js';
 import { answerOfSplit, findSplit, installSplit, useSplit } from '../store/splits.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
+import type { SplitMiss } from '../wire/split.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 import { codeLine, lines } from './lines.js';
 
-const CACHE_MISS = 'TEST_SUITE_SPLIT_CACHE_MISS';
+const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
@@ -23,7 +24,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
     split = await installSplit(store, key, record, plan, user);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
-  if (!split) return request.wantsText ? codeLine(CACHE_MISS) : json(200, { code: CACHE_MISS });
+  if (!split) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
   await useSplit(store, key, split, user, now());
   const body = answerOfSplit(store, split, node_index);
   if (!body) throw faults.expiredMeanwhile('split');

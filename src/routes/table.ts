@@ -4,8 +4,10 @@ import { recordBuildSubset } from './build-subsets.js';
 import { buildById, pageOfBuilds } from './builds.js';
 import { completenessOfBuild } from './completeness.js';
 import type { Context } from './context.js';
+import { metricsText } from './metrics.js';
 import { healthy, ready } from './health.js';
 import { lastDistribution } from './last-distribution.js';
+import { describeApi } from './openapi.js';
 import { queueForNode } from './queue.js';
 import { splitForNode } from './split.js';
 import { testQueueForNode } from './test-queue.js';
@@ -22,6 +24,8 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/builds': { GET: pageOfBuilds },
   '/v1/builds/completeness': { GET: completenessOfBuild },
   '/v1/builds/:id': { GET: buildById },
+  '/v1/openapi.json': { GET: describeApi },
+  '/metrics': { GET: metricsText },
   '/healthz': { GET: healthy },
   '/readyz': { GET: ready },
 };
@@ -32,9 +36,10 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
   const { path } = request;
   let id = '';
   let methods = routes.get(path);
+  if (methods) request.endpoint = path;
   if (!methods) {
     id = /^\/v1\/builds\/([^/]+)$/.exec(path)?.[1] ?? '';
-    if (id !== '') methods = routes.get('/v1/builds/:id');
+    if (id !== '') methods = routes.get((request.endpoint = '/v1/builds/:id'));
   }
   if (!methods) {
     if (path.startsWith('/v2/')) throw faults.versionUnknown(path);

@@ -84,6 +84,19 @@ export function runsSince(store: Store, project: number, key: BuildKey, since: M
   return runs;
 }
 
+/** The paths that a node recorded since then, but never with a time. */
+export function pathsWithoutTime(store: Store, project: number, key: NodeKey, since: Millis): Set<string> {
+  const number = buildNumber(store, project, key);
+  const seen = new Map<number, boolean>();
+  const own = { start: [number, key.node_index, 0], end: [number, key.node_index, Infinity] };
+  for (const { value } of number === null ? [] : store.subsets.getRange(own as object)) {
+    if (subsetHead(value).created_at < since) continue;
+    const { paths, seconds } = decodeSubset(value);
+    paths.forEach((path, i) => seen.set(path, seen.get(path) === true || seconds[i]! > 0));
+  }
+  return new Set([...seen].filter(([, hasTime]) => !hasTime).map(([path]) => nameOfPath(store, path)));
+}
+
 /** Whether as many runs of a node are kept as ever are. */
 export function isFull(store: Store, project: number, key: BuildKey, node_index: number): boolean {
   const number = buildNumber(store, project, key);
@@ -117,7 +130,7 @@ function namesOf(store: Store): (path: number) => string {
   };
 }
 
-function nameOfPath(store: Store, path: number): string {
+export function nameOfPath(store: Store, path: number): string {
   const name = store.pathNames.get(path);
   return name === undefined ? `(path ${path}, whose name is lost)` : (JSON.parse(name) as string);
 }

@@ -94,6 +94,7 @@ export function listOfFiles(store: Store, queue: string, files: readonly number[
     while (files[i + 1] === last + 1 && (last + 1) % FILES_PER_BLOCK > 0) last = files[++i]!;
     const start = endAt(bytes, (first % FILES_PER_BLOCK) - 1);
     const end = endAt(bytes, last % FILES_PER_BLOCK);
+    if (end > bytes.length) throw new Error(`block ${of} of the files of queue ${queue} is damaged`);
     const size = at + end - start + 1 + after.length;
     if (size > list.length) list = Buffer.concat([list.subarray(0, at)], 2 * size);
     at += bytes.copy(list, at, start, end);

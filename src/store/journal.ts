@@ -32,7 +32,7 @@ export class Journal {
   #failure: { error: unknown } | null = null;
   readonly #checkpoints = new Repeated(() => this.#checkpoint());
 
-  constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches' | 'room'>) {}
+  constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches' | 'room' | 'failure'>) {}
 
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {
@@ -41,6 +41,11 @@ export class Journal {
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
     return turn.saved;
+  }
+
+  /** How many turns wait for a checkpoint. */
+  get turns(): number {
+    return this.#last - this.#done;
   }
 
   /** What of a queue came after its last checkpoint, oldest first. Some of it may be under `batches` as well. */
@@ -89,6 +94,7 @@ export class Journal {
     const number = this.#next!++;
     try {
       await written(this.store.journalTurns.put(number, changes));
+      this.store.failure.assert();
     } catch (error) {
       this.#failure = { error };
       // A failed flush may leave on disk what was refused.

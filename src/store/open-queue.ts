@@ -29,10 +29,11 @@ const BYTES_PER_QUEUE = 2048;
 const BYTES_PER_FILE = 32;
 const BYTES_PER_NODE = 400;
 const BYTES_PER_BATCH = 600;
+const BYTES_PER_FILE_HANDED = 8;
 
 /** What it takes in memory, roughly. */
 export function bytesOf({ record, queue }: OpenQueue): number {
-  return BYTES_PER_QUEUE + BYTES_PER_NODE * record.node_total + BYTES_PER_FILE * queue.weights.length + BYTES_PER_BATCH * queue.batchCount;
+  return BYTES_PER_QUEUE + BYTES_PER_NODE * record.node_total + BYTES_PER_FILE * queue.weights.length + BYTES_PER_BATCH * queue.batchCount + BYTES_PER_FILE_HANDED * queue.filesHanded;
 }
 
 export interface QueueOptions {

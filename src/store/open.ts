@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { DiskRoom } from './disk-room.js';
+import { Failure } from './failure.js';
 import { type Change, Journal, type TurnRecord } from './journal.js';
 import { PathNumbers } from './path-numbers.js';
 import { lookAtStoreFile, type StoreFile } from './store-file.js';
@@ -18,8 +19,10 @@ import type {
 } from './records.js';
 import { RecentTimings } from './recent-timings.js';
 
-/** Raised when older records cannot be read any more. */
-export const STORE_VERSION = 5;
+/** Raised when this Ballast writes what an older one would read wrongly. */
+export const STORE_VERSION = 6;
+/** Of that version what is read is the same. */
+const OLDEST_VERSION = 5;
 
 /**
  * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.
@@ -88,18 +91,25 @@ export interface Store {
   /** What is not in `timings` yet. */
   readonly recent: RecentTimings;
   readonly room: DiskRoom;
+  readonly failure: Failure;
   /** What is being made: see install.ts. */
   readonly installing: Map<string, Promise<unknown>>;
 }
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 
-/** Opens the store in the folder, made if missing. Throws a sentence when that cannot be. */
-export function openStore(dataDir: string): Store {
+/**
+ * Opens the store in the folder, made if missing. Throws a sentence when that cannot be.
+ * @param failed told when the disk fails it: nothing may be hoped of this process then, see failure.ts
+ */
+export function openStore(dataDir: string, failed: (error: Error) => void = () => {}): Store {
   storeFileOf(dataDir);
+  assertLockFile(dataDir);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    return open(dataDir);
+    // lmdb would end the process without a word where it cannot make its lock file.
+    if (!existsSync(lockFileOf(dataDir))) accessSync(dataDir, constants.W_OK);
+    return open(dataDir, failed);
   } catch (error) {
     throw new Error(
       `cannot open the store in ${dataDir}: ${(error as Error).message}; ` +
@@ -119,6 +129,26 @@ export function storeFileOf(dataDir: string): StoreFile | null {
   }
 }
 
+/**
+ * Throws a sentence when the lock file may not be used: lmdb would end the process without a word. It is not opened for that,
+ * because to close it again would let go of all locks on it.
+ */
+function assertLockFile(dataDir: string): void {
+  const path = lockFileOf(dataDir);
+  if (!existsSync(path)) return;
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    throw new Error(
+      `cannot open ${path}: this user may not read and write it (${(error as NodeJS.ErrnoException).code}); ` +
+        'run every command as the user of the server, and give the file to that user (chown) or delete it while nothing uses the store',
+      { cause: error },
+    );
+  }
+}
+
+const lockFileOf = (dataDir: string) => join(dataDir, `${STORE_FILE}-lock`);
+
 /** Closes the store. */
 export async function closeStore(store: Store): Promise<void> {
   // What cannot be written is found at the next start.
@@ -134,7 +164,7 @@ export function hasStore(dataDir: string): boolean {
 export const STORE_FILE = 'ballast.lmdb';
 const MAP_BYTES = 2 ** 34;
 
-function open(dataDir: string): Store {
+function open(dataDir: string, failed: (error: Error) => void): Store {
   // safeRestore (missing from lmdb's types): after a power cut only what was flushed is trusted.
   const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
     path: join(dataDir, STORE_FILE),
@@ -175,16 +205,17 @@ function open(dataDir: string): Store {
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'installing'>;
+  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'installing'>;
   const numbers = new PathNumbers(tables);
   const room = new DiskRoom(dataDir);
-  const journal = new Journal({ ...tables, room });
+  const failure = new Failure(root, failed);
+  const journal = new Journal({ ...tables, room, failure });
   const recent = new RecentTimings({ ...tables, numbers, room });
-  const store: Store = { ...tables, numbers, journal, recent, room, installing: new Map() };
+  const store: Store = { ...tables, numbers, journal, recent, room, failure, installing: new Map() };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);
-  } else if (version !== STORE_VERSION) {
+  } else if (version > STORE_VERSION || version < OLDEST_VERSION) {
     void root.close();
     throw new Error(
       `it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`,

@@ -114,6 +114,13 @@ export class Queues {
     });
   }
 
+  /** What is in memory now. */
+  inMemory(): { queues: number; bytes: number; testFilesLeft: number } {
+    let testFilesLeft = 0;
+    for (const { queue } of this.#open.values()) testFilesLeft += queue.filesLeft;
+    return { queues: this.#open.size, bytes: this.#open.calculatedSize, testFilesLeft };
+  }
+
   /** Drops a queue from memory, when it expires. */
   drop(key: string): void {
     this.#open.delete(key);

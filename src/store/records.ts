@@ -78,8 +78,6 @@ export interface QueueRecord {
   repeats: boolean;
   /** When it began to do so; `created_at` is that of the earlier one. */
   copied_at?: Millis;
-  /** The clients of its nodes tell what they ran: one that is run again gets what it did not run, or not without a failure. */
-  acknowledges?: true;
   people: KeptPeople;
   created_at: Millis;
   /** Renewed while it is in use: it expires by this time. */

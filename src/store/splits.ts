@@ -3,7 +3,6 @@ import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
-import { NO_CI_BUILD } from '../wire/split.js';
 import { digest } from './digest.js';
 import { commit } from './commit.js';
 import { install } from './install.js';
@@ -35,10 +34,9 @@ export async function useSplit(store: Store, key: string, split: SplitRecord, ci
   });
 }
 
-/** When a CI build first asked for a fixed split; null: it did not. Of clients that name none, all are one. */
-export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): Millis | null {
-  const first = (id: string) => store.splitRuns.get(runOf(split, id));
-  return first(ci_build_id) ?? first(NO_CI_BUILD) ?? null;
+/** When a CI build first asked for a fixed split; undefined: it did not. */
+export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): Millis | undefined {
+  return store.splitRuns.get(runOf(split, ci_build_id));
 }
 
 type SplitRun = [split: string, ci_build: string];

@@ -3,6 +3,7 @@ import type { NodeKey } from './build-key.js';
 import { nodeIndexInTotal } from './build-subset.js';
 import { coerce, type Sent } from './coerce.js';
 import { accept } from './complaint.js';
+import type { RecordedTestFile } from './test-file.js';
 import type { NodeTotal, OptionalText } from './text.js';
 
 /** A build in answers; times are ISO 8601 in UTC with milliseconds. */
@@ -13,6 +14,37 @@ export interface BuildAnswer {
   node_total: number;
   created_at: string;
   updated_at: string;
+}
+
+/** GET /builds/:id: with all recorded runs, newest first. */
+export interface BuildDetail extends BuildAnswer {
+  build_subsets: BuildSubset[];
+}
+
+/** What a node ran and recorded at once. */
+export interface BuildSubset {
+  id: string;
+  node_index: number;
+  created_at: string;
+  updated_at: string;
+  test_files: RecordedTestFile[];
+}
+
+/** GET /builds */
+export interface BuildsPage {
+  meta: {
+    records_per_page: number;
+    total_pages: number;
+    prev_page: number | null;
+    current_page: number;
+    next_page: number | null;
+    is_first_page: boolean;
+    is_last_page: boolean;
+    is_page_out_of_range: boolean;
+  };
+  /** Absolute, with the filters of the request. */
+  links: { first: string | null; prev: string | null; self: string | null; next: string | null; last: string | null };
+  data: BuildAnswer[];
 }
 
 /** Query of GET /builds */

@@ -9,6 +9,8 @@ import type { Text } from './text.js';
 export interface CompletenessQuery extends BuildKey {
   /** The queue of this id; without either id the newest queue or fixed split of the build. */
   node_build_id?: Text;
+  /** What newer clients call it. */
+  test_queue_id?: Text;
   /** The split of this id, or the fixed one. */
   ci_build_id?: Text;
   /** Seconds that an incomplete build is waited for. */
@@ -57,7 +59,9 @@ export function toCompletenessQuery(sent: Sent): CompletenessQuery {
   const parameters = coerce(sent, names);
   parameters['wait'] ??= 0;
   // A CI step names what its system has, and leaves the other empty.
-  for (const name of ['node_build_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
+  for (const name of ['node_build_id', 'test_queue_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
+  parameters['node_build_id'] ??= parameters['test_queue_id'];
+  delete parameters['test_queue_id'];
   return accept(validate(parameters), ({ node_build_id, ci_build_id }) =>
     node_build_id !== undefined && ci_build_id !== undefined ? { ci_build_id: ['is not to be sent beside node_build_id'] } : {},
   );

@@ -4,7 +4,7 @@ import { nodeIndexInTotal } from './build-subset.js';
 import { coerce, type Sent } from './coerce.js';
 import { accept, required } from './complaint.js';
 import type { People } from './people.js';
-import type { ListedTestFile, TestFileList } from './test-file.js';
+import type { ListedTestFile, PlannedTestFile, TestFileList } from './test-file.js';
 import type { Text } from './text.js';
 
 /** POST /queues/queue */
@@ -18,6 +18,23 @@ export interface QueueMessage extends NodeKey, People {
   batch_uuid?: Text;
   /** Create or connect, but take no batch. */
   skip_pull: boolean;
+}
+
+/** A batch; none in `test_files`: the end of the queue. */
+export interface QueueAnswer {
+  /** Null: the batch repeats a recorded subset. */
+  queue_name: string | null;
+  build_subset_id: string | null;
+  test_files: PlannedTestFile[];
+  /** Where the build is seen, when skip_pull found its queue there. */
+  url?: string;
+}
+
+/** There is no queue yet: the test files are to be sent. */
+export interface ConnectFailed {
+  queue_name?: string;
+  message: string;
+  code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
 }
 
 const names = typia.misc.literals<keyof QueueMessage>();

@@ -4,7 +4,7 @@ import { nodeIndexInTotal } from './build-subset.js';
 import { coerce, type Sent } from './coerce.js';
 import { accept, required } from './complaint.js';
 import type { People } from './people.js';
-import type { ListedTestFile, TestFileList } from './test-file.js';
+import type { ListedTestFile, PlannedTestFile, RecordedTestFile, TestFileList } from './test-file.js';
 import type { Text } from './text.js';
 
 /** POST /build_distributions/subset */
@@ -13,6 +13,27 @@ export interface SplitMessage extends NodeKey, People {
   cache_read_attempt: boolean;
   ci_build_id: Text;
   test_files?: TestFileList<ListedTestFile>;
+}
+
+/** The files of one node. */
+export interface SplitAnswer {
+  build_distribution_id: string;
+  node_index: number;
+  test_files: PlannedTestFile[];
+}
+
+/** There is no split yet: the test files are to be sent. */
+export interface SplitMiss {
+  code: 'TEST_SUITE_SPLIT_CACHE_MISS';
+}
+
+/** GET /build_distributions/last */
+export interface LastDistribution {
+  /** Null: the project has no build. */
+  build_distribution_id: string | null;
+  /** The sum of all files. */
+  time_execution: number;
+  test_files: RecordedTestFile[];
 }
 
 /** Of old clients, which name none. */

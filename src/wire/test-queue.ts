@@ -30,6 +30,15 @@ export interface TestQueueMessage extends NodeKey, People {
   wants_times?: boolean;
 }
 
+/** A batch; no paths: the end of the queue. */
+export interface TestQueueAnswer {
+  paths: string[];
+  /** Null at the end. */
+  batch_id: number | null;
+  /** Of each path, where the request wants them; null: no timing is known. */
+  times?: (number | null)[];
+}
+
 const names = typia.misc.literals<keyof TestQueueMessage>();
 const validate = typia.createValidate<TestQueueMessage>();
 

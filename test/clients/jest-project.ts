@@ -26,11 +26,22 @@ export class JestProject {
     const settings = { testEnvironment: 'node', transform: {}, cacheDirectory: join(this.#folder, 'cache') };
     writeFileSync(join(this.#folder, 'package.json'), JSON.stringify({ name: 'made-up', jest: settings }));
     this.files = Array.from({ length: count }, (_, i) => `__tests__/${i}.test.js`);
-    for (const file of this.files) {
-      const note = `require('node:fs').appendFileSync(process.env.RAN, ${JSON.stringify(`${file}\n`)});`;
-      const check = `expect((process.env.FAILING ?? '').split(',')).not.toContain(${JSON.stringify(file)});`;
-      writeFileSync(join(this.#folder, file), `test('one', () => { ${note} ${check} });\n`);
-    }
+    for (const file of this.files) this.#write(file);
+  }
+
+  /** It cannot be loaded from now on. */
+  breakFile(number: number): void {
+    this.#write(this.files[number]!, "require('./not-there');");
+  }
+
+  mendFile(number: number): void {
+    this.#write(this.files[number]!);
+  }
+
+  #write(file: string, before = ''): void {
+    const note = `require('node:fs').appendFileSync(process.env.RAN, ${JSON.stringify(`${file}\n`)});`;
+    const check = `expect((process.env.FAILING ?? '').split(',')).not.toContain(${JSON.stringify(file)});`;
+    writeFileSync(join(this.#folder, file), `${before}\ntest('one', () => { ${note} ${check} });\n`);
   }
 
   /** Runs a node of a CI build with the client program of a package, to its end. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settings } from '../../src/config.js';
+import { settings } from '../../src/settings.js';
 import { runBallast } from '../harness/process.js';
 
 describe('help', () => {

@@ -56,6 +56,21 @@ describe('project and token commands beside a running server', () => {
   });
 });
 
+describe('project and token commands with --json', () => {
+  it('print JSON', async () => {
+    const ballast = commandsOn(temporaryFolder());
+    const json = async (...args: string[]) => JSON.parse((await ballast(...args, '--json')).stdout) as unknown;
+    const made = (await json('project', 'create', 'web')) as { token: string };
+    expect(made).toEqual({ project: 'web', token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
+    expect(await json('token', 'create', 'web')).toEqual({ project: 'web', token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
+    await ballast('token', 'revoke', made.token);
+    const at = expect.stringMatching(new RegExp(`^${AT}$`)) as string;
+    expect(await json('project', 'list')).toEqual([{ name: 'web', created_at: at, default_branch: null, tokens: 1 }]);
+    const tokens = (await json('token', 'list', 'web')) as { id: string; created_at: string; revoked_at: string | null }[];
+    expect(tokens.map(({ created_at, revoked_at }) => ({ created_at, revoked_at }))).toEqual(expect.arrayContaining([{ created_at: at, revoked_at: null }, { created_at: at, revoked_at: at }]));
+  });
+});
+
 describe('a command that cannot be done', () => {
   it('says why on stderr, and ends with 1', async () => {
     const ballast = commandsOn(temporaryFolder());

@@ -15,10 +15,14 @@ export interface Serving {
   ended: Promise<number | null>;
 }
 
-/** Runs `serve` as an operator does, with only these settings; resolves when it listens. Killed after the test. */
-export async function serving(args: readonly string[], env: Record<string, string> = {}): Promise<Serving> {
+/**
+ * Runs `serve` as an operator does, with only these settings; resolves when it listens. Killed after the test.
+ * @param under a command that runs the server in its own place
+ */
+export async function serving(args: readonly string[], env: Record<string, string> = {}, under: readonly string[] = []): Promise<Serving> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('BALLAST_'));
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args], {
+  const [command, ...words] = [...under, process.execPath, main, 'serve', '--port', '0', ...args] as [string, ...string[]];
+  const child = spawn(command, words, {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

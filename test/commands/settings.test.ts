@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Config, ConfigError, parseConfig, settings } from '../../src/config.js';
+import { type Config, ConfigError, parseConfig } from '../../src/config.js';
+import { settings } from '../../src/settings.js';
 
 describe('a setting', () => {
   it.each<[keyof Config, text: string, value: unknown]>([

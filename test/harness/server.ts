@@ -73,14 +73,14 @@ export interface TestServer extends Client {
 /** A server of this process on a free port and a folder of its own, closed after the test. */
 export async function startServer(
   texts: { [K in keyof Config]?: string } = {},
-  now?: () => number,
-  uptime?: () => number,
+  now = Date.now,
+  uptime = () => performance.now(),
 ): Promise<TestServer> {
   const dataDir = texts.dataDir ?? temporaryFolder();
   const token = texts.bootstrapToken ?? 'a-token-for-tests-0123456789abcdef';
   const log: string[] = [];
   const config = parseConfig({ port: '0', logLevel: 'debug', ...texts, dataDir, bootstrapToken: token });
-  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), now, uptime);
+  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { now, uptime });
   let closed: Promise<void> | null = null;
   const close = () => (closed ??= service.close());
   onTestFinished(close);

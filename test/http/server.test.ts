@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faults } from '../../src/fault.js';
 import type { Request } from '../../src/http/request.js';
 import type { Handler } from '../../src/http/exchange.js';
+import { HeldBytes } from '../../src/http/held-bytes.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { openLog } from '../../src/log.js';
 import { Client, type Reply } from '../harness/server.js';
@@ -13,11 +14,15 @@ interface Listening extends Client {
   log: string[];
 }
 
+const TOKENS = ['a-token', 'another-token', 'a-third-token'];
+/** Those that are not known are one. */
+const holderOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
+
 /** The socket layer alone, with a handler of the test. */
 async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const http = await listen(
-    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, heldBytes: 100_000_000, ...options },
+    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), holderOf, proxies: null, certificate: null, ...options },
     handler,
     openLog('debug', { write: line => log.push(line) }),
   );
@@ -49,7 +54,7 @@ describe('what requests hold at once', () => {
         await answering;
         return { status: 200, body: '{}' };
       },
-      { heldBytes: 4 * MEGABYTE, maxBodyBytes: 2 * MEGABYTE },
+      { held: new HeldBytes(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE },
     );
     const other = new Client(server.url, 'another-token');
     const send = (client: Client) => client.post('/', 'x'.repeat(MEGABYTE));
@@ -64,10 +69,21 @@ describe('what requests hold at once', () => {
     expect((await send(server)).status).toBe(200);
   });
 
+  it('is half of it for all whose tokens are not known', async () => {
+    let answer = () => {};
+    const answering = new Promise<void>(resolve => (answer = resolve));
+    const server = await listenWith(() => answering.then(() => ({ status: 200, body: '{}' })), { held: new HeldBytes(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE });
+    const strangers = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
+    expectRefused(await Promise.race(strangers));
+    const known = server.post('/', 'x'.repeat(MEGABYTE));
+    answer();
+    expect((await known).status).toBe(200);
+  });
+
   it('counts large answers that are not read', async () => {
     const body = Buffer.alloc(20 * MEGABYTE, 0x20);
     const wholes: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), { heldBytes: 80 * MEGABYTE });
+    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), { held: new HeldBytes(80 * MEGABYTE) });
     const readers = await Promise.all([0, 1].map(() => RawConnection.open(server.url)));
     for (const reader of readers) {
       reader.socket.pause();
@@ -231,7 +247,7 @@ describe('a port', () => {
   it('that is taken is said so', async () => {
     const { http } = await listenWith(() => ({ status: 200, body: '{}' }));
     await expect(listenWith(() => ({ status: 200, body: '{}' }), { port: http.port })).rejects.toThrow(
-      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, not this machine's, or below 1024 without the right to it; ` +
+      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); ` +
         'choose another with BALLAST_PORT or BALLAST_HOST',
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readJunit, ReportError } from '../../src/reports/junit.js';
+import { JunitReader, readJunit, ReportError } from '../../src/reports/junit.js';
 import { fixture } from './fixture.js';
 
 describe('a JUnit report', () => {
@@ -64,5 +64,14 @@ describe('a JUnit report', () => {
   ])('that %s is refused with a reason', (_, xml, reason) => {
     expect(() => readJunit(xml)).toThrow(ReportError);
     expect(() => readJunit(xml)).toThrow(reason);
+  });
+
+  it.each([1, 7, 1000])('is the same in pieces of %i characters', size => {
+    for (const name of ['pytest', 'vitest', 'rspec', 'go-junit-report', 'jest-junit-file']) {
+      const xml = fixture(name).replace('<testcase', `<testcase lines="&#x1B;[31m &amp; ${'long '.repeat(30_000)}"`);
+      const reader = new JunitReader();
+      for (let i = 0; i < xml.length; i += size) reader.write(xml.slice(i, i + size));
+      expect(reader.end()).toEqual(readJunit(xml));
+    }
   });
 });

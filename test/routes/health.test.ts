@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { limits } from '../../src/limits.js';
+import { openLog } from '../../src/log.js';
+import type { Context } from '../../src/routes/context.js';
+import { ready } from '../../src/routes/health.js';
 import { startServer } from '../harness/server.js';
 
 describe('health', () => {
@@ -13,5 +17,17 @@ describe('health', () => {
     const reply = await server.send('/healthz', { method: 'HEAD' });
     expect(reply).toMatchObject({ status: 200, text: '' });
     expect(reply.headers.get('content-length')).toBe('15');
+  });
+});
+
+describe('/readyz', () => {
+  it('does not wait for a store that never answers', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const log = openLog('silent');
+    const store = { room: { assert: () => {} }, root: { transaction: () => new Promise(() => {}) } };
+    const answer = expect(ready({ store, log, now: Date.now } as unknown as Context)).rejects.toMatchObject({ status: 503 });
+    await vi.advanceTimersByTimeAsync(1000 * limits.readySeconds);
+    await answer;
   });
 });

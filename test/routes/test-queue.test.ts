@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { completeness, ran as record } from '../harness/completeness.js';
-import { type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
+import { drain, type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
 import { type Client, type Reply, startServer } from '../harness/server.js';
 import { SharedServer } from './shared-server.js';
 
@@ -142,6 +142,27 @@ describe('a node that is run again', () => {
     expect(had).toEqual([failed, ...batches[2]!]);
   });
 
+  it('gets again what it recorded without a time: of a file that cannot be loaded no test fails', async () => {
+    const server = await shared.project();
+    const node = new Process(server, 0);
+    const paths = [...(await node.start(all)), ...(await node.drain())];
+    const test_files = paths.map((path, i) => ({ path, time_execution: i === 3 ? 0 : 1 }));
+    await server.post('/v1/build_subsets', { ...triple, node_index: 0, test_files });
+    const again = new Process(server, 0);
+    expect(await again.start(all)).toEqual([paths[3]]);
+    await again.drain();
+    await record(server, 0, [paths[3]!]);
+    expect(await new Process(server, 0).start(all)).toEqual([]);
+  });
+
+  it('gets the same batch however often it starts', async () => {
+    const server = await shared.project();
+    const { failed, batches } = await afterDeath(server);
+    const had = [];
+    for (let i = 0; i < 3; i++) had.push((await new Process(server, 0).connect()).json);
+    expect(had).toEqual(Array(3).fill({ paths: [failed, ...batches[2]!], batch_id: had[0].batch_id }));
+  });
+
   it('takes nothing from a node that runs', async () => {
     const server = await shared.project();
     const other = new Process(server, 1);
@@ -207,6 +228,49 @@ describe('whether every file was run', () => {
       status: 200,
       json: { recorded: rest.length, ran_not_recorded: first.map(path => ({ path, node_index: 0 })) },
     });
+  });
+
+  it('is not, where it failed and was gone before it ran again', async () => {
+    const server = await shared.project();
+    const node = new Process(server, 0);
+    const failed = (await node.start(all))[0]!;
+    await node.next([failed]);
+    await node.drain();
+    const again = new Process(server, 0);
+    expect(await again.start(all)).toEqual([failed]);
+    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+      status: 409,
+      json: { handed_out_not_recorded: [{ path: failed, node_index: 0 }] },
+    });
+    // Run without a failure, it is.
+    await again.next();
+    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
+  });
+
+  it('is doubted when a node that came again and was given something is gone, though it recorded before', async () => {
+    const server = await shared.project();
+    const node = new Process(server, 0);
+    const [failed = '', ...rest] = await node.start(all);
+    await record(server, 0, [failed, ...rest, ...(await node.next([failed])), ...(await node.drain())]);
+    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
+    const again = new Process(server, 0);
+    await again.start(all);
+    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/^node 0 came again /)] } });
+    await again.next();
+    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
+  });
+
+  it('is doubted of a node whose client tells nothing, in the same queue', async () => {
+    const server = await shared.project();
+    const [first, other] = [await new Process(server, 0).start(all), new Process(server, 0)];
+    const old = { node_index: 1, node_build_id: '100' };
+    const had = [...pathsOf(await pull(server, old)), ...(await drain(server, old))];
+    await record(server, 1, had);
+    await record(server, 0, first);
+    expect((await completeness(server, { node_build_id: '100' })).status).toBe(200);
+    await initialise(server, all, old);
+    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/^node 1 ran nothing /)] } });
+    expect(other.node_index).toBe(0);
   });
 
   it('is not doubted when a green node was run again', async () => {

@@ -158,7 +158,7 @@ describe('a store', () => {
     ['a file handed out twice', store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, node_index: 1 })]), /handed file \d+ out with batch 0, and with batch 9/],
     ['a batch of a node that there is not', store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 0, node_index: 2 })]), /node 2 of 2/],
     ['a file that there is not', store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, files: [70] })]), /file 70 of 70/],
-    ['a block of files that cannot be read', store => void store.blobs.put(['queue', 1], Buffer.alloc(300, '[')), /cannot be read/],
+    ['a block of files that cannot be read', store => void store.blobs.put(['queue', 1], Buffer.alloc(300, '[')), /cannot be read: block 1 of the files of queue queue is damaged/],
     ['weights in disorder', store => void store.blobs.put(['queue', 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)), /disorder/],
     ['an answer to another node', store => void store.blobs.put(['split', 1], store.blobs.get(['split', 0])!), /the answer to node 0/],
   ])('with %s is told so: that cannot be repaired', async (_, wound, what) => {

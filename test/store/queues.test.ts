@@ -301,7 +301,7 @@ describe('a CI build without a queue of its own', () => {
   it('expects nothing of nodes that do not come to it', async () => {
     let uptime = 0;
     const store = temporaryStore();
-    const queues = new Queues(store, { ...ROOMY, lease: { factor: 1, graceMilliseconds: 1000, uptime: () => uptime } });
+    const queues = new Queues(store, { ...ROOMY, lease: { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: () => uptime } });
     await create(queues, KEY);
     const had = await pull(queues, KEY, 0);
     await queues.settle(KEY, had!.seq, true);

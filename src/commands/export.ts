@@ -1,0 +1,81 @@
+import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ConfigError } from '../config.js';
+import { exportLines } from '../store/export.js';
+import type { Store } from '../store/open.js';
+import { listProjects, type Project } from '../store/projects.js';
+import { withExistingStore } from './data-folder.js';
+import { startProgress } from './progress.js';
+
+export interface ExportOptions {
+  project?: string;
+  output?: string;
+  builds: boolean;
+  timings: boolean;
+  json?: true;
+}
+
+/** Writes builds and timings as lines of JSON, also while a server writes: on stdout, or in a file that is there when it is whole. */
+export function exportStore(dataDir: string, { project, output, builds, timings, json }: ExportOptions): Promise<void> {
+  if (json && output === undefined) throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
+  return withExistingStore(dataDir, async store => {
+    const projects = chosen(store, project);
+    const counts = { builds: 0, timings: 0 };
+    const progress = startProgress();
+    const lines = exportLines(store, { projects, builds, timings }, Date.now(), type => {
+      counts[`${type}s`] += 1;
+      progress.tell(() => `${counts.builds.toLocaleString('en')} builds, ${counts.timings.toLocaleString('en')} timings exported`);
+    });
+    try {
+      if (output === undefined) await toStdout(lines);
+      else await toFile(lines, output);
+    } finally {
+      progress.end();
+    }
+    if (output === undefined) return;
+    const { size: bytes } = statSync(output);
+    const told = { file: output, bytes, projects: projects.map(({ name }) => name), ...counts };
+    if (json) process.stdout.write(`${JSON.stringify(told)}\n`);
+    else process.stdout.write(`${output}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes\n`);
+  });
+}
+
+function chosen(store: Store, name: string | undefined): Project[] {
+  const all = listProjects(store);
+  if (name === undefined) return all;
+  const projects = all.filter(project => project.name === name);
+  if (projects.length === 0) throw new Error(`cannot export the project "${name}": there is none; "project list" shows all`);
+  return projects;
+}
+
+async function toStdout(lines: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(lines, { highWaterMark: 4 }), process.stdout, { end: false });
+  } catch (error) {
+    // Whoever reads it has enough.
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
+}
+
+async function toFile(lines: AsyncIterable<string>, output: string): Promise<void> {
+  const part = `${output}.part-${process.pid}`;
+  try {
+    await pipeline(Readable.from(lines, { highWaterMark: 4 }), createWriteStream(part, { mode: 0o600, flush: true }));
+    renameSync(part, output);
+    flushFolder(dirname(resolve(output)));
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw new Error(`cannot export to ${output}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function flushFolder(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,27 @@
+import { once } from 'node:events';
+import { rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+
+const PREFIX = 'unix:';
+
+/** The path of a socket in the file system, where the host is one (unix:/run/ballast.sock); else null. */
+export function unixPath(host: string): string | null {
+  return host.startsWith(PREFIX) ? host.slice(PREFIX.length) : null;
+}
+
+/** Removes a socket that nobody listens on any more. Throws a sentence when the path is taken. */
+export async function freeUnixPath(path: string): Promise<void> {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return;
+  if (!stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file, and no socket; choose another with BALLAST_HOST`);
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+  } catch {
+    rmSync(path, { force: true });
+    return;
+  } finally {
+    socket.destroy();
+  }
+  throw new Error(`cannot listen on ${path}: another process does; choose another with BALLAST_HOST`);
+}

@@ -1,0 +1,24 @@
+import { jsonValues } from './json.js';
+import { ReportError, type ReadReport } from './report.js';
+
+/**
+ * `{"path": seconds}`, as pytest-split (`.test_durations`) and knapsack write it; `[["path", seconds]]`, as older
+ * pytest-split did; and `{"timings": {"path": seconds}}`, which `replay` reads, too.
+ */
+export const readFlat: ReadReport = async (bytes, tell) => {
+  for await (const { value, at } of jsonValues(bytes, ['$.*', '$.timings.*'])) {
+    const [key, inner] = at;
+    if (inner !== undefined) tell(String(inner), secondsIn(value));
+    else if (key === 'unit' && typeof value === 'string' && value !== 'seconds') {
+      throw new ReportError(`its unit is ${JSON.stringify(value)}: only "seconds" can be read`);
+    } else if (Array.isArray(value)) {
+      const [path, seconds] = value as unknown[];
+      if (typeof path !== 'string') throw new ReportError(`entry ${String(key)} is ${JSON.stringify(value).slice(0, 100)}, and not a path and its seconds`);
+      tell(path, secondsIn(seconds));
+    } else if (typeof key === 'string' && (typeof value === 'number' || value === null)) tell(key, secondsIn(value));
+  }
+};
+
+function secondsIn(value: unknown): number {
+  return typeof value === 'number' ? value : NaN;
+}

@@ -1,0 +1,38 @@
+import { ReportError } from './report.js';
+
+export interface Line {
+  /** From 1. */
+  number: number;
+  text: string;
+}
+
+const NEWLINE = 10;
+
+/** The lines of a text that are not empty, without what ends them. */
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let number = 1;
+  let rest: Uint8Array[] = [];
+  for await (const chunk of bytes) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      yield* lineOf(number, [...rest, chunk.subarray(start, end)]);
+      rest = [];
+      number += 1;
+      start = end + 1;
+    }
+    if (start < chunk.length) rest.push(chunk.subarray(start));
+  }
+  yield* lineOf(number, rest);
+}
+
+function* lineOf(number: number, parts: readonly Uint8Array[]): Generator<Line> {
+  let text;
+  try {
+    // Without a byte order mark, which it takes away.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
+  } catch {
+    throw new ReportError(`line ${number} is not UTF-8`);
+  }
+  text = text.trim();
+  if (text !== '') yield { number, text };
+}

@@ -1,0 +1,20 @@
+import { readCypressSplit } from './cypress-split.js';
+import { readFlat } from './flat.js';
+import type { Format } from './format.js';
+import { readJest } from './jest.js';
+import { readJunitTimes } from './junit-times.js';
+import { readParallelTests } from './parallel-tests.js';
+import { readPlaywright } from './playwright.js';
+import type { ReadReport } from './report.js';
+
+/** Who reads the suites of each format. */
+export const readers: Readonly<Record<Exclude<Format, 'ballast'>, ReadReport>> = {
+  'junit': readJunitTimes,
+  'pytest-split': readFlat,
+  'knapsack': readFlat,
+  'parallel-tests': readParallelTests,
+  'cypress-split': readCypressSplit,
+  'playwright': readPlaywright,
+  'jest': readJest,
+  'vitest': readJest,
+};

@@ -1,0 +1,84 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { record, subsetMessage, timed } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { Client, startServer, temporaryFolder } from '../harness/server.js';
+
+const exportOf = (dataDir: string, ...flags: string[]) => runBallast(['export', '--data-dir', dataDir, ...flags]);
+
+const linesOf = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as Record<string, unknown>);
+
+describe('ballast export', () => {
+  it('has a head, the projects, the builds as the API answers them, and what each path takes', async () => {
+    const server = await startServer();
+    await record(server, { commit_hash: 'c1', test_files: timed({ 'a_spec.rb': 4, 'b_spec.rb': 0 }) });
+    await record(server, { commit_hash: 'c2', node_index: 1, test_files: timed({ 'c_spec.rb': 1.5 }) });
+    await record(server, { commit_hash: 'c1', node_index: 1, test_files: timed({ 'a_spec.rb': 6 }) });
+    await server.close();
+    const { code, stdout, stderr } = await exportOf(server.dataDir);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [head, project, ...rest] = linesOf(stdout);
+    expect(head).toEqual({ type: 'export', v: 1, exported_at: expect.stringMatching(/Z$/) as string, projects: ['default'] });
+    expect(project).toMatchObject({ type: 'project', name: 'default', default_branch: 'main' });
+    const restored = await startServer({ dataDir: server.dataDir });
+    const builds = [];
+    for (const { id } of [...(await restored.get('/v1/builds')).json.data].reverse() as { id: string }[]) builds.push((await restored.get(`/v1/builds/${id}`)).json);
+    const exported = rest.filter(({ type }) => type === 'build') as { build_subsets: { id: string }[] }[];
+    expect(exported.map(({ build_subsets }) => build_subsets.length)).toEqual([2, 1]);
+    const sorted = (subsets: { id: string }[]) => [...subsets].sort((a, b) => (a.id < b.id ? -1 : 1));
+    for (const [i, build] of builds.entries()) {
+      const { build_subsets, ...fields } = build as { build_subsets: { id: string; updated_at: string }[] };
+      expect(exported[i]).toEqual({ type: 'build', project: 'default', ...fields, build_subsets: expect.any(Array) as unknown[] });
+      expect(sorted(exported[i]!.build_subsets)).toEqual(sorted(build_subsets.map(({ updated_at: _, ...subset }) => subset)));
+    }
+    const timings = rest.filter(({ type }) => type === 'timing');
+    expect(timings.map(({ path, time_execution }) => [path, time_execution])).toEqual([['a_spec.rb', 5], ['b_spec.rb', null], ['c_spec.rb', 1.5]]);
+    expect(timings[1]).toEqual({ type: 'timing', project: 'default', path: 'b_spec.rb', time_execution: null, measured_at: null, seen_at: expect.stringMatching(/Z$/) as string });
+    expect(rest).toHaveLength(5);
+  });
+
+  it('while the server records has whole lines, and all that was acknowledged before', async () => {
+    const server = await startServer();
+    for (let i = 0; i < 250; i++) await record(server, { commit_hash: `before-${i}` });
+    let over = false;
+    const recording = (async () => {
+      for (let i = 0; !over; i++) await record(server, { commit_hash: `while-${i}` });
+    })();
+    const { code, stdout } = await exportOf(server.dataDir, '--no-timings');
+    over = true;
+    await recording;
+    expect(code).toBe(0);
+    const commits = linesOf(stdout).flatMap(({ type, commit_hash }) => (type === 'build' ? [commit_hash as string] : []));
+    expect(commits.slice(0, 250)).toEqual(Array.from({ length: 250 }, (_, i) => `before-${i}`));
+  });
+
+  it('takes one project, or only timings, and tells a machine what it wrote', async () => {
+    const server = await startServer();
+    await record(server);
+    const token = (await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).stdout.trim();
+    await new Client(server.url, token).post('/v1/build_subsets', subsetMessage({ test_files: timed({ 'web_spec.rb': 3 }) }));
+    await server.close();
+    const file = join(temporaryFolder(), 'web.ndjson');
+    const { stdout } = await exportOf(server.dataDir, '--project', 'web', '--output', file, '--json');
+    expect(JSON.parse(stdout)).toEqual({ file, bytes: statSync(file).size, projects: ['web'], builds: 1, timings: 1 });
+    expect(linesOf(readFileSync(file, 'utf8')).map(({ type }) => type)).toEqual(['export', 'project', 'build', 'timing']);
+    expect((await exportOf(server.dataDir, '--no-builds', '--output', file)).stdout).toBe(`${file}: 0 builds and 3 timings of 2 projects, ${statSync(file).size} bytes\n`);
+  });
+
+  it('leaves a file as it is when it cannot be done, and says why', async () => {
+    const { dataDir } = await startServer();
+    const folder = temporaryFolder();
+    const file = join(folder, 'missing', 'x.ndjson');
+    expect(await exportOf(dataDir, '--output', file)).toMatchObject({ code: 1, stderr: expect.stringContaining(`ballast: cannot export to ${file}: ENOENT`) as string });
+    expect(await exportOf(dataDir, '--project', 'nope', '--output', join(folder, 'x'))).toMatchObject({ code: 1, stderr: 'ballast: cannot export the project "nope": there is none; "project list" shows all\n' });
+    expect(await exportOf(dataDir, '--json')).toMatchObject({ code: 2, stderr: expect.stringContaining('--json tells of the file of --output') as string });
+    expect(await exportOf(join(folder, 'none'))).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no store in') as string });
+    expect(existsSync(join(folder, 'none'))).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

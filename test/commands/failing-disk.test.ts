@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { whyNotTraced } from '../../scripts/power-cuts/trace.js';
+import { limits } from '../../src/limits.js';
+import { subsetMessage } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { Client, startServer, temporaryFolder } from '../harness/server.js';
+import { serving } from './serving.js';
+
+const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const TOKEN = 'a-token-for-tests-0123456789abcdef';
+/** A new store is opened with fewer flushes, of all threads; faults count those of each. */
+const FLUSHES_OF_START = 40;
+const SENTENCE = /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; look at that disk, and start again/;
+
+/** The command that runs another one, in whose place calls on the store's file fail or hang. */
+const failing = (dataDir: string, calls: string, fault: string) =>
+  ['strace', '-D', '-f', '--seccomp-bpf', '-qq', '-P', join(dataDir, 'ballast.lmdb'), '-e', `trace=${calls}`, '-e', `inject=${calls}:${fault}`, '-o', '/dev/null', '--'];
+
+/** Records builds, one after the other, until the server is gone; returns what was acknowledged. */
+async function recordUntilGone(client: Client): Promise<string[]> {
+  const acknowledged: string[] = [];
+  for (;;) {
+    const commit_hash = `commit-${acknowledged.length}`;
+    const reply = await client.post('/v1/build_subsets', subsetMessage({ commit_hash })).catch(() => null);
+    if (reply?.status !== 201) return acknowledged;
+    acknowledged.push(commit_hash);
+  }
+}
+
+/** Those that a server does not know of. */
+async function missing(client: Client, commits: readonly string[]): Promise<string[]> {
+  const replies = await Promise.all(commits.map(commit => client.get(`/v1/builds?commit_hash=${commit}`)));
+  return commits.filter((_, i) => replies[i]!.json.data.length !== 1);
+}
+
+describe('a server whose disk', () => {
+  let why: string | null = null;
+  beforeAll(() => void (why = whyNotTraced()));
+
+  it('fails a flush ends at once, says why, and goes on at the next start with all that was acknowledged', async ({ skip }) => {
+    if (why !== null) skip(why);
+    const dataDir = temporaryFolder();
+    const under = failing(dataDir, 'fdatasync', `error=EIO:when=${FLUSHES_OF_START}+`);
+    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: TOKEN }, under);
+    const acknowledged = await recordUntilGone(new Client(server.url, TOKEN));
+    await server.ended;
+    expect(server.child.signalCode).toBe('SIGKILL');
+    expect(server.stderr()).toMatch(SENTENCE);
+    expect(server.stderr().match(/"level":60/g)).toHaveLength(1);
+
+    const again = await startServer({ dataDir, bootstrapToken: TOKEN });
+    expect(acknowledged.length).toBeGreaterThan(0);
+    expect(await missing(again, acknowledged)).toEqual([]);
+  });
+
+  it('fails a write ends, too', async ({ skip }) => {
+    if (why !== null) skip(why);
+    const dataDir = temporaryFolder();
+    // Two for each flush mark it.
+    const under = failing(dataDir, 'pwrite64', `error=EDQUOT:when=${4 * FLUSHES_OF_START}+`);
+    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: TOKEN }, under);
+    const acknowledged = await recordUntilGone(new Client(server.url, TOKEN));
+    await server.ended;
+    // The overwritten memory may end it before it does so itself.
+    expect(server.child.signalCode).toMatch(/^SIG(KILL|ABRT|SEGV)$/);
+
+    const again = await startServer({ dataDir, bootstrapToken: TOKEN });
+    expect(await missing(again, acknowledged)).toEqual([]);
+    await again.close();
+    expect((await runBallast(['check', '--data-dir', dataDir])).code).toBe(0);
+  });
+
+  it('does not answer is not ready soon, and ends in time when it is told to stop', async ({ skip }) => {
+    if (why !== null) skip(why);
+    const dataDir = temporaryFolder();
+    const seconds = limits.readySeconds + limits.drainSeconds + limits.closeSeconds;
+    const under = failing(dataDir, 'fdatasync', `delay_enter=${seconds + 5}s:when=${FLUSHES_OF_START}+`);
+    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: TOKEN }, under);
+    const client = new Client(server.url, TOKEN);
+    let ready = await client.get('/readyz');
+    while (ready.status === 200) ready = await client.get('/readyz');
+    expect(ready).toMatchObject({ status: 503, json: { errors: ['not ready: the store cannot be written; see the server log'] } });
+    await vi.waitFor(() => expect(server.stderr()).toContain('a write took longer than 2 s'));
+    server.child.kill('SIGTERM');
+    const sentence = /"level":60.*could not close within 13 s \(does the disk of \S+ answer\?\), so this process ends at once: nothing acknowledged is lost/;
+    await vi.waitFor(() => expect(server.stderr()).toMatch(sentence), { timeout: 1000 * (limits.drainSeconds + limits.closeSeconds + 2), interval: 50 });
+    // Then strace lets go of it.
+    await server.ended;
+    expect(server.child.signalCode).toBe('SIGKILL');
+  }, 60_000);
+});
+
+describe('a command whose disk fails', () => {
+  it('ends with the same sentence', async ({ skip }) => {
+    const why = whyNotTraced();
+    if (why !== null) skip(why);
+    const dataDir = temporaryFolder();
+    await runBallast(['project', 'create', 'one', '--data-dir', dataDir]);
+    const [command, ...args] = failing(dataDir, 'fdatasync', 'error=EIO') as [string, ...string[]];
+    const { signal, stdout, stderr } = spawnSync(command, [...args, process.execPath, main, 'project', 'create', 'two', '--data-dir', dataDir], { encoding: 'utf8' });
+    expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^ballast: ${SENTENCE.source}$`, 'm'));
+    expect((await runBallast(['project', 'list', '--data-dir', dataDir])).stdout).toMatch(/^one\t/);
+  });
+});

@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { record, startSplit, timed } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { type Client, startServer, temporaryFolder } from '../harness/server.js';
+
+const into = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) => runBallast(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
+
+/** A file of a folder of its own. */
+function fileOf(text: string | object, name = 'report'): string {
+  const file = join(temporaryFolder(), name);
+  writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+  return file;
+}
+
+/** What a client is told that the paths take. */
+async function estimatesOf(server: Client, paths: readonly string[], branch = 'main'): Promise<Record<string, number | null>> {
+  const { json } = await startSplit(server, paths, { commit_hash: `ask-${Math.random()}`, branch, node_total: 1 });
+  return Object.fromEntries((json.test_files as { path: string; time_execution: number | null }[]).map(({ path, time_execution }) => [path, time_execution]));
+}
+
+const runsOf = async (server: Client) => {
+  const { json } = await server.get('/v1/builds');
+  const builds = [];
+  for (const { id, commit_hash, branch, node_total } of json.data as Record<string, string>[]) {
+    const detail = (await server.get(`/v1/builds/${id}`)).json as { build_subsets: { node_index: number; test_files: object[] }[] };
+    builds.push({ commit_hash, branch, node_total, runs: detail.build_subsets.map(({ node_index, test_files }) => ({ node_index, test_files })) });
+  }
+  return builds;
+};
+
+describe('ballast import over the network', () => {
+  it('from another server takes over all builds in their order, once, however often, and goes on where it was', async () => {
+    const [there, here] = [await startServer(), await startServer()];
+    // More than a page.
+    for (let i = 0; i < 103; i++) await record(there, { commit_hash: `c${i}`, test_files: timed({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
+    await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2 });
+    await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2, test_files: timed({ 'a_spec.rb': 9 }) });
+    const flags = ['--from', `${there.url}/v1/`, '--from-token', there.token, '--json'];
+    expect(JSON.parse((await into(here, ...flags, '--builds', '2')).stdout)).toMatchObject({ builds: 2, runs: 3, known_runs: 0 });
+    expect(JSON.parse((await into(here, ...flags)).stdout)).toMatchObject({ builds: 102, runs: 102, known_runs: 3, skipped: [] });
+    expect(JSON.parse((await into(here, ...flags)).stdout)).toMatchObject({ builds: 0, runs: 0, known_runs: 105 });
+
+    const fresh = await startServer();
+    expect(await into(fresh, ...flags.slice(0, -1))).toEqual({
+      code: 0,
+      stdout: 'imported 104 builds, 105 runs, 209 times, 5366.8 s\nthey count as recorded now, in the order of before: the protocol has no way to say when\n',
+      stderr: '',
+    });
+    expect(await runsOf(fresh)).toEqual(await runsOf(there));
+    const paths = ['a_spec.rb', 'b_spec.rb'];
+    const [old, now] = [await estimatesOf(there, paths), await estimatesOf(fresh, paths)];
+    expect(now['a_spec.rb']! / old['a_spec.rb']!).toBeCloseTo(1, 1);
+  });
+
+  it('records a run once when its answer is lost', async () => {
+    const server = await startServer();
+    let posts = 0;
+    const proxy = createServer((request, response) => {
+      void (async () => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk as Buffer);
+        const { method } = request;
+        const headers = { 'SERVICE-TEST-SUITE-TOKEN': server.token, 'X-Retry-Count': String(request.headers['x-retry-count']) };
+        const reply = await server.send(request.url!, { method: method!, headers, ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}) });
+        if (method === 'POST' && ++posts === 1) request.socket.destroy();
+        else response.writeHead(reply.status).end(reply.text);
+      })();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void proxy.close());
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const { code, stdout } = await into({ url: `http://127.0.0.1:${port}`, token: server.token }, fileOf({ 'a_spec.rb': 3 }));
+    expect({ code, posts, stdout }).toEqual({ code: 0, posts: 2, stdout: expect.stringContaining('imported 1 test file, 3.0 s, ') as string });
+    expect((await runsOf(server)).map(({ runs }) => runs.length)).toEqual([1]);
+  });
+
+  it('says what is no such server, and which token is wrong', async () => {
+    const server = await startServer();
+    expect(await into(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({ code: 1, stderr: `ballast: ${server.url} answered GET /builds?page=1 with 403: ["invalid test suite token"]\n` });
+    expect(await into(server, '--from', 'nonsense', '--from-token', 'x')).toMatchObject({ code: 1, stderr: 'ballast: nonsense is no address of a server\n' });
+  });
+});
+
+describe('ballast import of an export', () => {
+  it('makes the same builds and timings elsewhere', async () => {
+    const [there, here] = [await startServer(), await startServer()];
+    for (const [i, seconds] of [8, 9, 10].entries()) await record(there, { commit_hash: `c${i}`, node_index: i % 2, test_files: timed({ 'a_spec.rb': seconds, 'b_spec.rb': 0, 'c\u2028_spec.rb': 1 }) });
+    const file = join(temporaryFolder(), 'export.ndjson');
+    expect((await runBallast(['export', '--data-dir', there.dataDir, '--output', file])).code).toBe(0);
+    expect(JSON.parse((await into(here, file, '--json')).stdout)).toMatchObject({ files: [{ file, format: 'ballast' }], builds: 3, runs: 3, test_files: 9 });
+    expect(await runsOf(here)).toEqual(await runsOf(there));
+    const timings = join(temporaryFolder(), 'timings.ndjson');
+    await runBallast(['export', '--data-dir', there.dataDir, '--output', timings, '--no-builds']);
+    const third = await startServer();
+    expect((await into(third, timings)).stdout).toMatch(/\nimported 2 test files, 10\.\d s, as commit import-\w+ of branch main\nleft out 1: it has no time \(b_spec\.rb\)\n$/);
+    const of = ['a_spec.rb', 'c\u2028_spec.rb'];
+    expect(await estimatesOf(third, of)).toEqual(await estimatesOf(there, of));
+  });
+
+  it('that is damaged keeps what came before, says so, and goes on when it is imported again', async () => {
+    const server = await startServer();
+    const build = (commit_hash: string) => ({ commit_hash, branch: 'main', node_total: 1, build_subsets: [{ node_index: 0, test_files: timed({ 'a_spec.rb': 1 }) }] });
+    const lines = ['c1', 'c2', 'c3'].map(commit => JSON.stringify(build(commit)));
+    const file = fileOf(`${lines.slice(0, 2).join('\n')}\n${' '.repeat(70_000)}\n${lines[2]!.slice(0, -9)}`);
+    const { code, stderr } = await into(server, file);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `ballast: cannot import ${file}: line 4: it ends in the middle; 2 runs were recorded before that: import again, and what is there stays as it is\n` });
+    writeFileSync(file, lines.join('\n'));
+    expect((await into(server, file)).stdout).toContain('imported 1 build, 1 run, 1 time, 1.0 s\n2 runs were there already, and stay as they are\n');
+  });
+
+  it('of several projects asks for the one', async () => {
+    const server = await startServer();
+    await record(server);
+    expect((await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).code).toBe(0);
+    const file = join(temporaryFolder(), 'all.ndjson');
+    await runBallast(['export', '--data-dir', server.dataDir, '--output', file]);
+    expect((await into(server, file)).stderr).toContain('it has several projects ("default", "web"): name the one to read with --project');
+    expect((await into(server, file, '--project', 'other')).stderr).toContain('it has no project "other", but "default", "web"');
+    expect((await into(server, file, '--project', 'default')).stdout).toContain('1 run was there already');
+  });
+
+  it('tells which entry is none, and leaves out what the server would refuse', async () => {
+    const server = await startServer();
+    const build = { commit_hash: 'c', branch: 'main', node_total: 1, build_subsets: [{ node_index: 0, test_files: [{ path: 'a_spec.rb', time_execution: '1' }] }] };
+    expect((await into(server, fileOf(build))).stderr).toContain('document 1: the build.build_subsets[0].test_files[0].time_execution is "1", expected (null | number)');
+    const files = [{ path: 'x', time_execution: 1 }, { path: 'a_spec.rb', time_execution: null }, { path: 'b_spec.rb', time_execution: -1 }, { path: 'c_spec.rb', time_execution: 0 }];
+    const { stdout } = await into(server, fileOf({ ...build, build_subsets: [{ node_index: 0, test_files: files }, { node_index: 1, test_files: files }] }));
+    expect(stdout.split('\n').slice(1)).toEqual([
+      'imported 1 build, 1 run, 1 time, 0.0 s',
+      'they count as recorded now, in the order of before: the protocol has no way to say when',
+      'left out 1: the path has not 3 to 4096 characters (x)',
+      'left out 1: it has no time (a_spec.rb)',
+      'left out 1: its time is negative (b_spec.rb)',
+      'left out 1: the node is none of its build (node 1 of 1 of commit c)',
+      '',
+    ]);
+  });
+});

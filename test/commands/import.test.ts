@@ -1,0 +1,151 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { manyPaths, pathsOf, startSplit } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { type Client, startServer, temporaryFolder } from '../harness/server.js';
+import { fixtureFile } from '../reports/fixture.js';
+
+const into = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) => runBallast(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
+
+/** A file of a folder of its own. */
+function fileOf(text: string | object, name = 'report'): string {
+  const file = join(temporaryFolder(), name);
+  writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+  return file;
+}
+
+/** What a client is told that the paths take. */
+async function estimatesOf(server: Client, paths: readonly string[], branch = 'main'): Promise<Record<string, number | null>> {
+  const { json } = await startSplit(server, paths, { commit_hash: `ask-${Math.random()}`, branch, node_total: 1 });
+  return Object.fromEntries((json.test_files as { path: string; time_execution: number | null }[]).map(({ path, time_execution }) => [path, time_execution]));
+}
+
+const runsOf = async (server: Client) => {
+  const { json } = await server.get('/v1/builds');
+  const builds = [];
+  for (const { id, commit_hash, branch, node_total } of json.data as Record<string, string>[]) {
+    const detail = (await server.get(`/v1/builds/${id}`)).json as { build_subsets: { node_index: number; test_files: object[] }[] };
+    builds.push({ commit_hash, branch, node_total, runs: detail.build_subsets.map(({ node_index, test_files }) => ({ node_index, test_files })) });
+  }
+  return builds;
+};
+
+describe('ballast import of reports', () => {
+  it('makes the first split of any branch balanced', async () => {
+    const server = await startServer();
+    const seconds = Object.fromEntries(manyPaths(60).map((path, i) => [path, 1 + ((i * 37) % 60) ** 2 / 10]));
+    const { code, stdout, stderr } = await into(server, fileOf(seconds));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/: knapsack\nimported 60 test files, 7081\.0 s, as commit import-[0-9a-f]{12} of branch main\n$/);
+    const nodes = await Promise.all([0, 1, 2, 3].map(node_index => startSplit(server, Object.keys(seconds), { branch: 'feature', node_total: 4, node_index })));
+    const spans = nodes.map(answer => pathsOf(answer).reduce((sum, path) => sum + seconds[path]!, 0));
+    expect(Math.max(...spans) / (7081 / 4)).toBeLessThan(1.001);
+  });
+
+  it('takes files of every format at once, and adds up what they say of one file', async () => {
+    const server = await startServer();
+    const names = ['test_durations.json', 'knapsack_rspec_report.json', 'parallel_runtime_test.log', 'cypress-timings.json', 'playwright.json', 'jest.json', 'vitest.json', 'rspec.xml', 'pytest.xml'];
+    const { code, stdout } = await into(server, ...names.map(fixtureFile), '--root', '/home/ci/app', '--json');
+    expect(code).toBe(0);
+    const outcome = JSON.parse(stdout) as { files: { format: string }[]; test_files: number; skipped: { count: number }[] };
+    expect(outcome).toMatchObject({ builds: 1, runs: 1, known_runs: 0, test_files: 15, dry_run: false, skipped: [{ reason: 'it took 0 s: it was not run', count: 5 }] });
+    expect(outcome.files.map(({ format }) => format)).toEqual(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split', 'playwright', 'jest', 'vitest', 'junit', 'junit']);
+    // 41.53127861022949 of knapsack and 0.170151 of JUnit.
+    const estimates = await estimatesOf(server, ['spec/models/cart_spec.rb', 'tests/test_cart.py']);
+    expect(estimates['spec/models/cart_spec.rb']).toBeCloseTo(41.7014, 3);
+    expect(estimates['tests/test_cart.py']).toBeCloseTo(1.7515, 4);
+  });
+
+  it('changes nothing when it is done twice, and follows newer timings', async () => {
+    const server = await startServer();
+    const first = fileOf({ 'a_spec.rb': 10, 'b_spec.rb': 5 });
+    await into(server, first);
+    const again = await into(server, first);
+    expect(again.stdout).toMatch(/: knapsack\n1 run was there already, and stays as it is\n$/);
+    expect((await runsOf(server)).map(({ runs }) => runs.length)).toEqual([1]);
+    await into(server, fileOf({ 'a_spec.rb': 14, 'b_spec.rb': 5 }));
+    const { 'a_spec.rb': a } = await estimatesOf(server, ['a_spec.rb']);
+    expect(a).toBeGreaterThan(12);
+    expect(a).toBeLessThanOrEqual(14);
+  });
+
+  it('keeps test cases where it is told to, and the file is the sum of them', async () => {
+    const server = await startServer();
+    const { stdout } = await into(server, fixtureFile('test_durations.json'), '--cases', '--commit-hash', 'abc', '--branch', 'develop');
+    expect(stdout).toMatch(/\nimported 4 test cases, 4\.5 s, as commit abc of branch develop\nleft out 1: it took 0 s: it was not run \(tests\/web\/test_skipped\.py::test_never\)\n$/);
+    expect(await estimatesOf(server, ['tests/test_cart.py'])).toEqual({ 'tests/test_cart.py': 1.7515 });
+  });
+
+  it('sends what one request does not hold as nodes of one build', async () => {
+    const server = await startServer();
+    const cases = Object.fromEntries(Array.from({ length: 50_001 }, (_, i) => [`test/a_${i % 900}.py::test_${i}`, 1]));
+    const { stdout } = await into(server, fileOf(cases), '--cases', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ builds: 1, runs: 2, test_files: 50_001 });
+    expect((await server.get('/v1/builds')).json.data).toMatchObject([{ node_total: 2 }]);
+    expect(JSON.parse((await into(server, fileOf(cases), '--cases', '--json')).stdout)).toMatchObject({ runs: 0, known_runs: 2 });
+  });
+
+  it('only tells in a dry run, which needs no server', async () => {
+    const { code, stdout } = await runBallast(['import', '--dry-run', fixtureFile('rspec.xml')], { BALLAST_URL: '', BALLAST_TOKEN: '' });
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('would import 2 test files, 0.2 s, ') as string });
+  });
+
+  it('imports nothing when one of the files cannot be read, and says where it fails', async () => {
+    const server = await startServer();
+    const good = fixtureFile('rspec.xml');
+    const missing = join(temporaryFolder(), 'nothing.xml');
+    const cut = fileOf('{\n"a_spec.rb": 1,\n"b_spec.rb"');
+    const log = fileOf('a_spec.rb:1.5\nb_spec.rb: fast\n');
+    const xml = fileOf('<testsuites>\n<testsuite>\n</testsuites>');
+    const utf16 = fileOf('');
+    writeFileSync(utf16, Buffer.from('\uFEFF{"a_spec.rb": 1}', 'utf16le'));
+    for (const [file, complaint] of [
+      [missing, `cannot read ${missing}: there is no such file`],
+      [cut, `cannot read ${cut} as knapsack: line 3: it ends in the middle; nothing was imported`],
+      [log, `cannot read ${log} as parallel-tests: line 2 is no "path:seconds": "b_spec.rb: fast"; nothing was imported`],
+      [xml, `cannot read ${xml} as junit: it is not well-formed XML: line 3: `],
+      [utf16, `${utf16} is UTF-16: save it as UTF-8`],
+      [fileOf('hello', 'x.txt'), 'begins with "hello": name it with --format (junit, pytest-split, '],
+      [fileOf(' ', 'x.txt'), 'cannot tell the format of '],
+      [fileOf('', 'x.txt'), ' is empty: there are no timings in it'],
+      [temporaryFolder(), ' is a folder: name the files in it ('],
+    ] as const) {
+      const { code, stdout, stderr } = await into(server, good, file);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain(complaint);
+    }
+    expect(await into(server, fixtureFile('jest.json'))).toMatchObject({ code: 1, stderr: expect.stringMatching(/: name the folder .* with --root \(all of them are below \/home\/ci\/app\/src\); nothing was imported\n$/) as string });
+    expect(await into(server, fileOf({ 'a_spec.rb': 0 }))).toMatchObject({ code: 1, stderr: expect.stringMatching(/there are no timings in .* \(knapsack\); left out 1: it took 0 s: it was not run \(a_spec\.rb\)\n$/) as string });
+    expect((await server.get('/v1/builds')).json.data).toEqual([]);
+  });
+
+  it('says which flags do not go together', async () => {
+    const none = { BALLAST_URL: '', BALLAST_TOKEN: '', BALLAST_FROM_TOKEN: '' };
+    for (const [args, complaint] of [
+      [[], 'ballast: name the files to import, or another server with --from\n'],
+      [['a.xml'], '--dry-run only reads\n'],
+      [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
+      [['a.xml', '--dry-run', '--builds', '3'], '--builds goes with --from'],
+      [['a.xml', '--format', 'nunit'], 'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, ballast.'],
+      [['--builds', '0'], 'It must be a whole number from 1.'],
+    ] as const) {
+      expect(await runBallast(['import', ...args], none)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) as string });
+    }
+  });
+
+  it('says why the server refused it', async () => {
+    const server = await startServer();
+    const { code, stderr } = await into({ url: server.url, token: 'x'.repeat(40) }, fixtureFile('rspec.xml'));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^ballast: http:\S+ answered GET \/builds\?commit_hash=import-\w+&branch=main&node_total=1 with 403: \["invalid test suite token"\]\n$/);
+  });
+
+  it('reads a file whose name says nothing, as it is told', async () => {
+    const server = await startServer();
+    const file = join(temporaryFolder(), 'odd name');
+    copyFileSync(fixtureFile('parallel_runtime_test.log'), file);
+    writeFileSync(file, `\n\n${readFileSync(file, 'utf8')}`);
+    expect((await into(server, file, '--format', 'parallel-tests')).stdout).toContain('imported 2 test files, 62.1 s, ');
+  });
+});

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { openSync } from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { us_listen_socket } from 'uWebSockets.js';
+import { Door, fileRoom } from '../../src/http/door.js';
+import { limits } from '../../src/limits.js';
+import { openLog } from '../../src/log.js';
+import { serving } from '../commands/serving.js';
+import { Client, temporaryFolder } from '../harness/server.js';
+
+/** A door with room for so many connections, and whether it listens. */
+function doorFor(connections: number) {
+  const state = { listens: false, isTaken: false, log: [] as string[] };
+  const listen = () => (state.isTaken ? false : ((state.listens = true), {} as us_listen_socket));
+  const close = () => (state.listens = false);
+  const log = openLog('info', { write: line => state.log.push((JSON.parse(line) as { msg: string }).msg) });
+  return { state, door: new Door({ listen, close, room: { connections, openFiles: 40 } }, log) };
+}
+
+describe('a door', () => {
+  it('is closed to more connections than there is room for, and open again when enough of them ended', () => {
+    const { state, door } = doorFor(32);
+    for (let i = 1; i < 32; i++) door.count(1);
+    expect(state.listens).toBe(true);
+    door.count(1);
+    expect(state.listens).toBe(false);
+    door.count(-1);
+    door.count(-1);
+    expect(state.listens).toBe(false);
+    door.count(-1);
+    expect(state).toMatchObject({
+      listens: true,
+      log: [
+        'no room for more connections, new ones are refused until others end: the limit is 40 open files; raise it (LimitNOFILE of systemd, ulimit -n)',
+        'there is room for connections again',
+      ],
+    });
+  });
+
+  it('tells of that once a minute', () => {
+    const { state, door } = doorFor(1);
+    for (let i = 0; i < 10; i++) {
+      door.count(1);
+      door.count(-1);
+    }
+    expect(state.log).toHaveLength(2);
+  });
+
+  it('that cannot be opened, because the port was taken meanwhile, is tried again', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { state, door } = doorFor(1);
+    door.count(1);
+    state.isTaken = true;
+    door.count(-1);
+    expect(state.listens).toBe(false);
+    state.isTaken = false;
+    vi.advanceTimersByTime(limits.listenAgainMilliseconds);
+    expect(state.listens).toBe(true);
+  });
+
+  it('that was shut stays so', () => {
+    const { state, door } = doorFor(1);
+    door.count(1);
+    door.shut();
+    door.count(-1);
+    expect(state.listens).toBe(false);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('the limit of open files', () => {
+  it('leaves room beside what is open already', () => {
+    const before = fileRoom();
+    expect(before.connections).toBeLessThan(before.openFiles);
+    openSync('/dev/null', 'r');
+    expect(fileRoom()).toEqual({ ...before, connections: before.connections - 1 });
+  });
+
+  it('refuses connections, and when some ended a request is answered at the same port', async () => {
+    const token = 'a-token-for-tests-0123456789abcdef';
+    const server = await serving(['--data-dir', temporaryFolder()], { BALLAST_BOOTSTRAP_TOKEN: token }, ['sh', '-c', 'ulimit -n 80; exec "$@"', 'sh']);
+    const { hostname, port } = new URL(server.url);
+    const silent: Socket[] = [];
+    const refused = async () => {
+      for (;;) {
+        const socket = connect(Number(port), hostname);
+        try {
+          await once(socket, 'connect');
+          silent.push(socket.on('error', () => {}));
+        } catch (error) {
+          return (error as NodeJS.ErrnoException).code;
+        }
+      }
+    };
+    // Reset: the door was shut while it waited to be let in.
+    expect(await refused()).toMatch(/^ECONN(REFUSED|RESET)$/);
+    expect(silent.length).toBeGreaterThan(10);
+    for (const socket of silent) socket.destroy();
+    await vi.waitFor(async () => expect((await new Client(server.url, token).get('/v1/builds')).status).toBe(200), { timeout: 5000, interval: 5 });
+    expect(server.stderr()).toMatch(/"msg":"no room for more connections, .* the limit is 80 open files; .*\n.*"msg":"there is room for connections again"/);
+    server.child.kill('SIGTERM');
+    expect(await server.ended).toBe(0);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { isTrusted, trustedProxies } from '../../src/http/forwarded.js';
+import { startServer } from '../harness/server.js';
+
+describe('a list of trusted proxies', () => {
+  const proxies = trustedProxies('10.1.0.0/16, 192.0.2.7,::1,2001:db8::/32')!;
+
+  it.each<[address: string, expected: boolean]>([
+    ['10.1.255.1', true],
+    ['10.2.0.1', false],
+    ['192.0.2.7', true],
+    ['192.0.2.8', false],
+    ['0000:0000:0000:0000:0000:0000:0000:0001', true],
+    ['2001:0db8:0000:0000:0000:0000:0000:0005', true],
+    ['2001:0db9:0000:0000:0000:0000:0000:0005', false],
+    ['0000:0000:0000:0000:0000:ffff:0a01:0203', true],
+    ['0000:0000:0000:0000:0000:ffff:0a02:0203', false],
+    ['', false],
+  ])('has %s: %s', (address, expected) => {
+    expect(isTrusted(proxies, address)).toBe(expected);
+  });
+
+  it('may be empty, and then trusts nobody', () => {
+    expect(trustedProxies(' , ')).toBeNull();
+  });
+
+  it.each(['10.0.0.0/33', '10.0.0', 'proxy.example.com', '::1/129', '10.0.0.0/x', '10.0.0.0/'])('that has %s is refused', text => {
+    expect(() => trustedProxies(text)).toThrow(`"${text}" is neither`);
+  });
+});
+
+describe('what a proxy tells of the request it passed on', () => {
+  const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'ballast.example.com, inner' };
+  const selfLink = async (texts: Parameters<typeof startServer>[0], more: Record<string, string>) => {
+    const server = await startServer(texts);
+    const { json } = await server.get('/v1/builds', more);
+    return { self: json.links.self as string, url: server.url };
+  };
+
+  it('makes the links where the proxy is trusted', async () => {
+    const { self } = await selfLink({ proxies: '127.0.0.0/8' }, headers);
+    expect(self).toBe('https://ballast.example.com/v1/builds?page=1');
+  });
+
+  it('is nothing where it is not', async () => {
+    for (const proxies of ['', '192.0.2.1']) {
+      const { self, url } = await selfLink({ proxies }, headers);
+      expect(self).toBe(`${url}/v1/builds?page=1`);
+    }
+  });
+
+  it('is nothing where it is no scheme or host', async () => {
+    const { self, url } = await selfLink({ proxies: '127.0.0.1' }, { 'X-Forwarded-Proto': 'ftp', 'X-Forwarded-Host': 'a/b"c' });
+    expect(self).toBe(`${url}/v1/builds?page=1`);
+  });
+});

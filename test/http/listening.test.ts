@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import selfsigned from 'selfsigned';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startServer, temporaryFolder } from '../harness/server.js';
+
+/** A certificate of its own making, in files. */
+function certificate(commonName: string, folder = temporaryFolder()): { tlsCert: string; tlsKey: string } {
+  const { cert, private: key } = selfsigned.generate([{ name: 'commonName', value: commonName }], { keySize: 2048, algorithm: 'sha256' });
+  const files = { tlsCert: join(folder, 'cert.pem'), tlsKey: join(folder, 'key.pem') };
+  writeFileSync(files.tlsCert, cert);
+  writeFileSync(files.tlsKey, key);
+  return files;
+}
+
+/** Status and body of a GET, and whose certificate came with it. */
+async function get(url: string, options: object = {}): Promise<{ status: number; text: string; name: string | undefined }> {
+  const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(url, { rejectUnauthorized: false, agent: false, ...options }).end();
+  const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+  const name = 'getPeerCertificate' in response.socket ? (response.socket as import('node:tls').TLSSocket).getPeerCertificate().subject.CN?.toString() : undefined;
+  let text = '';
+  for await (const part of response) text += String(part);
+  return { status: response.statusCode!, text, name };
+}
+
+describe('a server with a certificate', () => {
+  it('speaks TLS, and says so in links', async () => {
+    const server = await startServer(certificate('ballast.example.com'));
+    expect(server.url).toMatch(/^https:/);
+    const { status, text, name } = await get(`${server.url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': server.token } });
+    expect([status, name]).toEqual([200, 'ballast.example.com']);
+    expect(JSON.parse(text).links.self).toBe(`${server.url}/v1/builds?page=1`);
+  });
+
+  it('takes a renewed one for new connections, and keeps the old one when the new one is wrong', async () => {
+    const folder = temporaryFolder();
+    const files = certificate('old', folder);
+    const server = await startServer(files);
+    const nameNow = async () => (await get(`${server.url}/healthz`)).name;
+    expect(await nameNow()).toBe('old');
+    certificate('new', folder);
+    server.service.renew();
+    expect(await nameNow()).toBe('new');
+    writeFileSync(files.tlsKey, readFileSync(certificate('another').tlsKey));
+    expect(() => server.service.renew()).toThrow(/^cannot serve TLS with the certificate .*cert\.pem and the key .*key\.pem: /);
+    expect(await nameNow()).toBe('new');
+  });
+
+  it('does not start with files that are none, or with one of them', async () => {
+    const { tlsCert, tlsKey } = certificate('a');
+    await expect(startServer({ tlsCert, tlsKey: join(temporaryFolder(), 'nothing') })).rejects.toThrow(/^cannot serve TLS .*ENOENT/);
+    await expect(startServer({ tlsCert: tlsKey, tlsKey })).rejects.toThrow(/^cannot serve TLS/);
+    await expect(startServer({ tlsCert })).rejects.toThrow('BALLAST_TLS_CERT (--tls-cert) and BALLAST_TLS_KEY (--tls-key): give both or neither');
+  });
+});
+
+describe('a server on a socket in the file system', () => {
+  it('answers there, also where one was left behind', async () => {
+    const path = join(temporaryFolder(), 's.sock');
+    const first = await startServer({ host: `unix:${path}` });
+    expect(first.url).toBe(`unix:${path}`);
+    expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(`cannot listen on ${path}: another process does`);
+    await first.close();
+    // As a process leaves it that was killed.
+    const left = createServer().listen(`${path}.other`);
+    await once(left, 'listening');
+    renameSync(`${path}.other`, path);
+    left.close();
+    await once(left, 'close');
+    expect(existsSync(path)).toBe(true);
+    await startServer({ host: `unix:${path}` });
+    expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
+  });
+
+  it('does not take the place of a file', async () => {
+    const path = join(temporaryFolder(), 'file');
+    writeFileSync(path, 'precious');
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(`cannot listen on ${path}: there is a file, and no socket`);
+    expect(readFileSync(path, 'utf8')).toBe('precious');
+  });
+});
+
+describe('a server on an address of IPv6', () => {
+  const hasIt = Object.values(networkInterfaces()).some(addresses => addresses?.some(({ address }) => address === '::1'));
+
+  it.skipIf(!hasIt)('answers there', async () => {
+    const server = await startServer({ host: '::1' });
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await get(`${server.url}/healthz`)).status).toBe(200);
+    onTestFinished(() => server.close());
+  });
+});

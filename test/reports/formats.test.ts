@@ -1,0 +1,70 @@
+import { createReadStream, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type Format, formatOf } from '../../src/reports/format.js';
+import { readers } from '../../src/reports/readers.js';
+import { SuiteTimes } from '../../src/reports/suite-times.js';
+import { fixtureFile } from './fixture.js';
+
+const APP = '/home/ci/app';
+
+/** What an import would record of a file, in seconds to the millisecond; and what it would leave out. */
+async function timesIn(name: string, { root = APP, cases = false } = {}) {
+  const file = fixtureFile(name);
+  const format = formatOf(readFileSync(file, 'utf8')) as keyof typeof readers;
+  const suite = new SuiteTimes({ root, cases });
+  // In small pieces: nothing may depend on where they are cut.
+  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.tell, root === APP ? null : root);
+  const times = Object.fromEntries([...suite.times()].map(([path, seconds]) => [path, Math.round(seconds * 1000) / 1000]));
+  return { format, times, leftOut: suite.leftovers.all.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)) };
+}
+
+const NOT_RUN = 'it took 0 s: it was not run';
+
+describe('a report', () => {
+  it.each<[string, Format, Record<string, number>, string[]]>([
+    ['test_durations.json', 'pytest-split', { 'tests/test_cart.py': 1.752, 'tests/web/test_login.py': 2.75 }, [`tests/web/test_skipped.py: ${NOT_RUN}`]],
+    ['test_durations_pairs.json', 'pytest-split', { 'tests/test_cart.py': 1.75, 'tests/web/test_login.py': 2.75 }, []],
+    ['knapsack_rspec_report.json', 'knapsack', { 'spec/models/cart_spec.rb': 41.531, 'spec/models/user_spec.rb': 20.101, 'spec/features/order_spec.rb': 19.732 }, []],
+    ['parallel_runtime_test.log', 'parallel-tests', { 'test/models/cart_test.rb': 42, 'test/models/user_test.rb': 20.1 }, [`test/skipped_test.rb: ${NOT_RUN}`]],
+    ['cypress-timings.json', 'cypress-split', { 'cypress/e2e/cart.cy.js': 10.05, 'cypress/e2e/user.cy.js': 0.09 }, []],
+    // The last attempt of each test, in both projects: 1.2 + 1.8 + 2.5 + 2.7.
+    ['playwright.json', 'playwright', { 'e2e/cart.spec.ts': 8.2, 'e2e/admin/login.spec.ts': 4.2 }, [`e2e/later.spec.ts: ${NOT_RUN}`]],
+    ['jest.json', 'jest', { 'src/cart/add.test.js': 0.399, 'src/user.test.js': 0.055 }, [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`]],
+    ['vitest.json', 'vitest', { 'src/cart/add.test.js': 0.128, 'src/user.test.js': 0.031 }, [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`]],
+    ['rspec.xml', 'junit', { 'spec/models/cart_spec.rb': 0.17, 'spec/user_spec.rb': 0.031 }, []],
+    ['pytest.xml', 'junit', { 'tests/unit/test_cart.py': 0.051 }, [`tests/web/test_login.py: ${NOT_RUN}`]],
+    ['vitest.xml', 'junit', { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005 }, [`vi/c.test.mjs: ${NOT_RUN}`]],
+    ['jest-junit-file.xml', 'junit', { 'src/cart.test.js': 0.143, 'src/user.test.js': 0.111 }, []],
+    ['go-junit-report.xml', 'junit', { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0.002 }, []],
+  ])('%s is told by its content, and read', async (name, format, times, leftOut) => {
+    const read = await timesIn(name);
+    expect({ ...read, leftOut: read.leftOut.sort() }).toEqual({ format, times, leftOut });
+  });
+
+  it('keeps test cases where it is told to', async () => {
+    const { times } = await timesIn('test_durations.json', { cases: true });
+    expect(times).toMatchObject({ 'tests/test_cart.py::TestCart::test_add[a::b-1]': 0.501, 'tests/test_cart.py::TestCart::test_empty': 1.25 });
+  });
+
+  it('of Playwright has its paths from another folder on where that is named', async () => {
+    expect(Object.keys((await timesIn('playwright.json', { root: '/home/ci' })).times)).toEqual(['app/e2e/cart.spec.ts', 'app/e2e/admin/login.spec.ts']);
+  });
+});
+
+describe('the format of a file', () => {
+  it.each<[string, Format | null]>([
+    ['\uFEFF<?xml version="1.0"?>\n<testsuites>', 'junit'],
+    ['{"source":"x","unit":"seconds","timings":{"a_spec.rb":1}}', 'knapsack'],
+    ['{"test/a_test.rb": 1, "with \\"quotes\\" {.rb": 2', 'knapsack'],
+    ['{"config": {"configFile": "/a/playwright.config.ts", "projects": [{"na', 'playwright'],
+    ['{"type":"export","v":1,"projects":["default"]}\n{"type":"build"', 'ballast'],
+    ['{"id":"7","commit_hash":"abc","build_subsets":[', 'ballast'],
+    ['spec/a b_spec.rb:1.5\n', 'parallel-tests'],
+    ['C:/app/a_spec.rb:12\n', 'parallel-tests'],
+    ['{"meta":{"total_pages":1},"links":{},"data":[]}', null],
+    ['hello', null],
+    ['{"a": "b"}', null],
+  ])('that begins with %j is %s', (head, format) => {
+    expect(formatOf(head)).toBe(format);
+  });
+});

@@ -1,0 +1,76 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { connect, initialise, readSplit, record, startSplit, triple } from '../harness/messages.js';
+import type { Reply } from '../harness/server.js';
+import { SharedServer } from './shared-server.js';
+
+const shared = new SharedServer();
+
+/** The document, and whether an answer is as it says. */
+async function described() {
+  const document = (await shared.send('/v1/openapi.json', {})).json;
+  // Bounds of whole numbers are all that its formats say.
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'api');
+  const expectDescribed = (path: string, method: string, { status, json }: Reply) => {
+    const { schema } = document.paths[path][method].responses[status].content['application/json'];
+    expect(ajv.validate({ components: document.components, ...schema }, json), JSON.stringify(ajv.errors)).toBe(true);
+  };
+  return { document, expectDescribed };
+}
+
+describe('GET /v1/openapi.json', () => {
+  it('is a valid document of OpenAPI 3.1, for anybody', async () => {
+    const { document } = await described();
+    const result = await new Validator().validate(document);
+    expect(result).toMatchObject({ valid: true });
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.components.securitySchemes.testSuiteToken.name).toBe('SERVICE-TEST-SUITE-TOKEN');
+  });
+
+  it('has every path and method that the server has, and no other', async () => {
+    const { document } = await described();
+    for (const [path, methods] of Object.entries<object>(document.paths)) {
+      const { headers } = await shared.send(path.replace('{id}', 'x'), { method: 'DELETE' });
+      const allowed = headers.get('allow')!.toLowerCase().split(', ').filter(method => method !== 'head');
+      expect([path, Object.keys(methods)]).toEqual([path, allowed]);
+    }
+    expect(Object.keys(document.paths)).toHaveLength(10);
+  });
+
+  it('asks for nothing that has a default', async () => {
+    const { document } = await described();
+    const { SplitMessage, QueueMessage } = document.components.schemas;
+    expect(SplitMessage.required).not.toContain('fixed_test_suite_split');
+    expect(SplitMessage.properties.fixed_test_suite_split.description).toMatch(/Default: true\.$/);
+    expect(QueueMessage.required).toEqual(expect.arrayContaining(['can_initialize_queue', 'node_build_id', 'commit_hash']));
+    expect(document.paths['/v1/builds'].get.parameters.filter(({ required }: any) => required)).toEqual([]);
+  });
+
+  it('says what is answered', async () => {
+    const { expectDescribed } = await described();
+    const server = await shared.project();
+    const query = new URLSearchParams({ ...triple, node_total: '2', node_index: '0' }).toString();
+    const split = '/v1/build_distributions/subset';
+    expectDescribed(split, 'post', await readSplit(server));
+    expectDescribed(split, 'post', await startSplit(server, ['a_spec.rb']));
+    expectDescribed('/v1/queues/queue', 'post', await connect(server));
+    expectDescribed('/v1/queues/queue', 'post', await initialise(server, ['a_spec.rb']));
+    expectDescribed('/v1/queues/queue', 'post', await connect(server));
+    expectDescribed('/v1/queues/queue', 'post', await server.post('/v1/queues/queue', {}));
+    const v2 = { ...triple, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
+    expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: true }));
+    expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: false, paths: ['a_spec.rb'] }));
+    expectDescribed('/v1/build_distributions/last', 'get', await server.get(`/v1/build_distributions/last?${query}`));
+    await record(server);
+    expectDescribed('/v1/build_distributions/last', 'get', await server.get(`/v1/build_distributions/last?${query}`));
+    const builds = await server.get('/v1/builds');
+    expectDescribed('/v1/builds', 'get', builds);
+    expectDescribed('/v1/builds/{id}', 'get', await server.get(`/v1/builds/${builds.json.data[0].id}`));
+    expectDescribed('/v1/builds/{id}', 'get', await server.get('/v1/builds/5'));
+    expectDescribed('/v1/builds/completeness', 'get', await server.get(`/v1/builds/completeness?${query}`));
+    expectDescribed('/v1/builds/completeness', 'get', await server.get('/v1/builds/completeness'));
+    expectDescribed('/readyz', 'get', await server.get('/readyz'));
+  });
+});
