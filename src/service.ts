@@ -44,6 +44,8 @@ export interface Service {
 export interface Surroundings {
   now?: () => number;
   uptime?: () => number;
+  /** False: packing threads start with the first large suite, which takes longer. */
+  isWarm?: boolean;
   /** Told when the disk fails the store: no promise is kept from then on, and only the end of the process helps. */
   storeFailed?: (error: Error) => void;
 }
@@ -52,7 +54,7 @@ export interface Surroundings {
 export async function openService(
   config: Config,
   log: Logger,
-  { now = Date.now, uptime = () => performance.now(), storeFailed = () => {} }: Surroundings = {},
+  { now = Date.now, uptime = () => performance.now(), isWarm = true, storeFailed = () => {} }: Surroundings = {},
 ): Promise<Service> {
   const { dataDir, publicUrl, clientVersions } = config;
   const closers: (() => Promise<void>)[] = [];
@@ -74,9 +76,9 @@ export async function openService(
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const pullCost = toWeight(config.pullCostSeconds);
-    const jobs = new JobPool(store, { dataDir, workers: config.workers, tokenHeader, pullCost }, log);
+    const jobs = new JobPool(store, { dataDir, workers: config.workers, leastWorkers: isWarm ? 1 : 0, tokenHeader, pullCost }, log);
     closers.push(() => jobs.close());
-    await jobs.warmUp();
+    if (isWarm) await jobs.warmUp();
 
     const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, now, uptime) });
     const { sweep, sweptAt, stop } = startSweeping(store, queues, config.retentionDays, log, new SteadyClock(now, uptime, store.meta.get('known')));

@@ -127,6 +127,7 @@ function target(files: readonly string[], { from, fromToken, builds, url, token,
   if (files.length === 0 && from === undefined) complaints.push('name the files to import, or another server with --from');
   if (files.length > 0 && from !== undefined) complaints.push('import either files or --from another server');
   if (from !== undefined && !fromToken) complaints.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
+  if (builds === 0) complaints.push('--builds 0 imports nothing: leave it out for all of them');
   if (from === undefined && builds !== undefined) complaints.push('--builds goes with --from: a file is read as it comes');
   if (!dryRun && (!url || !token)) complaints.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
   if (complaints.length > 0) throw new ConfigError(complaints);

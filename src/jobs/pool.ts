@@ -40,7 +40,7 @@ export class JobPool {
 
   constructor(
     readonly store: Store,
-    readonly options: WorkerSetup & { workers: number },
+    readonly options: WorkerSetup & { workers: number; leastWorkers?: number },
     readonly log: Logger,
   ) {
     const { dataDir, tokenHeader, pullCost } = options;
@@ -50,7 +50,7 @@ export class JobPool {
     this.#piscina = new Piscina({
       filename: new URL('./worker.js', import.meta.url).href,
       workerData: setup,
-      minThreads: 1,
+      minThreads: options.leastWorkers ?? 1,
       maxThreads: options.workers,
       idleTimeout: limits.idleThreadMilliseconds,
     });

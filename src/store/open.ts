@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { DiskRoom } from './disk-room.js';
 import { Failure } from './failure.js';
@@ -154,6 +155,9 @@ export async function closeStore(store: Store): Promise<void> {
   // What cannot be written is found at the next start.
   await store.recent.save().catch(() => {});
   await store.journal.checkpoint().catch(() => {});
+  // What nobody waits for may be on its way, and lmdb does not look whether it is closed.
+  await nextTurn();
+  await Promise.resolve(store.root.flushed).catch(() => {});
   await store.root.close();
 }
 

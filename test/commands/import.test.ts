@@ -128,7 +128,8 @@ describe('ballast import of reports', () => {
       [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
       [['a.xml', '--dry-run', '--builds', '3'], '--builds goes with --from'],
       [['a.xml', '--format', 'nunit'], 'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, ballast.'],
-      [['--builds', '0'], 'It must be a whole number from 1.'],
+      [['--builds', 'many'], 'It must be a whole number of builds.'],
+      [['--from', 'http://x', '--from-token', 'y', '--dry-run', '--builds', '0'], '--builds 0 imports nothing'],
     ] as const) {
       expect(await runBallast(['import', ...args], none)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) as string });
     }

@@ -80,7 +80,7 @@ export async function startServer(
   const token = texts.bootstrapToken ?? 'a-token-for-tests-0123456789abcdef';
   const log: string[] = [];
   const config = parseConfig({ port: '0', logLevel: 'debug', ...texts, dataDir, bootstrapToken: token });
-  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { now, uptime });
+  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { now, uptime, isWarm: false });
   let closed: Promise<void> | null = null;
   const close = () => (closed ??= service.close());
   onTestFinished(close);

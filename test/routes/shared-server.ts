@@ -21,7 +21,7 @@ export class SharedServer extends Client {
     const dataDir = mkdtempSync(join(tmpdir(), 'ballast-test-'));
     beforeAll(async () => {
       const config = parseConfig({ port: '0', logLevel: 'silent', ...texts, dataDir, bootstrapToken: this.token });
-      this.#service = await openService(config, openLog(config.logLevel));
+      this.#service = await openService(config, openLog(config.logLevel), { isWarm: false });
       this.#store = openStore(dataDir);
       Object.assign(this, { url: this.#service.url });
     });
