@@ -5,8 +5,6 @@ export default defineConfig({
   test: {
     root: 'dist',
     include: ['test/**/*.test.js'],
-    // Files keep what is loaded, and nothing else, from one to the next.
-    isolate: false,
     // uWebSockets.js belongs on a process's main thread.
     pool: 'forks',
     maxWorkers: '150%',
