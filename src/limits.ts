@@ -76,6 +76,8 @@ export const limits = {
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
 
+  /** CI builds that are remembered to use a split, so that no look at the store is needed. */
+  splitUsers: 2000,
   /** A split or queue in use is noted as such no more often; a small part of the least retention, a day. */
   renewMilliseconds: 3_600_000,
 

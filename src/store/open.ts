@@ -2,6 +2,8 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { LRUCache } from 'lru-cache';
+import { limits } from '../limits.js';
 import { DiskRoom } from './disk-room.js';
 import { Failure } from './failure.js';
 import { type Change, Journal, type TurnRecord } from './journal.js';
@@ -92,6 +94,8 @@ export interface Store {
   /** What is not in `timings` yet. */
   readonly recent: RecentTimings;
   readonly room: DiskRoom;
+  /** CI builds of which `splitRuns` is known to have the first use of a split: "split id ci_build_id". */
+  readonly splitUsers: LRUCache<string, true>;
   readonly failure: Failure;
   /** What is being made: see install.ts. */
   readonly installing: Map<string, Promise<unknown>>;
@@ -209,13 +213,13 @@ function open(dataDir: string, failed: (error: Error) => void): Store {
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'installing'>;
+  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'installing' | 'splitUsers'>;
   const numbers = new PathNumbers(tables);
   const room = new DiskRoom(dataDir);
   const failure = new Failure(root, failed);
   const journal = new Journal({ ...tables, room, failure });
   const recent = new RecentTimings({ ...tables, numbers, room });
-  const store: Store = { ...tables, numbers, journal, recent, room, failure, installing: new Map() };
+  const store: Store = { ...tables, numbers, journal, recent, room, failure, installing: new Map(), splitUsers: new LRUCache({ max: limits.splitUsers }) };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);

@@ -24,14 +24,19 @@ export function findSplit(store: Store, key: string): SplitRecord | null {
  * @param ci_build_id who uses a fixed one, which is kept; null: it is no fixed one
  */
 export async function useSplit(store: Store, key: string, split: SplitRecord, ci_build_id: string | null, now: Millis): Promise<void> {
-  const run: SplitRun | null = ci_build_id === null ? null : runOf(split, ci_build_id);
   const isDue = now - split.used_at >= limits.renewMilliseconds;
-  if (!isDue && (!run || store.splitRuns.doesExist(run))) return;
-  await commit(store, () => {
-    if (store.splits.get(key)?.id !== split.id) return;
-    if (isDue) void store.splits.put(key, { ...split, used_at: now });
-    if (run && !store.splitRuns.doesExist(run)) void store.splitRuns.put(run, now);
-  });
+  // All nodes of a CI build ask: its digest and a look at the store once are enough.
+  const user = ci_build_id === null ? null : `${split.id} ${ci_build_id}`;
+  if (!isDue && (user === null || store.splitUsers.get(user))) return;
+  const run: SplitRun | null = ci_build_id === null ? null : runOf(split, ci_build_id);
+  if (isDue || (run && !store.splitRuns.doesExist(run))) {
+    await commit(store, () => {
+      if (store.splits.get(key)?.id !== split.id) return;
+      if (isDue) void store.splits.put(key, { ...split, used_at: now });
+      if (run && !store.splitRuns.doesExist(run)) void store.splitRuns.put(run, now);
+    });
+  }
+  if (user !== null) store.splitUsers.set(user, true);
 }
 
 /** When a CI build first asked for a fixed split; undefined: it did not. */
