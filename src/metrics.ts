@@ -21,7 +21,10 @@ export class Metrics {
   /** Looking labels up takes longer than counting. */
   readonly #children = new Map<string, { observe(seconds: number): void }>();
 
-  constructor(sources: Sources) {
+  /** Looked through once for all that is told of them. */
+  #queues = { queues: 0, bytes: 0, testFilesLeft: 0 };
+
+  constructor(readonly sources: Sources) {
     const { PROMETHEUS_CONTENT_TYPE } = Registry;
     this.#registry.setContentType(PROMETHEUS_CONTENT_TYPE);
     collectDefaultMetrics({ register: this.#registry });
@@ -33,9 +36,9 @@ export class Metrics {
       registers: [this.#registry],
     });
     this.#gauge('ballast_jobs_waiting', 'Large test suites that wait for a packing thread.', sources.jobsWaiting);
-    this.#gauge('ballast_queues_in_memory', 'Queues that are kept in memory.', () => sources.queuesInMemory().queues);
-    this.#gauge('ballast_queues_in_memory_bytes', 'What they are counted to take.', () => sources.queuesInMemory().bytes);
-    this.#gauge('ballast_queues_in_memory_test_files_left', 'Test files of theirs that no node has.', () => sources.queuesInMemory().testFilesLeft);
+    this.#gauge('ballast_queues_in_memory', 'Queues that are kept in memory.', () => this.#queues.queues);
+    this.#gauge('ballast_queues_in_memory_bytes', 'What they are counted to take.', () => this.#queues.bytes);
+    this.#gauge('ballast_queues_in_memory_test_files_left', 'Test files of theirs that no node has.', () => this.#queues.testFilesLeft);
     this.#gauge('ballast_held_bytes', 'Bodies and large answers of requests under way.', sources.heldBytes);
     this.#gauge('ballast_store_bytes', 'Size of the file of the store.', sources.storeBytes);
     this.#gauge('ballast_disk_free_bytes', 'What is left on its disk.', sources.diskFreeBytes);
@@ -53,6 +56,7 @@ export class Metrics {
 
   /** In the text format of Prometheus. */
   async text(): Promise<{ contentType: string; body: string }> {
+    this.#queues = this.sources.queuesInMemory();
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { baseOf, tokenHeaders } from './address.js';
 
 /** No answer, or only ones that the server is in trouble, after all retries: one may go on without it. */
 export class Unreachable extends Error {
@@ -28,7 +29,7 @@ export class Api {
   readonly #base: string;
 
   constructor(readonly options: ApiOptions) {
-    this.#base = options.url.replace(/\/+$/, '').replace(/\/v1$/, '');
+    this.#base = baseOf(options.url);
   }
 
   /** The parsed answer; undefined when it is empty. Throws Unreachable or Refused. */
@@ -50,8 +51,7 @@ export class Api {
     const { token, clientVersion } = this.options;
     const headers = {
       'Content-Type': 'application/json',
-      'SERVICE-TEST-SUITE-TOKEN': token,
-      'KNAPSACK-PRO-TEST-SUITE-TOKEN': token,
+      ...tokenHeaders(token),
       'SERVICE-CLIENT-NAME': 'ballast',
       'SERVICE-CLIENT-VERSION': clientVersion,
       'X-Retry-Count': String(count),

@@ -24,6 +24,11 @@ export interface BatchResult {
 /** A file that ran takes no time only in a report that rounds. 0 would mean that it was not measured. */
 const LEAST_SECONDS = 0.001;
 
+/** What is recorded of a file that a report tells of. */
+export function timeOf({ hasRun, seconds }: FileResult): number {
+  return hasRun ? Math.max(LEAST_SECONDS, seconds) : 0;
+}
+
 /**
  * What became of a batch by its reports. A file that they do not mention ran nothing when the command succeeded (recorded with 0:
  * scheduled, not measured), and may have kept the command from going on when it failed: then it counts as failed, and not as run.
@@ -33,7 +38,7 @@ export function resultByReports(files: readonly PlannedFile[], reported: Readonl
   const failed: string[] = [];
   for (const { path } of files) {
     const result = reported.get(path);
-    if (result) recorded.push({ path, time_execution: result.hasRun ? Math.max(LEAST_SECONDS, result.seconds) : 0 });
+    if (result) recorded.push({ path, time_execution: timeOf(result) });
     else if (isSuccess) recorded.push({ path, time_execution: 0 });
     if (result ? result.isFailed : !isSuccess) failed.push(path);
   }

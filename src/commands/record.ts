@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { Api } from '../client/api.js';
-import type { RecordedFile } from '../client/batch-results.js';
+import { type RecordedFile, timeOf } from '../client/batch-results.js';
 import { identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { recordRun } from '../client/record-run.js';
@@ -36,7 +36,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const silent = given?.filter(path => !byFile.has(path)) ?? [];
   if (silent.length > 0) say(`WARNING: ${silent.length} of ${given!.length} test files are in no report, and are not recorded: ${named(silent)}`);
   if (byFile.size === 0) throw new Error(`nothing to record: ${reports.length} reports name no test file that is known here; run this in the folder of the tests, or give --files-from`);
-  const recorded: RecordedFile[] = [...byFile].map(([path, { seconds, hasRun }]) => ({ path, time_execution: hasRun ? Math.max(0.001, seconds) : 0 }));
+  const recorded: RecordedFile[] = [...byFile].map(([path, result]) => ({ path, time_execution: timeOf(result) }));
   await recordRun(new Api(options), identity, recorded);
   const seconds = recorded.reduce((sum, { time_execution }) => sum + time_execution, 0);
   say(`recorded ${recorded.length} test files, ${seconds.toFixed(1)} s, of ${reports.length} reports as node ${identity.node_index} of ${identity.node_total}`);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { baseOf, tokenHeaders } from '../client/address.js';
 
 /** A server that answered before and is restarted is back by then. */
 const RETRY_SECONDS = 30;
@@ -47,9 +48,9 @@ export async function post(remote: Remote, path: string, message: object): Promi
 
 async function send(remote: Remote, method: string, path: string, message?: string): Promise<Reply> {
   const { url, token } = remote;
-  const target = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1${path}`;
+  const target = `${baseOf(url)}/v1${path}`;
   const until = performance.now() + RETRY_SECONDS * 1000;
-  const headers = { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token, 'Content-Type': 'application/json' };
+  const headers = { ...tokenHeaders(token), 'Content-Type': 'application/json' };
   for (let attempt = 0; ; attempt++) {
     let pause = PAUSE_MILLISECONDS;
     try {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { baseOf, tokenHeaders } from '../client/address.js';
 import { detected, identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { say } from '../client/say.js';
@@ -75,12 +76,12 @@ async function idOf(options: VerifyOptions, build: Subject['query']): Promise<Pi
 
 async function ask({ url, token, query }: Subject, wait: number): Promise<CompletenessAnswer> {
   const search = new URLSearchParams({ ...query, wait: String(wait) });
-  const target = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/builds/completeness?${search.toString()}`;
+  const target = `${baseOf(url)}/v1/builds/completeness?${search.toString()}`;
   const until = performance.now() + RETRY_SECONDS * 1000;
   for (;;) {
     try {
       const signal = AbortSignal.timeout((wait + ANSWER_SECONDS) * 1000);
-      const response = await fetch(target, { signal, headers: { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token } });
+      const response = await fetch(target, { signal, headers: tokenHeaders(token) });
       const answer = (await response.json()) as Partial<CompletenessAnswer>;
       if (response.status === 200 || response.status === 409) return answer as CompletenessAnswer;
       const sentence = `${url} answered ${response.status}: ${JSON.stringify(answer.errors)}`;

@@ -1,0 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSplit } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { type Client, temporaryFolder } from '../harness/server.js';
+
+/** Runs the import into a server. */
+export const into = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) => runBallast(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
+
+/** A file of a folder of its own. */
+export function fileOf(text: string | object, name = 'report'): string {
+  const file = join(temporaryFolder(), name);
+  writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
+  return file;
+}
+
+/** What a client is told that the paths take. */
+export async function estimatesOf(server: Client, paths: readonly string[], branch = 'main'): Promise<Record<string, number | null>> {
+  const { json } = await startSplit(server, paths, { commit_hash: `ask-${Math.random()}`, branch, node_total: 1 });
+  return Object.fromEntries((json.test_files as { path: string; time_execution: number | null }[]).map(({ path, time_execution }) => [path, time_execution]));
+}
+
+/** All that is recorded on a server. */
+export const runsOf = async (server: Client) => {
+  const { json } = await server.get('/v1/builds');
+  const builds = [];
+  for (const { id, commit_hash, branch, node_total } of json.data as Record<string, string>[]) {
+    const detail = (await server.get(`/v1/builds/${id}`)).json as { build_subsets: { node_index: number; test_files: object[] }[] };
+    builds.push({ commit_hash, branch, node_total, runs: detail.build_subsets.map(({ node_index, test_files }) => ({ node_index, test_files })) });
+  }
+  return builds;
+};
