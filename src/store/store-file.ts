@@ -27,12 +27,12 @@ export function lookAtStoreFile(path: string): StoreFile | null {
   if (!existsSync(path)) return null;
   const file = openSync(path, 'r');
   try {
-    const { size: bytes } = fstatSync(file);
-    if (bytes === 0) throw new Error('the file is empty');
+    if (fstatSync(file).size === 0) throw new Error('the file is empty');
     const first = readMeta(file, 0);
     const second = readMeta(file, first.pageBytes);
     const { pageBytes, lastPage } = second.transaction > first.transaction ? second : first;
-    return { bytes, expectedBytes: (lastPage + 1) * pageBytes };
+    // Behind the head: beside a server that writes, a size from before would be too small for it.
+    return { bytes: fstatSync(file).size, expectedBytes: (lastPage + 1) * pageBytes };
   } finally {
     closeSync(file);
   }
