@@ -59,6 +59,12 @@ export class Journal {
     await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.again());
   }
 
+  /** A last checkpoint. What is written behind it is found at the next start. */
+  async close(): Promise<void> {
+    this.#checkpoints.end();
+    await this.checkpoint();
+  }
+
   /** Finds what a process before this one left, and writes it by queue. */
   recover(): void {
     this.read();

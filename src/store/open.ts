@@ -157,8 +157,8 @@ const lockFileOf = (dataDir: string) => join(dataDir, `${STORE_FILE}-lock`);
 /** Closes the store. */
 export async function closeStore(store: Store): Promise<void> {
   // What cannot be written is found at the next start.
-  await store.recent.save().catch(() => {});
-  await store.journal.checkpoint().catch(() => {});
+  await store.recent.close().catch(() => {});
+  await store.journal.close().catch(() => {});
   // What nobody waits for may be on its way, and lmdb does not look whether it is closed.
   await nextTurn();
   await Promise.resolve(store.root.flushed).catch(() => {});

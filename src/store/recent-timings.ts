@@ -114,6 +114,12 @@ export class RecentTimings {
     return this.#changed.size === 0 && this.#learnt.length === 0 ? this.#saves.last : this.#saves.again();
   }
 
+  /** Writes what was changed; what is changed behind that is learnt at the next start. */
+  async close(): Promise<void> {
+    this.#saves.end();
+    await this.save();
+  }
+
   async #save(): Promise<void> {
     const learnt = this.#learnt;
     const saving = new Map<number, PathTimings>();

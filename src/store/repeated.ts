@@ -6,6 +6,7 @@ export class Repeated {
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
+  #isEnded = false;
 
   constructor(readonly work: () => Promise<void>) {}
 
@@ -23,11 +24,19 @@ export class Repeated {
     }));
   }
 
-  /** Again within so long; nobody is told. */
+  /** Again within so long, unless it ends before; nobody is told. */
   soon(milliseconds: number): void {
+    if (this.#isEnded) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
       this.again().catch(() => {});
     }, milliseconds).unref();
+  }
+
+  /** Only who asks for it still gets it done. */
+  end(): void {
+    this.#isEnded = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 }
