@@ -78,6 +78,8 @@ export const limits = {
 
   /** CI builds that are remembered to use a split, so that no look at the store is needed. */
   splitUsers: 2000,
+  /** Blocks of the files of queues that are kept in memory for the next node. */
+  blocksReadBytes: 33_554_432,
   /** A split or queue in use is noted as such no more often; a small part of the least retention, a day. */
   renewMilliseconds: 3_600_000,
 

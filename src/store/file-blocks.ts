@@ -87,8 +87,7 @@ export function listOfFiles(store: Store, queue: string, files: readonly number[
   for (let i = 0; i < files.length; i++) {
     const first = files[i]!;
     const of = Math.floor(first / FILES_PER_BLOCK);
-    // Valid until the next read.
-    if (of !== block) bytes = store.blobs.getBinaryFast([queue, (block = of)])!;
+    if (of !== block) bytes = readBlock(store, queue, (block = of));
     // What follows one another there is taken at once.
     let last = first;
     while (files[i + 1] === last + 1 && (last + 1) % FILES_PER_BLOCK > 0) last = files[++i]!;
@@ -104,6 +103,14 @@ export function listOfFiles(store: Store, queue: string, files: readonly number[
   at += list.write(`]${after}`, at, 'latin1');
   if (list === slab) slab = slab.subarray(at);
   return list.subarray(0, at);
+}
+
+/** The nodes of a queue read its blocks one soon after the other, and a block never changes. */
+function readBlock({ blobs, blocksRead }: Store, queue: string, block: number): Buffer {
+  const key = `${queue} ${block}`;
+  let bytes = blocksRead.get(key);
+  if (!bytes) blocksRead.set(key, (bytes = blobs.get([queue, block])!));
+  return bytes;
 }
 
 function endAt(bytes: Buffer, file: number): number {

@@ -96,6 +96,8 @@ export interface Store {
   readonly room: DiskRoom;
   /** CI builds of which `splitRuns` is known to have the first use of a split: "split id ci_build_id". */
   readonly splitUsers: LRUCache<string, true>;
+  /** Blocks of the files of queues, as they lie in `blobs`: "queue id block". */
+  readonly blocksRead: LRUCache<string, Buffer>;
   readonly failure: Failure;
   /** What is being made: see install.ts. */
   readonly installing: Map<string, Promise<unknown>>;
@@ -213,13 +215,15 @@ function open(dataDir: string, failed: (error: Error) => void): Store {
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'installing' | 'splitUsers'>;
+  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'installing' | 'splitUsers' | 'blocksRead'>;
   const numbers = new PathNumbers(tables);
   const room = new DiskRoom(dataDir);
   const failure = new Failure(root, failed);
   const journal = new Journal({ ...tables, room, failure });
   const recent = new RecentTimings({ ...tables, numbers, room });
-  const store: Store = { ...tables, numbers, journal, recent, room, failure, installing: new Map(), splitUsers: new LRUCache({ max: limits.splitUsers }) };
+  const splitUsers = new LRUCache<string, true>({ max: limits.splitUsers });
+  const blocksRead = new LRUCache<string, Buffer>({ maxSize: limits.blocksReadBytes, sizeCalculation: ({ length }) => length });
+  const store: Store = { ...tables, numbers, journal, recent, room, failure, installing: new Map(), splitUsers, blocksRead };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);

@@ -83,7 +83,7 @@ describe('a server whose disk', () => {
     let ready = await client.get('/readyz');
     while (ready.status === 200) ready = await client.get('/readyz');
     expect(ready).toMatchObject({ status: 503, json: { errors: ['not ready: the store cannot be written; see the server log'] } });
-    await vi.waitFor(() => expect(server.stderr()).toContain('a write took longer than 2 s'));
+    await vi.waitFor(() => expect(server.stderr()).toContain('a write took longer than 2 s'), { timeout: 10_000 });
     server.child.kill('SIGTERM');
     const sentence = /"level":60.*could not close within 13 s \(does the disk of \S+ answer\?\), so this process ends at once: nothing acknowledged is lost/;
     await vi.waitFor(() => expect(server.stderr()).toMatch(sentence), { timeout: 1000 * (limits.drainSeconds + limits.closeSeconds + 2), interval: 50 });

@@ -133,7 +133,7 @@ describe('a body', () => {
     }
     // Of the first, not even the head arrived.
     const left = () => server.log.filter(line => line.includes('client left'));
-    await vi.waitFor(() => expect(left()).toHaveLength(2), { interval: 5 });
+    await vi.waitFor(() => expect(left()).toHaveLength(2), { timeout: 10_000, interval: 5 });
     expect(await countBuilds(server)).toBe(0);
     expect((await server.post('/v1/build_subsets', record)).status).toBe(201);
   });

@@ -95,7 +95,7 @@ describe('what requests hold at once', () => {
     expect(wholes.at(-1)).toBe(false);
     expect((await new Client(server.url, 'another-token').send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'another-token' }, method: 'HEAD' })).status).toBe(200);
     for (const reader of readers) reader.leave();
-    await vi.waitFor(async () => expect((await server.send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'a-token' }, method: 'HEAD' })).status).toBe(200));
+    await vi.waitFor(async () => expect((await server.send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'a-token' }, method: 'HEAD' })).status).toBe(200), { timeout: 10_000, interval: 5 });
   });
 });
 

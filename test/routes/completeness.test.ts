@@ -173,7 +173,7 @@ describe('GET /builds/completeness', () => {
     const comparing = vi.spyOn(JobPool.prototype, 'completeness');
     onTestFinished(() => comparing.mockRestore());
     const waiting = Array.from({ length: 300 }, () => completeness(server, { node_total: 1, wait: 60 }));
-    await vi.waitFor(() => expect(comparing).toHaveBeenCalled(), { interval: 5 });
+    await vi.waitFor(() => expect(comparing).toHaveBeenCalled(), { timeout: 10_000, interval: 5 });
     await ran(server, 0, paths, { node_total: 1 });
     expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
     expect(comparing.mock.calls.length).toBeLessThan(30);

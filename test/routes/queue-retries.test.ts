@@ -100,7 +100,7 @@ describe('a node that leaves before its answer was written', () => {
     const connection = await RawConnection.open(server.url);
     connection.send(post('/v1/queues/queue', server.token, JSON.stringify(message)));
     connection.leave();
-    await vi.waitFor(() => expect(server.log.join('')).toContain('"msg":"client left"'), { interval: 5 });
+    await vi.waitFor(() => expect(server.log.join('')).toContain('"msg":"client left"'), { timeout: 10_000, interval: 5 });
   }
 
   it('keeps nothing: its batch is the next one handed out', async () => {

@@ -35,7 +35,7 @@ describe('a server whose disk fills up', () => {
       await vi.waitFor(async () => {
         await server.get('/readyz');
         expect(looks.mock.calls.length).toBeGreaterThan(before);
-      }, { interval: 5 });
+      }, { timeout: 10_000, interval: 5 });
     };
     const server = await startServer();
     const queue = { commit_hash: 'queued', node_total: 2, node_build_id: '1' };

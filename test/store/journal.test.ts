@@ -3,7 +3,7 @@ import type { Batch } from '../../src/engine/batch.js';
 import { Journal } from '../../src/store/journal.js';
 import { batchesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
-import { afterKill, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
   v: 1,
@@ -99,7 +99,7 @@ describe('the journal', () => {
     const { journalTurns } = store;
     const put = () => new Promise<boolean>((_, reject) => (fail = reject));
     const given: { -readonly [K in keyof Store]: Store[K] } = { ...store, journalTurns: withPut(journalTurns, put) };
-    const journal = new Journal(given);
+    const journal = closedAfterTest(new Journal(given));
     const first = journal.write('a', batch(0));
     await nextTurns();
     given.journalTurns = journalTurns;
@@ -116,7 +116,7 @@ describe('the journal', () => {
     const store = temporaryStore();
     const { batches } = store;
     const given: { -readonly [K in keyof Store]: Store[K] } = { ...store, batches: withPut(batches, () => Promise.reject(new Error('full'))) };
-    const journal = new Journal(given);
+    const journal = closedAfterTest(new Journal(given));
     await journal.write('a', batch(0));
     await expect(journal.checkpoint()).rejects.toThrow('full');
     await journal.write('a', batch(1));

@@ -8,7 +8,7 @@ import { batchesOf, bytesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
-import { afterKill, blocksOf, BUILD, FORECAST, leftovers, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import { afterKill, blocksOf, BUILD, closedAfterTest, FORECAST, leftovers, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -155,7 +155,7 @@ describe('a queue whose journal fails', () => {
     let land = () => {};
     const given = { ...store, journalTurns };
     given.journalTurns = withPut(journalTurns, () => new Promise<boolean>((_, reject) => (fail = reject)));
-    const queues = new Queues({ ...given, journal: new Journal(given) }, ROOMY);
+    const queues = new Queues({ ...given, journal: closedAfterTest(new Journal(given)) }, ROOMY);
     const { id } = await create(queues, KEY);
     const first = pull(queues, KEY, 0, { batch_uuid: 'u-0' });
     await nextTurns();

@@ -6,7 +6,7 @@ import { PathNumbers } from '../../src/store/path-numbers.js';
 import { RecentTimings } from '../../src/store/recent-timings.js';
 import { learnRest } from '../../src/store/timings.js';
 import { temporaryFolder } from '../harness/server.js';
-import { recordRun, secondsOf, temporaryStore } from './temporary-store.js';
+import { closedAfterTest, recordRun, secondsOf, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const key = { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0 };
@@ -15,7 +15,7 @@ const run = (times: Record<string, number>) =>
 
 /** The folder as a thread or the next process sees it: without what is not written yet. */
 function asWritten(store: Store): Store {
-  return { ...store, recent: new RecentTimings(store) };
+  return { ...store, recent: closedAfterTest(new RecentTimings(store)) };
 }
 
 describe('times that were recorded a moment ago', () => {
@@ -73,7 +73,7 @@ describe('the number of a path', () => {
     const left = [...store.timings.getRange()][0]!.value;
     await store.timings.put(first + 5, left);
     const next = { ...store, numbers: new PathNumbers(store) };
-    expect(new RecentTimings(next).see(1, 'b', NOW)).toBe(first + 6);
+    expect(closedAfterTest(new RecentTimings(next)).see(1, 'b', NOW)).toBe(first + 6);
   });
 
   it('is one, however many runs see a new path before it is written', async () => {

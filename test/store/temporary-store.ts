@@ -6,6 +6,7 @@ import { forecast } from '../../src/plan/forecast.js';
 import { toBlocks } from '../../src/store/file-blocks.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import type { QueueRecord } from '../../src/store/records.js';
+import type { RecentTimings } from '../../src/store/recent-timings.js';
 import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import { knownTimes, learn, type Learnable } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
@@ -20,9 +21,15 @@ export function temporaryStore(): Store {
   return store;
 }
 
+/** Another journal on the store, or other recent timings: their timers end with the test. */
+export function closedAfterTest<Part extends Journal | RecentTimings>(part: Part): Part {
+  onTestFinished(() => part.close().catch(() => {}));
+  return part;
+}
+
 /** What a process finds that starts in the folder of another, which was killed. */
 export function afterKill(store: Store): Store {
-  const journal = new Journal(store);
+  const journal = closedAfterTest(new Journal(store));
   journal.recover();
   return { ...store, journal };
 }
