@@ -12,11 +12,13 @@ interface Event {
 const PACKAGE = /^(ok {2}|FAIL|\? {3})\t(\S+)(?:\t(?:(\d+(?:\.\d+)?)s|\(cached\)|\[.*\]))?/;
 const TEST = /^\s*--- (PASS|FAIL|SKIP): (.+) \((\d+(?:\.\d+)?)s\)$/;
 
+/** Behind what the compiler says, where that goes to the same file. */
+const EVENT = /^\{"(?:Time|Action|ImportPath)":/m;
+
 /** Whether this is what `go test` prints, plain or with -json. */
 export function isGoTest(text: string): boolean {
-  const start = text.trimStart();
-  if (start.startsWith('<')) return false;
-  return start.startsWith('{"') || text.split('\n', 10_000).some(line => PACKAGE.test(line) || TEST.test(line));
+  if (text.trimStart().startsWith('<')) return false;
+  return EVENT.test(text) || text.split('\n', 10_000).some(line => PACKAGE.test(line) || TEST.test(line));
 }
 
 /**
@@ -25,7 +27,7 @@ export function isGoTest(text: string): boolean {
  */
 export function readGoTest(text: string): TestCase[] {
   if (text.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
-  return text.trimStart().startsWith('{"') ? readEvents(text) : readLines(text);
+  return EVENT.test(text) ? readEvents(text) : readLines(text);
 }
 
 function readEvents(text: string): TestCase[] {
@@ -33,7 +35,7 @@ function readEvents(text: string): TestCase[] {
   const cases: TestCase[] = [];
   let packages = 0;
   for (const [number, line] of text.split('\n').entries()) {
-    if (!line.trimStart().startsWith('{')) continue;
+    if (!EVENT.test(line)) continue;
     const { Action, Package, Test, Elapsed = 0 } = eventIn(line, number + 1);
     if (Package === undefined || !/^(pass|fail|skip)$/.test(Action ?? '')) continue;
     const own = byPackage.get(Package) ?? [];
