@@ -86,13 +86,14 @@ export class NodeRun {
     if (this.reportGlobs.length === 0) return isInterrupted ? notRun(files) : resultByClock(files, seconds, isSuccess);
     const reports = await this.#readReports(files);
     const { byFile, strays } = together(reports);
+    // What failed may have failed for that.
+    if (isInterrupted) return { ...notRun(files), recorded: resultByReports(files.filter(({ path }) => byFile.get(path)?.isFailed === false), byFile, true).recorded };
     const batch = new Set(files.map(({ path }) => path));
     const others = [...byFile.keys()].filter(path => !batch.has(path));
     if (byFile.size > others.length) {
       if (others.length > 0) say(`WARNING: the command ran ${counted(others.length, 'test file')} of other batches, too: ${named(others)}`);
       return resultByReports(files, byFile, isSuccess);
     }
-    if (isInterrupted) return notRun(files);
     const isEmpty = reports.length > 0 && strays.length === 0 && others.length === 0;
     if (isEmpty && isSuccess) {
       say(`no test was run in batch ${this.#commands}: ${counted(files.length, 'test file')}`);
