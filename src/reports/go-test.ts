@@ -9,7 +9,7 @@ interface Event {
   Elapsed?: number;
 }
 
-const PACKAGE = /^(ok {2}|FAIL|\? {3})\t(\S+)(?:\t(?:(\d+(?:\.\d+)?)s|\(cached\)|\[.*\]))?/;
+const PACKAGE = /^(ok {2}|FAIL|\? {3})\t(\S+)(?:\t(?:(\d+(?:\.\d+)?)s|(\(cached\))|\[.*\]))?/;
 const TEST = /^\s*--- (PASS|FAIL|SKIP): (.+) \((\d+(?:\.\d+)?)s\)$/;
 
 /** Behind what the compiler says, where that goes to the same file. */
@@ -54,7 +54,7 @@ function eventIn(line: string, number: number): Event {
   }
 }
 
-/** Cases come before their package. Without -v only those that failed are told. */
+/** Cases come before their package. Without -v only those that failed are told. What comes from the cache did not run now. */
 function readLines(text: string): TestCase[] {
   const cases: TestCase[] = [];
   let own: TestCase[] = [];
@@ -62,9 +62,9 @@ function readLines(text: string): TestCase[] {
   for (const line of text.split('\n')) {
     const test = TEST.exec(line.trimEnd());
     if (test) own.push(caseOf('', test[2]!, Number(test[3]), test[1]!.toLowerCase()));
-    const [, state, name, seconds = '0'] = PACKAGE.exec(line) ?? [];
+    const [, state, name, seconds = '0', cached] = PACKAGE.exec(line) ?? [];
     if (name === undefined) continue;
-    cases.push(...closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' ? 'pass' : 'skip', Number(seconds), ++packages));
+    cases.push(...closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds), ++packages));
     own = [];
   }
   return cases;

@@ -45,6 +45,10 @@ describe('what go test prints', () => {
     });
   });
 
+  it('that is from the cache is no measure', () => {
+    expect(readGoTest(plain).find(({ suite }) => suite.endsWith('mail'))).toMatchObject({ seconds: 0, isFailed: false, isSkipped: true });
+  });
+
   it('is told from a JUnit report, and from anything else', () => {
     expect(isGoTest(fixture('gotestsum'))).toBe(false);
     expect(isGoTest('hello\n')).toBe(false);
