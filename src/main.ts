@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { serverOf } from './client/address.js';
 import { type Given, fields } from './client/ci/identity.js';
 import type { ClientOptions } from './commands/client-options.js';
 import type { ExportOptions } from './commands/export.js';
@@ -64,12 +65,15 @@ listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by
   .option('-0, --null', 'end each with NUL instead of a line break')
   .option('--format <template>', 'print each so; {path}, and {seconds} that it should take (nothing when it was never measured)', '{path}')
   .option('--dynamic', 'make a split for each --build-id, not one for the commit')
+  .option('--json', 'print one JSON object')
   .action(async (globs: string[], flags) => (await import('./commands/split.js')).split(globs, asNode(flags)));
 listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
   .option('--junit <glob>', 'the JUnit reports that the command writes, with the times and failures of its files; repeat it for more', (glob: string, others: string[] = []) => [...others, glob])
   .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })));
 nodeCommand('record <reports...>', 'record the times in JUnit reports of what this node ran', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash'])
   .option('--files-from <file>', 'the list that the node was to run (- is stdin): reports are read as of these')
+  .option('--exit-code <number>', 'of the command that ran them: with 0, files in no report are recorded, as ones with nothing to run', wholeNumber())
+  .option('--json', 'print one JSON object')
   .action(async (reports: string[], flags) => (await import('./commands/record.js')).record(reports, asNode(flags)));
 nodeCommand('verify', 'ask a server whether every test file of a build was run and recorded (exit code 1: no; 3: it could not be asked)', ['nodeTotal', 'buildId', 'branch', 'commitHash'])
   .option('--node-build-id <id>', 'the queue of this id, and no split')
@@ -104,10 +108,10 @@ try {
   process.exit(exitCode);
 }
 
-function wholeNumber(what: string): (text: string) => number {
+function wholeNumber(what?: string): (text: string) => number {
   return text => {
     if (/^\d{1,6}$/.test(text)) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number of ${what}.`);
+    throw new InvalidArgumentError(`It must be a whole number${what ? ` of ${what}` : ''}.`);
   };
 }
 
@@ -116,8 +120,8 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
   const command = program
     .command(usage)
     .description(description)
-    .addOption(new Option('--url <address>', 'of the server').env('BALLAST_URL').argParser(address).makeOptionMandatory())
-    .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN').makeOptionMandatory());
+    .addOption(new Option('--url <address>', 'of the server').env('BALLAST_URL'))
+    .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN'));
   for (const field of named) {
     const { flag, own, what } = fields[field];
     command.addOption(new Option(flag, `${what} (default: what the CI system tells)`).env(own));
@@ -125,13 +129,8 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
   return command.addOption(new Option('--retries <number>', 'of a request that is not answered').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3));
 }
 
-function address(text: string): string {
-  if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError('It must be an address, such as https://ballast.example.com.');
-}
-
-function asNode<Flags extends object>(flags: Flags): Flags & Pick<ClientOptions, 'environment' | 'clientVersion'> {
-  return { ...flags, environment: process.env, clientVersion: version };
+function asNode<Flags extends { url?: string; token?: string }>(flags: Flags): Flags & Pick<ClientOptions, 'url' | 'token' | 'environment' | 'clientVersion'> {
+  return { ...flags, ...serverOf(flags), environment: process.env, clientVersion: version };
 }
 
 /** A command on the data folder, which takes at most one argument, and flags. */

@@ -1,3 +1,5 @@
+import { UsageError } from './usage-error.js';
+
 /** The address behind which the paths of the API begin: users give it with or without /v1. */
 export function baseOf(url: string): string {
   return url.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -6,4 +8,24 @@ export function baseOf(url: string): string {
 /** The token as Ballast, and whatever else speaks its protocol, takes it. */
 export function tokenHeaders(token: string): Record<string, string> {
   return { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token };
+}
+
+/** Where a server is, and the token for it. Throws the UsageError that says what is missing or wrong; a token is never repeated. */
+export function serverOf({ url = '', token = '' }: { url?: string; token?: string }): { url: string; token: string } {
+  const given = { url: url.trim(), token: token.trim() };
+  const complaints = [complaintOfUrl(given.url), complaintOfToken(given.token)].filter(complaint => complaint !== null);
+  if (complaints.length > 0) throw new UsageError(complaints);
+  return given;
+}
+
+function complaintOfUrl(url: string): string | null {
+  if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
+  const address = /^https?:\/\/./.test(url) && URL.canParse(url) ? new URL(url) : null;
+  if (address && !address.search && !address.hash && !address.username && !address.password) return null;
+  return `${JSON.stringify(url)} is no address of a server: it must be as https://ballast.example.com (--url, BALLAST_URL)`;
+}
+
+function complaintOfToken(token: string): string | null {
+  if (token === '') return 'the test-suite token is not known: give --token <token> or set BALLAST_TOKEN';
+  return /^[\x21-\x7e]+$/.test(token) ? null : 'the test-suite token has characters that no token has: was it copied whole, and alone? (--token, BALLAST_TOKEN)';
 }

@@ -24,9 +24,9 @@ export interface BatchResult {
 /** A file that ran takes no time only in a report that rounds. 0 would mean that it was not measured. */
 const LEAST_SECONDS = 0.001;
 
-/** What is recorded of a file that a report tells of. */
-export function timeOf({ hasRun, seconds }: FileResult): number {
-  return hasRun ? Math.max(LEAST_SECONDS, seconds) : 0;
+/** What is recorded of a file that a report tells of. One that failed and took no time could not be loaded: that is no measure of it. */
+export function timeOf({ hasRun, isFailed, seconds }: FileResult): number {
+  return hasRun && !(isFailed && seconds === 0) ? Math.max(LEAST_SECONDS, seconds) : 0;
 }
 
 /**

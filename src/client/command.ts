@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How a command ended. */
 export interface Ending {
@@ -12,54 +13,111 @@ export interface Ending {
 
 /** The command with the files of a batch: `{}` becomes an argument for each, `{,}` within an argument all of them behind commas; without either they are appended. */
 export function withFiles(command: readonly string[], files: readonly string[]): string[] {
-  if (!command.some(arg => arg === '{}' || arg.includes('{,}'))) return [...command, ...files];
-  const joined = files.join(',');
-  return command.flatMap(arg => (arg === '{}' ? files : [arg.replaceAll('{,}', () => joined)]));
+  // What begins with a dash would be a flag.
+  const paths = files.map(path => (path.startsWith('-') ? `./${path}` : path));
+  if (!command.some(arg => arg === '{}' || arg.includes('{,}'))) return [...command, ...paths];
+  const joined = paths.join(',');
+  return command.flatMap(arg => (arg === '{}' ? paths : [arg.replaceAll('{,}', () => joined)]));
 }
+
+/** Bytes of the paths of one command. Linux takes 131,072 in one argument, which `{,}` makes of them all, and npx of the whole command. */
+const PATH_BYTES = 100_000;
+
+/** The files of a batch in as many parts as it takes commands to run them. */
+export function inCommands<File extends { path: string }>(files: readonly File[], bytes = PATH_BYTES): File[][] {
+  const parts: File[][] = [];
+  let room = 0;
+  for (const file of files) {
+    const size = Buffer.byteLength(file.path) + 1;
+    if (size > room) {
+      parts.push([]);
+      room = bytes;
+    }
+    parts.at(-1)!.push(file);
+    room -= size;
+  }
+  return parts;
+}
+
+const GROUP_LOOK_MILLISECONDS = 50;
+/** What a command started gets so long to end when that was told to end and did. */
+const GROUP_END_MILLISECONDS = 3000;
+const PARENT_LOOK_MILLISECONDS = 500;
 
 /** Runs commands one after the other, and passes on the signals that end a CI job. */
 export class Runner {
   /** The first signal that came. */
   signal: NodeJS.Signals | null = null;
   readonly #signals: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  /**
+   * Whether a command has a process group of its own, so that a signal reaches what it starts, too: a shell, npx and go pass none on.
+   * At a terminal it stays in ours, which is the one that may read keys.
+   */
+  readonly #hasGroups = !process.stdin.isTTY;
   readonly #forward = (signal: NodeJS.Signals) => {
     this.signal ??= signal;
     // A terminal has sent its Ctrl-C to the command, too.
-    if (signal !== 'SIGINT' || !process.stdin.isTTY) this.#kill?.(signal);
+    if (signal !== 'SIGINT' || this.#hasGroups) this.#send(signal);
     this.#interrupt();
   };
-  #kill: ((signal: NodeJS.Signals) => void) | null = null;
+  #command: number | null = null;
+  #parentWatch: NodeJS.Timeout | undefined;
   #interrupt = () => {};
   /** Resolves at the first signal. */
   readonly interrupted = new Promise<void>(resolve => (this.#interrupt = resolve));
 
-  start(): void {
+  /** @param isOfNpm npm passes signals on to a shell only: that this is gone is all that is told here. */
+  start(isOfNpm: boolean): void {
     for (const signal of this.#signals) process.on(signal, this.#forward);
+    if (!isOfNpm) return;
+    const parent = process.ppid;
+    const look = () => process.ppid !== parent && this.signal === null && this.#forward('SIGTERM');
+    this.#parentWatch = setInterval(look, PARENT_LOOK_MILLISECONDS).unref();
   }
 
   stop(): void {
     for (const signal of this.#signals) process.off(signal, this.#forward);
+    clearInterval(this.#parentWatch);
   }
 
-  run([program, ...args]: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ending> {
+  async run([program, ...args]: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ending> {
     const start = performance.now();
-    return new Promise(resolve => {
-      const ended = (code: number, notStarted: string | null = null) => {
-        this.#kill = null;
-        resolve({ code, seconds: (performance.now() - start) / 1000, notStarted });
-      };
+    const ending = (code: number, notStarted: string | null = null): Ending => ({ code, seconds: (performance.now() - start) / 1000, notStarted });
+    const ended = await new Promise<Ending>(resolve => {
       const refused = ({ code, message }: NodeJS.ErrnoException) =>
-        ended(code === 'EACCES' || code === 'E2BIG' ? 126 : 127, code === 'E2BIG' ? 'its arguments are too long' : message);
+        resolve(ending(code === 'EACCES' || code === 'E2BIG' ? 126 : 127, code === 'E2BIG' ? 'its arguments and environment are too long' : message));
       try {
-        const child = spawn(program!, args, { stdio: 'inherit', env: environment });
-        this.#kill = signal => void child.kill(signal);
+        const child = spawn(program!, args, { stdio: 'inherit', env: environment, detached: this.#hasGroups });
+        this.#command = child.pid ?? null;
         child.once('error', error => child.pid === undefined && refused(error));
-        child.once('exit', (code, signal) => ended(code ?? codeOfSignal(signal!)));
+        child.once('exit', (code, signal) => resolve(ending(code ?? codeOfSignal(signal!))));
       } catch (error) {
         // Some reasons are thrown instead.
         refused(error as NodeJS.ErrnoException);
       }
     });
+    if (this.signal !== null) await this.#endOfGroup();
+    this.#command = null;
+    return ended;
+  }
+
+  /** Whether there was anybody to get it. */
+  #send(signal: NodeJS.Signals | 0): boolean {
+    if (this.#command === null) return false;
+    try {
+      return process.kill(this.#hasGroups ? -this.#command : this.#command, signal);
+    } catch {
+      return false;
+    }
+  }
+
+  /** What the command started may still write its report, and must not stay. */
+  async #endOfGroup(): Promise<void> {
+    const until = performance.now() + GROUP_END_MILLISECONDS;
+    while (this.#hasGroups && this.#send(0)) {
+      if (performance.now() >= until) return void this.#send('SIGKILL');
+      await sleep(GROUP_LOOK_MILLISECONDS);
+    }
   }
 }
 

@@ -2,3 +2,16 @@
 export function say(...lines: readonly string[]): void {
   for (const line of lines) process.stderr.write(`ballast: ${line}\n`);
 }
+
+/** 1 test file, 2 test files. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+const NAMED = 5;
+
+/** The first of them. */
+export function named(texts: readonly string[]): string {
+  const shown = texts.slice(0, NAMED).join(', ');
+  return texts.length > NAMED ? `${shown} and ${texts.length - NAMED} more` : shown;
+}

@@ -6,7 +6,7 @@ import { checkoutOf } from '../client/git.js';
 import { NodeRun, NotStarted } from '../client/node-run.js';
 import { type Batch, QueueServer } from '../client/queue-server.js';
 import { recordRun } from '../client/record-run.js';
-import { say } from '../client/say.js';
+import { counted, named, say } from '../client/say.js';
 import { testFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
@@ -23,13 +23,21 @@ export async function queue(globs: readonly string[], command: readonly string[]
   const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
   const all = await testFiles(globs, options.stdin === true, process.stdin);
   const runner = new Runner();
-  const run = new NodeRun(command, options.junit, runner, options.environment);
-  runner.start();
+  const run = new NodeRun(all, command, options.junit, runner, options.environment);
+  const recordRest = () => codeOf(() => record(run, runner, identity, options));
+  runner.start(options.environment['npm_command'] !== undefined);
   try {
+    // At once: who sends a signal may not wait for the command to end.
+    const early = runner.interrupted.then(recordRest);
     const code = await codeOf(() => runBatches(run, runner, identity, all, options));
-    const recorded = await codeOf(() => record(run, runner, identity, options));
-    // What was asked of the server when the signal came is not waited for.
-    if (runner.signal) process.exit(codeOfSignal(runner.signal));
+    const recorded = await recordRest();
+    if (runner.signal) {
+      await early;
+      say(`ended by ${runner.signal}`);
+      // What was asked of the server when the signal came is not waited for.
+      process.exit(codeOfSignal(runner.signal));
+    }
+    if (run.failed.length > 0) say(`failed: ${named(run.failed)}`);
     process.exitCode = code || (run.hasFailed ? exitCodes.failed : recorded);
   } finally {
     runner.stop();
@@ -54,19 +62,21 @@ async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all:
     const files = filesByName(all, identity).filter(path => !taken.has(path));
     say(...fallbackWarning(error, files.length, all.length));
     if (files.length > 0 && !runner.signal) await run.run(files.map(path => ({ path, expected: null })));
+    return;
   }
+  if (run.commands === 0 && !runner.signal) say(`nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`);
 }
 
-/** Records what was run, also when the rest was not. */
+/** Records what was run and is not recorded yet, also when the rest was not. */
 async function record(run: NodeRun, runner: Runner, identity: Identity, options: QueueOptions): Promise<void> {
-  const { recorded } = run;
+  const recorded = run.takeRecorded();
   if (recorded.length === 0) return;
   try {
     // Who is told to end has a few seconds.
     await recordRun(new Api(options), identity, recorded, runner.signal ? 0 : options.retries);
   } catch (error) {
     if (!(error instanceof Unreachable) || !options.fallback) throw error;
-    say(`WARNING: the times of ${recorded.length} test files are not recorded: ${error.message}`);
+    say(`WARNING: the times of ${counted(recorded.length, 'test file')} are not recorded: ${error.message}`);
   }
 }
 

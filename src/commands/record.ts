@@ -6,7 +6,7 @@ import { identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { recordRun } from '../client/record-run.js';
 import { readReport } from '../client/report-files.js';
-import { say } from '../client/say.js';
+import { counted, named, say } from '../client/say.js';
 import { filesMatching, listIn } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { DiskFiles } from '../reports/disk-files.js';
@@ -19,9 +19,10 @@ import type { ClientOptions } from './client-options.js';
 export interface RecordOptions extends ClientOptions {
   /** A list of what the node was to run; `-` is stdin. */
   filesFrom?: string;
+  /** What the command that ran them ended with. */
+  exitCode?: number;
+  json?: true;
 }
-
-const NAMED = 5;
 
 /** Records the times that reports tell of what this node ran. */
 export async function record(globs: readonly string[], options: RecordOptions): Promise<void> {
@@ -32,14 +33,19 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const known = given ? new GivenFiles(given) : new DiskFiles(process.cwd());
   const results = together(reports.sort().map(path => withReported(timesOf(readReport(path), known), given !== null)));
   const { byFile, strays } = results;
-  if (strays.length > 0) say(`WARNING: ${strays.length} test cases are in no known test file, and are left out: ${named(strays.map(({ classname, name }) => `${classname} ${name}`.trim()))}`);
+  if (strays.length > 0) say(`WARNING: in no known test file, and left out: ${counted(strays.length, 'test case')}: ${named(strays.map(({ classname, name }) => `${classname} ${name}`.trim()))}`);
   const silent = given?.filter(path => !byFile.has(path)) ?? [];
-  if (silent.length > 0) say(`WARNING: ${silent.length} of ${given!.length} test files are in no report, and are not recorded: ${named(silent)}`);
-  if (byFile.size === 0) throw new Error(`nothing to record: ${reports.length} reports name no test file that is known here; run this in the folder of the tests, or give --files-from`);
-  const recorded: RecordedFile[] = [...byFile].map(([path, result]) => ({ path, time_execution: timeOf(result) }));
+  // A command that succeeded found nothing to run in them.
+  const notMeasured = options.exitCode === 0 ? silent : [];
+  const missing = options.exitCode === 0 ? [] : silent;
+  if (missing.length > 0) say(`WARNING: in no report, and not recorded: ${missing.length} of ${counted(given!.length, 'test file')}: ${named(missing)}`);
+  const recorded: RecordedFile[] = [
+    ...[...byFile].map(([path, result]) => ({ path, time_execution: timeOf(result) })),
+    ...notMeasured.map(path => ({ path, time_execution: 0 })),
+  ];
+  if (recorded.length === 0) throw new Error(`nothing to record: no test file that is known here is in ${counted(reports.length, 'report')}; run this in the folder of the tests, or give --files-from`);
   await recordRun(new Api(options), identity, recorded);
-  const seconds = recorded.reduce((sum, { time_execution }) => sum + time_execution, 0);
-  say(`recorded ${recorded.length} test files, ${seconds.toFixed(1)} s, of ${reports.length} reports as node ${identity.node_index} of ${identity.node_total}`);
+  if (options.json) process.stdout.write(`${JSON.stringify({ test_files: recorded, not_recorded: missing, unknown_test_cases: strays.length })}\n`);
 }
 
 /** Without a list also what is no file here: it ran elsewhere, or is a package. */
@@ -47,8 +53,8 @@ function withReported(results: Results, hasList: boolean): Results {
   if (hasList) return results;
   const reported = { find: (path: string) => path };
   const isNamed = (stray: TestCase) => fileAsReported(stray) !== null;
-  const named = results.strays.filter(isNamed).map(stray => ({ ...stray, file: fileAsReported(stray) }));
-  return together([{ ...results, strays: results.strays.filter(stray => !isNamed(stray)) }, timesOf(named, reported)]);
+  const told = results.strays.filter(isNamed).map(stray => ({ ...stray, file: fileAsReported(stray) }));
+  return together([{ ...results, strays: results.strays.filter(stray => !isNamed(stray)) }, timesOf(told, reported)]);
 }
 
 async function listOf(path: string): Promise<string[]> {
@@ -57,9 +63,4 @@ async function listOf(path: string): Promise<string[]> {
   } catch (error) {
     throw new UsageError([`cannot read the list of test files ${path}: ${(error as Error).message}`]);
   }
-}
-
-function named(texts: readonly string[]): string {
-  const shown = texts.slice(0, NAMED).join(', ');
-  return texts.length > NAMED ? `${shown} and ${texts.length - NAMED} more` : shown;
 }

@@ -4,7 +4,7 @@ import type { PlannedFile } from '../client/batch-results.js';
 import { fallbackWarning, filesByName } from '../client/by-name.js';
 import { type Identity, identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
-import { say } from '../client/say.js';
+import { counted, named, say } from '../client/say.js';
 import { testFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
@@ -15,6 +15,7 @@ export interface SplitOptions extends ClientOptions, ListOptions {
   format: string;
   /** Each CI run has a split of its own. */
   dynamic?: true;
+  json?: true;
 }
 
 interface SplitAnswer {
@@ -27,6 +28,11 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
   const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
   const all = await testFiles(globs, options.stdin === true, process.stdin);
   const files = await filesOf(identity, all, options);
+  if (options.json) {
+    const test_files = files.map(({ path, expected: time_execution }) => ({ path, time_execution }));
+    process.stdout.write(`${JSON.stringify({ test_files })}\n`);
+    return;
+  }
   const end = options.null ? '\0' : '\n';
   const broken = options.null ? undefined : files.find(({ path }) => path.includes('\n'));
   if (broken) throw new UsageError([`the path ${JSON.stringify(broken.path)} has a line break: use --null, and read up to each NUL`]);
@@ -56,7 +62,7 @@ function present(files: readonly PlannedFile[], all: readonly string[]): Planned
   const listed = new Set(all);
   const isHere = ({ path }: PlannedFile) => listed.has(path) || existsSync(path);
   const gone = files.filter(file => !isHere(file)).map(({ path }) => path);
-  if (gone.length > 0) say(`WARNING: ${gone.length} test files of this node are left out, because they are not here (the split was made of another list): ${gone.slice(0, 5).join(', ')}${gone.length > 5 ? ', …' : ''}`);
+  if (gone.length > 0) say(`WARNING: ${counted(gone.length, 'test file')} of this node ${gone.length === 1 ? 'is' : 'are'} left out, as not here (the split was made of another list): ${named(gone)}`);
   return files.filter(isHere);
 }
 

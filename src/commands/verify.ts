@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseOf, tokenHeaders } from '../client/address.js';
+import { Api } from '../client/api.js';
 import { detected, identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { say } from '../client/say.js';
@@ -16,19 +16,17 @@ export interface VerifyOptions extends ClientOptions {
 
 /** What is asked about. */
 interface Subject {
-  url: string;
-  token: string;
-  query: { commit_hash: string; branch: string; node_total: string; node_build_id?: string; ci_build_id?: string };
+  commit_hash: string;
+  branch: string;
+  node_total: string;
+  node_build_id?: string;
+  ci_build_id?: string;
 }
 
 /** It could not be told whether the build is complete: not the same as incomplete. */
 const UNKNOWN = 3;
 /** One request waits no longer, because proxies give up on longer ones. */
 const MOST_SECONDS = 25;
-/** An answer takes no longer beyond its wait. */
-const ANSWER_SECONDS = 20;
-/** A server that is restarted is back by then; asked again so often. */
-const RETRY_SECONDS = 15;
 const PAUSE_MILLISECONDS = 1000;
 const FILES_SHOWN = 20;
 
@@ -37,11 +35,12 @@ export async function verify(options: VerifyOptions): Promise<void> {
   const until = performance.now() + options.wait * 1000;
   const { node_total, branch, commit_hash } = identify(['node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
   const build = { commit_hash, branch, node_total: String(node_total) };
+  const api = new Api(options);
   try {
-    const subject = { url: options.url, token: options.token, query: { ...build, ...(await idOf(options, build)) } };
+    const subject = { ...build, ...(await idOf(api, options, build)) };
     for (;;) {
       const seconds = Math.max(0, Math.round((until - performance.now()) / 1000));
-      const answer = await ask(subject, Math.min(MOST_SECONDS, seconds));
+      const answer = await ask(api, subject, Math.min(MOST_SECONDS, seconds));
       if (!answer.is_complete && seconds > MOST_SECONDS) {
         await sleep(PAUSE_MILLISECONDS);
         continue;
@@ -60,13 +59,13 @@ export async function verify(options: VerifyOptions): Promise<void> {
  * Which queue or split it is about: the one that was named; else the queue, or the split, of the CI run that this is. Where that is
  * known as neither, as clients of others may call it otherwise, it is the newest one of the build.
  */
-async function idOf(options: VerifyOptions, build: Subject['query']): Promise<Pick<Subject['query'], 'node_build_id' | 'ci_build_id'>> {
-  const { url, token, nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, environment } = options;
+async function idOf(api: Api, options: VerifyOptions, build: Subject): Promise<Pick<Subject, 'node_build_id' | 'ci_build_id'>> {
+  const { nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, environment } = options;
   if (node_build_id || ci_build_id) return { ...(node_build_id && { node_build_id }), ...(ci_build_id && { ci_build_id }) };
   const own = buildId || detected('buildId', environment);
   if (!own) return {};
   for (const id of [{ node_build_id: own }, { ci_build_id: own }]) {
-    if ((await ask({ url, token, query: { ...build, ...id } }, 0)).kind !== null) return id;
+    if ((await ask(api, { ...build, ...id }, 0)).kind !== null) return id;
   }
   // Said to be this one, it is no other.
   if (buildId) return { node_build_id: buildId };
@@ -74,32 +73,9 @@ async function idOf(options: VerifyOptions, build: Subject['query']): Promise<Pi
   return {};
 }
 
-async function ask({ url, token, query }: Subject, wait: number): Promise<CompletenessAnswer> {
-  const search = new URLSearchParams({ ...query, wait: String(wait) });
-  const target = `${baseOf(url)}/v1/builds/completeness?${search.toString()}`;
-  const until = performance.now() + RETRY_SECONDS * 1000;
-  for (;;) {
-    try {
-      const signal = AbortSignal.timeout((wait + ANSWER_SECONDS) * 1000);
-      const response = await fetch(target, { signal, headers: tokenHeaders(token) });
-      const answer = (await response.json()) as Partial<CompletenessAnswer>;
-      if (response.status === 200 || response.status === 409) return answer as CompletenessAnswer;
-      const sentence = `${url} answered ${response.status}: ${JSON.stringify(answer.errors)}`;
-      // What is refused for a reason is refused the next time, too.
-      if (response.status < 500 || performance.now() >= until) throw new Refusal(sentence);
-    } catch (error) {
-      if (error instanceof Refusal) throw error;
-      if (performance.now() >= until) throw new Error(`no answer from ${url} (${causeOf(error)})`, { cause: error });
-    }
-    await sleep(PAUSE_MILLISECONDS);
-  }
-}
-
-class Refusal extends Error {}
-
-function causeOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? cause.message : message;
+async function ask(api: Api, subject: Subject, wait: number): Promise<CompletenessAnswer> {
+  const query = new URLSearchParams({ ...subject, wait: String(wait) });
+  return (await api.get(`/v1/builds/completeness?${query.toString()}`, wait, 409)) as CompletenessAnswer;
 }
 
 function report(answer: CompletenessAnswer): string {

@@ -8,6 +8,11 @@ import { type KnownFiles, plainPath } from './known-files.js';
  * imported has it in the name).
  */
 export function fileOf({ file, suite, classname, name }: TestCase, known: KnownFiles): string | null {
+  // The file of an inherited test is the one that it is written in, its class the one that it is run in.
+  if (file?.endsWith('.py')) {
+    const found = moduleFile(classname, known);
+    if (found !== null) return found;
+  }
   if (file !== null) {
     const found = known.find(file);
     if (found !== null) return found;
@@ -27,7 +32,7 @@ function isPathLike(text: string): boolean {
 
 /** tests.unit.test_cart.TestCart is a class in tests/unit/test_cart.py. */
 function moduleFile(dotted: string, known: KnownFiles): string | null {
-  if (!/^[\p{L}\p{N}_.-]+$/u.test(dotted)) return null;
+  if (/[/\\\n]/.test(dotted)) return null;
   const segments = dotted.split('.').filter(Boolean);
   for (let count = segments.length; count > 0; count -= 1) {
     const found = known.find(`${segments.slice(0, count).join('/')}.py`);

@@ -9,14 +9,16 @@ interface Event {
   Elapsed?: number;
 }
 
-const PACKAGE = /^(ok {2}|FAIL|\? {3})\t(\S+)(?:\t(?:(\d+(?:\.\d+)?)s|\(cached\)|\[.*\]))?/;
+const PACKAGE = /^(ok {2}|FAIL|\? {3})\t(\S+)(?:\t(?:(\d+(?:\.\d+)?)s|(\(cached\))|\[.*\]))?/;
 const TEST = /^\s*--- (PASS|FAIL|SKIP): (.+) \((\d+(?:\.\d+)?)s\)$/;
+
+/** Behind what the compiler says, where that goes to the same file. */
+const EVENT = /^\{"(?:Time|Action|ImportPath)":/m;
 
 /** Whether this is what `go test` prints, plain or with -json. */
 export function isGoTest(text: string): boolean {
-  const start = text.trimStart();
-  if (start.startsWith('<')) return false;
-  return start.startsWith('{"') || text.split('\n', 10_000).some(line => PACKAGE.test(line) || TEST.test(line));
+  if (text.trimStart().startsWith('<')) return false;
+  return EVENT.test(text) || text.split('\n', 10_000).some(line => PACKAGE.test(line) || TEST.test(line));
 }
 
 /**
@@ -25,7 +27,7 @@ export function isGoTest(text: string): boolean {
  */
 export function readGoTest(text: string): TestCase[] {
   if (text.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
-  return text.trimStart().startsWith('{"') ? readEvents(text) : readLines(text);
+  return EVENT.test(text) ? readEvents(text) : readLines(text);
 }
 
 function readEvents(text: string): TestCase[] {
@@ -33,7 +35,7 @@ function readEvents(text: string): TestCase[] {
   const cases: TestCase[] = [];
   let packages = 0;
   for (const [number, line] of text.split('\n').entries()) {
-    if (!line.trimStart().startsWith('{')) continue;
+    if (!EVENT.test(line)) continue;
     const { Action, Package, Test, Elapsed = 0 } = eventIn(line, number + 1);
     if (Package === undefined || !/^(pass|fail|skip)$/.test(Action ?? '')) continue;
     const own = byPackage.get(Package) ?? [];
@@ -52,7 +54,7 @@ function eventIn(line: string, number: number): Event {
   }
 }
 
-/** Cases come before their package. Without -v only those that failed are told. */
+/** Cases come before their package. Without -v only those that failed are told. What comes from the cache did not run now. */
 function readLines(text: string): TestCase[] {
   const cases: TestCase[] = [];
   let own: TestCase[] = [];
@@ -60,9 +62,9 @@ function readLines(text: string): TestCase[] {
   for (const line of text.split('\n')) {
     const test = TEST.exec(line.trimEnd());
     if (test) own.push(caseOf('', test[2]!, Number(test[3]), test[1]!.toLowerCase()));
-    const [, state, name, seconds = '0'] = PACKAGE.exec(line) ?? [];
+    const [, state, name, seconds = '0', cached] = PACKAGE.exec(line) ?? [];
     if (name === undefined) continue;
-    cases.push(...closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' ? 'pass' : 'skip', Number(seconds), ++packages));
+    cases.push(...closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds), ++packages));
     own = [];
   }
   return cases;

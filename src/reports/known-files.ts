@@ -12,7 +12,8 @@ export class GivenFiles implements KnownFiles {
   readonly #whole = new Map<string, string>();
   readonly #byLast = new Map<string, string[][]>();
 
-  constructor(paths: readonly string[]) {
+  /** @param others that are meant only by the whole of them */
+  constructor(paths: readonly string[], others: readonly string[] = []) {
     for (const path of paths) {
       const plain = plainPath(path);
       if (this.#whole.has(plain)) continue;
@@ -22,6 +23,12 @@ export class GivenFiles implements KnownFiles {
       const others = this.#byLast.get(last);
       if (others) others.push(segments);
       else this.#byLast.set(last, [segments]);
+    }
+    for (const path of others) if (!this.#whole.has(plainPath(path))) this.#whole.set(plainPath(path), path);
+    // What a report makes of a Python module in a folder with a dot in its name.
+    for (const [plain, path] of [...this.#whole]) {
+      const asModule = /\..*\.py$/.test(plain) ? `${plain.slice(0, -3).replaceAll('.', '/')}.py` : plain;
+      if (!this.#whole.has(asModule)) this.#whole.set(asModule, path);
     }
   }
 

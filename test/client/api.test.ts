@@ -51,6 +51,12 @@ describe('a request of a node', () => {
     expect(requests).toHaveLength(1);
   });
 
+  it('that is redirected is refused with where to, and takes its token nowhere', async () => {
+    const { api, requests } = await answering((_, response) => response.writeHead(301, { Location: '/elsewhere' }).end());
+    await expect(api.post('/x', {})).rejects.toThrow('/x was answered with a redirect to /elsewhere: give the address that this leads to');
+    expect(requests).toHaveLength(1);
+  });
+
   it('that something else answers is refused, too', async () => {
     const { api } = await answering((_, response) => response.end('<html>Log in</html>'));
     await expect(api.post('/x', {})).rejects.toThrow('was not answered by Ballast: "<html>Log in</html>"');

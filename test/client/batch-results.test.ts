@@ -13,10 +13,14 @@ const reports = (results: Record<string, Partial<FileResult>>) =>
 
 describe('a batch with reports', () => {
   it('has the times and failures that they tell, whatever the exit code', () => {
-    const told = reports({ a: { seconds: 5 }, b: { seconds: 0, isFailed: true }, c: { seconds: 0, hasRun: false } });
-    const expected = { recorded: recorded({ a: 5, b: 0.001, c: 0 }), failed: ['b'], isRun: true };
+    const told = reports({ a: { seconds: 5 }, b: { seconds: 2, isFailed: true }, c: { seconds: 0, hasRun: false } });
+    const expected = { recorded: recorded({ a: 5, b: 2, c: 0 }), failed: ['b'], isRun: true };
     expect(resultByReports(files, told, false)).toEqual(expected);
     expect(resultByReports(files, told, true)).toEqual(expected);
+  });
+
+  it('has no time of a file that took none: it failed before it ran, or the report rounds', () => {
+    expect(resultByReports(files, reports({ a: { seconds: 0, isFailed: true }, b: { seconds: 0 }, c: {} }), false).recorded).toEqual(recorded({ a: 0, b: 0.001, c: 1 }));
   });
 
   it('whose command succeeded had nothing to run in what they leave out', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withFiles } from '../../src/client/command.js';
+import { inCommands, withFiles } from '../../src/client/command.js';
 
 describe('the command of a batch', () => {
   it.each([
@@ -10,5 +10,18 @@ describe('the command of a batch', () => {
     ['braces of its own as they are', ['x', '{a}', '{}x'], ['x', '{a}', '{}x', 'a b', '$&']],
   ])('gets %s', (_, command, expected) => {
     expect(withFiles(command, ['a b', '$&'])).toEqual(expected);
+  });
+
+  it('gets no file that looks like a flag', () => {
+    expect(withFiles(['x'], ['-rf', 'a-b'])).toEqual(['x', './-rf', 'a-b']);
+  });
+
+  it.each([
+    ['that is short', ['a', 'bc'], [['a', 'bc']]],
+    ['that is too long for one', ['aa', 'bb', 'c', 'dd', 'ü'], [['aa', 'bb'], ['c', 'dd'], ['ü']]],
+    ['with a path that is too long alone', ['a', 'bbbbbbbb', 'c'], [['a'], ['bbbbbbbb'], ['c']]],
+    ['of nothing', [], []],
+  ])('takes all of a list %s', (_, paths, parts) => {
+    expect(inCommands(paths.map(path => ({ path })), 6).map(part => part.map(({ path }) => path))).toEqual(parts);
   });
 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { completeness } from '../harness/completeness.js';
 import { sorted } from '../harness/messages.js';
@@ -20,7 +21,7 @@ describe('ballast queue', () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const queue = (node: number) => suite.run(server, node, ['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...suite.runner], { REPORT: `reports/${node}-%.xml` });
     const nodes = await Promise.all([queue(0), queue(1)]);
-    expect(nodes).toEqual([0, 1].map(() => ({ code: 0, stdout: '', stderr: '' })));
+    expect(nodes).toEqual([0, 1].map(node => ({ code: 0, stdout: '', stderr: expect.stringMatching(new RegExp(`^ballast: recorded \\d test files?, \\d+\\.0 s, as node ${node} of 2\n$`)) as string })));
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
     expect(await recorded(server)).toEqual(lengths(FILES));
     expect(await completeness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 8 } });
@@ -30,11 +31,11 @@ describe('ballast queue', () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const queue = (more: NodeJS.ProcessEnv = {}) => suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
     const red = await queue({ FAILING: FILES[3]! });
-    expect(red).toMatchObject({ code: 1, stderr: expect.stringMatching(/^ballast: the command ended with 1 \(batch \d+, \d+ test files\)\n$/) as string });
+    expect(red).toMatchObject({ code: 1, stderr: expect.stringMatching(/^ballast: the command ended with 1 \(batch \d+, \d+ test files?\)\nballast: recorded 8 .*\nballast: failed: test\/xxxx\.test\.js\n$/) as string });
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
-    expect(await queue()).toMatchObject({ code: 0, stderr: '' });
+    expect(await queue()).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 17.0 s, as node 0 of 2\n' });
     expect(suite.ran.slice(FILES.length)).toEqual([FILES[3]]);
-    expect(await queue()).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await queue()).toEqual({ code: 0, stdout: '', stderr: 'ballast: nothing is left to run for node 0 of 2 in this CI run (to run all again, give another --build-id)\n' });
     expect(suite.ran).toHaveLength(FILES.length + 1);
   });
 
@@ -46,6 +47,19 @@ describe('ballast queue', () => {
     const times = Object.values(await recorded(server));
     expect(times).toHaveLength(FILES.length);
     for (const time of times) expect(time).toBeGreaterThan(0);
+  });
+
+  it('records as not measured what a batch had nothing to run of', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+    const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, SILENT: FILES[0]! });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'ballast: no test was run in batch 1: 1 test file\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n' });
+    expect(await recorded(server)).toEqual({ [FILES[0]!]: 0 });
+  });
+
+  it('tells when a command runs files of other batches', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 2))];
+    const { stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner.slice(0, -1), ...FILES.slice(0, 2)], REPORT);
+    expect(stderr).toContain('WARNING: the command ran 1 test file of other batches, too: test/x');
   });
 
   it('records nothing of a file that a failed command left out of its report: it is to run again, and the gate names it', async () => {
@@ -119,6 +133,23 @@ describe('ballast queue', () => {
     const again = await suite.run(server, 0, ['queue', GLOB, ...suite.runner]);
     expect(again.code).toBe(0);
     expect(new Set(suite.ran).size).toBe(FILES.length);
+  });
+
+  it('passes a signal on to what its command started, waits for that, and says no more than that it was ended', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }));
+    // A shell, which passes none on.
+    const shell = ['--', 'sh', '-c', `"${process.execPath}" runner.mjs "$@"; exit 5`, 'sh', '{}'];
+    const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...shell], { cwd: suite.folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    child.kill('SIGTERM');
+    // Held open by all that is left.
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    // What failed may have failed for the signal.
+    const passed = suite.ran.filter(file => file === FILES[0]);
+    expect(stderr).toBe(`${passed.map(() => 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n').join('')}ballast: ended by SIGTERM\n`);
+    expect(await recorded(server)).toEqual(lengths(passed));
   });
 
   it('needs a command', async () => {

@@ -36,6 +36,7 @@ describe('ballast split', () => {
     await server.post('/v1/build_subsets', { commit_hash: 'c0', branch: 'main', node_total: 1, node_index: 0, test_files: [{ path: 'a.js', time_execution: 1.5 }] });
     const print = (...args: string[]) => suite.run(server, 0, ['split', '-', '--node-total', '1', ...args], {}, 'a.js\0b\n.js\0');
     expect((await print('-0', '--format', '--only={path} {seconds}')).stdout).toBe('--only=a.js 1.5\0--only=b\n.js \0');
+    expect(JSON.parse((await print('--json')).stdout)).toEqual({ test_files: [{ path: 'a.js', time_execution: 1.5 }, { path: 'b\n.js', time_execution: null }] });
     expect(await print()).toMatchObject({ code: 2, stdout: '', stderr: 'ballast: the path "b\\n.js" has a line break: use --null, and read up to each NUL\n' });
   });
 
@@ -45,7 +46,7 @@ describe('ballast split', () => {
     expect(await suite.run(server, 0, ['split', '**/b.test.js', '--node-total', '1'])).toEqual({
       code: 0,
       stdout: 'test/a.test.js\n',
-      stderr: 'ballast: WARNING: 1 test files of this node are left out, because they are not here (the split was made of another list): gone.test.js\n',
+      stderr: 'ballast: WARNING: 1 test file of this node is left out, as not here (the split was made of another list): gone.test.js\n',
     });
   });
 

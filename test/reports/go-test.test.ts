@@ -34,6 +34,7 @@ describe('what go test prints', () => {
   it.each([
     ['plain', plain],
     ['with -json', json],
+    ['with -json, behind what the compiler says', `# example.com/shop/broken\nbroken/b.go:3: undefined: x\n${json}`],
   ])('%s tells what each package took, and which failed', (_, text) => {
     expect(isGoTest(text)).toBe(true);
     expect(Object.fromEntries(timesOf(readGoTest(text), given).byFile)).toEqual({
@@ -44,9 +45,14 @@ describe('what go test prints', () => {
     });
   });
 
+  it('that is from the cache is no measure', () => {
+    expect(readGoTest(plain).find(({ suite }) => suite.endsWith('mail'))).toMatchObject({ seconds: 0, isFailed: false, isSkipped: true });
+  });
+
   it('is told from a JUnit report, and from anything else', () => {
     expect(isGoTest(fixture('gotestsum'))).toBe(false);
     expect(isGoTest('hello\n')).toBe(false);
+    expect(isGoTest('{"numTotalTests":1}')).toBe(false);
     expect(() => readGoTest('{"Action":"start"}\n{"Action":')).toThrow('line 2');
   });
 });

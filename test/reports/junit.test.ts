@@ -43,6 +43,11 @@ describe('a JUnit report', () => {
     expect(readJunit(xml).map(({ seconds }) => seconds)).toEqual([1234.5, 0, 0, 0, 0, 0.001, 0, 0]);
   });
 
+  it('takes a test that was expected to fail for one that was run', () => {
+    const xml = '<testsuite><testcase><skipped type="pytest.xfail"/></testcase><testcase><skipped type="pytest.skip"/></testcase></testsuite>';
+    expect(readJunit(xml).map(({ isSkipped }) => isSkipped)).toEqual([false, true]);
+  });
+
   it('counts only what is directly in a case, and reruns that passed as no failure', () => {
     const xml = '<testsuite><testcase><flakyFailure><failure/></flakyFailure><system-out>&lt;failure/&gt; &#27;[31m</system-out></testcase></testsuite>';
     expect(readJunit(xml)).toMatchObject([{ isFailed: false }]);

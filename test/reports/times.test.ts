@@ -53,6 +53,20 @@ describe('a path that a report names', () => {
     expect(known.find(reported)).toBe(found);
   });
 
+  it('given as another is that one, and no other of a name that ends alike', () => {
+    const batch = new GivenFiles(['a.test.js', 'services/b/tests/test_x.py'], ['pkg/a.test.js', 'services/a/tests/test_x.py']);
+    expect(['a.test.js', 'pkg/a.test.js', 'tests/test_x.py'].map(path => batch.find(path))).toEqual(['a.test.js', 'pkg/a.test.js', 'services/b/tests/test_x.py']);
+  });
+
+  it.each([
+    ['with spaces and quotes', '', "it's.with space.test_q\"", "it's/with space/test_q\".py"],
+    ['in a folder with a dot', '', 'tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
+    ['of which it inherits', ' file="tests/base.py"', 'tests.unit.test_cart.TestCart', 'tests/unit/test_cart.py'],
+  ])('means a Python module %s', (_, file, classname, expected) => {
+    const testCase = readJunit(`<testsuite><testcase classname="${classname.replaceAll('"', '&quot;')}"${file} name="a"/></testsuite>`);
+    expect([...timesOf(testCase, new GivenFiles([expected, 'tests/base.py'])).byFile.keys()]).toEqual([expected]);
+  });
+
   it('means no module of the same name in another package', () => {
     const testCase = readJunit('<testsuite><testcase classname="other.unit.test_cart" name="a"/></testsuite>');
     expect(timesOf(testCase, new GivenFiles(['app/other.py', 'test_cart.py'])).byFile.size).toBe(1);

@@ -51,7 +51,8 @@ export function systemOf(environment: Environment): CiSystem {
 export function detected(field: Field, environment: Environment): string | null {
   for (const { name, read } of systemOf(environment)[field]) {
     const text = environment[name]?.trim();
-    if (text) return read ? read(text) : text;
+    const value = text && read ? read(text) : text;
+    if (value) return value;
   }
   return null;
 }
@@ -64,8 +65,9 @@ export function identify<Wanted extends keyof Identity>(
   checkout: Checkout,
 ): Pick<Identity, Wanted> {
   const complaints: string[] = [];
+  const valueOf = (field: Field) => given[field] || detected(field, environment) || ofCheckout(field, checkout);
   const find = (field: Field): string => {
-    const text = given[field] || detected(field, environment) || ofCheckout(field, checkout);
+    const text = valueOf(field) || (field === 'nodeIndex' && valueOf('nodeTotal') === '1' ? '0' : null);
     if (!text) complaints.push(missing(field, environment));
     return text ?? '';
   };
@@ -101,6 +103,7 @@ function missing(field: Field, environment: Environment): string {
   const system = systemOf(environment);
   const names = system[field].map(({ name }) => name);
   const git = field === 'branch' || field === 'commitHash' ? ', and git does not tell either' : '';
-  const ofSystem = names.length > 0 ? `; tried ${names.join(', ')} (${system.name})` : ` (${system.name} does not tell)`;
+  const untold = system === elsewhere ? '' : ` (${system.name} does not tell)`;
+  const ofSystem = names.length > 0 ? `; tried ${names.join(', ')} (${system.name})` : untold;
   return `${what} is not known: give ${flag} or set ${own}${ofSystem}${git}`;
 }

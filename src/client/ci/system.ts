@@ -1,9 +1,9 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a value is found: a variable, and what is to be made of its text. */
+/** Where a value is found: a variable, and what is to be made of its text. Null: that says nothing. */
 export interface Variable {
   name: string;
-  read?: (text: string) => string;
+  read?: (text: string) => string | null;
 }
 
 /** What a CI system says of a node. Of several variables the first one that is set counts. */
@@ -27,6 +27,9 @@ export const fromOne = (name: string): Variable => ({ name, read: text => (/^[1-
 
 /** A Git reference: refs/heads/main is the branch main. */
 export const reference = (name: string): Variable => ({ name, read: text => text.replace(/^refs\/(heads|tags)\//, '') });
+
+/** A commit by its hash: HEAD is another one every day. */
+export const hash = (name: string): Variable => ({ name, read: text => (/^[0-9a-f]{7,64}$/i.test(text) ? text : null) });
 
 /** A branch of the remote: origin/main is main. */
 export const remote = (name: string): Variable => ({ name, read: text => text.replace(/^origin\//, '') });

@@ -1,13 +1,16 @@
-import { type CiSystem, fromOne, isSet, reference, remote, variable } from './system.js';
+import { type CiSystem, fromOne, hash, isSet, reference, remote, variable } from './system.js';
 
 /** By convention, where a system does not number parallel jobs itself and its users do. */
 const ownNumbers = { nodeIndex: [variable('CI_NODE_INDEX')], nodeTotal: [variable('CI_NODE_TOTAL')] };
 
-/** A table per CI system, from its documentation. The first one that is here counts. */
+/**
+ * A table per CI system, from its documentation. The first one that is here counts. The commit is the one that is checked out, also where
+ * that is a merge of a pull request with its base, made for the CI run: another base is another suite, and has another split.
+ */
 export const systems: readonly CiSystem[] = [
   {
-    // A matrix does not number its jobs: BALLAST_NODE_INDEX: ${{ matrix.node }}. A run that is run again keeps GITHUB_RUN_ID (and counts
-    // GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge. GITHUB_SHA of one is its merge with the base.
+    // A matrix numbers its jobs in no variable: BALLAST_NODE_INDEX: ${{ strategy.job-index }}. A run that is run again keeps GITHUB_RUN_ID
+    // (and counts GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge. Gitea and Forgejo set the same variables.
     name: 'GitHub Actions',
     isHere: isSet('GITHUB_ACTIONS'),
     ...ownNumbers,
@@ -16,7 +19,8 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('GITHUB_SHA')],
   },
   {
-    // `parallel: N`, counted from 1. A job that is run again keeps the pipeline (and has a new CI_JOB_ID).
+    // `parallel: N`, counted from 1; a job without has CI_NODE_TOTAL 1 and no index. A job that is run again keeps the pipeline (and has
+    // a new CI_JOB_ID).
     name: 'GitLab CI',
     isHere: isSet('GITLAB_CI'),
     nodeIndex: [fromOne('CI_NODE_INDEX')],
@@ -30,7 +34,7 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('CI_COMMIT_SHA')],
   },
   {
-    // `parallelism: N`, from 0. "Rerun from failed" makes a new workflow in the workspace of the old one.
+    // `parallelism: N`, from 0. A rerun makes a new workflow in the workspace of the old one.
     name: 'CircleCI',
     isHere: isSet('CIRCLECI'),
     nodeIndex: [variable('CIRCLE_NODE_INDEX')],
@@ -40,14 +44,15 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('CIRCLE_SHA1')],
   },
   {
-    // `parallelism: N`, from 0. A job that is run again keeps the build (and counts BUILDKITE_RETRY_COUNT).
+    // `parallelism: N`, from 0. A job that is run again keeps the build (and counts BUILDKITE_RETRY_COUNT). A build that was started by
+    // hand may have the commit "HEAD": Git knows which that is.
     name: 'Buildkite',
     isHere: isSet('BUILDKITE'),
     nodeIndex: [variable('BUILDKITE_PARALLEL_JOB')],
     nodeTotal: [variable('BUILDKITE_PARALLEL_JOB_COUNT')],
     buildId: [variable('BUILDKITE_BUILD_ID')],
     branch: [variable('BUILDKITE_BRANCH')],
-    commitHash: [variable('BUILDKITE_COMMIT')],
+    commitHash: [hash('BUILDKITE_COMMIT')],
   },
   {
     // `strategy: parallel: N`, counted from 1. A job that is run again keeps the build (and counts SYSTEM_JOBATTEMPT).
@@ -57,7 +62,7 @@ export const systems: readonly CiSystem[] = [
     nodeTotal: [variable('SYSTEM_TOTALJOBSINPHASE')],
     buildId: [variable('BUILD_BUILDID')],
     branch: [reference('SYSTEM_PULLREQUEST_SOURCEBRANCH'), reference('BUILD_SOURCEBRANCH')],
-    commitHash: [variable('SYSTEM_PULLREQUEST_SOURCECOMMITID'), variable('BUILD_SOURCEVERSION')],
+    commitHash: [variable('BUILD_SOURCEVERSION')],
   },
   {
     // `parallel:` steps, from 0. A step that is run again keeps the pipeline (and counts BITBUCKET_STEP_RUN_NUMBER).
@@ -70,14 +75,15 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('BITBUCKET_COMMIT')],
   },
   {
-    // `parallelism: N`, counted from 1. A rebuild is a workflow of its own.
+    // `parallelism: N`, counted from 1. A pipeline that is run again keeps the workflow; a workflow that is run again is another one.
+    // SEMAPHORE_GIT_BRANCH of a pull request is its base.
     name: 'Semaphore 2',
     isHere: environment => Boolean(environment['SEMAPHORE'] && environment['SEMAPHORE_WORKFLOW_ID']),
     nodeIndex: [fromOne('SEMAPHORE_JOB_INDEX')],
     nodeTotal: [variable('SEMAPHORE_JOB_COUNT')],
     buildId: [variable('SEMAPHORE_WORKFLOW_ID')],
     branch: [variable('SEMAPHORE_GIT_PR_BRANCH'), variable('SEMAPHORE_GIT_WORKING_BRANCH'), variable('SEMAPHORE_GIT_BRANCH')],
-    commitHash: [variable('SEMAPHORE_GIT_PR_SHA'), variable('SEMAPHORE_GIT_SHA')],
+    commitHash: [variable('SEMAPHORE_GIT_SHA')],
   },
   {
     // A matrix, numbered by its user. A job that is run again keeps the build. TRAVIS_BRANCH of a pull request is its base.
@@ -86,7 +92,7 @@ export const systems: readonly CiSystem[] = [
     ...ownNumbers,
     buildId: [variable('TRAVIS_BUILD_ID')],
     branch: [variable('TRAVIS_PULL_REQUEST_BRANCH'), variable('TRAVIS_BRANCH')],
-    commitHash: [variable('TRAVIS_PULL_REQUEST_SHA'), variable('TRAVIS_COMMIT')],
+    commitHash: [variable('TRAVIS_COMMIT')],
   },
   {
     // A matrix, numbered by its user. A rebuild keeps the build. APPVEYOR_REPO_BRANCH of a pull request is its base.
@@ -95,7 +101,7 @@ export const systems: readonly CiSystem[] = [
     ...ownNumbers,
     buildId: [variable('APPVEYOR_BUILD_ID')],
     branch: [variable('APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH'), variable('APPVEYOR_REPO_BRANCH')],
-    commitHash: [variable('APPVEYOR_PULL_REQUEST_HEAD_COMMIT'), variable('APPVEYOR_REPO_COMMIT')],
+    commitHash: [variable('APPVEYOR_REPO_COMMIT')],
   },
   {
     // Steps of `matrix:`, numbered by their user. DRONE_BRANCH of a pull request is its base. A restart is a build of its own.
@@ -116,7 +122,7 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('CI_COMMIT_SHA')],
   },
   {
-    // A matrix, numbered by its user. A restart keeps the build.
+    // A matrix, numbered by its user.
     name: 'Codefresh',
     isHere: isSet('CF_BUILD_ID'),
     ...ownNumbers,
@@ -125,10 +131,22 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('CF_REVISION')],
   },
   {
-    // Tasks of a matrix, from 0. A task that is run again keeps the build. CIRRUS_BRANCH of a pull request is pull/12.
+    // `parallel: N` of a workflow of a pipeline, from 0.
+    name: 'Bitrise',
+    isHere: isSet('BITRISE_IO'),
+    nodeIndex: [variable('BITRISE_IO_PARALLEL_INDEX')],
+    nodeTotal: [variable('BITRISE_IO_PARALLEL_TOTAL')],
+    buildId: [variable('BITRISEIO_PIPELINE_ID')],
+    branch: [variable('BITRISE_GIT_BRANCH')],
+    commitHash: [hash('BITRISE_GIT_COMMIT')],
+  },
+  {
+    // Its CI_NODE_INDEX and CI_NODE_TOTAL count all tasks of the build, also those that run no tests: a matrix is numbered by its user.
+    // A task that is run again keeps the build. CIRRUS_BRANCH of a pull request is pull/12.
     name: 'Cirrus CI',
     isHere: isSet('CIRRUS_CI'),
-    ...ownNumbers,
+    nodeIndex: [],
+    nodeTotal: [],
     buildId: [variable('CIRRUS_BUILD_ID')],
     branch: [variable('CIRRUS_BRANCH')],
     commitHash: [variable('CIRRUS_CHANGE_IN_REPO')],
