@@ -93,6 +93,16 @@ describe('a queue for clients that tell what they ran', () => {
     expect((await new Process(server, 1, { test_queue_id: 'unknown' }).pull()).json).toEqual({ paths: [], batch_id: null });
   });
 
+  it('is made or found by who takes nothing from it', async () => {
+    const server = await shared.project();
+    const before = new Process(server, 0, { skip_pull: true });
+    expect((await before.connect()).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+    const url = expect.stringMatching(/^http.*\/v1\/builds\?branch=main&commit_hash=c0ffee1&node_total=2$/) as unknown;
+    for (const reply of [await before.initialise(all), await before.connect()]) expect(reply.json).toEqual({ paths: [], batch_id: null, url });
+    const node = new Process(server, 0);
+    expect(sorted([...(await node.start([])), ...(await node.drain())])).toEqual(all);
+  });
+
   it('is the one of older clients, where a build has both', async () => {
     const server = await shared.project();
     const [first, second] = [pathsOf(await initialise(server, all)), await new Process(server, 1).start(all)];
@@ -140,6 +150,24 @@ describe('a node that is run again', () => {
     rest.push(await again.next(['./something else']));
     expect(await new Process(server, 0).start(all)).toEqual([failed, ...rest[0]!, ...rest[1]!]);
     expect(had).toEqual([failed, ...batches[2]!]);
+  });
+
+  it('gets of a file only the test cases that failed, where it named them', async () => {
+    const server = await startServer();
+    const node = new Process(server, 0);
+    const files = await node.start(all);
+    const [failed = '', ...rest] = files.map(path => `${path}[1:2]`);
+    const unheard = await node.next([failed, ...rest]);
+    expect(await new Process(server, 0).start(all)).toEqual([failed, ...rest, ...unheard]);
+    await server.close();
+
+    const restarted = await startServer({ dataDir: server.dataDir });
+    const again = new Process(restarted, 0);
+    expect(await again.start(all)).toEqual([failed, ...rest, ...unheard]);
+    await again.next([failed, files[1]!]);
+    await again.drain();
+    // One failed as a whole now.
+    expect(await new Process(restarted, 0).start(all)).toEqual([failed, files[1]]);
   });
 
   it('gets again what it recorded without a time: of a file that cannot be loaded no test fails', async () => {
