@@ -29,3 +29,15 @@ export function failedOf({ files }: Pick<Batch, 'files'>, paths: readonly string
   // Of so many that failed the files may as well be run.
   return count === 0 || count > limits.failedCasesPerBatch ? { failed } : { failed, failed_cases };
 }
+
+/** The files of a queue that failed and were not run without a failure since, with the test cases that did; null: the file itself. */
+export function failedIn(batches: Iterable<Batch>): Map<number, string[] | null> {
+  const failed = new Map<number, string[] | null>();
+  for (const batch of batches) {
+    if (!batch.failed) continue;
+    const cases = new Map(batch.failed_cases);
+    for (const file of batch.files) failed.delete(file);
+    for (const file of batch.failed) failed.set(file, cases.get(file) ?? null);
+  }
+  return failed;
+}

@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Batch, Pull } from '../engine/batch.js';
 import type { Answer, Request } from '../http/request.js';
 import { buildIdKey } from '../store/builds.js';
-import { listOfFiles } from '../store/file-blocks.js';
-import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { QueuePlan } from '../store/queues.js';
 import type { BuildKey } from '../wire/build-key.js';
-import type { PlannedTestFile } from '../wire/test-file.js';
 import type { ConnectFailed } from '../wire/queue.js';
 import { baseUrl } from './answer.js';
 import type { Context } from './context.js';
@@ -62,11 +59,6 @@ export function bringing({ queues, log }: Context, key: string, { seq }: Batch, 
     written(false);
     throw error;
   }
-}
-
-/** Files of a queue, as they are told. */
-export function filesOf(store: Store, { id }: OpenQueue, files: readonly number[]): PlannedTestFile[] {
-  return JSON.parse(listOfFiles(store, id, files, '', '').toString()) as PlannedTestFile[];
 }
 
 /** Where the build that the queue belongs to is seen. */

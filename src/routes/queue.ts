@@ -4,13 +4,13 @@ import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { PreparedQueue } from '../jobs/prepare.js';
 import { buildIdKey, lastSubsetId } from '../store/builds.js';
-import { listOfFiles } from '../store/file-blocks.js';
+import { listOfFiles, pathsOf } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import { initializes, type QueueAnswer } from '../wire/queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, buildsUrl, connectFailed, filesOf, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
+import { bringing, buildsUrl, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
@@ -49,7 +49,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
   }
   const { open, batch } = handed;
   const { name } = open.record;
-  if (request.wantsText) return batch ? bringing(context, key, batch, () => lines(filesOf(store, open, batch.files).map(({ path }) => path))) : lines([]);
+  if (request.wantsText) return batch ? bringing(context, key, batch, () => lines(pathsOf(store, open.id, batch.files))) : lines([]);
   if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
   return batch ? bringing(context, key, batch, () => ({ status: 200, body: batchBody(store, open, batch) })) : endOfQueue(name);
 }

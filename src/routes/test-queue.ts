@@ -4,6 +4,7 @@ import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { pathsWithoutTime } from '../store/builds.js';
 import { digest } from '../store/digest.js';
+import { filesOf, pathsOf } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
 import { initializes } from '../wire/queue.js';
@@ -11,7 +12,7 @@ import type { PlannedTestFile } from '../wire/test-file.js';
 import type { TestQueueAnswer } from '../wire/test-queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, buildsUrl, connectFailed, filesOf, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
+import { bringing, buildsUrl, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 const END: TestQueueAnswer = { paths: [], batch_id: null };
@@ -29,7 +30,7 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const takesNothing = message.skip_pull === true && can_initialize_queue;
   const pull = (open: OpenQueue): Verdict<Handed> => {
     if (takesNothing) return { value: { open, batch: null }, changes: [] };
-    const failed = (batch: Batch) => (failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open, batch.files), failed_paths));
+    const failed = (batch: Batch) => (failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths));
     const ran = batch_id === undefined ? null : open.queue.acknowledge(node_index, batch_id, failed);
     const asked = {
       node_index,
@@ -67,7 +68,7 @@ export async function testQueueForNode(context: Context, request: Request): Prom
 
 /** What a batch hands out: its files, but of those that are to be run in part the test cases. */
 function toRun(store: Store, open: OpenQueue, batch: Batch): PlannedTestFile[] {
-  const files = filesOf(store, open, batch.files);
+  const files = filesOf(store, open.id, batch.files);
   if (!batch.cases) return files;
   const cases = new Map(batch.cases);
   return files.flatMap((file, i) => cases.get(batch.files[i]!)?.map(path => ({ path, time_execution: null })) ?? [file]);
@@ -75,10 +76,6 @@ function toRun(store: Store, open: OpenQueue, batch: Batch): PlannedTestFile[] {
 
 function unmeasuredOf(store: Store, open: OpenQueue, files: readonly number[], paths: ReadonlySet<string>): readonly number[] {
   if (paths.size === 0) return [];
-  const listed = pathsOf(store, open, files);
+  const listed = pathsOf(store, open.id, files);
   return files.filter((_, i) => paths.has(listed[i]!));
-}
-
-function pathsOf(store: Store, open: OpenQueue, files: readonly number[]): string[] {
-  return filesOf(store, open, files).map(({ path }) => path);
 }

@@ -203,6 +203,34 @@ describe('a node that is run again', () => {
   });
 });
 
+describe('what failed the last time on a branch', () => {
+  const failedOn = async (client: Client, branch: string) => (await client.get(`/v2/test_paths?branch=${encodeURIComponent(branch)}`)).json;
+
+  it('is told until it was run again without a failure', async () => {
+    const server = await shared.project();
+    const branch = 'a branch';
+    expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
+    const node = new Process(server, 0, { branch });
+    const [first = '', second = '', ...more] = await node.start(all);
+    await node.next([`${first}[1:2]`, second]);
+    await node.drain();
+    // Of the newest build with a recorded run.
+    expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
+    await server.post('/v1/build_subsets', { ...triple, branch, node_index: 0, test_files: more.map(path => ({ path, time_execution: 1 })) });
+    expect(await failedOn(server, branch)).toEqual({ failed_paths: [`${first}[1:2]`, second] });
+    expect(await failedOn(server, 'main')).toEqual({ failed_paths: [] });
+
+    const again = new Process(server, 0, { branch });
+    await again.start(all);
+    await again.next([second]);
+    expect(await failedOn(server, branch)).toEqual({ failed_paths: [second] });
+  });
+
+  it('is asked for by branch', async () => {
+    expect(await shared.get('/v2/test_paths')).toMatchObject({ status: 422, json: { errors: [{ branch: ['parameter is required'] }] } });
+  });
+});
+
 describe('what is wrong with it', () => {
   it('is told by parameter', async () => {
     const reply = await shared.post('/v2/queues/queue', { ...triple, node_index: 5, can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: -1, failed_paths: 'a' });
