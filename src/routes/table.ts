@@ -44,6 +44,7 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     if (id !== '') methods = routes.get((request.endpoint = '/v1/builds/:id'));
   }
   if (!methods) {
+    if (/^\/v\d\/v\d\//.test(path)) throw faults.versionTwice(path);
     if (path.startsWith('/v2/')) throw faults.versionUnknown(path);
     throw faults.pathUnknown(request.method, path);
   }
