@@ -5,7 +5,7 @@ import { must } from './promises.js';
 
 export interface Build {
   key: { commit_hash: string; branch: string; node_total: number };
-  mode: 'split' | 'queue' | 'queue without uuids';
+  mode: 'split' | 'queue' | 'queue without uuids' | 'test queue';
   files: readonly TestFile[];
 }
 
@@ -16,7 +16,9 @@ export interface TestFile {
 interface Request {
   commit_hash: string;
   node_index: number;
+  /** With either of these the same request again is answered the same. */
   batch_uuid?: string;
+  node_uuid?: string;
   [more: string]: unknown;
 }
 
@@ -25,6 +27,7 @@ export type Post = (path: string, body: Request) => Promise<any>;
 
 export const QUEUE = '/v1/queues/queue';
 export const SPLIT = '/v1/build_distributions/subset';
+const TEST_QUEUE = '/v2/queues/queue';
 const SUBSETS = '/v1/build_subsets';
 
 const NODES = 3;
@@ -37,13 +40,14 @@ export const sorted = (files: readonly TestFile[]) => files.map(({ path }) => pa
 export function drawBuild(random: () => number, commit_hash: string): Build {
   const files = suite(commit_hash, random() < 0.1 ? LARGE_SUITE : 10 + Math.floor(90 * random()));
   const kind = random();
-  const mode = kind < 0.3 ? 'split' : kind < 0.8 ? 'queue' : 'queue without uuids';
+  const mode = kind < 0.25 ? 'split' : kind < 0.55 ? 'queue' : kind < 0.85 ? 'test queue' : 'queue without uuids';
   return { key: { commit_hash, branch: 'main', node_total: NODES }, mode, files };
 }
 
 /** Plays a build from the first request of its nodes to their records: each file is handed out, with uuids once, and splits stay as they are. */
 export function play(post: Post, build: Build): Promise<void> {
-  return build.mode === 'split' ? playSplit(post, build) : playQueue(post, build);
+  if (build.mode === 'split') return playSplit(post, build);
+  return build.mode === 'test queue' ? playTestQueue(post, build) : playQueue(post, build);
 }
 
 /** That a build which was played is recorded, whole. */
@@ -67,6 +71,45 @@ async function playQueue(post: Post, { key, mode, files }: Build): Promise<void>
   const all = handed.flat();
   must(new Set(all.map(({ path }) => path)).size === files.length, `of the queue ${key.commit_hash} a file was never handed out`);
   if (mode === 'queue') must(sorted(all) === sorted(files), `of the queue ${key.commit_hash} a file was handed out twice`);
+}
+
+/** Each node is gone with its second batch, when a file of the first failed, and is run again; at last all of them are, though green. */
+async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
+  const build = { ...key, test_queue_id: '1' };
+  const paths = files.map(({ path }) => path);
+  const handed = await eachNode(build, async node => {
+    const gone = processOf(post, node, 1);
+    const first = await gone.begin(paths);
+    const failed = first.slice(0, 1);
+    const lost = first.length > 0 ? await gone.next(failed) : [];
+    const again = processOf(post, node, 2);
+    let batch = await again.begin(paths);
+    const due = [...failed, ...lost];
+    must(due.length === 0 || batch.join() === due.join(), `node ${node.node_index} of the queue ${key.commit_hash} did not get what it had not done`);
+    const ran = [...first, ...(due.length === 0 ? batch : lost)];
+    while (batch.length > 0) ran.push(...(batch = await again.next()));
+    await record(post, node, ran.map(path => ({ path })));
+    return ran;
+  });
+  must(handed.flat().sort().join() === sorted(files), `of the queue ${key.commit_hash} not every file was handed out once`);
+  const rest = await eachNode(build, node => processOf(post, node, 3).begin(paths));
+  must(rest.flat().length === 0, `a green node of the queue ${key.commit_hash} got something when it was run again`);
+}
+
+/** A process of a node, of a client that tells what it ran. Its name does not change when the build is played again. */
+function processOf(post: Post, node: Node, number: number) {
+  const node_uuid = `process ${number} of node ${node.node_index} of ${node.commit_hash}`;
+  let batch_index = 0;
+  let batch_id: number | null = null;
+  const ask = async (phase: object): Promise<string[]> => {
+    const reply = (await post(TEST_QUEUE, { ...node, node_uuid, batch_index: batch_index++, ...phase })) as { paths: string[]; batch_id: number | null };
+    batch_id = reply.batch_id;
+    return reply.paths;
+  };
+  return {
+    begin: (paths: readonly string[]) => ask({ can_initialize_queue: true, attempt_connect_to_queue: false, paths }),
+    next: (failed_paths: readonly string[] = []) => ask({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_id, failed_paths }),
+  };
 }
 
 async function playSplit(post: Post, { key, files }: Build): Promise<void> {

@@ -46,7 +46,7 @@ function sane(random: Random): { path: string; body: Record<string, unknown> | n
   const build = { commit_hash: pick(random, ['a', 'b']), branch: pick(random, BRANCHES), node_total, node_index: Math.floor(node_total * random()) };
   const listed = FILES.filter(() => random() < 0.5).map(path => ({ path }));
   const uuid = random() < 0.5 ? { batch_uuid: pick(random, ['u1', 'u2', randomUUID()]) } : {};
-  switch (Math.floor(7 * random())) {
+  switch (Math.floor(9 * random())) {
     case 0:
       return { path: '/v1/build_subsets', body: { ...build, test_files: listed.map(file => ({ ...file, time_execution: 10 * random() })) } };
     case 1:
@@ -70,11 +70,29 @@ function sane(random: Random): { path: string; body: Record<string, unknown> | n
         },
       };
     case 4:
-      return { path: `/v1/builds/completeness?${new URLSearchParams({ ...build, node_total: String(node_total), node_index: '0' }).toString()}`, body: null };
     case 5:
+      return {
+        path: '/v2/queues/queue',
+        body: {
+          ...build,
+          test_queue_id: pick(random, ['1', '2', '3']),
+          node_uuid: pick(random, ['n1', 'n2', randomUUID()]),
+          batch_index: Math.floor(4 * random()),
+          batch_id: pick(random, [null, 0, 1, 2, 3]),
+          failed_paths: FILES.filter(() => random() < 0.2).map(path => (random() < 0.5 ? path : `${path}:7`)),
+          can_initialize_queue: random() < 0.6,
+          attempt_connect_to_queue: random() < 0.3,
+          skip_pull: random() < 0.1,
+          wants_times: random() < 0.3,
+          paths: listed.map(({ path }) => path),
+        },
+      };
+    case 6:
+      return { path: `/v1/builds/completeness?${new URLSearchParams({ ...build, node_total: String(node_total), node_index: '0' }).toString()}`, body: null };
+    case 7:
       return { path: `/v1/builds?page=${Math.floor(3 * random())}&branch=${encodeURIComponent(build.branch)}`, body: null };
     default:
-      return { path: pick(random, [`/v1/builds/${randomUUID()}`, '/v1/build_distributions/last?commit_hash=a&branch=main&node_total=2&node_index=0']), body: null };
+      return { path: pick(random, [`/v1/builds/${randomUUID()}`, '/v2/test_paths?branch=main', '/v1/build_distributions/last?commit_hash=a&branch=main&node_total=2&node_index=0']), body: null };
   }
 }
 
@@ -182,8 +200,9 @@ function isWhole(text: string, method: string): boolean {
 }
 
 /** A build as it should be, among all that. */
-async function playSane(url: string, commit_hash: string): Promise<void> {
-  const build: Build = { key: { commit_hash, branch: 'sane', node_total: 2 }, mode: 'queue', files: suite('sane', 40) };
+async function playSane(url: string, number: number): Promise<void> {
+  const mode = number % 2 === 0 ? 'queue' : 'test queue';
+  const build: Build = { key: { commit_hash: `sane-${number}`, branch: 'sane', node_total: 2 }, mode, files: suite('sane', 40) };
   await play((path, body) => answerOf(url, path, body), build);
   await expectComplete(path => answerOf(url, path), build);
 }
@@ -204,7 +223,7 @@ async function fuzz({ requests, seed, connections }: Options): Promise<void> {
   });
   let builds = 0;
   const playing = (async () => {
-    do await playSane(server.url, `sane-${builds++}`);
+    do await playSane(server.url, builds++);
     while (sent < requests);
   })();
   await Promise.all([...senders, playing]);

@@ -29,7 +29,10 @@ export const faults = {
   adminPathUnknown: (path: string) => new Fault(404, [`the admin port has no ${path}: it has /metrics, /healthz and /readyz`]),
   // Not 404: newer clients take a 404 for an outage and run every test without saying so.
   versionUnknown: (path: string) =>
-    new Fault(422, [`this server has no ${path}: of version 2 of the API it has /v2/queues/queue, and the rest is version 1; use a client that needs no more`]),
+    new Fault(422, [`this server has no ${path}: of version 2 of the API it has /v2/queues/queue and /v2/test_paths, and the rest is version 1; use a client that needs no more`]),
+  // Clients answer a 404 by silently running without a split.
+  versionTwice: (path: string) =>
+    new Fault(422, [`this server has no ${path}: the address that the client was given ends with a version; leave that out, as the client adds it`]),
   buildNotFound: () => new Fault(404, ['Could not find Build']),
   methodNotAllowed: (method: string, path: string, allow: string) =>
     new Fault(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),

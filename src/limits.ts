@@ -83,6 +83,9 @@ export const limits = {
   /** A split or queue in use is noted as such no more often; a small part of the least retention, a day. */
   renewMilliseconds: 3_600_000,
 
+  /** Test cases of a batch that failed; of more the files are run again. */
+  failedCasesPerBatch: 200,
+
   /** How long an incomplete build may be waited for, how often it is looked at meanwhile, and entries of each list. */
   completenessWaitSeconds: 900,
   completenessMilliseconds: 500,

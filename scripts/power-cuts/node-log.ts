@@ -52,7 +52,7 @@ export class NodeLog {
       must(entry.path === path, `node ${node} went on with ${path} instead of ${entry.path}`);
       if (!entry.answer || entry.answer.at > at) return send(path, entry.body, 1);
       const { reply } = entry.answer;
-      if ((path === SPLIT || entry.body.batch_uuid !== undefined) && isAskedAgain()) {
+      if ((path === SPLIT || (entry.body.batch_uuid ?? entry.body.node_uuid) !== undefined) && isAskedAgain()) {
         const again = await send(path, entry.body, 1);
         must(JSON.stringify(again) === JSON.stringify(reply), `${path} answered node ${node} otherwise than before`);
       }

@@ -13,12 +13,16 @@ export interface Batch {
   starts: boolean;
   /** Files that the node had before, handed to it again: of a fixed split, or those that it did not tell to have run. */
   again: boolean;
+  /** Of its files that are handed out in part, because only some of their test cases failed: these, as they are told. */
+  cases?: CasesOfFiles;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
   /** Its client tells what it ran. */
   acknowledges?: true;
   /** Which of its files failed, when its node told that it ran it; missing: it did not tell, or its client cannot. */
   failed?: number[];
+  /** Of those, the ones of which it named the test cases that failed. */
+  failed_cases?: CasesOfFiles;
   /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
   delivered: boolean;
   /**
@@ -27,6 +31,9 @@ export interface Batch {
    */
   lease?: 'lost' | 'late' | 'restarted' | 'ended';
 }
+
+/** Paths of test cases, by the file that they are in. */
+export type CasesOfFiles = [file: number, paths: string[]][];
 
 export interface Pull {
   node_index: number;

@@ -1,4 +1,4 @@
-import { type Batch, isGivenUp, type Pull } from './batch.js';
+import { type Batch, type CasesOfFiles, isGivenUp, type Pull } from './batch.js';
 
 const EMPTY_MILLISECONDS = 60_000;
 
@@ -70,10 +70,10 @@ export class Node {
     return isRetry && !this.#emptyHanded.has(run) ? last : null;
   }
 
-  /** The files that a run which starts gets again of what the node had. */
-  handedAgain({ starts, acknowledges, wantsLastSplit, run, unmeasured }: Pull): number[] {
-    if (wantsLastSplit) return [...new Set(this.batches.flatMap(batch => batch.files))];
-    return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : [];
+  /** What a run which starts gets again of what the node had. */
+  handedAgain({ starts, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
+    if (wantsLastSplit) return { files: [...new Set(this.batches.flatMap(batch => batch.files))] };
+    return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : { files: [] };
   }
 
   answer(batch: Batch, hasLeft: () => boolean): void {
@@ -89,22 +89,25 @@ export class Node {
     return answers.length - 1;
   }
 
-  /** What it did not tell to have run, or ran with a failure the last time. */
-  #unfinished(unmeasured: Pull['unmeasured'] = () => []): number[] {
-    const files = new Set<number>();
+  /** What it did not tell to have run, or ran with a failure the last time: of a file the test cases that failed, where it named them. */
+  #unfinished(unmeasured: Pull['unmeasured'] = () => []): Pick<Batch, 'files' | 'cases'> {
+    /** Undefined: all of it. */
+    const files = new Map<number, string[] | undefined>();
     const done = new Set<number>();
     for (const batch of this.batches) {
       const failed = new Set(batch.failed);
+      const cases = new Map(batch.failed ? batch.failed_cases : batch.cases);
       for (const file of batch.files) {
         files.delete(file);
         done.delete(file);
         // What it gave up is for others to have.
         if (isGivenUp(batch)) continue;
-        if (!batch.failed || failed.has(file)) files.add(file);
+        if (!batch.failed || failed.has(file)) files.set(file, cases.get(file));
         else done.add(file);
       }
     }
-    if (done.size > 0) for (const file of unmeasured([...done])) files.add(file);
-    return [...files];
+    if (done.size > 0) for (const file of unmeasured([...done])) files.set(file, undefined);
+    const cases = [...files].filter((entry): entry is CasesOfFiles[number] => entry[1] !== undefined);
+    return { files: [...files.keys()], ...(cases.length > 0 && { cases }) };
   }
 }

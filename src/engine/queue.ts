@@ -1,6 +1,7 @@
 import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
 import { Untaken } from '../plan/queue/untaken.js';
 import { type Batch, isGivenUp, type Pull, takenBy } from './batch.js';
+import type { Failed } from './failed.js';
 import { type Lease, Leases } from './leases.js';
 import { Node } from './node.js';
 import { Pace } from './pace.js';
@@ -78,15 +79,15 @@ export class Queue {
     if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
     const all = node.handedAgain(request);
-    const again = all.length > 0;
+    const again = all.files.length > 0;
     const last = node.batches.at(-1);
-    if (again && last?.again && last.build_subset_id === request.recordedSubset && (last.run === request.run || isUntouched(last, request, all))) {
+    if (again && last?.again && last.build_subset_id === request.recordedSubset && (last.run === request.run || isUntouched(last, request, all.files))) {
       // Nothing came in between: the same batch serves, under whatever uuid.
       return { batch: this.#answer(node, last, request), isNew: false };
     }
     this.#pace.asks(request.node_index, request.starts, now);
     // A copy has no room for more.
-    const files = again ? all : this.#takeFor(request.node_index, now).slice();
+    const files = again ? all.files : this.#takeFor(request.node_index, now).slice();
     const batch: Batch = {
       v: 1,
       seq: this.#nextSeq,
@@ -102,6 +103,7 @@ export class Queue {
       ...(request.acknowledges && { acknowledges: true }),
       delivered: false,
     };
+    if (all.cases) batch.cases = all.cases;
     if (files.length === 0) {
       node.getsNothing(request);
       // What it had before it may never record: that it came again, for nothing, is to be known.
@@ -153,12 +155,10 @@ export class Queue {
     return changed;
   }
 
-  /** A node ran a batch, and these files of it failed. Returns the batch when it is to be journaled again. */
-  acknowledge(node: number, seq: number, failed: (batch: Batch) => number[]): Batch | null {
+  /** A node ran a batch, and this of it failed. Returns the batch when it is to be journaled again. */
+  acknowledge(node: number, seq: number, failed: (batch: Batch) => Failed): Batch | null {
     const batch = this.#bySeq.get(seq);
-    if (batch?.node_index !== node || batch.failed) return null;
-    batch.failed = failed(batch);
-    return batch;
+    return batch?.node_index !== node || batch.failed ? null : Object.assign(batch, failed(batch));
   }
 
   /** A node begins anew, and takes nothing yet: what it had is not done. */

@@ -3,7 +3,7 @@ import { type Batch, isHandedOn } from '../engine/batch.js';
 import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/builds.js';
-import { listOfFiles, weightsOfQueue } from '../store/file-blocks.js';
+import { pathsOf, weightsOfQueue } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import { batchesOf } from '../store/open-queue.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
@@ -83,8 +83,8 @@ function queueOf(store: Store, id: string | null): Plan | null {
   const seqs = new Set(others.map(({ seq }) => seq));
   const own = batchesOf(store, id).filter(({ seq }) => !seqs.has(seq));
   const all = Array.from(weightsOfQueue(store, id), (_, file) => file);
-  const listed = JSON.parse(listOfFiles(store, id, all, '', '').toString()) as PlannedTestFile[];
-  const hands = listed.map((): Hand[] => []);
+  const paths = pathsOf(store, id, all);
+  const hands = paths.map((): Hand[] => []);
   for (const batch of own) {
     const failed = new Set(batch.failed);
     for (const file of batch.files) hands[file]!.push({ node_index: batch.node_index, at: batch.handed_at, ran: batch.failed !== undefined && !failed.has(file) });
@@ -96,11 +96,11 @@ function queueOf(store: Store, id: string | null): Plan | null {
     isUnnamed: false,
     acknowledging: new Set(own.filter(({ acknowledges }) => acknowledges).map(({ node_index }) => node_index)),
     since: record.copied_at ?? (record.repeats ? (own[0]?.handed_at ?? Infinity) : record.created_at),
-    handed: new Map(listed.map(({ path }, file) => [path, hands[file]!])),
+    handed: new Map(paths.map((path, file) => [path, hands[file]!])),
     returns: returnsIn(own),
     handedOn: own
       .filter(isHandedOn)
-      .flatMap(({ node_index, files }) => files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: listed[file]!.path, node_index }))),
+      .flatMap(({ node_index, files }) => files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: paths[file]!, node_index }))),
   };
 }
 

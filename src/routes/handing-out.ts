@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Batch, Pull } from '../engine/batch.js';
-import type { Answer } from '../http/request.js';
+import type { Answer, Request } from '../http/request.js';
 import { buildIdKey } from '../store/builds.js';
-import { listOfFiles } from '../store/file-blocks.js';
-import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { QueuePlan } from '../store/queues.js';
 import type { BuildKey } from '../wire/build-key.js';
-import type { PlannedTestFile } from '../wire/test-file.js';
 import type { ConnectFailed } from '../wire/queue.js';
+import { baseUrl } from './answer.js';
 import type { Context } from './context.js';
 
 /** What a request took from its queue. */
@@ -63,9 +61,10 @@ export function bringing({ queues, log }: Context, key: string, { seq }: Batch, 
   }
 }
 
-/** The files of a batch, as they are told. */
-export function filesOf(store: Store, { id }: OpenQueue, { files }: { files: readonly number[] }): PlannedTestFile[] {
-  return JSON.parse(listOfFiles(store, id, files, '', '').toString()) as PlannedTestFile[];
+/** Where the build that the queue belongs to is seen. */
+export function buildsUrl(context: Context, request: Request, { branch, commit_hash, node_total }: BuildKey): string {
+  const query = new URLSearchParams({ branch, commit_hash, node_total: String(node_total) });
+  return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
 }
 
 /** Makes a queue, unless another node did. */

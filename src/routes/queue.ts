@@ -4,14 +4,13 @@ import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { PreparedQueue } from '../jobs/prepare.js';
 import { buildIdKey, lastSubsetId } from '../store/builds.js';
-import { listOfFiles } from '../store/file-blocks.js';
+import { listOfFiles, pathsOf } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
-import type { BuildKey } from '../wire/build-key.js';
 import { initializes, type QueueAnswer } from '../wire/queue.js';
-import { baseUrl, json, projectOfHeader } from './answer.js';
+import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, connectFailed, filesOf, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
+import { bringing, buildsUrl, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
@@ -50,7 +49,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
   }
   const { open, batch } = handed;
   const { name } = open.record;
-  if (request.wantsText) return batch ? bringing(context, key, batch, () => lines(filesOf(store, open, batch).map(({ path }) => path))) : lines([]);
+  if (request.wantsText) return batch ? bringing(context, key, batch, () => lines(pathsOf(store, open.id, batch.files))) : lines([]);
   if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
   return batch ? bringing(context, key, batch, () => ({ status: 200, body: batchBody(store, open, batch) })) : endOfQueue(name);
 }
@@ -73,12 +72,6 @@ function batchBody(store: Store, { id, record }: OpenQueue, { build_subset_id, f
   // Based on a recorded subset, a batch is no queue's.
   const head = JSON.stringify({ queue_name: build_subset_id === null ? record.name : null, build_subset_id });
   return listOfFiles(store, id, files, `${head.slice(0, -1)},"test_files":`, '}');
-}
-
-/** Where the build that the queue belongs to is seen. */
-function buildsUrl(context: Context, request: Request, { branch, commit_hash, node_total }: BuildKey): string {
-  const query = new URLSearchParams({ branch, commit_hash, node_total: String(node_total) });
-  return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
 }
 
 function endOfQueue(queue_name: string, url: string | null = null): Answer {

@@ -10,6 +10,7 @@ import { lastDistribution } from './last-distribution.js';
 import { describeApi } from './openapi.js';
 import { queueForNode } from './queue.js';
 import { splitForNode } from './split.js';
+import { failedOnBranch } from './test-paths.js';
 import { testQueueForNode } from './test-queue.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
@@ -21,6 +22,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/build_distributions/last': { GET: lastDistribution },
   '/v1/queues/queue': { POST: queueForNode },
   '/v2/queues/queue': { POST: testQueueForNode },
+  '/v2/test_paths': { GET: failedOnBranch },
   '/v1/builds': { GET: pageOfBuilds },
   '/v1/builds/completeness': { GET: completenessOfBuild },
   '/v1/builds/:id': { GET: buildById },
@@ -42,6 +44,7 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     if (id !== '') methods = routes.get((request.endpoint = '/v1/builds/:id'));
   }
   if (!methods) {
+    if (/^\/v\d\/v\d\//.test(path)) throw faults.versionTwice(path);
     if (path.startsWith('/v2/')) throw faults.versionUnknown(path);
     throw faults.pathUnknown(request.method, path);
   }

@@ -1,15 +1,18 @@
 import type { Batch } from '../engine/batch.js';
+import { failedOf } from '../engine/failed.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { pathsWithoutTime } from '../store/builds.js';
 import { digest } from '../store/digest.js';
+import { filesOf, pathsOf } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
 import { initializes } from '../wire/queue.js';
+import type { PlannedTestFile } from '../wire/test-file.js';
 import type { TestQueueAnswer } from '../wire/test-queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, connectFailed, filesOf, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
+import { bringing, buildsUrl, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 const END: TestQueueAnswer = { paths: [], batch_id: null };
@@ -23,8 +26,12 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const { wantsText } = request;
   const run = digest(node_uuid);
   const at = now();
+  // A pull that skips itself would be taken for the end of the queue.
+  const takesNothing = message.skip_pull === true && can_initialize_queue;
   const pull = (open: OpenQueue): Verdict<Handed> => {
-    const ran = batch_id === undefined ? null : open.queue.acknowledge(node_index, batch_id, batch => failedOf(store, open, batch, failed_paths));
+    if (takesNothing) return { value: { open, batch: null }, changes: [] };
+    const failed = (batch: Batch) => (failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths));
+    const ran = batch_id === undefined ? null : open.queue.acknowledge(node_index, batch_id, failed);
     const asked = {
       node_index,
       run,
@@ -48,9 +55,9 @@ export async function testQueueForNode(context: Context, request: Request): Prom
     return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
   }
   const { open, batch } = handed;
-  if (!batch) return wantsText ? lines([]) : json(200, END);
+  if (!batch) return wantsText ? lines([]) : json(200, takesNothing ? { ...END, url: buildsUrl(context, request, message) } : END);
   return bringing(context, key, batch, () => {
-    const files = filesOf(store, open, batch);
+    const files = toRun(store, open, batch);
     const paths = files.map(({ path }) => path);
     const { seq: batch_id } = batch;
     if (wantsText) return lines(paths, { 'X-Ballast-Batch-Id': String(batch_id) });
@@ -59,17 +66,16 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   });
 }
 
-/** The files of a batch that failed; all of them when something did that is not in it. */
-function failedOf(store: Store, open: OpenQueue, batch: Batch, failed: readonly string[]): number[] {
-  if (failed.length === 0) return [];
-  const paths = filesOf(store, open, batch).map(({ path }) => path);
-  const all = new Set(failed);
-  const own = batch.files.filter((_, i) => all.has(paths[i]!));
-  return own.length < all.size ? batch.files : own;
+/** What a batch hands out: its files, but of those that are to be run in part the test cases. */
+function toRun(store: Store, open: OpenQueue, batch: Batch): PlannedTestFile[] {
+  const files = filesOf(store, open.id, batch.files);
+  if (!batch.cases) return files;
+  const cases = new Map(batch.cases);
+  return files.flatMap((file, i) => cases.get(batch.files[i]!)?.map(path => ({ path, time_execution: null })) ?? [file]);
 }
 
 function unmeasuredOf(store: Store, open: OpenQueue, files: readonly number[], paths: ReadonlySet<string>): readonly number[] {
   if (paths.size === 0) return [];
-  const listed = filesOf(store, open, { files });
-  return files.filter((_, i) => paths.has(listed[i]!.path));
+  const listed = pathsOf(store, open.id, files);
+  return files.filter((_, i) => paths.has(listed[i]!));
 }

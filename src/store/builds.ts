@@ -55,10 +55,15 @@ export function findBuild(store: Store, project: number, id: string): Build | nu
 export function closestBuild(store: Store, project: number, key: BuildKey): Build | null {
   const { branch, node_total } = key;
   for (const filter of [key, { branch, node_total }, { branch }, {}]) {
-    const number = newestNumber(store, project, filter);
-    if (number !== null) return buildOf(store, number);
+    const build = newestBuild(store, project, filter);
+    if (build) return build;
   }
   return null;
+}
+
+export function newestBuild(store: Store, project: number, filter: BuildFilter): Build | null {
+  const number = newestNumber(store, project, filter);
+  return number === null ? null : buildOf(store, number);
 }
 
 /** What was recorded at once, since some time. */

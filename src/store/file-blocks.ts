@@ -1,4 +1,5 @@
 import { type CutText, cutSegments, segment, type Segments } from '../wire/segments.js';
+import type { PlannedTestFile } from '../wire/test-file.js';
 import { entriesOf, type Pieces } from './blobs.js';
 import type { Store } from './open.js';
 
@@ -103,6 +104,16 @@ export function listOfFiles(store: Store, queue: string, files: readonly number[
   at += list.write(`]${after}`, at, 'latin1');
   if (list === slab) slab = slab.subarray(at);
   return list.subarray(0, at);
+}
+
+/** Some files of a queue, at least one. */
+export function filesOf(store: Store, queue: string, files: readonly number[]): PlannedTestFile[] {
+  return JSON.parse(listOfFiles(store, queue, files, '', '').toString()) as PlannedTestFile[];
+}
+
+/** Their paths. */
+export function pathsOf(store: Store, queue: string, files: readonly number[]): string[] {
+  return filesOf(store, queue, files).map(({ path }) => path);
 }
 
 /** The nodes of a queue read its blocks one soon after the other, and a block never changes. */

@@ -5,6 +5,7 @@ import type { BuildSubsetMessage } from './build-subset.js';
 import type { CompletenessAnswer, CompletenessQuery } from './completeness.js';
 import type { ConnectFailed, QueueAnswer, QueueMessage } from './queue.js';
 import type { LastDistribution, SplitAnswer, SplitMessage, SplitMiss } from './split.js';
+import type { TestPathsAnswer, TestPathsQuery } from './test-paths.js';
 import type { TestQueueAnswer, TestQueueMessage } from './test-queue.js';
 
 /** Sentences; of a 422 one object with messages by parameter. */
@@ -39,6 +40,8 @@ const { schemas } = typia.json.schemas<
     ConnectFailed,
     TestQueueMessage,
     TestQueueAnswer,
+    TestPathsQuery,
+    TestPathsAnswer,
     BuildsQuery,
     BuildsPage,
     BuildDetail,
@@ -128,6 +131,7 @@ const paths = {
       '200': answer('a batch, none at the end, or that there is no queue yet', 'TestQueueAnswer', 'ConnectFailed'),
     }),
   },
+  '/v2/test_paths': { get: get('What failed in the newest build of a branch.', 'TestPathsQuery', { '200': answer('all of it', 'TestPathsAnswer') }) },
   '/v1/builds': { get: get('Recorded builds, newest first.', 'BuildsQuery', { '200': answer('a page', 'BuildsPage') }) },
   '/v1/builds/{id}': {
     get: {

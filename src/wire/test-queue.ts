@@ -23,9 +23,11 @@ export interface TestQueueMessage extends NodeKey, People {
   batch_index: Count;
   /** All test files, where it initialises. */
   paths?: TestFileList<Path>;
-  /** The batch that it ran, and which of its files failed. */
+  /** The batch that it ran, and what of that failed: files, or test cases in them. */
   batch_id?: Count;
   failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;
+  /** Create or connect, but take no batch. */
+  skip_pull?: boolean;
   /** The answer has in `times` what each file is expected to take, null where nothing is known. */
   wants_times?: boolean;
 }
@@ -37,6 +39,8 @@ export interface TestQueueAnswer {
   batch_id: number | null;
   /** Of each path, where the request wants them; null: no timing is known. */
   times?: (number | null)[];
+  /** Where the build is seen, when skip_pull took nothing. */
+  url?: string;
 }
 
 const names = typia.misc.literals<keyof TestQueueMessage>();

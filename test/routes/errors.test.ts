@@ -39,7 +39,12 @@ describe('a request that no endpoint takes', () => {
     const reply = await server.post('/v2/paths', {});
     expect(reply.status).toBe(422);
     expect(reply.json.errors).toHaveLength(1);
-    expect(reply.json.errors[0]).toContain('of version 2 of the API it has /v2/queues/queue');
+    expect(reply.json.errors[0]).toContain('of version 2 of the API it has /v2/queues/queue and /v2/test_paths');
+  });
+
+  it('below a version that the client was given with the address is told so, and not by a 404', async () => {
+    const reply = await server.post('/v1/v2/queues/queue', {});
+    expect(reply).toMatchObject({ status: 422, json: { errors: [expect.stringContaining('leave that out')] } });
   });
 
   it('is found when an endpoint configured with a trailing slash doubles it', async () => {

@@ -36,7 +36,7 @@ describe('GET /v1/openapi.json', () => {
       const allowed = headers.get('allow')!.toLowerCase().split(', ').filter(method => method !== 'head');
       expect([path, Object.keys(methods)]).toEqual([path, allowed]);
     }
-    expect(Object.keys(document.paths)).toHaveLength(10);
+    expect(Object.keys(document.paths)).toHaveLength(11);
   });
 
   it('asks for nothing that has a default', async () => {
@@ -71,6 +71,7 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed('/v1/builds/{id}', 'get', await server.get('/v1/builds/5'));
     expectDescribed('/v1/builds/completeness', 'get', await server.get(`/v1/builds/completeness?${query}`));
     expectDescribed('/v1/builds/completeness', 'get', await server.get('/v1/builds/completeness'));
+    expectDescribed('/v2/test_paths', 'get', await server.get('/v2/test_paths?branch=main'));
     expectDescribed('/readyz', 'get', await server.get('/readyz'));
   });
 });

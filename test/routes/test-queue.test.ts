@@ -93,6 +93,16 @@ describe('a queue for clients that tell what they ran', () => {
     expect((await new Process(server, 1, { test_queue_id: 'unknown' }).pull()).json).toEqual({ paths: [], batch_id: null });
   });
 
+  it('is made or found by who takes nothing from it', async () => {
+    const server = await shared.project();
+    const before = new Process(server, 0, { skip_pull: true });
+    expect((await before.connect()).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+    const url = expect.stringMatching(/^http.*\/v1\/builds\?branch=main&commit_hash=c0ffee1&node_total=2$/) as unknown;
+    for (const reply of [await before.initialise(all), await before.connect()]) expect(reply.json).toEqual({ paths: [], batch_id: null, url });
+    const node = new Process(server, 0);
+    expect(sorted([...(await node.start([])), ...(await node.drain())])).toEqual(all);
+  });
+
   it('is the one of older clients, where a build has both', async () => {
     const server = await shared.project();
     const [first, second] = [pathsOf(await initialise(server, all)), await new Process(server, 1).start(all)];
@@ -142,6 +152,24 @@ describe('a node that is run again', () => {
     expect(had).toEqual([failed, ...batches[2]!]);
   });
 
+  it('gets of a file only the test cases that failed, where it named them', async () => {
+    const server = await startServer();
+    const node = new Process(server, 0);
+    const files = await node.start(all);
+    const [failed = '', ...rest] = files.map(path => `${path}[1:2]`);
+    const unheard = await node.next([failed, ...rest]);
+    expect(await new Process(server, 0).start(all)).toEqual([failed, ...rest, ...unheard]);
+    await server.close();
+
+    const restarted = await startServer({ dataDir: server.dataDir });
+    const again = new Process(restarted, 0);
+    expect(await again.start(all)).toEqual([failed, ...rest, ...unheard]);
+    await again.next([failed, files[1]!]);
+    await again.drain();
+    // One failed as a whole now.
+    expect(await new Process(restarted, 0).start(all)).toEqual([failed, files[1]]);
+  });
+
   it('gets again what it recorded without a time: of a file that cannot be loaded no test fails', async () => {
     const server = await shared.project();
     const node = new Process(server, 0);
@@ -172,6 +200,34 @@ describe('a node that is run again', () => {
     const rest = [...(await other.drain()), ...(await again.drain())];
     expect(sorted(new Set([...batches.flat(), ...had, ...taken, ...rest]))).toEqual(all);
     expect(taken.filter(path => had.includes(path))).toEqual([]);
+  });
+});
+
+describe('what failed the last time on a branch', () => {
+  const failedOn = async (client: Client, branch: string) => (await client.get(`/v2/test_paths?branch=${encodeURIComponent(branch)}`)).json;
+
+  it('is told until it was run again without a failure', async () => {
+    const server = await shared.project();
+    const branch = 'a branch';
+    expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
+    const node = new Process(server, 0, { branch });
+    const [first = '', second = '', ...more] = await node.start(all);
+    await node.next([`${first}[1:2]`, second]);
+    await node.drain();
+    // Of the newest build with a recorded run.
+    expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
+    await server.post('/v1/build_subsets', { ...triple, branch, node_index: 0, test_files: more.map(path => ({ path, time_execution: 1 })) });
+    expect(await failedOn(server, branch)).toEqual({ failed_paths: [`${first}[1:2]`, second] });
+    expect(await failedOn(server, 'main')).toEqual({ failed_paths: [] });
+
+    const again = new Process(server, 0, { branch });
+    await again.start(all);
+    await again.next([second]);
+    expect(await failedOn(server, branch)).toEqual({ failed_paths: [second] });
+  });
+
+  it('is asked for by branch', async () => {
+    expect(await shared.get('/v2/test_paths')).toMatchObject({ status: 422, json: { errors: [{ branch: ['parameter is required'] }] } });
   });
 });
 

@@ -1,5 +1,5 @@
 import { isHandedOn } from '../../engine/batch.js';
-import { blockCount, blocksOfQueue, listOfFiles, weightsOfQueue } from '../file-blocks.js';
+import { blockCount, blocksOfQueue, pathsOf, weightsOfQueue } from '../file-blocks.js';
 import type { Store } from '../open.js';
 import { batchesOf } from '../open-queue.js';
 import type { QueueRecord, SplitRecord } from '../records.js';
@@ -67,9 +67,9 @@ function* problemsOfQueue(store: Store, id: string, { node_total }: QueueRecord)
     if (blocksOfQueue(store, id) !== blockCount(files)) yield problem(`has ${files} weights and ${blocksOfQueue(store, id)} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
     const all = Array.from(weights, (_, file) => file);
-    const listed = JSON.parse(listOfFiles(store, id, all, '', '').toString()) as { path: string }[];
-    if (listed.length !== files) yield problem(`has ${files} weights and ${listed.length} files`);
-    const twice = firstTwice(listed.map(({ path }) => path));
+    const paths = pathsOf(store, id, all);
+    if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);
+    const twice = firstTwice(paths);
     if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
   } catch (error) {
     yield problem(`has files that cannot be read: ${(error as Error).message}`);
