@@ -15,7 +15,7 @@ export interface Config {
   tlsCert: string | null;
   tlsKey: string | null;
   /** Proxies that tell how a client reached them; null: none is believed. */
-  proxies: BlockList | null;
+  trustedProxies: BlockList | null;
   /** Scheme and host of links in answers, without a trailing slash; null: from the Host header. */
   publicUrl: string | null;
   retentionDays: number;

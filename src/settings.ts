@@ -15,6 +15,7 @@ export interface Setting<T = unknown> {
 }
 
 const whole = (min: number, max: number) => (text: string) => {
+  if (text.startsWith('tcp://')) throw new Error('must be a number; Kubernetes sets this variable for a service named "ballast": give the service another name, or the pod enableServiceLinks: false');
   const value = Number(text);
   if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
     throw new Error(`must be a whole number from ${min} to ${max}`);
@@ -23,8 +24,11 @@ const whole = (min: number, max: number) => (text: string) => {
 };
 
 const host = (text: string) => {
-  if (!/^([A-Za-z0-9.:-]+|unix:\/.{1,99})$/.test(text)) throw new Error('must be an address, a host name, or unix: and an absolute path of at most 100 characters');
-  return text;
+  if (!/^((?!unix:)[A-Za-z0-9.:-]+|\[[0-9A-Fa-f.:]+\]|unix:\/.{1,99})$/.test(text)) {
+    throw new Error('must be an address, a host name, or unix: and an absolute path of at most 100 characters');
+  }
+  // As addresses of IPv6 are written where a port follows.
+  return text.replace(/^\[(.*)\]$/, '$1');
 };
 
 const MIB = 1_048_576;
@@ -109,7 +113,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     help: 'PEM file with its key',
     parse: text => (text === '' ? null : text),
   },
-  proxies: {
+  trustedProxies: {
     flag: '--trusted-proxies <list>',
     env: 'BALLAST_TRUSTED_PROXIES',
     fallback: '',

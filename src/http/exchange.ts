@@ -25,7 +25,7 @@ export interface ExchangeOptions {
   held: HeldBytes;
   holderOf: (token: string | null) => Holder;
   /** Null: no proxy is believed. */
-  proxies: BlockList | null;
+  trustedProxies: BlockList | null;
   scheme: 'http' | 'https';
   traffic: Traffic;
   log: Logger;
@@ -55,9 +55,9 @@ export class Exchange {
     readonly options: ExchangeOptions,
   ) {
     const head = readHead(req, options.fields);
-    const { proxies, scheme } = options;
+    const { trustedProxies, scheme } = options;
     head.scheme = scheme;
-    if (head.forwarded && proxies && isTrusted(proxies, Buffer.from(res.getRemoteAddressAsText()).toString())) believe(head, head.forwarded);
+    if (head.forwarded && trustedProxies && isTrusted(trustedProxies, Buffer.from(res.getRemoteAddressAsText()).toString())) believe(head, head.forwarded);
     this.#head = head;
     head.hasLeft = () => this.#left;
     options.traffic.startReceiving();

@@ -21,7 +21,7 @@ export interface HttpOptions {
   held: HeldBytes;
   /** Finds who sent a token. */
   holderOf: (token: string | null) => Holder;
-  proxies: BlockList | null;
+  trustedProxies: BlockList | null;
   /** Null: no TLS. */
   certificate: Certificate | null;
 }
@@ -52,7 +52,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const fields = headerFields(options.headerPrefixes);
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const traffic = new Traffic();
-  const exchangeOptions = { handler, fields, bodyLimits, held: options.held, holderOf: options.holderOf, proxies: options.proxies, scheme: options.certificate ? ('https' as const) : ('http' as const), traffic, log, observe };
+  const exchangeOptions = { handler, fields, bodyLimits, held: options.held, holderOf: options.holderOf, trustedProxies: options.trustedProxies, scheme: options.certificate ? ('https' as const) : ('http' as const), traffic, log, observe };
   const { host, certificate } = options;
   const path = unixPath(host);
   if (path !== null) await freeUnixPath(path);

@@ -118,9 +118,13 @@ export function openStore(dataDir: string, failed: (error: Error) => void = () =
     if (!existsSync(lockFileOf(dataDir))) accessSync(dataDir, constants.W_OK);
     return open(dataDir, failed);
   } catch (error) {
+    // LMDB tells processes apart by their ids; lmdb only trips over the transaction that it did not get.
+    const isOpenElsewhere = error instanceof TypeError;
     throw new Error(
-      `cannot open the store in ${dataDir}: ${(error as Error).message}; ` +
-        'BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to',
+      `cannot open the store in ${dataDir}: ` +
+        (isOpenElsewhere
+          ? 'a process of the same id has it open, in another container; run commands in the container of the server'
+          : `${(error as Error).message}; BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to`),
       { cause: error },
     );
   }

@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { type Config, ConfigError, parseConfig } from '../../src/config.js';
 import { settings } from '../../src/settings.js';
@@ -5,6 +6,8 @@ import { settings } from '../../src/settings.js';
 describe('a setting', () => {
   it.each<[keyof Config, text: string, value: unknown]>([
     ['host', '::', '::'],
+    ['host', '[::1]', '::1'],
+    ['host', 'unix:/run/b s.sock', 'unix:/run/b s.sock'],
     ['port', '0', 0],
     ['headerPrefixes', 'service, Knapsack-Pro', ['SERVICE', 'KNAPSACK-PRO']],
     ['publicUrl', 'https://ballast.example.com/', 'https://ballast.example.com'],
@@ -19,8 +22,8 @@ describe('a setting', () => {
   });
 
   it.each<[keyof Config, texts: string[]]>([
-    ['host', ['', 'a b', 'http://a']],
-    ['port', ['', '-1', '65536', '80.5', 'http']],
+    ['host', ['', 'a b', 'http://a', 'unix:b.sock', 'unix:', `unix:/${'b'.repeat(100)}`, '[x]']],
+    ['port', ['tcp://10.0.0.1:8080', '', '-1', '65536', '80.5', 'http']],
     ['dataDir', ['']],
     ['headerPrefixes', ['', 'A,,B', 'A B', 'SERVICE-', 'X:Y']],
     ['publicUrl', ['ballast', 'ftp://a', 'https://a?b=c', 'https://a#b']],
@@ -45,6 +48,13 @@ describe('a setting', () => {
       // A secret is not repeated to a screen or a log.
       if (name === 'bootstrapToken') expect(complaints[0]).not.toContain(text);
       else expect(complaints[0]).toContain(` is "${text}"`);
+    }
+  });
+
+  it('is named alike as a flag, as a variable and in the code', () => {
+    for (const [name, { flag, env }] of Object.entries(settings)) {
+      if (flag) expect(new Option(flag).attributeName()).toBe(name);
+      expect(env).toBe(`BALLAST_${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`);
     }
   });
 

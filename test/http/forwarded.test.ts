@@ -38,19 +38,19 @@ describe('what a proxy tells of the request it passed on', () => {
   };
 
   it('makes the links where the proxy is trusted', async () => {
-    const { self } = await selfLink({ proxies: '127.0.0.0/8' }, headers);
+    const { self } = await selfLink({ trustedProxies: '127.0.0.0/8' }, headers);
     expect(self).toBe('https://ballast.example.com/v1/builds?page=1');
   });
 
   it('is nothing where it is not', async () => {
-    for (const proxies of ['', '192.0.2.1']) {
-      const { self, url } = await selfLink({ proxies }, headers);
+    for (const trustedProxies of ['', '192.0.2.1']) {
+      const { self, url } = await selfLink({ trustedProxies }, headers);
       expect(self).toBe(`${url}/v1/builds?page=1`);
     }
   });
 
   it('is nothing where it is no scheme or host', async () => {
-    const { self, url } = await selfLink({ proxies: '127.0.0.1' }, { 'X-Forwarded-Proto': 'ftp', 'X-Forwarded-Host': 'a/b"c' });
+    const { self, url } = await selfLink({ trustedProxies: '127.0.0.1' }, { 'X-Forwarded-Proto': 'ftp', 'X-Forwarded-Host': 'a/b"c' });
     expect(self).toBe(`${url}/v1/builds?page=1`);
   });
 });
