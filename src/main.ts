@@ -38,7 +38,7 @@ dataCommand(project, 'list', 'list the projects', async (...given) => (await pro
 const token = program.command('token').description('make, list and revoke test-suite tokens');
 dataCommand(token, 'create <project>', 'make a further token for a project and print it', async (...given) => (await projects()).createTokenOf(...given)).option('--json', 'print JSON');
 dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) => (await projects()).printTokens(...given)).option('--json', 'print JSON');
-dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (dataDir, which) => (await projects()).revoke(dataDir, which));
+dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (...given) => (await projects()).revoke(...given)).option('--json', 'print JSON');
 
 dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', async (...given) => (await import('./commands/backup.js')).backup(...given))
   .option('--json', 'print one JSON object');
