@@ -48,7 +48,7 @@ dataCommand(program, 'check', 'look whether everything in the store fits togethe
 
 dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', async (dataDir, _, options) => (await import('./commands/export.js')).exportStore(dataDir, options as unknown as ExportOptions))
   .option('--project <name>', 'only of this one')
-  .option('--output <file>', 'to write instead of stdout; replaced when it is whole')
+  .option('--output <file>', 'to write instead of stdout (- is that); replaced when it is whole')
   .option('--no-builds', 'only timings')
   .option('--no-timings', 'only builds')
   .option('--json', 'print one JSON object about the file');
