@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { isAddress } from './client/address.js';
 import { type Given, fields } from './client/ci/identity.js';
 import type { ClientOptions } from './commands/client-options.js';
 import type { ExportOptions } from './commands/export.js';
@@ -85,6 +86,7 @@ program
   .addOption(new Option('--token <token>', 'test-suite token of the project to import into').env('BALLAST_TOKEN'))
   .addOption(new Option('--format <name>', 'of the files; without it their content tells').choices(formats))
   .option('--root <folder>', 'that test files are relative to, where reports have absolute paths (default: this folder)')
+  .option('--files-from <file>', 'a list of the test files as nodes ask for them (- is stdin): reports are read as of these')
   .option('--cases', 'keep the times of test cases, and do not add them up by file')
   .option('--commit-hash <hash>', 'to record reports under (default: import- and a digest of the timings)')
   .option('--branch <name>', 'to record reports under', 'main')
@@ -126,7 +128,7 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
 }
 
 function address(text: string): string {
-  if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
+  if (isAddress(text)) return text;
   throw new InvalidArgumentError('It must be an address, such as https://ballast.example.com.');
 }
 

@@ -1,3 +1,4 @@
+import type { TestCase } from '../reports/junit.js';
 import { GivenFiles } from '../reports/known-files.js';
 import { timesOf, together } from '../reports/times.js';
 import { type BatchResult, type PlannedFile, type RecordedFile, resultByClock, resultByReports } from './batch-results.js';
@@ -84,8 +85,8 @@ export class NodeRun {
   }
 }
 
-function described(stray: { file: string | null; suite: string; classname: string; name: string } | undefined): string {
+function described(stray: TestCase | undefined): string {
   if (!stray) return 'no test case';
   const { file, suite, classname, name } = stray;
-  return JSON.stringify({ ...(file !== null && { file }), suite, classname, name });
+  return JSON.stringify({ ...(file !== null && { file }), suite: suite.name, classname, name });
 }
