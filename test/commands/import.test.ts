@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { manyPaths, pathsOf, startSplit } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
@@ -63,9 +63,10 @@ describe('ballast import of reports', () => {
     expect(JSON.parse((await into(server, fileOf(cases), '--cases', '--json')).stdout)).toMatchObject({ runs: 0, known_runs: 2 });
   });
 
-  it('only tells in a dry run, which needs no server', async () => {
-    const { code, stdout } = await runBallast(['import', '--dry-run', fixtureFile('rspec.xml')], { BALLAST_URL: '', BALLAST_TOKEN: '' });
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('would import 2 test files, 0.2 s (longest 0.2 s: spec/models/cart_spec.rb), ') as string });
+  it('only tells in a dry run, which needs no server; of a list of test files has their paths', async () => {
+    const list = fileOf('app/spec/models/cart_spec.rb\napp/spec/user_spec.rb\n');
+    const { code, stdout } = await runBallast(['import', '--dry-run', fixtureFile('rspec.xml'), '--files-from', list], { BALLAST_URL: '', BALLAST_TOKEN: '' });
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('would import 2 test files, 0.2 s (longest 0.2 s: app/spec/models/cart_spec.rb), ') as string });
   });
 
   it('imports nothing when one of the files cannot be read, and says where it fails', async () => {
@@ -120,11 +121,11 @@ describe('ballast import of reports', () => {
     expect(stderr).toMatch(/^ballast: http:\S+ answered GET \/builds\?commit_hash=import-\w+&branch=main&node_total=1 with 403: \["invalid test suite token"\]\n$/);
   });
 
-  it('reads a file whose name says nothing, as it is told', async () => {
+  it('reads a file whose name says nothing, as it is told, and once though it is named twice', async () => {
     const server = await startServer();
     const file = join(temporaryFolder(), 'odd name');
     copyFileSync(fixtureFile('parallel_runtime_rspec.log'), file);
     writeFileSync(file, `\n\n${readFileSync(file, 'utf8')}`);
-    expect((await into(server, file, '--format', 'parallel-tests')).stdout).toContain('imported 3 test files, 62.1 s (');
+    expect((await into(server, file, join(dirname(file), '*'), '--format', 'parallel-tests')).stdout).toContain('imported 3 test files, 62.1 s (');
   });
 });
