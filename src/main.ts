@@ -39,7 +39,7 @@ dataCommand(project, 'list', 'list the projects', async (...given) => (await pro
 const token = program.command('token').description('make, list and revoke test-suite tokens');
 dataCommand(token, 'create <project>', 'make a further token for a project and print it', async (...given) => (await projects()).createTokenOf(...given)).option('--json', 'print JSON');
 dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) => (await projects()).printTokens(...given)).option('--json', 'print JSON');
-dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (dataDir, which) => (await projects()).revoke(dataDir, which));
+dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (...given) => (await projects()).revoke(...given)).option('--json', 'print JSON');
 
 dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', async (...given) => (await import('./commands/backup.js')).backup(...given))
   .option('--json', 'print one JSON object');
@@ -49,7 +49,7 @@ dataCommand(program, 'check', 'look whether everything in the store fits togethe
 
 dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', async (dataDir, _, options) => (await import('./commands/export.js')).exportStore(dataDir, options as unknown as ExportOptions))
   .option('--project <name>', 'only of this one')
-  .option('--output <file>', 'to write instead of stdout; replaced when it is whole')
+  .option('--output <file>', 'to write instead of stdout (- is that); replaced when it is whole')
   .option('--no-builds', 'only timings')
   .option('--no-timings', 'only builds')
   .option('--json', 'print one JSON object about the file');
@@ -89,6 +89,7 @@ program
   .addOption(new Option('--token <token>', 'test-suite token of the project to import into').env('BALLAST_TOKEN'))
   .addOption(new Option('--format <name>', 'of the files; without it their content tells').choices(formats))
   .option('--root <folder>', 'that test files are relative to, where reports have absolute paths (default: this folder)')
+  .option('--files-from <file>', 'a list of the test files as nodes ask for them (- is stdin): reports are read as of these')
   .option('--cases', 'keep the times of test cases, and do not add them up by file')
   .option('--commit-hash <hash>', 'to record reports under (default: import- and a digest of the timings)')
   .option('--branch <name>', 'to record reports under', 'main')

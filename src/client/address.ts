@@ -1,5 +1,10 @@
 import { UsageError } from './usage-error.js';
 
+/** Whether it could be the address of a server. */
+export function isAddress(text: string): boolean {
+  return /^https?:\/\/./.test(text) && URL.canParse(text);
+}
+
 /** The address behind which the paths of the API begin: users give it with or without /v1. */
 export function baseOf(url: string): string {
   return url.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -20,7 +25,7 @@ export function serverOf({ url = '', token = '' }: { url?: string; token?: strin
 
 function complaintOfUrl(url: string): string | null {
   if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
-  const address = /^https?:\/\/./.test(url) && URL.canParse(url) ? new URL(url) : null;
+  const address = isAddress(url) ? new URL(url) : null;
   if (address && !address.search && !address.hash && !address.username && !address.password) return null;
   return `${JSON.stringify(url)} is no address of a server: it must be as https://ballast.example.com (--url, BALLAST_URL)`;
 }

@@ -1,3 +1,4 @@
+import type { TestCase } from '../reports/junit.js';
 import { GivenFiles } from '../reports/known-files.js';
 import { type Results, timesOf, together } from '../reports/times.js';
 import { type BatchResult, type PlannedFile, type RecordedFile, resultByClock, resultByReports } from './batch-results.js';
@@ -122,8 +123,8 @@ function notRun(files: readonly PlannedFile[]): BatchResult {
   return { recorded: [], failed: files.map(({ path }) => path), isRun: false };
 }
 
-function described(stray: { file: string | null; suite: string; classname: string; name: string } | undefined): string | null {
+function described(stray: TestCase | undefined): string | null {
   if (!stray) return null;
   const { file, suite, classname, name } = stray;
-  return JSON.stringify({ ...(file !== null && { file }), suite, classname, name });
+  return JSON.stringify({ ...(file !== null && { file }), suite: suite.name, classname, name });
 }

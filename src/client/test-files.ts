@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { glob } from 'tinyglobby';
 import { UsageError } from './usage-error.js';
@@ -37,8 +37,17 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
+/** The list of test files in a file, `-` is stdin. */
+export async function listFrom(path: string, stdin: AsyncIterable<unknown>): Promise<string[]> {
+  try {
+    return listIn(path === '-' ? await text(stdin as NodeJS.ReadableStream) : readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new UsageError([`cannot read the list of test files ${path}: ${(error as Error).message}`]);
+  }
+}
+
 /** Separated by NUL when there is one, else by line breaks. */
-export function listIn(list: string): string[] {
+function listIn(list: string): string[] {
   const parts = list.includes('\0') ? list.split('\0') : list.split(/\r?\n/);
   return parts.filter(part => part !== '');
 }

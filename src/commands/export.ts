@@ -1,4 +1,4 @@
-import { closeSync, createWriteStream, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, createWriteStream, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,28 +18,39 @@ export interface ExportOptions {
 }
 
 /** Writes builds and timings as lines of JSON, also while a server writes: on stdout, or in a file that is there when it is whole. */
-export function exportStore(dataDir: string, { project, output, builds, timings, json }: ExportOptions): Promise<void> {
-  if (json && output === undefined) throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
+export function exportStore(dataDir: string, options: ExportOptions): Promise<void> {
+  const { project, builds, timings, json } = options;
+  const output = options.output === undefined || options.output === '-' ? null : target(options.output);
+  if (json && output === null) throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
   return withExistingStore(dataDir, async store => {
     const projects = chosen(store, project);
     const counts = { builds: 0, timings: 0 };
-    const progress = startProgress();
+    const progress = startProgress(output !== null || !process.stdout.isTTY);
     const lines = exportLines(store, { projects, builds, timings }, Date.now(), type => {
       counts[`${type}s`] += 1;
       progress.tell(() => `${counts.builds.toLocaleString('en')} builds, ${counts.timings.toLocaleString('en')} timings exported`);
     });
     try {
-      if (output === undefined) await toStdout(lines);
+      if (output === null) await toStdout(lines);
       else await toFile(lines, output);
     } finally {
       progress.end();
     }
-    if (output === undefined) return;
+    if (output === null) return;
     const { size: bytes } = statSync(output);
-    const told = { file: output, bytes, projects: projects.map(({ name }) => name), ...counts };
+    const file = options.output!;
+    const told = { file, bytes, projects: projects.map(({ name }) => name), ...counts };
     if (json) process.stdout.write(`${JSON.stringify(told)}\n`);
-    else process.stdout.write(`${output}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes\n`);
+    else process.stdout.write(`${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes\n`);
   });
+}
+
+/** The file itself, where a link was named. Throws when it is none that could be replaced, such as a device. */
+function target(output: string): string {
+  const found = statSync(output, { throwIfNoEntry: false });
+  if (!found) return output;
+  if (!found.isFile()) throw new Error(`cannot export to ${output}: it is ${found.isDirectory() ? 'a folder: name a file in it' : 'no file: leave --output out, and redirect stdout'}`);
+  return realpathSync(output);
 }
 
 function chosen(store: Store, name: string | undefined): Project[] {
@@ -55,7 +66,7 @@ async function toStdout(lines: AsyncIterable<string>): Promise<void> {
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), process.stdout, { end: false });
   } catch (error) {
     // Whoever reads it has enough.
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw new Error(`cannot export to stdout: ${(error as Error).message}`, { cause: error });
   }
 }
 

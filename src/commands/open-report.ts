@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { type Format, formatOf, formats, HEAD_BYTES } from '../reports/format.js';
 import type { Progress } from './progress.js';
 
@@ -27,26 +27,41 @@ export async function openReport(file: string, given: Format | null, progress: P
     throw unreadable(file, error);
   }
   const beginning = Buffer.concat(head);
-  if (size === 0) throw new Error(`${file} is empty: there are no timings in it`);
-  // Windows PowerShell writes what is redirected so.
-  if (beginning[0]! + beginning[1]! === 0x1fd) throw new Error(`${file} is UTF-16: save it as UTF-8`);
+  const complaint = complaintOf(beginning);
+  if (complaint) throw new Error(`${file} is ${complaint}`);
   const format = given ?? formatOf(beginning.toString());
   if (!format) throw new Error(`cannot tell the format of ${file}, which begins with ${JSON.stringify(beginning.toString().slice(0, 60))}: name it with --format (${formats.join(', ')})`);
   return { file, format, bytes: rest(file, beginning, chunks, progress) };
 }
 
+/** What is no text that could be read. */
+function complaintOf(beginning: Buffer): string | null {
+  if (beginning.length === 0) return 'empty: there are no timings in it';
+  const [first = 0, second = 0] = beginning;
+  // Windows PowerShell writes what is redirected so.
+  if (first + second === 0x1fd) return 'UTF-16: save it as UTF-8';
+  if (first === 0x1f && second === 0x8b) return 'compressed: unpack it first, as in gunzip -c FILE | ballast import -';
+  return beginning.subarray(0, 4).equals(Buffer.from('PK\x03\x04')) ? 'a zip archive: unpack it first' : null;
+}
+
 async function* rest(file: string, beginning: Buffer, chunks: AsyncIterator<Buffer>, progress: Progress): AsyncGenerator<Uint8Array> {
   yield beginning;
   let bytes = beginning.length;
+  const size = file === '-' ? 0 : statSync(file).size;
+  const ofAll = size > 0 ? ` of ${mebibytes(size)}` : '';
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       bytes += next.value.length;
-      progress.tell(() => `${file}: ${(bytes / 2 ** 20).toFixed(1)} MiB read`);
+      progress.tell(() => `${file}: ${mebibytes(bytes)}${ofAll} MiB read`);
       yield next.value;
     }
   } catch (error) {
     throw unreadable(file, error);
   }
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
 }
 
 function unreadable(file: string, error: unknown): Error {

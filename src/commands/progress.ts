@@ -7,20 +7,29 @@ export interface Progress {
   end(): void;
 }
 
-/** A line on the terminal that tells how far long work is; nothing where stderr is no terminal. */
-export function startProgress(): Progress {
+/**
+ * A line on the terminal that tells how far long work is; nothing where stderr is no terminal.
+ * @param isWanted not where the work itself is written to the terminal
+ */
+export function startProgress(isWanted = true): Progress {
   const { stderr } = process;
   let next = performance.now() + EVERY_MILLISECONDS;
   let isShown = false;
   return {
     tell(text) {
-      if (!stderr.isTTY || performance.now() < next) return;
+      if (!isWanted || !stderr.isTTY || performance.now() < next) return;
       next = performance.now() + EVERY_MILLISECONDS;
       isShown = true;
-      stderr.write(`${ERASE_LINE}${text()}`);
+      // Of what is wrapped only the last line could be erased.
+      stderr.write(`${ERASE_LINE}${printable(text()).slice(0, Math.max(1, stderr.columns - 1))}`);
     },
     end() {
       if (isShown) stderr.write(ERASE_LINE);
     },
   };
+}
+
+/** A path may be anything, and a terminal obeys. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, '?');
 }

@@ -50,10 +50,11 @@ export function printTokens(dataDir: string, name: string, { json }: PrintOption
   });
 }
 
-export function revoke(dataDir: string, tokenOrId: string): Promise<void> {
+export function revoke(dataDir: string, tokenOrId: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, async store => {
     const { id } = await revokeToken(store, tokenOrId, Date.now());
-    process.stderr.write(`revoked token ${id}\n`);
+    if (json) print(JSON.stringify({ id }));
+    else process.stderr.write(`revoked token ${id}\n`);
   });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { limits } from '../limits.js';
 import { oldestFirst, type RecordedBuild, type RecordedRun, toBuild } from '../reports/builds.js';
-import { complaintOfPath, complaintOfSeconds, Leftovers } from '../reports/suite-times.js';
+import { complaintOfPath, complaintOfSeconds, Leftovers } from '../reports/leftovers.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
 import { post, read, type Remote } from './remote.js';
 
@@ -35,30 +35,30 @@ export class BuildRecorder {
     const complaint = complaintOfKey(triple);
     if (complaint) return this.leftovers.add(complaint, `build of commit ${key.commit_hash.slice(0, 100)}`);
     const known = this.to === null ? new Map<string, number>() : await knownRuns(this.to, triple);
-    let recorded = 0;
+    const { runs } = this.tally;
     for (const run of oldestFirst(build_subsets)) {
-      if (run.node_index >= key.node_total) {
-        this.leftovers.add('the node is none of its build', `node ${run.node_index} of ${key.node_total} of commit ${key.commit_hash}`);
+      if (run.node_index < key.node_total) await this.#recordRun(triple, run, known);
+      else this.leftovers.add('the node is none of its build', `node ${run.node_index} of ${key.node_total} of commit ${key.commit_hash}`);
+    }
+    if (this.tally.runs > runs) this.tally.builds += 1;
+  }
+
+  async #recordRun(triple: Triple, run: RecordedRun, known: Map<string, number>): Promise<void> {
+    const { node_index } = run;
+    // A node that had nothing to run is recorded, too.
+    const all = run.test_files.length === 0 ? [[]] : parts(this.#measured(run));
+    for (const test_files of all) {
+      const digest = digestOf(node_index, test_files);
+      const count = known.get(digest) ?? 0;
+      if (count > 0) {
+        known.set(digest, count - 1);
+        this.tally.known_runs += 1;
         continue;
       }
-      for (const test_files of parts(this.#measured(run))) {
-        const digest = digestOf(run.node_index, test_files);
-        const count = known.get(digest) ?? 0;
-        if (count > 0) {
-          known.set(digest, count - 1);
-          this.tally.known_runs += 1;
-          continue;
-        }
-        const status = this.to === null ? 201 : await post(this.to, '/build_subsets', { ...triple, node_index: run.node_index, test_files });
-        if (status === 202) {
-          this.leftovers.add('the server keeps no more runs of the node', `node ${run.node_index} of commit ${key.commit_hash}`);
-          continue;
-        }
-        recorded += 1;
-        this.#count(test_files);
-      }
+      const status = this.to === null ? 201 : await post(this.to, '/build_subsets', { ...triple, node_index, test_files });
+      if (status === 202) this.leftovers.add('the server keeps no more runs of the node', `node ${node_index} of commit ${triple.commit_hash}`);
+      else this.#count(test_files);
     }
-    if (recorded > 0) this.tally.builds += 1;
   }
 
   #measured({ test_files }: RecordedRun): RecordedTestFile[] {

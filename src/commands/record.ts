@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { Api } from '../client/api.js';
 import { type RecordedFile, timeOf } from '../client/batch-results.js';
 import { identify } from '../client/ci/identity.js';
@@ -7,7 +5,7 @@ import { checkoutOf } from '../client/git.js';
 import { recordRun } from '../client/record-run.js';
 import { readReport } from '../client/report-files.js';
 import { counted, named, say } from '../client/say.js';
-import { filesMatching, listIn } from '../client/test-files.js';
+import { filesMatching, listFrom } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { DiskFiles } from '../reports/disk-files.js';
 import { fileAsReported } from '../reports/file-of.js';
@@ -29,7 +27,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const identity = identify(['node_index', 'node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
   const reports = await filesMatching(globs);
   if (reports.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
-  const given = options.filesFrom === undefined ? null : await listOf(options.filesFrom);
+  const given = options.filesFrom === undefined ? null : await listFrom(options.filesFrom, process.stdin);
   const known = given ? new GivenFiles(given) : new DiskFiles(process.cwd());
   const results = together(reports.sort().map(path => withReported(timesOf(readReport(path), known), given !== null)));
   const { byFile, strays } = results;
@@ -55,12 +53,4 @@ function withReported(results: Results, hasList: boolean): Results {
   const isNamed = (stray: TestCase) => fileAsReported(stray) !== null;
   const told = results.strays.filter(isNamed).map(stray => ({ ...stray, file: fileAsReported(stray) }));
   return together([{ ...results, strays: results.strays.filter(stray => !isNamed(stray)) }, timesOf(told, reported)]);
-}
-
-async function listOf(path: string): Promise<string[]> {
-  try {
-    return listIn(path === '-' ? await text(process.stdin) : readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new UsageError([`cannot read the list of test files ${path}: ${(error as Error).message}`]);
-  }
 }

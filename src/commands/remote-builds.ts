@@ -1,19 +1,25 @@
 import { type RecordedBuild, toBuild } from '../reports/builds.js';
-import type { Leftovers } from '../reports/suite-times.js';
+import type { Leftovers } from '../reports/leftovers.js';
 import type { Progress } from './progress.js';
 import { read, Refused, type Remote } from './remote.js';
 
 /** So many builds are asked for ahead. */
 const AHEAD = 3;
 
+interface Listed {
+  id: string;
+  /** ISO 8601 */
+  created_at?: string | null;
+}
+
 interface Page {
-  data?: { id: string }[];
+  data?: Listed[];
   meta?: { is_last_page?: boolean; next_page?: number | null };
 }
 
 /** The builds of another server of the protocol, oldest first: what was recorded last then counts as the last. */
 export async function* remoteBuilds(from: Remote, most: number, leftovers: Leftovers, progress: Progress): AsyncGenerator<RecordedBuild> {
-  const ids = [...(await newestIds(from, most, progress))].reverse();
+  const ids = await idsOf(from, most, progress);
   const asked: Promise<RecordedBuild | null>[] = [];
   for (let i = 0; i < ids.length; i++) {
     for (let next = i + asked.length; asked.length < AHEAD && next < ids.length; next++) {
@@ -29,19 +35,21 @@ export async function* remoteBuilds(from: Remote, most: number, leftovers: Lefto
   }
 }
 
-/** Newest first. A build that is recorded meanwhile shifts the pages: then one comes twice, and none is missed. */
-async function newestIds(from: Remote, most: number, progress: Progress): Promise<Set<string>> {
-  const ids = new Set<string>();
+/**
+ * Of the newest builds, oldest first. Servers list the newest first: a build that is recorded meanwhile shifts the pages, and
+ * then one comes twice, and none is missed.
+ */
+async function idsOf(from: Remote, most: number, progress: Progress): Promise<string[]> {
+  const listed = new Map<string, string>();
   for (let page = 1; ; page++) {
     const { data, meta } = (await read(from, `/builds?page=${page}`)) as Page;
     if (!Array.isArray(data) || data.some(build => typeof build?.id !== 'string')) throw new Error(`${from.url} answered GET /builds with no list of builds: is it a server of this protocol?`);
-    for (const { id } of data) {
-      ids.add(id);
-      if (ids.size >= most) return ids;
-    }
-    progress.tell(() => `${ids.size.toLocaleString('en')} builds found`);
-    if (data.length === 0 || meta?.is_last_page !== false) return ids;
+    for (const { id, created_at } of data) if (listed.size < most) listed.set(id, created_at ?? '');
+    progress.tell(() => `${listed.size.toLocaleString('en')} builds found`);
+    if (data.length === 0 || listed.size >= most || meta?.is_last_page !== false) break;
   }
+  const oldestFirst = [...listed].reverse().sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return oldestFirst.map(([id]) => id);
 }
 
 async function buildOf(from: Remote, id: string): Promise<RecordedBuild | null> {

@@ -66,8 +66,6 @@ async function send(remote: Remote, method: string, path: string, message?: stri
       if (!mayRecover || performance.now() >= until) return { status: response.status, body: parse(text) };
       pause = Math.max(pause, Number(response.headers.get('retry-after') ?? 0) * 1000 || 0);
     } catch (error) {
-      const { code } = ((error as Error).cause ?? {}) as { code?: string };
-      if (code === 'ERR_INVALID_URL') throw new Error(`${url} is no address of a server`, { cause: error });
       if (performance.now() >= until || !reached.has(remote)) throw new Error(`no answer from ${url} to ${method} ${path} (${causeOf(error)})`, { cause: error });
     }
     await sleep(Math.min(pause, Math.max(PAUSE_MILLISECONDS, until - performance.now())));
@@ -90,5 +88,5 @@ function refusal(method: string, { url }: Remote, path: string, { status, body }
 
 function causeOf(error: unknown): string {
   const { message, cause } = error as Error;
-  return cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message;
+  return cause instanceof Error ? cause.message.trim() || String((cause as { code?: string }).code) : message;
 }

@@ -17,7 +17,7 @@ export function fileOf({ file, suite, classname, name }: TestCase, known: KnownF
     const found = known.find(file);
     if (found !== null) return found;
   }
-  for (const reported of [suite, classname]) {
+  for (const reported of [suite.name, classname]) {
     if (!isPathLike(reported)) continue;
     const found = known.find(reported);
     if (found !== null) return found;
@@ -37,14 +37,20 @@ function moduleFile(dotted: string, known: KnownFiles): string | null {
   for (let count = segments.length; count > 0; count -= 1) {
     const found = known.find(`${segments.slice(0, count).join('/')}.py`);
     if (found !== null) return found;
-    // A package is no class: without it another module of the same name could be meant.
-    if (!/^_*\p{Lu}/u.test(segments[count - 1]!)) return null;
+    // A package is no class: without it another module of the same name could be meant. Classes within a test module may be called anything.
+    const isClass = /^_*\p{Lu}/u.test(segments[count - 1]!) || segments.slice(0, count - 1).some(isTestModule);
+    if (!isClass) return null;
   }
   return null;
+}
+
+/** Whether pytest collects a Python module of this name, if nobody told it otherwise. */
+export function isTestModule(name: string): boolean {
+  return /^test_|_test$/.test(name);
 }
 
 /** What a report says itself that a case is in, though nobody knows it: a file, or the package of a Go test. Null: nothing. */
 export function fileAsReported({ file, suite, classname }: TestCase): string | null {
   if (file !== null) return plainPath(file);
-  return suite === classname && /^[^\s/]+(\/[^\s/]+)+$/.test(suite) ? suite : null;
+  return suite.name === classname && /^[^\s/]+(\/[^\s/]+)+$/.test(classname) ? classname : null;
 }

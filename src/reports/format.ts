@@ -1,7 +1,13 @@
+import { isGoTest } from './go-test.js';
+import { isRuntimeLog } from './parallel-tests.js';
+
 /** The names of formats. What Ballast exports is builds, not a suite. */
-export const formats = ['junit', 'pytest-split', 'knapsack', 'parallel-tests', 'cypress-split', 'playwright', 'jest', 'vitest', 'ballast'] as const;
+export const formats = ['junit', 'pytest-split', 'knapsack', 'parallel-tests', 'cypress-split', 'playwright', 'jest', 'vitest', 'go-test', 'ballast'] as const;
 
 export type Format = (typeof formats)[number];
+
+/** Those that keep what each path takes, from one run to the next: two of them say the same twice. The others tell what was run, and two of them are two parts of it. */
+export const tables: ReadonlySet<Format> = new Set(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split']);
 
 /** So much of a file is enough to tell its format. */
 export const HEAD_BYTES = 65_536;
@@ -11,12 +17,14 @@ export function formatOf(head: string): Format | null {
   const text = head.replace(/^\uFEFF/, '').trimStart();
   if (text.startsWith('<')) return 'junit';
   // A list of pairs, as pytest-split had it.
-  if (/^\[\s*(\[\s*"|\]\s*$)/.test(text)) return 'pytest-split';
+  if (/^\[\s*(\[\s*"(?:[^"\\]|\\.)*"\s*,\s*[-\dn]|\]\s*$)/.test(text)) return 'pytest-split';
   if (text.startsWith('{')) return formatOfObject(topKeys(text));
-  return /^.+:-?\d+(\.\d+)?\s*$/m.test(text.split('\n', 1)[0]!) ? 'parallel-tests' : null;
+  if (isGoTest(text)) return 'go-test';
+  return isRuntimeLog(text) ? 'parallel-tests' : null;
 }
 
 function formatOfObject(keys: ReadonlyMap<string, string>): Format | null {
+  if (keys.has('Action')) return 'go-test';
   if (keys.has('build_subsets') || (keys.has('type') && keys.get('type') === '"')) return 'ballast';
   if (keys.get('durations') === '[') return 'cypress-split';
   // vitest follows Jest, but for what it has not.

@@ -33,15 +33,14 @@ export function readGoTest(text: string): TestCase[] {
 function readEvents(text: string): TestCase[] {
   const byPackage = new Map<string, TestCase[]>();
   const cases: TestCase[] = [];
-  let packages = 0;
   for (const [number, line] of text.split('\n').entries()) {
     if (!EVENT.test(line)) continue;
     const { Action, Package, Test, Elapsed = 0 } = eventIn(line, number + 1);
     if (Package === undefined || !/^(pass|fail|skip)$/.test(Action ?? '')) continue;
     const own = byPackage.get(Package) ?? [];
     byPackage.set(Package, own);
-    if (Test === undefined) cases.push(...closed(Package, own, Action!, Elapsed, ++packages));
-    else own.push(caseOf(Package, Test, Elapsed, Action!));
+    if (Test === undefined) cases.push(...closed(Package, own, Action!, Elapsed));
+    else own.push(caseOf(Test, Elapsed, Action!));
   }
   return cases;
 }
@@ -58,25 +57,25 @@ function eventIn(line: string, number: number): Event {
 function readLines(text: string): TestCase[] {
   const cases: TestCase[] = [];
   let own: TestCase[] = [];
-  let packages = 0;
   for (const line of text.split('\n')) {
     const test = TEST.exec(line.trimEnd());
-    if (test) own.push(caseOf('', test[2]!, Number(test[3]), test[1]!.toLowerCase()));
+    if (test) own.push(caseOf(test[2]!, Number(test[3]), test[1]!.toLowerCase()));
     const [, state, name, seconds = '0', cached] = PACKAGE.exec(line) ?? [];
     if (name === undefined) continue;
-    cases.push(...closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds), ++packages));
+    cases.push(...closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds)));
     own = [];
   }
   return cases;
 }
 
 /** The cases of a package that ended so. */
-function closed(name: string, cases: readonly TestCase[], action: string, seconds: number, suiteNumber: number): TestCase[] {
+function closed(name: string, cases: readonly TestCase[], action: string, seconds: number): TestCase[] {
   const isUntold = cases.length === 0 || (action === 'fail' && !cases.some(({ isFailed }) => isFailed));
-  const all = isUntold ? [...cases, caseOf(name, '', 0, action)] : cases;
-  return all.map(testCase => ({ ...testCase, suite: name, classname: name, suiteNumber, suiteSeconds: seconds }));
+  const all = isUntold ? [...cases, caseOf('', 0, action)] : cases;
+  const suite = { name, seconds };
+  return all.map(testCase => ({ ...testCase, suite, classname: name }));
 }
 
-function caseOf(suite: string, name: string, seconds: number, action: string): TestCase {
-  return { file: null, suite, suiteNumber: 0, suiteSeconds: 0, classname: suite, name, seconds, isFailed: action === 'fail', isSkipped: action === 'skip' };
+function caseOf(name: string, seconds: number, action: string): TestCase {
+  return { file: null, suite: { name: '', seconds: 0 }, classname: '', name, seconds, isFailed: action === 'fail', isSkipped: action === 'skip' };
 }

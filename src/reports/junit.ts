@@ -6,11 +6,8 @@ import { ReportError } from './report.js';
 export interface TestCase {
   /** As the report writes it (relative to who knows what, or absolute); null where it names none. */
   file: string | null;
-  /** Name of the innermost suite around it; '' when there is none. */
-  suite: string;
-  /** The place of that suite in the report, and what it says that it took: with what is around its cases, such as loading the file. 0: it does not say, or has suites in it. */
-  suiteNumber: number;
-  suiteSeconds: number;
+  /** The innermost around it, the same object for all of its cases. */
+  suite: Suite;
   classname: string;
   name: string;
   seconds: number;
@@ -18,11 +15,15 @@ export interface TestCase {
   isSkipped: boolean;
 }
 
-interface Suite {
+/** What a `<testsuite>` says of itself; all of it '' and 0 where a case has none around it. */
+export interface Suite {
   name: string;
-  file: string | null;
-  number: number;
+  /** What it took, with what is around its cases, such as loading the file. 0: it does not say, or has suites in it, which shows with the first of those. */
   seconds: number;
+}
+
+interface OpenSuite extends Suite {
+  file: string | null;
 }
 
 type Attributes = Readonly<Record<string, string>>;
@@ -31,9 +32,12 @@ export { ReportError };
 
 /** The test cases of a JUnit XML report, in its order. */
 export function readJunit(xml: string): TestCase[] {
-  const reader = new JunitReader();
+  if (xml.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
+  const cases: TestCase[] = [];
+  const reader = new JunitReader(testCase => cases.push(testCase));
   reader.write(xml);
-  return reader.end();
+  reader.end();
+  return cases;
 }
 
 /** What is longest of what may be a reference, which `write` is not to cut. */
@@ -42,26 +46,24 @@ const REFERENCE = 12;
 const ATTRIBUTE = 16 * 2 ** 20;
 
 /**
- * Reads a JUnit XML report piece by piece, and keeps its test cases. Runners disagree about nearly everything: only the
- * elements `testsuite` and `testcase` at any depth count, and what is missing is empty or 0. Entities that the document
- * declares itself are refused, and nothing is ever fetched.
+ * Reads a JUnit XML report piece by piece, and tells of each test case when it ends. Runners disagree about nearly everything:
+ * only the elements `testsuite` and `testcase` at any depth count, and what is missing is empty or 0. Entities that the
+ * document declares itself are refused, and nothing is ever fetched.
  */
 export class JunitReader {
-  readonly #cases: TestCase[] = [];
   readonly #parser;
-  #characters = 0;
   /** The end of what was written, where it may be a part of a reference. */
   #rest = '';
   #depth = 0;
   #hasSuite = false;
-  /** Numbers of suites that have suites in them. */
-  readonly #outer = new Set<number>();
 
-  constructor() {
+  constructor(tell: (testCase: TestCase) => void) {
     (sax as { MAX_BUFFER_LENGTH?: number }).MAX_BUFFER_LENGTH = ATTRIBUTE;
     const parser = (this.#parser = sax.parser(true, { position: true }));
-    const suites: Suite[] = [];
-    let seen = 0;
+    const suites: OpenSuite[] = [];
+    const none: OpenSuite = { name: '', file: null, seconds: 0 };
+    /** Cypress (mocha-junit-reporter) names the file in the first suite only, beside those with the cases. */
+    let lastFile: string | null = null;
     let current: TestCase | null = null;
     let caseDepth = 0;
     parser.onerror = error => {
@@ -70,17 +72,19 @@ export class JunitReader {
     parser.onopentag = ({ name, attributes }) => {
       const depth = (this.#depth += 1);
       if (depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
-      if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') throw new ReportError(`it is no JUnit report: its first element is <${name}>`);
+      if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') throw new ReportError(`it is no JUnit report, and no other XML can be read: its first element is <${name}>`);
       const own = attributes as Attributes;
       this.#hasSuite = true;
       if (name === 'testsuite') {
         const around = suites.at(-1);
-        if (around) this.#outer.add(around.number);
-        suites.push(suiteOf(own, around, ++seen));
+        if (around) around.seconds = 0;
+        const suite = { name: text(own, 'name'), file: fileOf(own) ?? (around ? around.file : lastFile), seconds: secondsOf(own) };
+        if (!around) lastFile = suite.file;
+        suites.push(suite);
       } else if (name === 'testcase') {
-        current = caseOf(own, suites.at(-1));
-        caseDepth = depth;
-        this.#cases.push(current);
+        // Some have cases within cases.
+        if (current) tell(current);
+        [current, caseDepth] = [caseOf(own, suites.at(-1) ?? none), depth];
       } else if (current && depth === caseDepth + 1) {
         if (name === 'failure' || name === 'error') current.isFailed = true;
         // A test that is expected to fail was run to see it fail.
@@ -89,14 +93,15 @@ export class JunitReader {
     };
     parser.onclosetag = name => {
       if (name === 'testsuite') suites.pop();
-      if (this.#depth === caseDepth) [current, caseDepth] = [null, 0];
+      if (current && this.#depth === caseDepth) {
+        tell(current);
+        current = null;
+      }
       this.#depth -= 1;
     };
   }
 
   write(xml: string): void {
-    this.#characters += xml.length;
-    if (this.#characters > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
     const text = this.#rest + xml;
     const reference = text.indexOf('&', text.length - REFERENCE);
     const end = reference < 0 ? text.length : reference;
@@ -104,24 +109,16 @@ export class JunitReader {
     if (end > 0) this.#parser.write(printable(text.slice(0, end)));
   }
 
-  end(): TestCase[] {
+  end(): void {
     this.#parser.write(printable(this.#rest)).close();
     if (this.#depth > 0 || !this.#hasSuite) throw new ReportError('it is no JUnit report: it has no <testsuite>');
-    for (const testCase of this.#cases) if (this.#outer.has(testCase.suiteNumber)) testCase.suiteSeconds = 0;
-    return this.#cases;
   }
 }
 
-function suiteOf(attributes: Attributes, outer: Suite | undefined, number: number): Suite {
-  return { name: text(attributes, 'name'), file: fileOf(attributes) ?? outer?.file ?? null, number, seconds: secondsOf(attributes) };
-}
-
-function caseOf(attributes: Attributes, suite: Suite | undefined): TestCase {
+function caseOf(attributes: Attributes, suite: OpenSuite): TestCase {
   return {
-    file: fileOf(attributes) ?? suite?.file ?? null,
-    suite: suite?.name ?? '',
-    suiteNumber: suite?.number ?? 0,
-    suiteSeconds: suite?.seconds ?? 0,
+    file: fileOf(attributes) ?? suite.file,
+    suite,
     classname: text(attributes, 'classname'),
     name: text(attributes, 'name'),
     seconds: secondsOf(attributes),

@@ -1,15 +1,9 @@
 import { ReportError } from './report.js';
 
-export interface Line {
-  /** From 1. */
-  number: number;
-  text: string;
-}
-
 const NEWLINE = 10;
 
 /** The lines of a text that are not empty, without what ends them. */
-export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let number = 1;
   let rest: Uint8Array[] = [];
   for await (const chunk of bytes) {
@@ -25,7 +19,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   yield* lineOf(number, rest);
 }
 
-function* lineOf(number: number, parts: readonly Uint8Array[]): Generator<Line> {
+function* lineOf(number: number, parts: readonly Uint8Array[]): Generator<string> {
   let text;
   try {
     // Without a byte order mark, which it takes away.
@@ -34,5 +28,5 @@ function* lineOf(number: number, parts: readonly Uint8Array[]): Generator<Line> 
     throw new ReportError(`line ${number} is not UTF-8`);
   }
   text = text.trim();
-  if (text !== '') yield { number, text };
+  if (text !== '') yield text;
 }

@@ -1,13 +1,19 @@
 import { linesOf } from './lines.js';
-import { ReportError, type ReadReport } from './report.js';
+import type { ReadReport } from './report.js';
 
-const LINE = /^(.+):(-?\d+(?:\.\d+)?(?:e-?\d+)?)$/i;
+/** Not of a place in a backtrace. */
+const LINE = /^((?!# |rspec ).+):(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)$/i;
 
-/** The runtime log of parallel_tests: `path:seconds`, a line each. It names a file once for each of its classes. */
+/** Whether this is such a log: some line of it names a file. There is more in it where a formatter writes to the same file. */
+export function isRuntimeLog(text: string): boolean {
+  return text.split('\n').some(line => /\.\w+$/.test(LINE.exec(line.trim())?.[1] ?? ''));
+}
+
+/** The runtime log of parallel_tests: `path:seconds`, a line each. What else RSpec wrote there is left out, as parallel_tests does. */
 export const readParallelTests: ReadReport = async (bytes, tell) => {
-  for await (const { number, text } of linesOf(bytes)) {
+  for await (const text of linesOf(bytes)) {
     const [, path, seconds] = LINE.exec(text) ?? [];
-    if (path === undefined) throw new ReportError(`line ${number} is no "path:seconds": ${JSON.stringify(text.slice(0, 100))}`);
-    tell(path, Number(seconds));
+    if (path === undefined) tell(text, NaN, 'the line is no "path:seconds"');
+    else tell(path, Number(seconds));
   }
 };

@@ -11,9 +11,9 @@ interface Suite {
 /**
  * What Playwright's JSON reporter writes. A file takes what its tests take in all projects, each by its last attempt: a
  * retry is an accident and not what the file takes. Paths are relative to the folder of the configuration, as they are
- * named on the command line, unless another root is named.
+ * named on the command line, unless another root is named. Merged reports do not tell of a configuration: then they are absolute.
  */
-export const readPlaywright: ReadReport = async (bytes, tell, root) => {
+export const readPlaywright: ReadReport = async (bytes, tell, { root }) => {
   let rootDir = '';
   let configFile = '';
   const times = new Map<string, number>();
@@ -28,10 +28,9 @@ export const readPlaywright: ReadReport = async (bytes, tell, root) => {
       else configFile = slashed(value);
     }
   }
-  const from = configFile ? posix.dirname(configFile) : rootDir;
   for (const [file, milliseconds] of times) {
     const path = posix.join(rootDir, slashed(file));
-    tell(root === null ? posix.relative(from, path) : path, milliseconds / 1000);
+    tell(root === null && configFile ? posix.relative(posix.dirname(configFile), path) : path, milliseconds / 1000);
   }
 };
 

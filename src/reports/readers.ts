@@ -1,8 +1,8 @@
+import { readGoTimes, readJunitTimes } from './case-times.js';
 import { readCypressSplit } from './cypress-split.js';
 import { readFlat } from './flat.js';
 import type { Format } from './format.js';
 import { readJest } from './jest.js';
-import { readJunitTimes } from './junit-times.js';
 import { readParallelTests } from './parallel-tests.js';
 import { readPlaywright } from './playwright.js';
 import type { ReadReport } from './report.js';
@@ -17,4 +17,5 @@ export const readers: Readonly<Record<Exclude<Format, 'ballast'>, ReadReport>> =
   'playwright': readPlaywright,
   'jest': readJest,
   'vitest': readJest,
+  'go-test': readGoTimes,
 };

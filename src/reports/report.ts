@@ -1,11 +1,17 @@
+import type { KnownFiles } from './known-files.js';
+
 /** Told of each path that a report names: its seconds, NaN where it has none; or why it is none. Nothing else is judged here. */
 export type Tell = (path: string, seconds: number, complaint?: string) => void;
 
-/**
- * Reads the report of a test run, as it comes.
- * @param root the folder that paths are relative to, where it was named
- */
-export type ReadReport = (bytes: AsyncIterable<Uint8Array>, tell: Tell, root: string | null) => Promise<void>;
+export interface Place {
+  /** The folder that paths are relative to, where it was named. */
+  root: string | null;
+  /** The test files, where they were named. */
+  known: KnownFiles | null;
+}
+
+/** Reads the report of a test run, as it comes. */
+export type ReadReport = (bytes: AsyncIterable<Uint8Array>, tell: Tell, place: Place) => Promise<void>;
 
 /** What is read is no report of its kind; the message says why and where, for a sentence that names the file. */
 export class ReportError extends Error {}

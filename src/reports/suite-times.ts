@@ -1,83 +1,71 @@
-import { resolve } from 'node:path';
-import { limits } from '../limits.js';
+import { posix, resolve } from 'node:path';
 import { fileOf } from '../plan/times/test-case.js';
+import { DiskFiles } from './disk-files.js';
+import { type Format, tables } from './format.js';
+import type { KnownFiles } from './known-files.js';
+import { complaintOfPath, complaintOfSeconds, Leftovers } from './leftovers.js';
 import type { Tell } from './report.js';
-
-/** What was left out, and a few of it. */
-export interface Skipped {
-  reason: string;
-  count: number;
-  examples: string[];
-}
-
-const EXAMPLES = 3;
-/** No test file takes longer: it is of another unit, or a laptop was asleep. */
-export const ABSURD_SECONDS = 86_400;
-
-/** What was left out and why, however much of it there is. */
-export class Leftovers {
-  readonly #by = new Map<string, Skipped>();
-
-  add(reason: string, example: string): void {
-    const skipped = this.#by.get(reason) ?? { reason, count: 0, examples: [] };
-    skipped.count += 1;
-    if (skipped.examples.length < EXAMPLES) skipped.examples.push(example);
-    this.#by.set(reason, skipped);
-  }
-
-  get all(): Skipped[] {
-    return [...this.#by.values()];
-  }
-}
-
-/** Why a path cannot be recorded, null when it can. */
-export function complaintOfPath(path: string): string | null {
-  const { pathMinCharacters: least, pathMaxCharacters: most } = limits;
-  return path.length < least || path.length > most ? `the path has not ${least} to ${most} characters` : null;
-}
-
-/** Why a time cannot count, null when it can. */
-export function complaintOfSeconds(seconds: number): string | null {
-  if (Number.isNaN(seconds)) return 'it has no time';
-  if (seconds < 0) return 'its time is negative';
-  return seconds > ABSURD_SECONDS ? 'it took more than a day: is that seconds?' : null;
-}
 
 export interface SuiteOptions {
   /** What absolute paths are made relative to. */
   root: string;
+  /** The test files, where they were named. */
+  known: KnownFiles | null;
   /** Test cases stay what they are, and are not added up by file. */
   cases: boolean;
+  /** No other report says anything of the same test cases: they need not be kept apart, of which there may be millions. */
+  isAlone?: boolean;
 }
 
-/** The times of a suite, from one report or many: added up by path. */
+interface Sum {
+  seconds: number;
+  /** Of so many tables, or of parts of one run. */
+  count: number;
+}
+
+/** The times of a suite, from one report or many: added up by file. What tables say twice is said twice, and counts with its mean. */
 export class SuiteTimes {
-  readonly #seconds = new Map<string, number>();
+  /** By what was run, a test case or a file: of reports of runs, and of tables. */
+  readonly #ran = new Map<string, Sum>();
+  readonly #tables = new Map<string, Sum>();
   readonly #root: string;
   /** Of the report that is being read: how many paths can be used, and which are absolute and not below the root. */
   #inside = 0;
   readonly #outside = new Set<string>();
   readonly leftovers = new Leftovers();
+  readonly known: KnownFiles | null;
 
   constructor(private readonly options: SuiteOptions) {
+    this.known = options.known;
     this.#root = slashed(isAbsolute(options.root) ? options.root : resolve(options.root)).replace(/\/+$/, '');
   }
 
-  readonly tell: Tell = (reported, seconds, unusable) => {
-    const complaint = unusable ?? complaintOfSeconds(seconds);
-    if (complaint) return this.leftovers.add(complaint, reported);
-    const relative = this.#relative(reported);
-    if (relative === null) return this.leftovers.add(`its path is absolute and not below ${this.#root || '/'} (--root)`, reported);
-    const path = this.options.cases ? relative : (fileOf(relative) ?? relative);
-    this.#seconds.set(path, (this.#seconds.get(path) ?? 0) + seconds);
-  };
+  /** Whom a report of a format is told. */
+  tellOf(format: Format): Tell {
+    const isTable = tables.has(format);
+    const sums = isTable ? this.#tables : this.#ran;
+    return (reported, seconds, unusable) => {
+      const complaint = unusable ?? complaintOfSeconds(seconds);
+      if (complaint) return this.leftovers.add(complaint, reported);
+      const path = this.#recordable(reported);
+      if (path === null) return;
+      const file = this.options.isAlone && !this.options.cases ? fileIn(path) : path;
+      if (file === path) add(sums, path, seconds, isTable ? 1 : 0);
+      else add(this.#ran, file, seconds, 0);
+    };
+  }
 
   /** The seconds of each path. What took no time at all is left out. */
   times(): Map<string, number> {
+    const sums = new Map<string, number>();
+    for (const [told, { seconds, count }] of [...this.#ran, ...this.#tables]) {
+      const path = this.options.cases ? told : fileIn(told);
+      sums.set(path, (sums.get(path) ?? 0) + seconds / count);
+    }
     const times = new Map<string, number>();
-    for (const [path, sum] of this.#seconds) {
+    for (const [path, sum] of sums) {
       const seconds = Number(sum.toPrecision(12));
-      const complaint = complaintOfPath(path) ?? complaintOfSeconds(seconds) ?? (seconds === 0 ? 'it took 0 s: it was not run' : null);
+      const complaint = complaintOf(path, seconds);
       if (complaint) this.leftovers.add(complaint, path);
       else times.set(path, seconds);
     }
@@ -90,23 +78,66 @@ export class SuiteTimes {
     this.#inside = 0;
     this.#outside.clear();
     if (inside > 0 || outside.length === 0) return null;
+    const root = this.#rootOf(outside);
     const folder = commonFolder(outside);
     return (
-      `all of its ${outside.length} paths are absolute and not below ${this.#root || '/'}, such as ${outside[0]}: name the folder that the test files are relative to with --root` +
-      (folder ? ` (all of them are below ${folder})` : '')
+      `all of its paths are absolute and not below ${this.#root || '/'}, such as ${outside[0]}: name the folder that the test files are relative to with --root` +
+      (root !== null ? ` (by the files that are here: --root ${root})` : folder ? ` (all of them are below ${folder})` : '')
     );
   }
 
+  /** The path as it is recorded. Null: it was left out, and that is told. */
+  #recordable(reported: string): string | null {
+    const file = fileIn(reported);
+    const path = posix.normalize(slashed(file));
+    let found: string | null;
+    if (this.known) {
+      found = this.known.find(path);
+      if (found === null) this.leftovers.add('it is none of --files-from, or may be several', reported);
+    } else {
+      found = this.#relative(path);
+      if (found === null) this.leftovers.add(`its path is absolute and not below ${this.#root || '/'} (--root)`, reported);
+    }
+    return found === null ? null : found + reported.slice(file.length);
+  }
+
   /** Null: it is elsewhere, such as a file of a library. */
-  #relative(reported: string): string | null {
-    const path = slashed(reported);
+  #relative(path: string): string | null {
     if (isAbsolute(path) && !path.startsWith(`${this.#root}/`)) {
       this.#outside.add(path);
       return null;
     }
     this.#inside += 1;
-    return isAbsolute(path) ? path.slice(this.#root.length + 1) : reported.replace(/^(\.\/)+/, '');
+    return isAbsolute(path) ? path.slice(this.#root.length + 1) : path;
   }
+
+  /** Where the root of this machine was on that of the report, by a file that both have. */
+  #rootOf(paths: readonly string[]): string | null {
+    const disk = new DiskFiles(this.#root || '/');
+    for (const path of paths.slice(0, 100)) {
+      for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) if (disk.find(path.slice(end + 1)) !== null) return path.slice(0, end);
+    }
+    return null;
+  }
+}
+
+/** Why neither path nor time can be recorded, null when they can. */
+function complaintOf(path: string, seconds: number): string | null {
+  // What the report has there was no character of its encoding.
+  const ofPath = complaintOfPath(path) ?? (path.includes('\ufffd') ? 'its path is in another encoding than the report says' : null);
+  return ofPath ?? complaintOfSeconds(seconds) ?? (seconds === 0 ? 'it took 0 s: it was not run' : null);
+}
+
+function add(sums: Map<string, Sum>, path: string, seconds: number, more: 0 | 1): void {
+  const sum = sums.get(path);
+  if (sum) {
+    sum.seconds += seconds;
+    sum.count += more;
+  } else sums.set(path, { seconds, count: 1 });
+}
+
+function fileIn(path: string): string {
+  return fileOf(path) ?? path;
 }
 
 function isAbsolute(path: string): boolean {
@@ -115,7 +146,7 @@ function isAbsolute(path: string): boolean {
 
 /** Of Windows: clients name paths with slashes there, too. */
 function slashed(path: string): string {
-  return /^[A-Za-z]:\\/.test(path) ? path.replaceAll('\\', '/') : path;
+  return /^[A-Za-z]:\\/.test(path) || !path.includes('/') ? path.replaceAll('\\', '/') : path;
 }
 
 function commonFolder(paths: readonly string[]): string {

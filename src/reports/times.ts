@@ -1,5 +1,5 @@
 import { fileOf } from './file-of.js';
-import type { TestCase } from './junit.js';
+import type { Suite, TestCase } from './junit.js';
 import type { KnownFiles } from './known-files.js';
 
 /** What reports say of one file. */
@@ -16,38 +16,58 @@ export interface Results {
   strays: TestCase[];
 }
 
+interface SuiteSum {
+  /** Of its first case. */
+  file: string | null;
+  ofCases: number;
+  isShared: boolean;
+}
+
 /**
- * What one report says of the known files. A file takes what its suite takes, where that has no other file's cases: that contains
+ * Adds up what one report says of files. A file takes what its suite takes, where that has no other file's cases: that contains
  * loading it, and counts cases that ran at the same time, or within others, once. Else it takes what its cases take.
  */
-export function timesOf(cases: readonly TestCase[], known: KnownFiles): Results {
-  const byFile = new Map<string, FileResult>();
-  const strays: TestCase[] = [];
-  const suites = new Map<number, { file: string | null; seconds: number; ofCases: number; isShared: boolean }>();
-  for (const testCase of cases) {
-    const file = fileOf(testCase, known);
-    const { suiteNumber, suiteSeconds, seconds, isFailed, isSkipped } = testCase;
-    const suite = suites.get(suiteNumber);
-    if (!suite) suites.set(suiteNumber, { file, seconds: suiteSeconds, ofCases: seconds, isShared: false });
+export class FileTimes {
+  readonly #byFile = new Map<string, FileResult>();
+  readonly #suites = new Map<Suite, SuiteSum>();
+
+  /** @param file that a case is in, null when it is in none that is known */
+  add({ suite, seconds, isFailed, isSkipped }: TestCase, file: string | null): void {
+    const sum = this.#suites.get(suite);
+    if (!sum) this.#suites.set(suite, { file, ofCases: seconds, isShared: false });
     else {
-      suite.ofCases += seconds;
-      suite.isShared ||= suite.file !== file;
+      sum.ofCases += seconds;
+      sum.isShared ||= sum.file !== file;
     }
-    if (file === null) {
-      strays.push(testCase);
-      continue;
-    }
-    const result = byFile.get(file);
+    if (file === null) return;
+    const result = this.#byFile.get(file);
     if (result) {
       result.seconds += seconds;
       result.isFailed ||= isFailed;
       result.hasRun ||= !isSkipped;
-    } else byFile.set(file, { seconds, isFailed, hasRun: !isSkipped });
+    } else this.#byFile.set(file, { seconds, isFailed, hasRun: !isSkipped });
   }
-  for (const { file, seconds, ofCases, isShared } of suites.values()) {
-    if (file !== null && !isShared && seconds > 0) byFile.get(file)!.seconds += seconds - ofCases;
+
+  /** After the last case. */
+  end(): Map<string, FileResult> {
+    for (const [{ seconds }, { file, ofCases, isShared }] of this.#suites) {
+      if (file !== null && !isShared && seconds > 0) this.#byFile.get(file)!.seconds += seconds - ofCases;
+    }
+    this.#suites.clear();
+    return this.#byFile;
   }
-  return { byFile, strays };
+}
+
+/** What one report says of the known files. */
+export function timesOf(cases: readonly TestCase[], known: KnownFiles): Results {
+  const times = new FileTimes();
+  const strays: TestCase[] = [];
+  for (const testCase of cases) {
+    const file = fileOf(testCase, known);
+    if (file === null) strays.push(testCase);
+    times.add(testCase, file);
+  }
+  return { byFile: times.end(), strays };
 }
 
 /** What several reports say together: shards of one run, or runs of parts. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { record, subsetMessage, timed } from '../harness/messages.js';
@@ -67,6 +67,11 @@ describe('ballast export', () => {
     const { stdout } = await exportOf(server.dataDir, '--project', 'web', '--output', file, '--json');
     expect(JSON.parse(stdout)).toEqual({ file, bytes: statSync(file).size, projects: ['web'], builds: 1, timings: 1 });
     expect(linesOf(readFileSync(file, 'utf8')).map(({ type }) => type)).toEqual(['export', 'project', 'build', 'timing']);
+    // A link stays one.
+    const link = join(temporaryFolder(), 'latest.ndjson');
+    symlinkSync(file, link);
+    await exportOf(server.dataDir, '--project', 'default', '--output', link);
+    expect([lstatSync(link).isSymbolicLink(), linesOf(readFileSync(file, 'utf8'))[0]]).toMatchObject([true, { projects: ['default'] }]);
     expect((await exportOf(server.dataDir, '--no-builds', '--output', file)).stdout).toBe(`${file}: 0 builds and 3 timings of 2 projects, ${statSync(file).size} bytes\n`);
   });
 
@@ -76,7 +81,9 @@ describe('ballast export', () => {
     const file = join(folder, 'missing', 'x.ndjson');
     expect(await exportOf(dataDir, '--output', file)).toMatchObject({ code: 1, stderr: expect.stringContaining(`ballast: cannot export to ${file}: ENOENT`) as string });
     expect(await exportOf(dataDir, '--project', 'nope', '--output', join(folder, 'x'))).toMatchObject({ code: 1, stderr: 'ballast: cannot export the project "nope": there is none; "project list" shows all\n' });
-    expect(await exportOf(dataDir, '--json')).toMatchObject({ code: 2, stderr: expect.stringContaining('--json tells of the file of --output') as string });
+    expect(await exportOf(dataDir, '--output', '/dev/null')).toEqual({ code: 1, stdout: '', stderr: 'ballast: cannot export to /dev/null: it is no file: leave --output out, and redirect stdout\n' });
+    expect(await exportOf(dataDir, '--output', folder)).toMatchObject({ code: 1, stderr: `ballast: cannot export to ${folder}: it is a folder: name a file in it\n` });
+    expect(await exportOf(dataDir, '--json', '--output', '-')).toMatchObject({ code: 2, stderr: expect.stringContaining('--json tells of the file of --output') as string });
     expect(await exportOf(join(folder, 'none'))).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no store in') as string });
     expect(existsSync(join(folder, 'none'))).toBe(false);
     expect(readdirSync(folder)).toEqual([]);

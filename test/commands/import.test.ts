@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { manyPaths, pathsOf, startSplit } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
@@ -13,7 +13,7 @@ describe('ballast import of reports', () => {
     const seconds = Object.fromEntries(manyPaths(60).map((path, i) => [path, 1 + ((i * 37) % 60) ** 2 / 10]));
     const { code, stdout, stderr } = await into(server, fileOf(seconds));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/: knapsack\nimported 60 test files, 7081\.0 s, as commit import-[0-9a-f]{12} of branch main\n$/);
+    expect(stdout).toMatch(/: knapsack\nimported 60 test files, 7081\.0 s \(longest 349\.1 s: \S+\), as commit import-[0-9a-f]{12} of branch main\n$/);
     const nodes = await Promise.all([0, 1, 2, 3].map(node_index => startSplit(server, Object.keys(seconds), { branch: 'feature', node_total: 4, node_index })));
     const spans = nodes.map(answer => pathsOf(answer).reduce((sum, path) => sum + seconds[path]!, 0));
     expect(Math.max(...spans) / (7081 / 4)).toBeLessThan(1.001);
@@ -21,11 +21,12 @@ describe('ballast import of reports', () => {
 
   it('takes files of every format at once, and adds up what they say of one file', async () => {
     const server = await startServer();
-    const names = ['test_durations.json', 'knapsack_rspec_report.json', 'parallel_runtime_test.log', 'cypress-timings.json', 'playwright.json', 'jest.json', 'vitest.json', 'rspec.xml', 'pytest.xml'];
+    const names = ['test_durations.json', 'knapsack_rspec_report.json', 'parallel_runtime_rspec.log', 'cypress-timings.json', 'playwright.json', 'jest.json', 'vitest.json', 'rspec.xml', 'pytest.xml'];
     const { code, stdout } = await into(server, ...names.map(fixtureFile), '--root', '/home/ci/app', '--json');
     expect(code).toBe(0);
     const outcome = JSON.parse(stdout) as { files: { format: string }[]; test_files: number; skipped: { count: number }[] };
-    expect(outcome).toMatchObject({ builds: 1, runs: 1, known_runs: 0, test_files: 15, dry_run: false, skipped: [{ reason: 'it took 0 s: it was not run', count: 5 }] });
+    expect(outcome).toMatchObject({ builds: 1, runs: 1, known_runs: 0, test_files: 16, dry_run: false });
+    expect(outcome.skipped).toMatchObject([{ reason: 'the line is no "path:seconds"', count: 4 }, { reason: 'it took 0 s: it was not run', count: 5 }]);
     expect(outcome.files.map(({ format }) => format)).toEqual(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split', 'playwright', 'jest', 'vitest', 'junit', 'junit']);
     // 41.53127861022949 of knapsack and 0.170151 of JUnit.
     const estimates = await estimatesOf(server, ['spec/models/cart_spec.rb', 'tests/test_cart.py']);
@@ -49,7 +50,7 @@ describe('ballast import of reports', () => {
   it('keeps test cases where it is told to, and the file is the sum of them', async () => {
     const server = await startServer();
     const { stdout } = await into(server, fixtureFile('test_durations.json'), '--cases', '--commit-hash', 'abc', '--branch', 'develop');
-    expect(stdout).toMatch(/\nimported 4 test cases, 4\.5 s, as commit abc of branch develop\nleft out 1: it took 0 s: it was not run \(tests\/web\/test_skipped\.py::test_never\)\n$/);
+    expect(stdout).toMatch(/\nimported 4 test cases, 4\.5 s \(longest 2\.8 s: \S+\), as commit abc of branch develop\nleft out 1: it took 0 s: it was not run \(tests\/web\/test_skipped\.py::test_never\)\n$/);
     expect(await estimatesOf(server, ['tests/test_cart.py'])).toEqual({ 'tests/test_cart.py': 1.7515 });
   });
 
@@ -62,9 +63,10 @@ describe('ballast import of reports', () => {
     expect(JSON.parse((await into(server, fileOf(cases), '--cases', '--json')).stdout)).toMatchObject({ runs: 0, known_runs: 2 });
   });
 
-  it('only tells in a dry run, which needs no server', async () => {
-    const { code, stdout } = await runBallast(['import', '--dry-run', fixtureFile('rspec.xml')], { BALLAST_URL: '', BALLAST_TOKEN: '' });
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('would import 2 test files, 0.2 s, ') as string });
+  it('only tells in a dry run, which needs no server; of a list of test files has their paths', async () => {
+    const list = fileOf('app/spec/models/cart_spec.rb\napp/spec/user_spec.rb\n');
+    const { code, stdout } = await runBallast(['import', '--dry-run', fixtureFile('rspec.xml'), '--files-from', list], { BALLAST_URL: '', BALLAST_TOKEN: '' });
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('would import 2 test files, 0.2 s (longest 0.2 s: app/spec/models/cart_spec.rb), ') as string });
   });
 
   it('imports nothing when one of the files cannot be read, and says where it fails', async () => {
@@ -72,14 +74,14 @@ describe('ballast import of reports', () => {
     const good = fixtureFile('rspec.xml');
     const missing = join(temporaryFolder(), 'nothing.xml');
     const cut = fileOf('{\n"a_spec.rb": 1,\n"b_spec.rb"');
-    const log = fileOf('a_spec.rb:1.5\nb_spec.rb: fast\n');
+    const zip = fileOf('PK\x03\x04...');
     const xml = fileOf('<testsuites>\n<testsuite>\n</testsuites>');
     const utf16 = fileOf('');
     writeFileSync(utf16, Buffer.from('\uFEFF{"a_spec.rb": 1}', 'utf16le'));
     for (const [file, complaint] of [
       [missing, `cannot read ${missing}: there is no such file`],
       [cut, `cannot read ${cut} as knapsack: line 3: it ends in the middle; nothing was imported`],
-      [log, `cannot read ${log} as parallel-tests: line 2 is no "path:seconds": "b_spec.rb: fast"; nothing was imported`],
+      [zip, `${zip} is a zip archive: unpack it first`],
       [xml, `cannot read ${xml} as junit: it is not well-formed XML: line 3: `],
       [utf16, `${utf16} is UTF-16: save it as UTF-8`],
       [fileOf('hello', 'x.txt'), 'begins with "hello": name it with --format (junit, pytest-split, '],
@@ -92,7 +94,7 @@ describe('ballast import of reports', () => {
       expect(stderr).toContain(complaint);
     }
     expect(await into(server, fixtureFile('jest.json'))).toMatchObject({ code: 1, stderr: expect.stringMatching(/: name the folder .* with --root \(all of them are below \/home\/ci\/app\/src\); nothing was imported\n$/) as string });
-    expect(await into(server, fileOf({ 'a_spec.rb': 0 }))).toMatchObject({ code: 1, stderr: expect.stringMatching(/there are no timings in .* \(knapsack\); left out 1: it took 0 s: it was not run \(a_spec\.rb\)\n$/) as string });
+    expect(await into(server, fileOf({ 'a_spec.rb': 0 }))).toMatchObject({ code: 1, stderr: expect.stringMatching(/there are no timings of test files in .* \(knapsack\); left out 1: it took 0 s: it was not run \(a_spec\.rb\)\n$/) as string });
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
   });
 
@@ -102,8 +104,9 @@ describe('ballast import of reports', () => {
       [[], 'ballast: name the files to import, or another server with --from\n'],
       [['a.xml'], '--dry-run only reads\n'],
       [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
+      [['--from', 'nonsense', '--from-token', 'x', '--dry-run'], '--from nonsense is no address, such as https://ballast.example.com'],
       [['a.xml', '--dry-run', '--builds', '3'], '--builds goes with --from'],
-      [['a.xml', '--format', 'nunit'], 'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, ballast.'],
+      [['a.xml', '--format', 'nunit'], 'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, ballast.'],
       [['--builds', 'many'], 'It must be a whole number of builds.'],
       [['--from', 'http://x', '--from-token', 'y', '--dry-run', '--builds', '0'], '--builds 0 imports nothing'],
     ] as const) {
@@ -118,11 +121,11 @@ describe('ballast import of reports', () => {
     expect(stderr).toMatch(/^ballast: http:\S+ answered GET \/builds\?commit_hash=import-\w+&branch=main&node_total=1 with 403: \["invalid test suite token"\]\n$/);
   });
 
-  it('reads a file whose name says nothing, as it is told', async () => {
+  it('reads a file whose name says nothing, as it is told, and once though it is named twice', async () => {
     const server = await startServer();
     const file = join(temporaryFolder(), 'odd name');
-    copyFileSync(fixtureFile('parallel_runtime_test.log'), file);
+    copyFileSync(fixtureFile('parallel_runtime_rspec.log'), file);
     writeFileSync(file, `\n\n${readFileSync(file, 'utf8')}`);
-    expect((await into(server, file, '--format', 'parallel-tests')).stdout).toContain('imported 2 test files, 62.1 s, ');
+    expect((await into(server, file, join(dirname(file), '*'), '--format', 'parallel-tests')).stdout).toContain('imported 3 test files, 62.1 s (');
   });
 });

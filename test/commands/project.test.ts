@@ -63,11 +63,12 @@ describe('project and token commands with --json', () => {
     const made = (await json('project', 'create', 'web')) as { token: string };
     expect(made).toEqual({ project: 'web', token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
     expect(await json('token', 'create', 'web')).toEqual({ project: 'web', token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
-    await ballast('token', 'revoke', made.token);
+    const { id } = (await json('token', 'revoke', made.token)) as { id: string };
     const at = expect.stringMatching(new RegExp(`^${AT}$`)) as string;
     expect(await json('project', 'list')).toEqual([{ name: 'web', created_at: at, default_branch: null, tokens: 1 }]);
     const tokens = (await json('token', 'list', 'web')) as { id: string; created_at: string; revoked_at: string | null }[];
     expect(tokens.map(({ created_at, revoked_at }) => ({ created_at, revoked_at }))).toEqual(expect.arrayContaining([{ created_at: at, revoked_at: null }, { created_at: at, revoked_at: at }]));
+    expect(tokens.find(token => token.id === id)).toMatchObject({ revoked_at: at });
   });
 });
 

@@ -50,7 +50,7 @@ describe('ballast record', () => {
   it('names a report that is missing or none', async () => {
     const suite = new Suite([]);
     writeFileSync(join(suite.folder, 'bad.xml'), '<html/>');
-    expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({ code: 1, stderr: 'ballast: cannot use the report bad.xml: it is no JUnit report: its first element is <html>\n' });
+    expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({ code: 1, stderr: 'ballast: cannot use the report bad.xml: it is no JUnit report, and no other XML can be read: its first element is <html>\n' });
     expect(await suite.run(nowhere, 0, ['record', 'none/*.xml'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^ballast: no reports: nothing matches none\/\*\.xml in /) as string });
     expect(await suite.run(nowhere, 0, ['record'])).toMatchObject({ code: 2, stderr: expect.stringContaining("missing required argument 'reports'") as string });
   });

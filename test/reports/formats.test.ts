@@ -1,6 +1,8 @@
 import { createReadStream, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { type Format, formatOf } from '../../src/reports/format.js';
+import { GivenFiles } from '../../src/reports/known-files.js';
 import { readers } from '../../src/reports/readers.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 import { fixtureFile } from './fixture.js';
@@ -11,9 +13,9 @@ const APP = '/home/ci/app';
 async function timesIn(name: string, { root = APP, cases = false } = {}) {
   const file = fixtureFile(name);
   const format = formatOf(readFileSync(file, 'utf8')) as keyof typeof readers;
-  const suite = new SuiteTimes({ root, cases });
+  const suite = new SuiteTimes({ root, known: null, cases });
   // In small pieces: nothing may depend on where they are cut.
-  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.tell, root === APP ? null : root);
+  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.tellOf(format), { root: root === APP ? null : root, known: null });
   const times = Object.fromEntries([...suite.times()].map(([path, seconds]) => [path, Math.round(seconds * 1000) / 1000]));
   return { format, times, leftOut: suite.leftovers.all.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)) };
 }
@@ -25,7 +27,11 @@ describe('a report', () => {
     ['test_durations.json', 'pytest-split', { 'tests/test_cart.py': 1.752, 'tests/web/test_login.py': 2.75 }, [`tests/web/test_skipped.py: ${NOT_RUN}`]],
     ['test_durations_pairs.json', 'pytest-split', { 'tests/test_cart.py': 1.75, 'tests/web/test_login.py': 2.75 }, []],
     ['knapsack_rspec_report.json', 'knapsack', { 'spec/models/cart_spec.rb': 41.531, 'spec/models/user_spec.rb': 20.101, 'spec/features/order_spec.rb': 19.732 }, []],
-    ['parallel_runtime_test.log', 'parallel-tests', { 'test/models/cart_test.rb': 42, 'test/models/user_test.rb': 20.1 }, [`test/skipped_test.rb: ${NOT_RUN}`]],
+    // Of two runs, and with what RSpec wrote besides.
+    ['parallel_runtime_rspec.log', 'parallel-tests', { 'spec/jobs/cart_spec.rb': 42, 'spec/jobs/user_spec.rb': 20.1, 'spec/quick_spec.rb': 0 }, [
+      ...['Randomized with seed 4711', 'Randomized with seed 4711', 'Run options: exclude {:slow=>true}'].sort().map(line => `${line}: the line is no "path:seconds"`),
+      `spec/skipped_spec.rb: ${NOT_RUN}`,
+    ]],
     ['cypress-timings.json', 'cypress-split', { 'cypress/e2e/cart.cy.js': 10.05, 'cypress/e2e/user.cy.js': 0.09 }, []],
     // The last attempt of each test, in both projects: 1.2 + 1.8 + 2.5 + 2.7.
     ['playwright.json', 'playwright', { 'e2e/cart.spec.ts': 8.2, 'e2e/admin/login.spec.ts': 4.2 }, [`e2e/later.spec.ts: ${NOT_RUN}`]],
@@ -35,6 +41,7 @@ describe('a report', () => {
     ['pytest.xml', 'junit', { 'tests/unit/test_cart.py': 0.051 }, [`tests/web/test_login.py: ${NOT_RUN}`]],
     ['vitest.xml', 'junit', { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005 }, [`vi/c.test.mjs: ${NOT_RUN}`]],
     ['jest-junit-file.xml', 'junit', { 'src/cart.test.js': 0.143, 'src/user.test.js': 0.111 }, []],
+    ['cypress.xml', 'junit', { 'cypress/e2e/cart.cy.js': 1.9, 'cypress/e2e/user.cy.js': 1.9 }, []],
     ['go-junit-report.xml', 'junit', { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0.002 }, []],
   ])('%s is told by its content, and read', async (name, format, times, leftOut) => {
     const read = await timesIn(name);
@@ -51,6 +58,40 @@ describe('a report', () => {
   });
 });
 
+/** What is told of a text that is read as one format. */
+async function told(format: keyof typeof readers, text: string, known: readonly string[] | null = null): Promise<[string, number][]> {
+  const all: [string, number][] = [];
+  const bytes = Readable.from([Buffer.from(text)]) as AsyncIterable<Buffer>;
+  await readers[format](bytes, (path, seconds) => void all.push([path, seconds]), { root: null, known: known && new GivenFiles(known) });
+  return all;
+}
+
+describe('a report that does not tell all', () => {
+  it('of Playwright, merged of shards and so without a configuration, has absolute paths', async () => {
+    const text = JSON.stringify({ config: { rootDir: '/ci/app/e2e' }, suites: [{ file: 'a.spec.ts', specs: [{ tests: [{ results: [{ duration: 1500 }] }] }] }] });
+    expect(await told('playwright', text)).toEqual([['/ci/app/e2e/a.spec.ts', 1.5]]);
+  });
+
+  it.each<[string, string, [string, number][]]>([
+    ['a class with a name in lower case', 'tests.test_cart.lowerCase', [['tests/test_cart.py', 2]]],
+    ['Django’s module', 'shop.tests.CartTest', [['shop/tests.py', 2]]],
+    ['a module that is no test by its name', 'tests.checks.cart', []],
+    ['a class of Java', 'com.example.CartTest', []],
+  ])('of %s is read by its name, or not at all', async (_, classname, times) => {
+    const all = await told('junit', `<testsuite><testcase classname="${classname}" name="a" time="2"/></testsuite>`);
+    expect(all.filter(([, seconds]) => !Number.isNaN(seconds))).toEqual(times);
+  });
+
+  it('is read as of the test files where they are named', async () => {
+    const xml = '<testsuite><testcase classname="tests.checks.cart" name="a" time="2"/><testcase file="/ci/x/web/a.spec.ts" time="1"/></testsuite>';
+    expect(await told('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([['app/tests/checks/cart.py', 2], ['web/a.spec.ts', 1]]);
+  });
+
+  it('of go test has a package for a file', async () => {
+    expect(await told('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([['example.com/shop/cart', 0.305], ['mail', 0]]);
+  });
+});
+
 describe('the format of a file', () => {
   it.each<[string, Format | null]>([
     ['\uFEFF<?xml version="1.0"?>\n<testsuites>', 'junit'],
@@ -62,7 +103,12 @@ describe('the format of a file', () => {
     ['spec/a b_spec.rb:1.5\n', 'parallel-tests'],
     ['C:/app/a_spec.rb:12\n', 'parallel-tests'],
     ['{"meta":{"total_pages":1},"links":{},"data":[]}', null],
+    ['\nRandomized with seed 1\nspec/a_spec.rb:9.0e-05\n', 'parallel-tests'],
+    ['{"Time":"2026-11-21T10:00:00Z","Action":"start","Package":"example.com/shop"}\n{"Time"', 'go-test'],
+    ['ok  \texample.com/shop/cart\t0.305s\n', 'go-test'],
+    ['[["1","2","3",null,1749.7],"4.1.12"]', null],
     ['hello', null],
+    ['total: 12\n', null],
     ['{"a": "b"}', null],
   ])('that begins with %j is %s', (head, format) => {
     expect(formatOf(head)).toBe(format);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { JunitReader, readJunit, ReportError } from '../../src/reports/junit.js';
+import { JunitReader, readJunit, ReportError, type TestCase } from '../../src/reports/junit.js';
 import { fixture } from './fixture.js';
 
 describe('a JUnit report', () => {
   it('gives its cases in order, with what their suite says of them', () => {
-    expect(readJunit(fixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite, name, isFailed, isSkipped }))).toEqual([
+    expect(readJunit(fixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite: suite.name, name, isFailed, isSkipped }))).toEqual([
       { suite: 'vi/a.test.mjs', name: 'a > one', isFailed: false, isSkipped: false },
       { suite: 'vi/a.test.mjs', name: 'a > two', isFailed: false, isSkipped: false },
       { suite: 'vi/a.test.mjs', name: 'a > no', isFailed: false, isSkipped: true },
@@ -16,9 +16,7 @@ describe('a JUnit report', () => {
   it('reads a case whole', () => {
     expect(readJunit(fixture('go-junit-report'))[1]).toEqual({
       file: null,
-      suite: 'example.com/shop/cart',
-      suiteNumber: 1,
-      suiteSeconds: 0.305,
+      suite: { name: 'example.com/shop/cart', seconds: 0.305, file: null },
       classname: 'example.com/shop/cart',
       name: 'TestAdd/two',
       seconds: 0.2,
@@ -29,7 +27,16 @@ describe('a JUnit report', () => {
 
   it('takes the file of a case, else of its suite, else of a suite around that', () => {
     const xml = '<testsuites><testsuite file="a.rb"><testsuite name="in"><testcase name="1"/><testcase name="2" file="b.rb"/></testsuite></testsuite><testcase name="3"/></testsuites>';
-    expect(readJunit(xml).map(({ file, suite }) => [file, suite])).toEqual([['a.rb', 'in'], ['b.rb', 'in'], [null, '']]);
+    expect(readJunit(xml).map(({ file, suite }) => [file, suite.name])).toEqual([['a.rb', 'in'], ['b.rb', 'in'], [null, '']]);
+  });
+
+  it('takes the file of a suite for those beside it that name none, as Cypress writes them', () => {
+    const xml = '<testsuites><testsuite file="a.js"/><testsuite><testsuite><testcase name="1"/></testsuite></testsuite><testsuite file="b.js"/><testsuite><testcase name="2"/></testsuite></testsuites>';
+    expect(readJunit(xml).map(({ file }) => file)).toEqual(['a.js', 'b.js']);
+  });
+
+  it('reads cases within a case', () => {
+    expect(readJunit('<testsuite><testcase name="1"><testcase name="2" time="1"/></testcase><testcase name="3"/></testsuite>').map(({ name }) => name)).toEqual(['1', '2', '3']);
   });
 
   it('reads a suite without cases as nothing', () => {
@@ -74,9 +81,11 @@ describe('a JUnit report', () => {
   it.each([1, 7, 1000])('is the same in pieces of %i characters', size => {
     for (const name of ['pytest', 'vitest', 'rspec', 'go-junit-report', 'jest-junit-file']) {
       const xml = fixture(name).replace('<testcase', `<testcase lines="&#x1B;[31m &amp; ${'long '.repeat(30_000)}"`);
-      const reader = new JunitReader();
+      const cases: TestCase[] = [];
+      const reader = new JunitReader(testCase => cases.push(testCase));
       for (let i = 0; i < xml.length; i += size) reader.write(xml.slice(i, i + size));
-      expect(reader.end()).toEqual(readJunit(xml));
+      reader.end();
+      expect(cases).toEqual(readJunit(xml));
     }
   });
 });

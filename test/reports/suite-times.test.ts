@@ -1,9 +1,13 @@
+import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { GivenFiles } from '../../src/reports/known-files.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 
-function suiteOf(reported: readonly [string, number][], root = '/home/ci/app', cases = false): SuiteTimes {
-  const suite = new SuiteTimes({ root, cases });
-  for (const [path, seconds] of reported) suite.tell(path, seconds);
+function suiteOf(reported: readonly [string, number][], root = '/home/ci/app', known: readonly string[] | null = null): SuiteTimes {
+  const suite = new SuiteTimes({ root, known: known && new GivenFiles(known), cases: false });
+  const tell = suite.tellOf('junit');
+  for (const [path, seconds] of reported) tell(path, seconds);
   return suite;
 }
 
@@ -11,6 +15,32 @@ describe('the times of a suite', () => {
   it('are added up by file, over test cases and reports', () => {
     const suite = suiteOf([['a_spec.rb[1:1]', 0.1], ['./a_spec.rb', 0.2], ['b.feature:12', 1], ['b.feature:30', 2], ['c.py::TestC::test_d', 4]]);
     expect([...suite.times()]).toEqual([['a_spec.rb', 0.3], ['b.feature', 3], ['c.py', 4]]);
+  });
+
+  it('of tables that name a path twice are the mean of that, test case by test case', () => {
+    const suite = new SuiteTimes({ root: '/', known: null, cases: false });
+    for (const table of [{ 'a.py::test_1': 1, 'a.py::test_2': 4 }, { 'a.py::test_1': 3, 'a.py::test_3': 10 }]) {
+      const tell = suite.tellOf('pytest-split');
+      for (const [path, seconds] of Object.entries(table)) tell(path, seconds);
+    }
+    expect([...suite.times()]).toEqual([['a.py', 2 + 4 + 10]]);
+  });
+
+  it('have paths as clients write them', () => {
+    const suite = suiteOf([['spec/../a//b_spec.rb[1:2]', 1], ['cypress\\e2e\\c.cy.js', 1], ['tests/d.py::test[x//y\\z]', 1]]);
+    expect([...suite.times().keys()]).toEqual(['a/b_spec.rb', 'cypress/e2e/c.cy.js', 'tests/d.py']);
+  });
+
+  it('are of the test files where these are named, and say what is none', () => {
+    const suite = suiteOf([['/ci/app/web/a.spec.ts', 1], ['b.spec.ts', 2], ['x.spec.ts', 4], ['c.py::test_1', 8]], '/', ['web/a.spec.ts', 'web/e2e/b.spec.ts', 'api/c.py', 'web/x.spec.ts', 'api/x.spec.ts']);
+    expect([...suite.times()]).toEqual([['web/a.spec.ts', 1], ['web/e2e/b.spec.ts', 2], ['api/c.py', 8]]);
+    expect(suite.leftovers.all).toEqual([{ reason: 'it is none of --files-from, or may be several', count: 1, examples: ['x.spec.ts'] }]);
+  });
+
+  it('say where the root was by a file that is here, too', () => {
+    const { url } = import.meta;
+    const here = dirname(fileURLToPath(url));
+    expect(suiteOf([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain('with --root (by the files that are here: --root /builds/shop)');
   });
 
   it('have no absolute paths where they are below the root, of Windows either', () => {
@@ -21,9 +51,9 @@ describe('the times of a suite', () => {
   it('say which folder could be meant where none of them is', () => {
     const suite = suiteOf([['/home/ci/app/src/a.test.js', 1], ['/home/ci/app/src/deep/b.test.js', 1], ['/home/ci/apple/c.test.js', 1]], '/home/me');
     expect(suite.endReport()).toBe(
-      'all of its 3 paths are absolute and not below /home/me, such as /home/ci/app/src/a.test.js: name the folder that the test files are relative to with --root (all of them are below /home/ci)',
+      'all of its paths are absolute and not below /home/me, such as /home/ci/app/src/a.test.js: name the folder that the test files are relative to with --root (all of them are below /home/ci)',
     );
-    suite.tell('a.test.js', 1);
+    suite.tellOf('junit')('a.test.js', 1);
     expect(suite.endReport()).toBeNull();
   });
 
@@ -35,7 +65,7 @@ describe('the times of a suite', () => {
   });
 
   it('are without what cannot be a time, which is counted and told', () => {
-    const suite = suiteOf([['a.rb', NaN], ['b.rb', -1], ['c.rb', 86_401], ['d.rb', 0], ['e.rb', 0], ['f.rb', 0], ['g.rb', 0], ['x', 1], ['h.rb', 1]]);
+    const suite = suiteOf([['a.rb', NaN], ['b.rb', -1], ['c.rb', 86_401], ['d.rb', 0], ['e.rb', 0], ['f.rb', 0], ['g.rb', 0], ['x', 1], ['h.rb', 1], ['k\ufffdse.rb', 1]]);
     expect([...suite.times()]).toEqual([['h.rb', 1]]);
     expect(suite.leftovers.all).toEqual([
       { reason: 'it has no time', count: 1, examples: ['a.rb'] },
@@ -43,6 +73,7 @@ describe('the times of a suite', () => {
       { reason: 'it took more than a day: is that seconds?', count: 1, examples: ['c.rb'] },
       { reason: 'it took 0 s: it was not run', count: 4, examples: ['d.rb', 'e.rb', 'f.rb'] },
       { reason: 'the path has not 3 to 4096 characters', count: 1, examples: ['x'] },
+      { reason: 'its path is in another encoding than the report says', count: 1, examples: ['k\ufffdse.rb'] },
     ]);
   });
 });

@@ -1,0 +1,68 @@
+import { posix } from 'node:path';
+import { TextDecoder } from 'node:util';
+import { DiskFiles } from './disk-files.js';
+import { fileOf, isTestModule } from './file-of.js';
+import { readGoTest } from './go-test.js';
+import { JunitReader, type TestCase } from './junit.js';
+import { type KnownFiles, plainPath } from './known-files.js';
+import { ReportError, type ReadReport, type Tell } from './report.js';
+import { FileTimes } from './times.js';
+
+/** JUnit XML of whatever runner. Files are the known ones, else those that the report itself names. */
+export const readJunitTimes: ReadReport = async (bytes, tell, { root, known }) => {
+  const guessed = new ReportedFiles(new DiskFiles(root ?? '.'));
+  const fileOfCase = (testCase: TestCase) => (known ? fileOf(testCase, known) : testCase.file === null ? fileOf(testCase, guessed) : plainPath(testCase.file));
+  const times = new FileTimes();
+  const reader = new JunitReader(testCase => addTo(times, testCase, fileOfCase(testCase), tell));
+  for await (const text of texts(bytes)) reader.write(text);
+  reader.end();
+  for (const [path, { seconds }] of times.end()) tell(path, seconds);
+};
+
+/** What go test prints, plain or with -json: a package is a file. */
+export const readGoTimes: ReadReport = async (bytes, tell, { known }) => {
+  let whole = '';
+  for await (const text of texts(bytes)) whole += text;
+  const times = new FileTimes();
+  for (const testCase of readGoTest(whole)) addTo(times, testCase, known ? fileOf(testCase, known) : testCase.suite.name, tell);
+  for (const [path, { seconds }] of times.end()) tell(path, seconds);
+};
+
+function addTo(times: FileTimes, testCase: TestCase, file: string | null, tell: Tell): void {
+  times.add(testCase, file);
+  const { suite, classname, name } = testCase;
+  if (file === null) tell([classname || suite.name, name].filter(Boolean).join(' '), NaN, 'the report does not tell its file');
+}
+
+const SOURCE = /\.(rb|py|[cm]?[jt]sx?|vue|feature|go|php|java|kts?|groovy|scala|cs|fs|exs?|dart|swift|rs|cljs?|robot|bats|lua|pl|t)$/i;
+
+/** What a report calls a file, or a package, and not a class or a title. */
+class ReportedFiles implements KnownFiles {
+  constructor(private readonly disk: KnownFiles) {}
+
+  find(reported: string): string | null {
+    return isFile(reported) ? plainPath(reported) : this.disk.find(reported);
+  }
+}
+
+function isFile(text: string): boolean {
+  // Perhaps a Python module, of which only the dotted name was told. Django's are tests.py.
+  if (text.endsWith('.py')) return isTestModule(posix.basename(text, '.py')) || /(^|\/)tests?\.py$/.test(text);
+  return SOURCE.test(text) || /^[^\s/\\]+(\/[^\s/\\]+)+$/.test(text);
+}
+
+/** In the encoding that its first line tells, else UTF-8. */
+async function* texts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let decoder: TextDecoder | null = null;
+  for await (const chunk of bytes) yield (decoder ??= decoderFor(chunk)).decode(chunk, { stream: true });
+  if (decoder) yield decoder.decode();
+}
+
+function decoderFor(beginning: Uint8Array): TextDecoder {
+  const told = /^[^>]{0,100}\bencoding=["']([\w.-]+)["']/.exec(Buffer.from(beginning.subarray(0, 200)).toString('latin1'))?.[1];
+  try {
+    return new TextDecoder(told ?? 'utf-8');
+  } catch {
+    throw new ReportError(`its encoding is ${told}, which is not known`);
+  }
+}
