@@ -14,8 +14,12 @@ import { version } from './version.js';
  * Commands are loaded when they are called: a CI node needs neither the store nor the HTTP library.
  */
 
-// Whoever reads the output may stop reading: that ends no server.
-process.stdout.on('error', () => {});
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // Whoever reads the output may stop reading: that ends no server. But a list in a file is whole, or is known not to be.
+  if (code === 'EPIPE') return;
+  process.stderr.write(`ballast: cannot write the output: ${message}\n`);
+  process.exitCode = 1;
+});
 
 type Texts = { [K in keyof Config]?: string };
 

@@ -83,6 +83,7 @@ export class NodeRun {
   async #resultOf(files: readonly PlannedFile[], { code, seconds }: Ending): Promise<BatchResult> {
     const isSuccess = code === 0;
     const isInterrupted = this.runner.signal !== null;
+    const globs = this.reportGlobs.join(' ');
     // Ended in the middle: only a report knows what ran.
     if (this.reportGlobs.length === 0) return isInterrupted ? notRun(files) : resultByClock(files, seconds, isSuccess);
     const reports = await this.#readReports(files);
@@ -93,6 +94,8 @@ export class NodeRun {
     const others = [...byFile.keys()].filter(path => !batch.has(path));
     if (byFile.size > others.length) {
       if (others.length > 0) say(`WARNING: the command ran ${counted(others.length, 'test file')} of other batches, too: ${named(others)}`);
+      const untold = files.filter(({ path }) => !byFile.has(path)).length;
+      if (strays.length > 0 && untold > 0) say(`WARNING: --junit ${globs}: of ${counted(untold, 'test file')} it tells nothing, and of ${counted(strays.length, 'test case')} not in which file, such as ${described(strays[0])}`);
       return resultByReports(files, byFile, isSuccess);
     }
     const isEmpty = reports.length > 0 && strays.length === 0 && others.length === 0;
@@ -101,7 +104,7 @@ export class NodeRun {
       return resultByReports(files, byFile, true);
     }
     const why = reports.length === 0 ? 'the command wrote no report there' : `of its files none is in the reports, which tell of ${described(strays[0]) ?? (named(others) || 'no test case')}`;
-    say(`WARNING: --junit ${this.reportGlobs.join(' ')}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`);
+    say(`WARNING: --junit ${globs}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`);
     return isSuccess ? resultByClock(files, seconds, true) : notRun(files);
   }
 

@@ -148,7 +148,7 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAg
   const errors: string[] = [];
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
-    errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes end before they recorded? retry them`);
+    errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`);
   }
   if (full.length > 0) {
     errors.push(`of ${named(full)} ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`);

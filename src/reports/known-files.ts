@@ -14,29 +14,31 @@ export class GivenFiles implements KnownFiles {
 
   /** @param others that are meant only by the whole of them */
   constructor(paths: readonly string[], others: readonly string[] = []) {
+    for (const path of paths) this.#add(plainPath(path), path, true);
+    for (const path of others) this.#add(plainPath(path), path, false);
+    // What a report makes of a Python module in a folder with a dot in its name.
     for (const path of paths) {
       const plain = plainPath(path);
-      if (this.#whole.has(plain)) continue;
-      this.#whole.set(plain, path);
-      const segments = plain.split('/');
-      const last = segments.at(-1)!;
-      const others = this.#byLast.get(last);
-      if (others) others.push(segments);
-      else this.#byLast.set(last, [segments]);
+      if (/\..*\.py$/.test(plain)) this.#add(`${plain.slice(0, -3).replaceAll('.', '/')}.py`, path, true);
     }
-    for (const path of others) if (!this.#whole.has(plainPath(path))) this.#whole.set(plainPath(path), path);
-    // What a report makes of a Python module in a folder with a dot in its name.
-    for (const [plain, path] of [...this.#whole]) {
-      const asModule = /\..*\.py$/.test(plain) ? `${plain.slice(0, -3).replaceAll('.', '/')}.py` : plain;
-      if (!this.#whole.has(asModule)) this.#whole.set(asModule, path);
-    }
+  }
+
+  #add(plain: string, path: string, hasEnd: boolean): void {
+    if (this.#whole.has(plain)) return;
+    this.#whole.set(plain, path);
+    if (!hasEnd) return;
+    const segments = plain.split('/');
+    const last = segments.at(-1)!;
+    const others = this.#byLast.get(last);
+    if (others) others.push(segments);
+    else this.#byLast.set(last, [segments]);
   }
 
   find(reported: string): string | null {
     const plain = plainPath(reported);
     const whole = this.#whole.get(plain);
     if (whole !== undefined) return whole;
-    const segments = plain.split('/');
+    const segments = plain.replace(/^(\.\.\/)+/, '').split('/');
     const ending = (this.#byLast.get(segments.at(-1)!) ?? []).filter(given => endsAlike(given, segments));
     // The longest that the reported path ends with says the most.
     const longest = Math.max(0, ...ending.map(given => Math.min(given.length, segments.length)));

@@ -1,5 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { sorted, startSplit } from '../harness/messages.js';
+import { main, plainEnvironment } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { BUILD, nowhere, Suite } from './suite.js';
 
@@ -48,6 +53,15 @@ describe('ballast split', () => {
       stdout: 'test/a.test.js\n',
       stderr: 'ballast: WARNING: 1 test file of this node is left out, as not here (the split was made of another list): gone.test.js\n',
     });
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('fails when its list cannot be written whole', async () => {
+    const suite = new Suite(FILES);
+    const out = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], { cwd: suite.folder, env: plainEnvironment(suite.environment(nowhere, 0)), stdio: ['ignore', out, 'pipe'] });
+    const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')]);
+    closeSync(out);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/\nballast: cannot write the output: ENOSPC/) as string });
   });
 
   it('prints nothing for a node that has nothing to run', async () => {

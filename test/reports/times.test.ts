@@ -49,6 +49,7 @@ describe('a path that a report names', () => {
     ['that may be two', 'x.test.js', null],
     ['of another folder', 'd/y.test.js', null],
     ['with a name that only ends alike', 'yz.py', null],
+    ['from a folder beside it', '../b/x.test.js', 'b/x.test.js'],
   ])('%s is found by its end, or not at all', (_, reported, found) => {
     expect(known.find(reported)).toBe(found);
   });
@@ -61,6 +62,7 @@ describe('a path that a report names', () => {
   it.each([
     ['with spaces and quotes', '', "it's.with space.test_q\"", "it's/with space/test_q\".py"],
     ['in a folder with a dot', '', 'tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
+    ['in one, from another folder on', '', 'app.tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
     ['of which it inherits', ' file="tests/base.py"', 'tests.unit.test_cart.TestCart', 'tests/unit/test_cart.py'],
   ])('means a Python module %s', (_, file, classname, expected) => {
     const testCase = readJunit(`<testsuite><testcase classname="${classname.replaceAll('"', '&quot;')}"${file} name="a"/></testsuite>`);

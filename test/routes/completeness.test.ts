@@ -45,7 +45,7 @@ describe('GET /builds/completeness', () => {
         test_files: 40,
         recorded: 0,
         errors: [
-          `${first.length} of 40 test files were handed out and not recorded, to node 0: did these nodes end before they recorded? retry them`,
+          `${first.length} of 40 test files were handed out and not recorded, to node 0: did these nodes or their test runners end before that? retry them`,
           `${rest.length} of 40 test files were never handed out: no node pulled until the queue was empty; retry a node`,
         ],
         warnings: ['node 1 took nothing and recorded nothing'],
@@ -247,7 +247,7 @@ describe('GET /builds/completeness', () => {
     await ran(server, 0, pathsOf(await initialise(server, manyPaths(10), two)));
     const { status, json } = await completeness(server, { node_build_id: 'two' });
     expect([status, json.recorded, json.never_handed_out]).toEqual([409, had[0]!.length, []]);
-    expect(json.errors).toEqual([`${had[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes end before they recorded? retry them`]);
+    expect(json.errors).toEqual([`${had[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes or their test runners end before that? retry them`]);
     expect(json.warnings).toEqual(['node 1 took nothing and recorded nothing']);
   });
 
