@@ -1,7 +1,7 @@
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { SplitRecord } from '../store/records.js';
-import { answerOfSplit, findSplit, installSplit, useSplit } from '../store/splits.js';
+import { answerOfSplit, findSplitOnDisk, installSplit, useSplit } from '../store/splits.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { SplitMiss } from '../wire/split.js';
 import { json, projectOfHeader } from './answer.js';
@@ -17,7 +17,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
   const { message, key, plan } = prepared;
   const { node_index, node_total } = message;
   const user = message.fixed_test_suite_split ? message.ci_build_id : null;
-  let split = findSplit(store, key);
+  let split = await findSplitOnDisk(store, key);
   if (!split && plan) {
     const at = now();
     const record: SplitRecord = { v: 1, id: plan.id, node_total, people: plan.people, created_at: at, used_at: at };

@@ -20,14 +20,19 @@ export interface Installation<T> {
 /** Makes it unless it is there; resolves with what is in force, which is on disk. Throws a 503 when the disk does not take it. */
 export async function install<T>(store: Store, installation: Installation<T>): Promise<T | null> {
   const { name, find } = installation;
-  const { installing } = store;
-  // Whoever waits for one that fails is told so, too: trying in turn would fail as often.
-  while (installing.has(name)) await installing.get(name);
+  // Found and begun in one go.
+  while (store.installing.has(name)) await installed(store, name);
   const inForce = find();
   if (inForce !== null) return inForce;
-  const made = make(store, installation).finally(() => installing.delete(name));
-  installing.set(name, made);
+  const made = make(store, installation).finally(() => store.installing.delete(name));
+  store.installing.set(name, made);
   return made;
+}
+
+/** Resolves when it is not being made: what is found then is on disk; before, it may be found and not survive a kill. */
+export async function installed({ installing }: Store, name: string): Promise<void> {
+  // Whoever waits for one that fails is told so, too: trying in turn would fail as often.
+  await installing.get(name);
 }
 
 async function make<T>(store: Store, { expiry, pieces, put }: Installation<T>): Promise<T | null> {

@@ -5,7 +5,7 @@ import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
 import { digest } from './digest.js';
 import { commit } from './commit.js';
-import { install } from './install.js';
+import { install, installed } from './install.js';
 import type { Store } from './open.js';
 import type { Millis, SplitRecord } from './records.js';
 
@@ -17,6 +17,14 @@ export function splitKey(project: number, key: BuildKey, ci_build_id: string | n
 export function findSplit(store: Store, key: string): SplitRecord | null {
   return store.splits.get(key) ?? null;
 }
+
+/** The same, when it is on disk. */
+export async function findSplitOnDisk(store: Store, key: string): Promise<SplitRecord | null> {
+  await installed(store, nameOf(key));
+  return findSplit(store, key);
+}
+
+const nameOf = (key: string) => `split ${key}`;
 
 /**
  * Notes that a split is in use, which then does not expire.
@@ -74,7 +82,7 @@ export async function installSplit(
 ): Promise<SplitRecord> {
   const { id, created_at, node_total: count } = split;
   const inForce = await install(store, {
-    name: `split ${key}`,
+    name: nameOf(key),
     expiry: [created_at, 'split', key, id],
     find: () => findSplit(store, key),
     pieces: () => ({ owner: id, count, piece: node => ({ part: node, bytes: segment(answers, node) }) }),

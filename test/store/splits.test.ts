@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SplitRecord } from '../../src/store/records.js';
-import { answerOfSplit, findSplit, installSplit, splitKey } from '../../src/store/splits.js';
+import { answerOfSplit, findSplit, findSplitOnDisk, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
 import { expire, FORECAST, leftovers, NOBODY, temporaryStore } from './temporary-store.js';
 
@@ -26,6 +26,15 @@ describe('a split', () => {
     expect(found).toEqual(record('split-0'));
     const nodes = [0, 1, 2].map(node => JSON.parse(answerOfSplit(store, found, node)!.toString()) as unknown);
     expect(nodes).toEqual([[{ path: 'split-0/0' }], [{ path: 'split-0/1' }], [{ path: 'split-0/2' }]]);
+  });
+
+  it('is told to nobody before it is on disk: a kill would lose it', async () => {
+    const store = temporaryStore();
+    const key = splitKey(1, triple, null);
+    const making = installSplit(store, key, record('made'), planOf('made'));
+    expect(await findSplitOnDisk(store, key)).toEqual(record('made'));
+    expect(store.installing.size).toBe(0);
+    await making;
   });
 
   it('that came too late leaves nothing behind', async () => {
