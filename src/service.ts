@@ -98,7 +98,7 @@ export async function openService(
       sweptAt,
     });
     const hasAdminPort = config.adminPort !== null;
-    const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, tokenHeader };
+    const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
     const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
     const httpOptions = { ...config, certificate, bodySeconds: limits.bodySeconds, held, holderOf };
