@@ -43,6 +43,10 @@ export const limits = {
   /** A renewed certificate waits for a turn of the event loop as short as that, but no more turns. */
   quietTurnMilliseconds: 1,
   quietTurns: 100,
+  /** Of a log that cannot be written just now: so much is kept, it is tried again so much later, and at the end so often. */
+  loggedCharacters: 1_048_576,
+  logAgainMilliseconds: 50,
+  logTries: 10,
   /** What may happen with every request or connection is logged no more often. */
   tellMilliseconds: 60_000,
 
