@@ -3,6 +3,10 @@ export interface Complaints {
   [parameter: string]: (string | Complaints)[] | Complaints;
 }
 
+/** Why a request is answered with 503: what requests hold, large suites that wait, the disk, what expired meanwhile, the end of the server. */
+export const unavailableReasons = ['memory', 'jobs', 'disk', 'expired', 'stopping'] as const;
+type UnavailableReason = (typeof unavailableReasons)[number];
+
 /** What is answered instead of a result: thrown by handlers, written by http/. */
 export class Fault extends Error {
   constructor(
@@ -10,10 +14,15 @@ export class Fault extends Error {
     readonly errors: readonly (string | Complaints)[],
     readonly headers: Readonly<Record<string, string>> = {},
     cause?: unknown,
+    /** Of a 503. */
+    readonly reason: UnavailableReason | null = null,
   ) {
     super(`${status} ${JSON.stringify(errors)}`, { cause });
   }
 }
+
+const unavailable = (reason: UnavailableReason, retryAfterSeconds: number, sentence: string, cause?: unknown) =>
+  new Fault(503, [sentence], { 'Retry-After': String(retryAfterSeconds) }, cause, reason);
 
 /** The closed list of faults and their sentences. */
 export const faults = {
@@ -51,19 +60,10 @@ export const faults = {
   invalid: (complaints: Complaints) => new Fault(422, [complaints]),
   internal: (requestId: string) =>
     new Fault(500, [`internal error; the server's log has the details under the request id ${requestId}`]),
-  overloaded: (what: string, retryAfterSeconds: number) =>
-    new Fault(503, [`overloaded: ${what}; try again in ${retryAfterSeconds} seconds`], {
-      'Retry-After': String(retryAfterSeconds),
-    }),
-  storeFailed: (cause: unknown) =>
-    new Fault(
-      503,
-      ['the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again'],
-      { 'Retry-After': '5' },
-      cause,
-    ),
-  expiredMeanwhile: (what: string) =>
-    new Fault(503, [`the ${what} expired while it was asked for; try again`], { 'Retry-After': '1' }),
-  stopping: () => new Fault(503, ['the server is about to stop; ask again'], { 'Retry-After': '2' }),
-  notReady: (why: string) => new Fault(503, [`not ready: ${why}`], { 'Retry-After': '1' }),
+  overloaded: (reason: 'memory' | 'jobs', what: string, retryAfterSeconds: number) =>
+    unavailable(reason, retryAfterSeconds, `overloaded: ${what}; try again in ${retryAfterSeconds} seconds`),
+  storeFailed: (cause: unknown) => unavailable('disk', 5, 'the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again', cause),
+  expiredMeanwhile: (what: string) => unavailable('expired', 1, `the ${what} expired while it was asked for; try again`),
+  stopping: () => unavailable('stopping', 2, 'the server is about to stop; ask again'),
+  notReady: (cause: unknown) => unavailable('disk', 1, 'not ready: the store cannot be written; see the server log', cause),
 };

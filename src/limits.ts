@@ -38,7 +38,16 @@ export const limits = {
   /** Open files that are kept from connections, or a quarter of all where that is less: threads take four each. */
   spareFiles: 256,
   listenAgainMilliseconds: 1000,
-  /** That connections are refused is logged no more often. */
+  /** A certificate that ends sooner is warned of when it is read. */
+  certificateDays: 7,
+  /** A renewed certificate waits for a turn of the event loop as short as that, but no more turns. */
+  quietTurnMilliseconds: 1,
+  quietTurns: 100,
+  /** Of a log that cannot be written just now: so much is kept, it is tried again so much later, and at the end so often. */
+  loggedCharacters: 1_048_576,
+  logAgainMilliseconds: 50,
+  logTries: 10,
+  /** What may happen with every request or connection is logged no more often. */
   tellMilliseconds: 60_000,
 
   /** From this many test files on, a request is worked on in the pool. */

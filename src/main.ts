@@ -33,7 +33,7 @@ const serveCommand = program.command('serve').description('run the server until 
 for (const setting of Object.values(settings)) addOption(serveCommand, setting);
 serveCommand
   .addHelpText('after', `\nEnvironment only:\n${helpOfSecrets()}`)
-  .action(async (flags: Texts) => (await import('./commands/serve.js')).serve(parseConfig(withSecrets(flags))));
+  .action(async (flags: Texts) => (await import('./commands/serve.js')).serve(parseConfig(withSecrets(flags)), unknownVariables()));
 
 const project = program.command('project').description('make and list projects');
 const projects = () => import('./commands/project.js');
@@ -158,6 +158,14 @@ function dataCommand(
 function addOption(command: Command, { flag, env, fallback, help }: Setting): void {
   if (flag === null) return;
   command.addOption(new Option(flag, `${help} (default: ${fallback || 'none'})`).env(env));
+}
+
+/** Variables that look like settings, and are read by no command. */
+function unknownVariables(): string[] {
+  const ofOptions = (command: Command): (string | undefined)[] => [...command.options.map(({ envVar }) => envVar), ...command.commands.flatMap(ofOptions)];
+  // The last is told to who runs the tests.
+  const known = new Set([...ofOptions(program), settings.bootstrapToken.env, 'BALLAST_BATCH']);
+  return Object.keys(process.env).filter(name => name.startsWith('BALLAST_') && !known.has(name));
 }
 
 function withSecrets(flags: Texts): Texts {

@@ -9,11 +9,11 @@ import { Comparisons } from './jobs/comparisons.js';
 import { JobPool } from './jobs/pool.js';
 import { limits } from './limits.js';
 import type { Logger } from './log.js';
-import { Metrics } from './metrics.js';
+import { Metrics, type Sources } from './metrics.js';
 import { toWeight } from './plan/weight.js';
 import { routeAdmin } from './routes/admin.js';
 import type { Context } from './routes/context.js';
-import { route } from './routes/table.js';
+import { endpointOf, route } from './routes/table.js';
 import { SteadyClock } from './steady-clock.js';
 import { startSweeping } from './sweeping.js';
 import { lockFolder } from './store/lock.js';
@@ -23,6 +23,7 @@ import { createProject, findProject } from './store/projects.js';
 import { Queues } from './store/queues.js';
 import { learnRest } from './store/timings.js';
 import { createToken, findToken } from './store/tokens.js';
+import { version } from './version.js';
 
 const DEFAULT_PROJECT = 'default';
 
@@ -34,8 +35,8 @@ export interface Service {
   firstToken: string | null;
   /** Deletes everything that is older than the retention; resolves when nothing is left to delete. */
   sweep(): Promise<void>;
-  /** Reads the files of the certificate again. Throws a sentence when they are wrong. */
-  renew(): void;
+  /** Reads the files of the certificate again. Rejects with a sentence when they are wrong. */
+  renew(): Promise<void>;
   /** Answers what is in flight, then closes everything in the reverse order of opening. */
   close(): Promise<void>;
 }
@@ -62,7 +63,8 @@ export async function openService(
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const store = openStore(dataDir, storeFailed);
+    const metrics = new Metrics();
+    const store = openStore(dataDir, storeFailed, seconds => metrics.commit(seconds));
     let unlock = async () => {};
     closers.push(async () => {
       await closeStore(store);
@@ -76,33 +78,24 @@ export async function openService(
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const pullCost = toWeight(config.pullCostSeconds);
-    const jobs = new JobPool(store, { dataDir, workers: config.workers, leastWorkers: isWarm ? 1 : 0, tokenHeader, pullCost }, log);
+    const jobs = new JobPool(store, { dataDir, workers: config.workers, leastWorkers: isWarm ? 1 : 0, tokenHeader, pullCost, ran: (job, waited, took) => metrics.job(job, waited, took) }, log);
     closers.push(() => jobs.close());
     if (isWarm) await jobs.warmUp();
 
     const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, now, uptime) });
-    const { sweep, sweptAt, stop } = startSweeping(store, queues, config.retentionDays, log, new SteadyClock(now, uptime, store.meta.get('known')));
+    const { sweep, swept, stop } = startSweeping(store, queues, config.retentionDays, log, new SteadyClock(now, uptime, store.meta.get('known')));
     closers.push(stop);
 
     // A client that is refused stops for good: the token exists before the port does.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const comparisons = new Comparisons(jobs);
     const held = new HeldBytes(limits.heldBytes);
-    const metrics = new Metrics({
-      jobsWaiting: () => jobs.waiting,
-      queuesInMemory: () => queues.inMemory(),
-      heldBytes: () => held.all,
-      storeBytes: () => statSync(join(dataDir, STORE_FILE)).size,
-      diskFreeBytes: () => store.room.freeBytes(),
-      journalTurns: () => store.journal.turns,
-      sweptAt,
-    });
     const hasAdminPort = config.adminPort !== null;
-    const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, tokenHeader };
+    const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
     const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
     const httpOptions = { ...config, certificate, bodySeconds: limits.bodySeconds, held, holderOf };
-    const observe: Observe = (endpoint, status, seconds) => metrics.observe(endpoint, status, seconds);
+    const observe: Observe = (path, status, seconds, unavailable) => metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
     let adminUrl: string | null = null;
     if (config.adminPort !== null) {
       const options = { ...httpOptions, certificate: null, host: config.adminHost, port: config.adminPort };
@@ -116,6 +109,18 @@ export async function openService(
       return http.drain();
     });
 
+    metrics.watch({
+      version,
+      connections: () => http.connections,
+      requestsInFlight: () => http.requestsInFlight,
+      heldBytes: () => held.all,
+      jobs: () => jobs.load,
+      queues: () => queues.load(),
+      store: () => loadOf(store, dataDir),
+      sweeps: () => swept,
+      certificateEndsAt: () => http.certificateEndsAt,
+    });
+
     // Only now: a token that is made but never shown, because the port was taken, would be lost.
     const isFirstStart = store.projects.getKeysCount({ limit: 1 }) === 0;
     const firstToken = isFirstStart ? (await createProject(store, DEFAULT_PROJECT, now())).token : null;
@@ -124,6 +129,14 @@ export async function openService(
     await close();
     throw error;
   }
+}
+
+function loadOf({ room, journal, builds, subsets, paths, splits, queues }: Store, dataDir: string): ReturnType<Sources['store']> {
+  const records: Record<string, number> = {};
+  for (const [kind, table] of Object.entries({ build: builds, subset: subsets, path: paths, split: splits, queue: queues })) {
+    records[kind] = (table.getStats() as { entryCount: number }).entryCount;
+  }
+  return { bytes: statSync(join(dataDir, STORE_FILE)).size, diskFreeBytes: room.freeBytes(), journalTurns: journal.turns, records };
 }
 
 function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): Lease | null {

@@ -59,7 +59,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--admin-host <address>',
     env: 'BALLAST_ADMIN_HOST',
     fallback: '127.0.0.1',
-    help: 'address of the admin port',
+    help: 'address of the admin port, or unix: and a path, which needs no port',
     parse: host,
   },
   dataDir: {

@@ -8,11 +8,20 @@ import type { Queues } from './store/queues.js';
 
 const DAY_MILLISECONDS = 86_400_000;
 
+/** What sweeps did so far. */
+export interface Swept {
+  /** When the last one that was on time ended, in milliseconds since 1970; null: none has. */
+  endedAt: number | null;
+  /** What it took. */
+  seconds: number;
+  /** What all of them deleted, by kind. */
+  readonly deleted: Record<string, number>;
+}
+
 export interface Sweeping {
   /** Resolves when nothing is left to delete. */
   sweep(): Promise<void>;
-  /** When the last one that was on time ended, in milliseconds since 1970; null: none has. */
-  sweptAt(): number | null;
+  readonly swept: Swept;
   stop(): Promise<void>;
 }
 
@@ -21,21 +30,26 @@ const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPause
 /** Sweeps now and then what is older than the retention. */
 export function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, clock: SteadyClock): Sweeping {
   let stopping = false;
+  const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, path: 0 } };
+  const counted = (kind: string) => void (swept.deleted[kind]! += 1);
   const sweep = async (time: number) => {
     await commit(store, () => void store.meta.put('known', clock.known));
     const before = time - retentionDays * DAY_MILLISECONDS;
     // What is written behind the expiry of its queue would stay for ever.
     await store.journal.checkpoint().catch(() => {});
-    while (!stopping && (await expireStep(store, before, key => queues.drop(key)))) await pause();
+    while (!stopping && (await expireStep(store, before, key => queues.drop(key), counted))) await pause();
     // What is being recorded is not looked at.
     await store.recent.save();
-    for (let at: number | null = 0; !stopping && at !== null; await pause()) at = await expirePaths(store, before, at);
+    for (let at: number | null = 0; !stopping && at !== null; await pause()) at = await expirePaths(store, before, at, counted);
   };
   let sweeping: Promise<void> | null = null;
-  let sweptAt: number | null = null;
   const start = () => {
+    const begun = performance.now();
     sweeping ??= sweep(clock.time())
-      .then(() => void (sweptAt = clock.now()))
+      .then(() => {
+        swept.endedAt = clock.now();
+        swept.seconds = (performance.now() - begun) / 1000;
+      })
       .catch((err: unknown) => log.error({ err }, 'the expiry sweep failed; it starts again later'))
       .finally(() => (sweeping = null));
   };
@@ -51,5 +65,5 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
     // A store that takes no more is told of elsewhere.
     await commit(store, () => void store.meta.put('known', clock.known)).catch(() => {});
   };
-  return { sweep: () => sweep(clock.now()), sweptAt: () => sweptAt, stop };
+  return { sweep: () => sweep(clock.now()), swept, stop };
 }

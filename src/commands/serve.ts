@@ -1,19 +1,26 @@
 import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { type Config } from '../config.js';
+import { Fault } from '../fault.js';
 import { limits } from '../limits.js';
 import { openLastLog, openLog } from '../log.js';
 import { openService } from '../service.js';
 import { storeFileOf } from '../store/open.js';
+import { version } from '../version.js';
 import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
 
-/** Serves until SIGTERM or SIGINT, then drains; ends at once when the disk fails the store. */
-export async function serve(config: Config): Promise<void> {
+/**
+ * Serves until SIGTERM or SIGINT, then drains; ends at once when the disk fails the store.
+ * @param unknown variables that are no settings
+ */
+export async function serve(config: Config, unknown: string[]): Promise<void> {
   // V8 would take what requests in flight hold for long-lived and allocate its kind in the old heap at once: half of the
   // garbage then stays for long, and each collection takes 5 ms instead of 0.5.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const log = openLog(config.logLevel);
   const lastLog = openLastLog(config.logLevel);
+  if (unknown.length > 0) log.warn({ variables: unknown }, 'no settings of the server: are they misspelt? "ballast serve --help" lists all');
   // lmdb leaves rejections behind when a commit fails; whoever waited for it was told.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
   expectWhole(config.dataDir);
@@ -22,8 +29,10 @@ export async function serve(config: Config): Promise<void> {
     endAtOnce();
   };
   const service = await openService(config, log, { storeFailed }).catch((error: unknown) => {
-    const { message } = error as Error;
+    const { message, cause } = error as Error;
     if (message.startsWith('cannot ')) throw error;
+    // As the disk was told of to a client.
+    if (error instanceof Fault) throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? error.errors.join()}`, { cause: error });
     throw new Error(`cannot serve ${config.dataDir}: ${message}; should its store be damaged, "ballast check" tells more, and a backup helps`, { cause: error });
   });
   let stopping = false;
@@ -44,17 +53,16 @@ export async function serve(config: Config): Promise<void> {
       },
     );
   };
+  const hadTerminal = process.stdout.isTTY;
   process.on('SIGHUP', () => {
-    try {
-      service.renew();
-      log.info('read the certificate again, if there is one');
-    } catch (err) {
-      log.error({ err }, 'the certificate stays as it was');
-    }
+    if (hadTerminal && !hasTerminal()) stop('SIGHUP');
+    else service.renew().catch((err: unknown) => log.error({ err }, 'the certificate stays as it was'));
   });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
+  const { url, adminUrl } = service;
+  log.info({ version, node: process.version, url, adminUrl, dataDir: config.dataDir }, 'serving');
   // Printed last: whoever reads the address may stop the server at once.
   if (service.firstToken) {
     const headers = config.headerPrefixes.map(prefix => `${prefix}-TEST-SUITE-TOKEN`);
@@ -63,8 +71,18 @@ export async function serve(config: Config): Promise<void> {
         `Clients send it as ${headers.join(' or ')}.\n`,
     );
   }
-  if (service.adminUrl) process.stdout.write(`Metrics are at ${service.adminUrl}/metrics\n`);
-  process.stdout.write(`Ballast listens on ${service.url} (data in ${config.dataDir})\n`);
+  if (adminUrl) process.stdout.write(`Metrics are at ${adminUrl}/metrics\n`);
+  process.stdout.write(`Ballast listens on ${url} (data in ${config.dataDir})\n`);
+}
+
+/** Not when its window was closed: who started the server there wants it to end. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Throws when the store's file was cut off: reading what is not there would end the process without a word. */

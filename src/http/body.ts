@@ -54,7 +54,7 @@ export class Body {
     if (!this.#fault && !isLent) {
       if (this.#held === 0) this.#holder = this.holder();
       if (this.held.take(this.#holder, byteLength)) this.#held += byteLength;
-      else this.#refuse(faults.overloaded('too many large requests at once', limits.retryAfterSeconds));
+      else this.#refuse(faults.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
     }
     if (isLast) {
       this.#finish(this.#fault ?? this.#whole(chunk), true);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { us_listen_socket } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
+import { Seldom } from '../seldom.js';
 
 export interface DoorOptions {
   /** False when the port is somebody else's. */
@@ -22,21 +23,35 @@ export interface FileRoom {
  */
 export class Door {
   #socket: us_listen_socket | false;
+  #listen: DoorOptions['listen'];
   #connections = 0;
   #isShut = false;
-  #toldAt = -Infinity;
+  readonly #seldom = new Seldom();
   #isTold = false;
 
   constructor(
     readonly options: DoorOptions,
     readonly log: Logger,
   ) {
-    this.#socket = options.listen();
+    this.#listen = options.listen;
+    this.#socket = this.#listen();
   }
 
   /** False when it could not listen. */
   get socket(): us_listen_socket | false {
     return this.#socket;
+  }
+
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Listens so from now on; connections stay, and are counted. */
+  relisten(listen: DoorOptions['listen']): void {
+    this.#listen = listen;
+    if (!this.#socket) return;
+    this.#close();
+    this.#resume();
   }
 
   /** @param change 1: one more connection, -1: one less */
@@ -56,9 +71,7 @@ export class Door {
   #pause(): void {
     if (!this.#socket) return;
     this.#close();
-    const now = performance.now();
-    if (now - this.#toldAt < limits.tellMilliseconds) return;
-    this.#toldAt = now;
+    if (this.#seldom.happened() === null) return;
     this.#isTold = true;
     const { openFiles } = this.options.room;
     this.log.warn(
@@ -69,7 +82,7 @@ export class Door {
 
   #resume(): void {
     if (this.#socket || this.#isShut) return;
-    this.#socket = this.options.listen();
+    this.#socket = this.#listen();
     if (!this.#socket) {
       setTimeout(() => this.#resume(), limits.listenAgainMilliseconds).unref();
     } else if (this.#isTold) {

@@ -3,6 +3,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { Fault, faults } from '../fault.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
+import type { Seldom } from '../seldom.js';
 import { Body, type BodyLimits } from './body.js';
 import { believe, isTrusted } from './forwarded.js';
 import { type Head, type HeaderFields, readHead } from './head.js';
@@ -13,8 +14,8 @@ import { type Headers, writeAnswer } from './write.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
-/** Told of each request that ended; 499: its client left. */
-export type Observe = (endpoint: string, status: number, seconds: number) => void;
+/** Told of each request that ended; 499: its client left. @param unavailable the reason of a 503 */
+export type Observe = (path: string, status: number, seconds: number, unavailable: string | null) => void;
 
 const CLIENT_LEFT = 499;
 
@@ -28,6 +29,8 @@ export interface ExchangeOptions {
   trustedProxies: BlockList | null;
   scheme: 'http' | 'https';
   traffic: Traffic;
+  /** Requests that failed by no fault of their own. */
+  failures: Seldom;
   log: Logger;
   observe: Observe;
 }
@@ -44,6 +47,7 @@ export class Exchange {
   #left = false;
   #ended = false;
   #answered: Answer | null = null;
+  #unavailable: string | null = null;
   #heldAnswer = 0;
   #heldBy: { holder: Holder } | null = null;
   /** Whether the request was read to its end: only then another may follow it. */
@@ -98,7 +102,7 @@ export class Exchange {
     this.#body?.release();
     if (!this.#left && !this.#holds(answer)) {
       answer.written?.(false);
-      this.#fail(faults.overloaded('too many large answers at once', limits.retryAfterSeconds));
+      this.#fail(faults.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds));
       return;
     }
     this.#answered = answer;
@@ -133,9 +137,17 @@ export class Exchange {
     const { log } = this.options;
     const fault = error instanceof Fault ? error : faults.internal(request);
     if (fault !== error) log.error({ request, method, path, err: error }, 'internal');
-    else if (fault.cause) log.error({ request, method, path, err: fault.cause }, fault.errors.join());
+    else if (fault.cause) this.#tellOfCause(fault);
+    this.#unavailable = fault.reason;
     this.#write({ status: fault.status, body: JSON.stringify({ errors: fault.errors }) }, fault.headers);
   };
+
+  /** While a disk is full, every request that writes fails. */
+  #tellOfCause({ cause: err, errors }: Fault): void {
+    const times = this.options.failures.happened();
+    const { id: request, method, path } = this.#head;
+    if (times !== null) this.options.log.error({ request, method, path, times, err }, errors.join());
+  }
 
   readonly #end = () => {
     if (this.#ended) return;
@@ -147,6 +159,6 @@ export class Exchange {
     this.#answered?.written?.(!this.#left);
     this.options.traffic.end(this.#stage);
     const status = this.#left || !this.#answered ? CLIENT_LEFT : this.#answered.status;
-    this.options.observe(this.#head.endpoint, status, (performance.now() - this.#start) / 1000);
+    this.options.observe(path, status, (performance.now() - this.#start) / 1000, this.#unavailable);
   };
 }

@@ -42,7 +42,6 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
     method: req.getMethod().toUpperCase(),
     // An endpoint configured with a trailing slash makes clients send "//v1/...".
     path: url.startsWith('//') ? url.replace(/^\/{2,}/, '/') : url,
-    endpoint: 'unknown',
     query,
     id: '',
     scheme: 'http',

@@ -4,8 +4,6 @@ export interface Request {
   method: string;
   /** Without the query. */
   path: string;
-  /** What it was found to ask for, as in the table of routes: for metrics. */
-  endpoint: string;
   /** Raw, without the question mark. */
   query: string;
   id: string;

@@ -5,6 +5,10 @@ export class Traffic {
   #answering = 0;
   #changed = () => {};
 
+  get inFlight(): number {
+    return this.#receiving + this.#answering;
+  }
+
   startReceiving(): void {
     this.#receiving += 1;
   }
@@ -23,7 +27,7 @@ export class Traffic {
   /** Resolves when all is answered: requests still being sent get the shorter time, answers the longer. */
   async drain(seconds: { receiving: number; answering: number }): Promise<void> {
     this.draining = true;
-    await this.#until(() => this.#receiving + this.#answering === 0, seconds.receiving);
+    await this.#until(() => this.inFlight === 0, seconds.receiving);
     await this.#until(() => this.#answering === 0, seconds.answering - seconds.receiving);
   }
 

@@ -9,6 +9,10 @@ export function unixPath(host: string): string | null {
   return host.startsWith(PREFIX) ? host.slice(PREFIX.length) : null;
 }
 
+export function removeUnixPath(path: string): void {
+  rmSync(path, { force: true });
+}
+
 /** Removes a socket that nobody listens on any more. Throws a sentence when the path is taken. */
 export async function freeUnixPath(path: string): Promise<void> {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -18,7 +22,7 @@ export async function freeUnixPath(path: string): Promise<void> {
   try {
     await once(socket, 'connect');
   } catch {
-    rmSync(path, { force: true });
+    removeUnixPath(path);
     return;
   } finally {
     socket.destroy();

@@ -17,6 +17,10 @@ export class FairTurns {
     return this.#count;
   }
 
+  get running(): number {
+    return this.#running;
+  }
+
   waitingOf(owner: unknown): number {
     return this.#waiting.get(owner)?.length ?? 0;
   }

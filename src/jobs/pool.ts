@@ -29,6 +29,9 @@ interface Manner {
   transferList?: ArrayBuffer[];
 }
 
+/** Told of each large request that waited for a packing thread and ran in it, in seconds. */
+export type Ran = (job: string, waited: number, took: number) => void;
+
 /** Who brings the comparisons of builds, of whichever project. */
 const COMPARISONS = 'comparisons';
 
@@ -40,7 +43,7 @@ export class JobPool {
 
   constructor(
     readonly store: Store,
-    readonly options: WorkerSetup & { workers: number; leastWorkers?: number },
+    readonly options: WorkerSetup & { workers: number; leastWorkers?: number; ran?: Ran },
     readonly log: Logger,
   ) {
     const { dataDir, tokenHeader, pullCost } = options;
@@ -105,9 +108,9 @@ export class JobPool {
     return (await this.#run(COMPARISONS, { kind: 'read', job: 'completeness', subject })) as ReadAnswer;
   }
 
-  /** How many large requests wait for a packing thread. */
-  get waiting(): number {
-    return this.#turns.waiting;
+  /** Large requests that wait for a packing thread, those that threads have, and the threads. */
+  get load(): { waiting: number; running: number; threads: number } {
+    return { waiting: this.#turns.waiting, running: this.#turns.running, threads: this.#piscina.threads.length };
   }
 
   async close(): Promise<void> {
@@ -128,16 +131,20 @@ export class JobPool {
   /** @param owner a project; null: it is not known yet */
   async #run(owner: number | null | typeof COMPARISONS, task: PostTask | ReadTask, { hasLeft, transferList = [] }: Manner = {}): Promise<unknown> {
     if (this.#turns.waiting >= limits.waitingJobs || this.#turns.waitingOf(owner) >= limits.waitingJobsPerProject) {
-      throw faults.overloaded('too many large test suites at once', limits.retryAfterSeconds);
+      throw faults.overloaded('jobs', 'too many large test suites at once', limits.retryAfterSeconds);
     }
-    const answer = (await this.#turns.run(owner, () => {
+    const asked = performance.now();
+    const answer = (await this.#turns.run(owner, async () => {
       // It may have waited longer than its client does.
       if (hasLeft?.()) throw faults.clientLeft();
-      return this.#piscina.run(task, { transferList });
+      const began = performance.now();
+      const told: unknown = await this.#piscina.run(task, { transferList });
+      this.options.ran?.(task.job, (began - asked) / 1000, (performance.now() - began) / 1000);
+      return told;
     })) as TaskAnswer;
     // The thread may have seen a commit that this thread's open read transaction does not show yet.
     this.store.root.resetReadTxn();
-    if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers);
+    if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers, undefined, answer.fault.reason);
     return answer.value;
   }
 }

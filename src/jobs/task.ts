@@ -1,4 +1,4 @@
-import type { Complaints } from '../fault.js';
+import type { Complaints, Fault } from '../fault.js';
 import type { Posts, Reads } from './jobs.js';
 
 /** What goes to a packing thread and comes back. */
@@ -41,4 +41,4 @@ export interface WorkerSetup {
 
 export type TaskAnswer =
   | { value: unknown }
-  | { fault: { status: number; errors: (string | Complaints)[]; headers: Record<string, string> } };
+  | { fault: { status: number; errors: (string | Complaints)[]; headers: Record<string, string>; reason: Fault['reason'] } };

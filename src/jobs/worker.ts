@@ -36,7 +36,7 @@ function done(task: Task): unknown {
     return answer({ value: task.kind === 'post' ? post(task) : read(task) });
   } catch (error) {
     // A class does not survive the way between threads.
-    if (error instanceof Fault) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers } } });
+    if (error instanceof Fault) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers }, reason: error.reason } });
     throw error;
   }
 }

@@ -21,6 +21,8 @@ export interface Context {
   publicUrl: string | null;
   /** Newest version by client name. */
   clientVersions: ReadonlyMap<string, string>;
+  /** Of request headers, the first is named in messages. */
+  headerPrefixes: readonly string[];
   /** The token header named in messages. */
   tokenHeader: string;
 }

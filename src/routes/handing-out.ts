@@ -17,18 +17,22 @@ export interface Handed {
 }
 
 /** Pulls from a queue. What changed besides is kept, too, and logged. */
-export function handOut({ log }: Context, open: OpenQueue, pull: Pull, at: number): Verdict<Handed> {
+export function handOut({ log, metrics }: Context, open: OpenQueue, pull: Pull, at: number): Verdict<Handed> {
   const handed = open.queue.pull(pull, at);
   const changes: Batch[] = [];
   for (const batch of open.queue.takeChanged()) {
     changes.push(batch);
     const { seq, node_index: node, files, lease } = batch;
+    if (lease === 'lost' || lease === 'restarted') metrics.lostBatch();
     const told = { queue: open.record.name, node, batch: seq, files: files.length };
     if (lease === 'late') log.warn(told, 'a silent node came back');
     else if (lease === 'lost') log.warn(told, 'a silent node: its batch goes to others');
     else if (lease === 'restarted') log.warn(told, 'a node began anew: its batch goes to whoever asks');
   }
-  if (handed?.isNew) changes.push(handed.batch);
+  if (handed?.isNew) {
+    changes.push(handed.batch);
+    metrics.batch(handed.batch.files.length);
+  }
   return { value: { open, batch: handed?.batch ?? null }, changes };
 }
 

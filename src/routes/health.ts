@@ -1,4 +1,4 @@
-import { faults } from '../fault.js';
+import { Fault, faults } from '../fault.js';
 import type { Answer } from '../http/request.js';
 import { limits } from '../limits.js';
 import { commit } from '../store/commit.js';
@@ -11,12 +11,11 @@ export function healthy(): Answer {
 }
 
 /** GET /readyz: the store is open and a write reaches the disk soon. */
-export async function ready({ store, now, log }: Context): Promise<Answer> {
+export async function ready({ store, now }: Context): Promise<Answer> {
   try {
     await within(limits.readySeconds, commit(store, () => void store.meta.put('readiness', now())));
   } catch (err) {
-    log.error({ err }, 'the store cannot be written');
-    throw faults.notReady('the store cannot be written; see the server log');
+    throw faults.notReady((err instanceof Fault && err.cause) || err);
   }
   return json(200, { status: 'ready' });
 }

@@ -1,10 +1,10 @@
-import type { Answer } from '../http/request.js';
+import type { Answer, Request } from '../http/request.js';
 import { version } from '../version.js';
 import { openApi } from '../wire/openapi.js';
-import { json } from './answer.js';
+import { baseUrl, json } from './answer.js';
 import type { Context } from './context.js';
 
 /** GET /openapi.json: what this API takes and answers, for machines; it needs no token. */
-export function describeApi({ tokenHeader }: Context): Answer {
-  return json(200, openApi(version, tokenHeader));
+export function describeApi(context: Context, request: Request): Answer {
+  return json(200, openApi({ version, url: baseUrl(context, request), headerPrefixes: context.headerPrefixes }));
 }

@@ -33,15 +33,22 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
 };
 const routes = new Map(Object.entries(table));
 
+const BUILD = /^\/v1\/builds\/([^/]+)$/;
+
+/** The endpoint of a path, as the table has it; null: there is none. */
+export function endpointOf(path: string): string | null {
+  if (routes.has(path)) return path;
+  return BUILD.test(path) ? '/v1/builds/:id' : null;
+}
+
 /** Finds and runs a request's handler. Throws the faults of a request that has none. */
 export function route(context: Context, request: Request): Answer | Promise<Answer> {
   const { path } = request;
   let id = '';
   let methods = routes.get(path);
-  if (methods) request.endpoint = path;
   if (!methods) {
-    id = /^\/v1\/builds\/([^/]+)$/.exec(path)?.[1] ?? '';
-    if (id !== '') methods = routes.get((request.endpoint = '/v1/builds/:id'));
+    id = BUILD.exec(path)?.[1] ?? '';
+    if (id !== '') methods = table['/v1/builds/:id'];
   }
   if (!methods) {
     if (/^\/v\d\/v\d\//.test(path)) throw faults.versionTwice(path);

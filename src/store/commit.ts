@@ -10,6 +10,7 @@ import type { Store } from './open.js';
 export async function commit<T>(store: Store, change: () => T): Promise<T> {
   let changed = false;
   store.room.assert();
+  const begun = performance.now();
   let value: T;
   try {
     value = await store.root.transaction(() => {
@@ -21,6 +22,7 @@ export async function commit<T>(store: Store, change: () => T): Promise<T> {
     throw changed ? faults.storeFailed(error) : error;
   }
   store.failure.assert();
+  store.committed((performance.now() - begun) / 1000);
   return value;
 }
 

@@ -14,9 +14,9 @@ import { headOfTimings } from './timing-codec.js';
  *   queue         queue id, key in queuesOfNodeBuild
  *
  * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
- * Returns whether any may be left. `dropped` is told the key of each queue that is gone.
+ * Returns whether any may be left. `dropped` is told the key of each queue that is gone, `counted` the kind of each that is deleted.
  */
-export function expireStep(store: Store, before: Millis, dropped: (key: string) => void): Promise<boolean> {
+export function expireStep(store: Store, before: Millis, dropped: (key: string) => void, counted: Counted = () => {}): Promise<boolean> {
   return commit(store, () => {
     let left: number = limits.expiredPerStep;
     const due = [...store.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
@@ -25,6 +25,7 @@ export function expireStep(store: Store, before: Millis, dropped: (key: string) 
       const done = expire(store, kind, key, left, before, dropped);
       left -= done.deleted + 1;
       if (done.whole) void store.expiry.remove(entry);
+      if (done.whole && !done.later) counted(kind);
       if (left <= 0) return true;
     }
     return due.length === limits.expiredPerStep;
@@ -36,7 +37,7 @@ export function expireStep(store: Store, before: Millis, dropped: (key: string) 
  * that follow the one given, forgets those that were recorded last before `before`. Returns where to go on, null at
  * the end. After `expireStep`: recorded runs name their paths by what lies here.
  */
-export async function expirePaths(store: Store, before: Millis, after: number): Promise<number | null> {
+export async function expirePaths(store: Store, before: Millis, after: number, counted: Counted = () => {}): Promise<number | null> {
   const limit = limits.pathsPerStep;
   // One that is seen again is noted as such no more often.
   const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.renewMilliseconds;
@@ -47,7 +48,9 @@ export async function expirePaths(store: Store, before: Millis, after: number): 
       // Seen again, or gone with another sweep, since it was looked at.
       for (const number of due) {
         const bytes = store.recent.get(number) ? undefined : store.timings.get(number);
-        if (bytes && isOld(bytes)) forget(store, number, headOfTimings(bytes).project);
+        if (!bytes || !isOld(bytes)) continue;
+        forget(store, number, headOfTimings(bytes).project);
+        counted('path');
       }
     });
   }
@@ -65,7 +68,11 @@ function forget(store: Store, number: number, project: number): void {
   store.numbers.forget(project, path);
 }
 
-type Done = { deleted: number; whole: boolean };
+/** Told the kind of what is deleted. */
+export type Counted = (kind: string) => void;
+
+/** `later`: it was used since, and expires later. */
+type Done = { deleted: number; whole: boolean; later?: true };
 const ONE: Done = { deleted: 1, whole: true };
 
 function expire(
@@ -113,10 +120,9 @@ function expire(
   }
 }
 
-/** It was used since: it expires later. */
 function putOff(store: Store, until: Millis, kind: string, key: (string | number)[]): Done {
   void store.expiry.put([until, kind, ...key], true);
-  return ONE;
+  return { ...ONE, later: true };
 }
 
 /** Unless it points to a newer queue by now. */

@@ -32,7 +32,7 @@ export class Journal {
   #failure: { error: unknown } | null = null;
   readonly #checkpoints = new Repeated(() => this.#checkpoint());
 
-  constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches' | 'room' | 'failure'>) {}
+  constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches' | 'room' | 'failure' | 'committed'>) {}
 
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {
@@ -98,9 +98,11 @@ export class Journal {
     this.#turn = null;
     if (this.#next === null) this.recover();
     const number = this.#next!++;
+    const begun = performance.now();
     try {
       await written(this.store.journalTurns.put(number, changes));
       this.store.failure.assert();
+      this.store.committed((performance.now() - begun) / 1000);
     } catch (error) {
       this.#failure = { error };
       // A failed flush may leave on disk what was refused.

@@ -99,9 +99,13 @@ export interface Store {
   /** Blocks of the files of queues, as they lie in `blobs`: "queue id block". */
   readonly blocksRead: LRUCache<string, Buffer>;
   readonly failure: Failure;
+  readonly committed: Committed;
   /** What is being made: see install.ts. */
   readonly installing: Map<string, Promise<unknown>>;
 }
+
+/** Told of each change how many seconds its flush to disk took. */
+export type Committed = (seconds: number) => void;
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 
@@ -109,14 +113,14 @@ export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]
  * Opens the store in the folder, made if missing. Throws a sentence when that cannot be.
  * @param failed told when the disk fails it: nothing may be hoped of this process then, see failure.ts
  */
-export function openStore(dataDir: string, failed: (error: Error) => void = () => {}): Store {
+export function openStore(dataDir: string, failed: (error: Error) => void = () => {}, committed: Committed = () => {}): Store {
   storeFileOf(dataDir);
   assertLockFile(dataDir);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     // lmdb would end the process without a word where it cannot make its lock file.
     if (!existsSync(lockFileOf(dataDir))) accessSync(dataDir, constants.W_OK);
-    return open(dataDir, failed);
+    return open(dataDir, failed, committed);
   } catch (error) {
     // LMDB tells processes apart by their ids; lmdb only trips over the transaction that it did not get.
     const isOpenElsewhere = error instanceof TypeError;
@@ -178,7 +182,7 @@ export function hasStore(dataDir: string): boolean {
 export const STORE_FILE = 'ballast.lmdb';
 const MAP_BYTES = 2 ** 34;
 
-function open(dataDir: string, failed: (error: Error) => void): Store {
+function open(dataDir: string, failed: (error: Error) => void, committed: Committed): Store {
   // safeRestore (missing from lmdb's types): after a power cut only what was flushed is trusted.
   const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
     path: join(dataDir, STORE_FILE),
@@ -219,15 +223,15 @@ function open(dataDir: string, failed: (error: Error) => void): Store {
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'installing' | 'splitUsers' | 'blocksRead'>;
+  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'committed' | 'installing' | 'splitUsers' | 'blocksRead'>;
   const numbers = new PathNumbers(tables);
   const room = new DiskRoom(dataDir);
   const failure = new Failure(root, failed);
-  const journal = new Journal({ ...tables, room, failure });
+  const journal = new Journal({ ...tables, room, failure, committed });
   const recent = new RecentTimings({ ...tables, numbers, room });
   const splitUsers = new LRUCache<string, true>({ max: limits.splitUsers });
   const blocksRead = new LRUCache<string, Buffer>({ maxSize: limits.blocksReadBytes, sizeCalculation: ({ length }) => length });
-  const store: Store = { ...tables, numbers, journal, recent, room, failure, installing: new Map(), splitUsers, blocksRead };
+  const store: Store = { ...tables, numbers, journal, recent, room, failure, committed, installing: new Map(), splitUsers, blocksRead };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);

@@ -115,10 +115,15 @@ export class Queues {
   }
 
   /** What is in memory now. */
-  inMemory(): { queues: number; bytes: number; testFilesLeft: number } {
+  load(): { inMemory: number; open: number; bytes: number; testFilesLeft: number } {
+    let open = 0;
     let testFilesLeft = 0;
-    for (const { queue } of this.#open.values()) testFilesLeft += queue.filesLeft;
-    return { queues: this.#open.size, bytes: this.#open.calculatedSize, testFilesLeft };
+    for (const { queue } of this.#open.values()) {
+      if (queue.filesLeft === 0) continue;
+      open += 1;
+      testFilesLeft += queue.filesLeft;
+    }
+    return { inMemory: this.#open.size, open, bytes: this.#open.calculatedSize, testFilesLeft };
   }
 
   /** Drops a queue from memory, when it expires. */

@@ -4,16 +4,16 @@ import { nodeIndexInTotal } from './build-subset.js';
 import { coerce, type Sent } from './coerce.js';
 import { accept } from './complaint.js';
 import type { RecordedTestFile } from './test-file.js';
-import type { NodeTotal, OptionalText } from './text.js';
+import type { Count, NodeTotal, OptionalText, Timestamp, Uuid } from './text.js';
 
-/** A build in answers; times are ISO 8601 in UTC with milliseconds. */
+/** A build in answers. */
 export interface BuildAnswer {
-  id: string;
+  id: Uuid;
   commit_hash: string;
   branch: string;
-  node_total: number;
-  created_at: string;
-  updated_at: string;
+  node_total: Count;
+  created_at: Timestamp;
+  updated_at: Timestamp;
 }
 
 /** GET /builds/:id: with all recorded runs, newest first. */
@@ -23,21 +23,21 @@ export interface BuildDetail extends BuildAnswer {
 
 /** What a node ran and recorded at once. */
 export interface BuildSubset {
-  id: string;
-  node_index: number;
-  created_at: string;
-  updated_at: string;
+  id: Uuid;
+  node_index: Count;
+  created_at: Timestamp;
+  updated_at: Timestamp;
   test_files: RecordedTestFile[];
 }
 
 /** GET /builds */
 export interface BuildsPage {
   meta: {
-    records_per_page: number;
-    total_pages: number;
-    prev_page: number | null;
-    current_page: number;
-    next_page: number | null;
+    records_per_page: Count;
+    total_pages: Count;
+    prev_page: Count | null;
+    current_page: Count;
+    next_page: Count | null;
     is_first_page: boolean;
     is_last_page: boolean;
     is_page_out_of_range: boolean;

@@ -3,7 +3,7 @@ import type { limits } from '../limits.js';
 import type { BuildKey } from './build-key.js';
 import { coerce, type Sent } from './coerce.js';
 import { accept } from './complaint.js';
-import type { Text } from './text.js';
+import type { Count, Text, Timestamp } from './text.js';
 
 /** Query of GET /builds/completeness */
 export interface CompletenessQuery extends BuildKey {
@@ -17,13 +17,13 @@ export interface CompletenessQuery extends BuildKey {
   wait: number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<typeof limits.completenessWaitSeconds>;
 }
 
-/** Whether every test file of a build was run, and recorded. Lists are cut at `limits.completenessEntries`. */
+/** Whether every test file of a build was run, and recorded. Each list has 1,000 entries at most. */
 export interface CompletenessAnswer {
   is_complete: boolean;
   /** Null: neither is known. */
   kind: 'queue' | 'split' | null;
-  test_files: number;
-  recorded: number;
+  test_files: Count;
+  recorded: Count;
   /** Why it is not complete, and what to do; empty when it is. */
   errors: string[];
   /** What a person should know all the same. */
@@ -32,24 +32,24 @@ export interface CompletenessAnswer {
   never_handed_out: { path: string }[];
   handed_out_not_recorded: HandedOut[];
   /** But its node told that it ran it, and was gone before it recorded. */
-  ran_not_recorded: { path: string; node_index: number }[];
+  ran_not_recorded: { path: string; node_index: Count }[];
   /** To another, from a node that was silent for too long or began anew. */
-  handed_on: { path: string; node_index: number }[];
+  handed_on: { path: string; node_index: Count }[];
   /** By several nodes. */
-  recorded_twice: { path: string; node_indexes: number[] }[];
+  recorded_twice: { path: string; node_indexes: Count[] }[];
   /** By a node that it was not handed to: one in fallback. */
-  recorded_not_handed_out: { path: string; node_index: number }[];
+  recorded_not_handed_out: { path: string; node_index: Count }[];
   /** With 0 only: scheduled, and perhaps not run. */
   recorded_without_time: { path: string }[];
   /** Took nothing from a queue, and recorded nothing. */
-  nodes_never_came: number[];
+  nodes_never_came: Count[];
 }
 
 export interface HandedOut {
   path: string;
-  node_index: number;
-  /** ISO 8601; null: a split is planned beforehand. */
-  handed_out_at: string | null;
+  node_index: Count;
+  /** Null: a split is planned beforehand. */
+  handed_out_at: Timestamp | null;
 }
 
 const names = typia.misc.literals<keyof CompletenessQuery>();

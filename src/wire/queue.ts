@@ -5,7 +5,7 @@ import { coerce, type Sent } from './coerce.js';
 import { accept, required } from './complaint.js';
 import type { People } from './people.js';
 import type { ListedTestFile, PlannedTestFile, TestFileList } from './test-file.js';
-import type { Text } from './text.js';
+import type { Text, Uuid } from './text.js';
 
 /** POST /queues/queue */
 export interface QueueMessage extends NodeKey, People {
@@ -24,7 +24,8 @@ export interface QueueMessage extends NodeKey, People {
 export interface QueueAnswer {
   /** Null: the batch repeats a recorded subset. */
   queue_name: string | null;
-  build_subset_id: string | null;
+  /** With fixed_queue_split: the recorded subset that the batch repeats. */
+  build_subset_id: Uuid | null;
   test_files: PlannedTestFile[];
   /** Where the build is seen, when skip_pull found its queue there. */
   url?: string;

@@ -5,7 +5,7 @@ import { coerce, type Sent } from './coerce.js';
 import { accept, required } from './complaint.js';
 import type { People } from './people.js';
 import type { ListedTestFile, PlannedTestFile, RecordedTestFile, TestFileList } from './test-file.js';
-import type { Text } from './text.js';
+import type { Count, Text, Uuid } from './text.js';
 
 /** POST /build_distributions/subset */
 export interface SplitMessage extends NodeKey, People {
@@ -17,8 +17,8 @@ export interface SplitMessage extends NodeKey, People {
 
 /** The files of one node. */
 export interface SplitAnswer {
-  build_distribution_id: string;
-  node_index: number;
+  build_distribution_id: Uuid;
+  node_index: Count;
   test_files: PlannedTestFile[];
 }
 
@@ -30,7 +30,7 @@ export interface SplitMiss {
 /** GET /build_distributions/last */
 export interface LastDistribution {
   /** Null: the project has no build. */
-  build_distribution_id: string | null;
+  build_distribution_id: Uuid | null;
   /** The sum of all files. */
   time_execution: number;
   test_files: RecordedTestFile[];

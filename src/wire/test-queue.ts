@@ -7,9 +7,7 @@ import { accept, required } from './complaint.js';
 import type { People } from './people.js';
 import { initializes } from './queue.js';
 import type { TestFileList } from './test-file.js';
-import type { Path, Text } from './text.js';
-
-type Count = number & tags.Type<'int64'> & tags.Minimum<0>;
+import type { Count, Path, Text } from './text.js';
 
 /** POST /v2/queues/queue: a pull tells what became of the batch before. */
 export interface TestQueueMessage extends NodeKey, People {
@@ -36,7 +34,7 @@ export interface TestQueueMessage extends NodeKey, People {
 export interface TestQueueAnswer {
   paths: string[];
   /** Null at the end. */
-  batch_id: number | null;
+  batch_id: Count | null;
   /** Of each path, where the request wants them; null: no timing is known. */
   times?: (number | null)[];
   /** Where the build is seen, when skip_pull took nothing. */

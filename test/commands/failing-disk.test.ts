@@ -49,7 +49,7 @@ describe('a server whose disk', () => {
     await server.ended;
     expect(server.child.signalCode).toBe('SIGKILL');
     expect(server.stderr()).toMatch(SENTENCE);
-    expect(server.stderr().match(/"level":60/g)).toHaveLength(1);
+    expect(server.stderr().match(/"level":"fatal"/g)).toHaveLength(1);
 
     const again = await startServer({ dataDir, bootstrapToken: TOKEN });
     expect(acknowledged.length).toBeGreaterThan(0);
@@ -85,7 +85,7 @@ describe('a server whose disk', () => {
     expect(ready).toMatchObject({ status: 503, json: { errors: ['not ready: the store cannot be written; see the server log'] } });
     await vi.waitFor(() => expect(server.stderr()).toContain('a write took longer than 2 s'), { timeout: 10_000 });
     server.child.kill('SIGTERM');
-    const sentence = /"level":60.*could not close within 13 s \(does the disk of \S+ answer\?\), so this process ends at once: nothing acknowledged is lost/;
+    const sentence = /"level":"fatal".*could not close within 13 s \(does the disk of \S+ answer\?\), so this process ends at once: nothing acknowledged is lost/;
     await vi.waitFor(() => expect(server.stderr()).toMatch(sentence), { timeout: 1000 * (limits.drainSeconds + limits.closeSeconds + 2), interval: 50 });
     // Then strace lets go of it.
     await server.ended;

@@ -51,6 +51,13 @@ describe('a setting', () => {
     }
   });
 
+  it('of an admin address wants a port, unless it is a socket in the file system', () => {
+    expect(() => parseConfig({ adminHost: '::1' })).toThrow('BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port)');
+    expect(parseConfig({ adminHost: '::1', adminPort: '0' }).adminPort).toBe(0);
+    expect(parseConfig({ adminHost: 'unix:/run/b.sock' }).adminPort).toBe(0);
+    expect(parseConfig({}).adminPort).toBeNull();
+  });
+
   it('is named alike as a flag, as a variable and in the code', () => {
     for (const [name, { flag, env }] of Object.entries(settings)) {
       if (flag) expect(new Option(flag).attributeName()).toBe(name);

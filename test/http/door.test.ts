@@ -38,6 +38,19 @@ describe('a door', () => {
     });
   });
 
+  it('may listen with another from now on, when it is open or when it opens', () => {
+    const { state, door } = doorFor(2);
+    const others: string[] = [];
+    door.relisten(() => (others.push('second'), {} as us_listen_socket));
+    expect([state.listens, others]).toEqual([false, ['second']]);
+    door.count(1);
+    door.count(1);
+    door.relisten(() => (others.push('third'), {} as us_listen_socket));
+    expect([door.connections, door.socket, others]).toEqual([2, false, ['second']]);
+    door.count(-1);
+    expect(others).toEqual(['second', 'third']);
+  });
+
   it('tells of that once a minute', () => {
     const { state, door } = doorFor(1);
     for (let i = 0; i < 10; i++) {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
@@ -10,8 +10,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startServer, temporaryFolder } from '../harness/server.js';
 
 /** A certificate of its own making, in files. */
-function certificate(commonName: string, folder = temporaryFolder()): { tlsCert: string; tlsKey: string } {
-  const { cert, private: key } = selfsigned.generate([{ name: 'commonName', value: commonName }], { keySize: 2048, algorithm: 'sha256' });
+function certificate(commonName: string, folder = temporaryFolder(), days = 365): { tlsCert: string; tlsKey: string } {
+  const { cert, private: key } = selfsigned.generate([{ name: 'commonName', value: commonName }], { keySize: 2048, algorithm: 'sha256', days });
   const files = { tlsCert: join(folder, 'cert.pem'), tlsKey: join(folder, 'key.pem') };
   writeFileSync(files.tlsCert, cert);
   writeFileSync(files.tlsKey, key);
@@ -29,12 +29,16 @@ async function get(url: string, options: object = {}): Promise<{ status: number;
 }
 
 describe('a server with a certificate', () => {
-  it('speaks TLS, and says so in links', async () => {
-    const server = await startServer(certificate('ballast.example.com'));
+  it('speaks TLS, says so in links, and tells when the certificate ends', async () => {
+    const server = await startServer(certificate('ballast.example.com', temporaryFolder(), 1));
     expect(server.url).toMatch(/^https:/);
     const { status, text, name } = await get(`${server.url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': server.token } });
     expect([status, name]).toEqual([200, 'ballast.example.com']);
     expect(JSON.parse(text).links.self).toBe(`${server.url}/v1/builds?page=1`);
+    const metrics = await get(`${server.url}/metrics`);
+    const endsAt = Number(/^ballast_tls_certificate_expiry_timestamp_seconds (\S+)$/m.exec(metrics.text)?.[1]);
+    expect(Math.abs(endsAt - Date.now() / 1000 - 86_400)).toBeLessThan(300);
+    expect(server.log.join()).toContain('the certificate expires soon');
   });
 
   it('takes a renewed one for new connections, and keeps the old one when the new one is wrong', async () => {
@@ -44,10 +48,10 @@ describe('a server with a certificate', () => {
     const nameNow = async () => (await get(`${server.url}/healthz`)).name;
     expect(await nameNow()).toBe('old');
     certificate('new', folder);
-    server.service.renew();
+    await server.service.renew();
     expect(await nameNow()).toBe('new');
     writeFileSync(files.tlsKey, readFileSync(certificate('another').tlsKey));
-    expect(() => server.service.renew()).toThrow(/^cannot serve TLS with the certificate .*cert\.pem and the key .*key\.pem: /);
+    await expect(server.service.renew()).rejects.toThrow(/^cannot serve TLS with the certificate .*cert\.pem and the key .*key\.pem: /);
     expect(await nameNow()).toBe('new');
   });
 
@@ -66,7 +70,9 @@ describe('a server on a socket in the file system', () => {
     expect(first.url).toBe(`unix:${path}`);
     expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
     await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(`cannot listen on ${path}: another process does`);
+    expect((statSync(path).mode & 0o777).toString(8)).toBe('666');
     await first.close();
+    expect(existsSync(path)).toBe(false);
     // As a process leaves it that was killed.
     const left = createServer().listen(`${path}.other`);
     await once(left, 'listening');

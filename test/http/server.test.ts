@@ -118,7 +118,7 @@ describe('a handler', () => {
   });
 
   it('that throws a fault has its headers sent', async () => {
-    const server = await listenWith(() => Promise.reject(faults.overloaded('too much', 2)));
+    const server = await listenWith(() => Promise.reject(faults.overloaded('memory', 'too much', 2)));
     const reply = await server.get('/');
     expect(reply).toMatchObject({ status: 503, json: { errors: ['overloaded: too much; try again in 2 seconds'] } });
     expect(reply.headers.get('retry-after')).toBe('2');

@@ -7,17 +7,29 @@ import { SharedServer } from './shared-server.js';
 
 const shared = new SharedServer();
 
+/** An object has what its schema names, and nothing else. */
+function close(schema: any): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if (schema.type === 'object') schema.additionalProperties ??= false;
+  Object.values(schema).forEach(close);
+}
+
 /** The document, and whether an answer is as it says. */
 async function described() {
   const document = (await shared.send('/v1/openapi.json', {})).json;
-  // Bounds of whole numbers are all that its formats say.
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema(document, 'api');
-  const expectDescribed = (path: string, method: string, { status, json }: Reply) => {
-    const { schema } = document.paths[path][method].responses[status].content['application/json'];
-    expect(ajv.validate({ components: document.components, ...schema }, json), JSON.stringify(ajv.errors)).toBe(true);
+  const { components } = structuredClone(document);
+  close(components.schemas);
+  const ajv = new Ajv2020({ strict: false, formats: { uuid: /^[0-9a-f-]{36}$/, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ } });
+  const expectValid = (schema: object, value: unknown) => expect(ajv.validate({ components, ...schema }, value), JSON.stringify(ajv.errors)).toBe(true);
+  const resolve = (value: any) => (value.$ref ? value.$ref.slice(2).split('/').reduce((at: any, name: string) => at[name], document) : value);
+  const expectDescribed = (path: string, method: string, { status, headers, json, text }: Reply) => {
+    const response = resolve(document.paths[path][method].responses[status]);
+    for (const name of Object.keys(response.headers)) if (!name.startsWith('X-Ballast')) expect(headers.has(name), name).toBe(true);
+    if (text === '') return;
+    const { schema } = response.content[headers.get('content-type')!.split(';')[0]!];
+    expectValid(schema, json ?? text);
   };
-  return { document, expectDescribed };
+  return { document, expectDescribed, expectValid };
 }
 
 describe('GET /v1/openapi.json', () => {
@@ -36,7 +48,22 @@ describe('GET /v1/openapi.json', () => {
       const allowed = headers.get('allow')!.toLowerCase().split(', ').filter(method => method !== 'head');
       expect([path, Object.keys(methods)]).toEqual([path, allowed]);
     }
-    expect(Object.keys(document.paths)).toHaveLength(11);
+    expect(Object.keys(document.paths)).toHaveLength(13);
+  });
+
+  it('has an example of each body, which is as it says', async () => {
+    const { document, expectValid } = await described();
+    const bodies = Object.values<any>(document.paths).flatMap(({ post }) => (post ? [post.requestBody, post.responses[200]] : []));
+    const contents = bodies.flatMap(body => body?.content['application/json'] ?? []);
+    expect(contents).toHaveLength(7);
+    for (const { schema, example } of contents) expectValid(schema, example);
+  });
+
+  it('names an operation alike nowhere else, and the server as it was asked for', async () => {
+    const { document } = await described();
+    const names = Object.values<any>(document.paths).flatMap(methods => Object.values<any>(methods).map(({ operationId }) => operationId));
+    expect(new Set(names).size).toBe(13);
+    expect(document.servers).toEqual([{ url: (await shared.project()).url }]);
   });
 
   it('asks for nothing that has a default', async () => {
@@ -72,6 +99,13 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed('/v1/builds/completeness', 'get', await server.get(`/v1/builds/completeness?${query}`));
     expectDescribed('/v1/builds/completeness', 'get', await server.get('/v1/builds/completeness'));
     expectDescribed('/v2/test_paths', 'get', await server.get('/v2/test_paths?branch=main'));
-    expectDescribed('/readyz', 'get', await server.get('/readyz'));
+    const asText = { Accept: 'text/plain' };
+    const ask = { ...triple, node_index: 0, ci_build_id: '100', cache_read_attempt: true };
+    expectDescribed(split, 'post', await server.post(split, ask, asText));
+    expectDescribed(split, 'post', await server.post(split, { ...ask, commit_hash: 'none' }, asText));
+    expectDescribed(split, 'post', await server.post(split, '{'));
+    expectDescribed('/v1/build_subsets', 'post', await server.post('/v1/build_subsets', { ...ask, test_files: [] }));
+    for (const path of ['/readyz', '/healthz', '/metrics', '/v1/openapi.json']) expectDescribed(path, 'get', await server.get(path));
+    expectDescribed('/v1/builds', 'get', await shared.send('/v1/builds', {}));
   });
 });
