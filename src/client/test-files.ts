@@ -31,7 +31,7 @@ export async function filesMatching(args: readonly string[]): Promise<string[]> 
 }
 
 /** Without what says that it is in this folder: paths are the same on all machines. */
-function fromHere(arg: string): string {
+export function fromHere(arg: string): string {
   const path = arg.replace(/^!/, '');
   const here = `${process.cwd()}/`;
   const inside = path.startsWith(here) ? path.slice(here.length) : path.replace(/^(?:\.\/+)+/, '');
@@ -43,7 +43,7 @@ async function expand(patterns: string[]): Promise<string[]> {
   return glob(patterns, { ignore: ['**/node_modules/**'], expandDirectories: false });
 }
 
-function isFile(path: string): boolean {
+export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
