@@ -73,6 +73,7 @@ listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by
   .action(async (globs: string[], flags) => (await import('./commands/split.js')).split(globs, asNode(flags)));
 listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
   .option('--junit <glob>', 'the JUnit reports that the command writes, with the times and failures of its files; repeat it for more', (glob: string, others: string[] = []) => [...others, glob])
+  .addHelpText('after', '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.')
   .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })));
 nodeCommand('record <reports...>', 'record the times in JUnit reports of what this node ran', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash'])
   .option('--files-from <file>', 'the list that the node was to run (- is stdin): reports are read as of these')
@@ -131,7 +132,9 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
     const { flag, own, what } = fields[field];
     command.addOption(new Option(flag, `${what} (default: what the CI system tells)`).env(own));
   }
-  return command.addOption(new Option('--retries <number>', 'of a request that is not answered').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3));
+  return command
+    .addOption(new Option('--retries <number>', 'of a request that is not answered').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3))
+    .addHelpText('after', '\nExit codes: 0 done; 1 tests failed, are missing, or no report tells of them; 2 wrong usage, nothing to run; 3 the server refused or was not reached.');
 }
 
 function asNode<Flags extends { url?: string; token?: string }>(flags: Flags): Flags & Pick<ClientOptions, 'url' | 'token' | 'environment' | 'clientVersion'> {

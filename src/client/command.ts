@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 
 /** How a command ended. */
 export interface Ending {
@@ -39,6 +40,8 @@ export function inCommands<File extends { path: string }>(files: readonly File[]
   return parts;
 }
 
+/** process.stdin would be opened, and the command could no longer read it. */
+const STDIN = 0;
 const GROUP_LOOK_MILLISECONDS = 50;
 /** What a command started gets so long to end when that was told to end and did. */
 const GROUP_END_MILLISECONDS = 3000;
@@ -53,7 +56,7 @@ export class Runner {
    * Whether a command has a process group of its own, so that a signal reaches what it starts, too: a shell, npx and go pass none on.
    * At a terminal it stays in ours, which is the one that may read keys.
    */
-  readonly #hasGroups = !process.stdin.isTTY;
+  readonly #hasGroups = !isatty(STDIN);
   readonly #forward = (signal: NodeJS.Signals) => {
     this.signal ??= signal;
     // A terminal has sent its Ctrl-C to the command, too.

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { glob } from 'tinyglobby';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJunit, ReportError, type TestCase } from '../reports/junit.js';
+import { fromHere, isFile } from './test-files.js';
 
 /** The test cases of a report, for people who named the file. Throws the Error that says what is wrong with it. */
 export function readReport(path: string): TestCase[] {
@@ -35,7 +36,11 @@ function decode(bytes: Buffer): string {
 export class ReportWatch {
   #before = new Map<string, string>();
 
-  constructor(readonly globs: readonly string[]) {}
+  readonly #globs: readonly string[];
+
+  constructor(globs: readonly string[]) {
+    this.#globs = globs.map(fromHere);
+  }
 
   /** Remembers the reports that are there. */
   async look(): Promise<void> {
@@ -50,8 +55,10 @@ export class ReportWatch {
 
   async #marks(): Promise<Map<string, string>> {
     const marks = new Map<string, string>();
-    if (this.globs.length === 0) return marks;
-    for (const path of (await glob([...this.globs], { dot: true, expandDirectories: false })).sort()) {
+    if (this.#globs.length === 0) return marks;
+    // What exists is a path, though it may look like a glob.
+    const named = [...this.#globs.filter(isFile), ...(await glob([...this.#globs], { dot: true, expandDirectories: false }))];
+    for (const path of [...new Set(named)].sort()) {
       const found = statSync(path, { bigint: true, throwIfNoEntry: false });
       if (found) marks.set(path, `${found.ino} ${found.size} ${found.mtimeNs}`);
     }

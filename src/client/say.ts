@@ -1,6 +1,11 @@
 /** To whoever watches the CI job: stdout is for the files. */
 export function say(...lines: readonly string[]): void {
-  for (const line of lines) process.stderr.write(`ballast: ${line}\n`);
+  for (const line of lines) process.stderr.write(`ballast: ${printable(line)}\n`);
+}
+
+/** A path may be anything, and a terminal, or the log of a CI system, obeys. */
+export function printable(line: string): string {
+  return line.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, '?');
 }
 
 /** 1 test file, 2 test files. */

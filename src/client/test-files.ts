@@ -10,9 +10,11 @@ import { UsageError } from './usage-error.js';
 export async function testFiles(args: readonly string[], readsStdin: boolean, stdin: AsyncIterable<unknown>): Promise<string[]> {
   const patterns = args.filter(arg => arg !== '-');
   const files = new Set(patterns.length > 0 ? await filesMatching(patterns) : []);
-  if (readsStdin || args.includes('-')) for (const path of listIn(await text(stdin as NodeJS.ReadableStream))) files.add(path);
+  const readsList = readsStdin || args.includes('-');
+  if (readsList) for (const path of listIn(await text(stdin as NodeJS.ReadableStream))) files.add(path);
   if (files.size === 0) {
-    const tried = args.length > 0 ? `nothing matches ${args.join(' ')} in ${process.cwd()}` : 'none was named';
+    const missed = [...(patterns.length > 0 ? [`nothing matches ${patterns.join(' ')} in ${process.cwd()}`] : []), ...(readsList ? ['stdin names none'] : [])];
+    const tried = missed.join(', ') || 'none was named';
     throw new UsageError([`no test files: ${tried}; give globs (quoted, so that the shell leaves them alone), or a list on stdin with --stdin`]);
   }
   return [...files].sort();
@@ -20,7 +22,7 @@ export async function testFiles(args: readonly string[], readsStdin: boolean, st
 
 /** Files that paths and globs name, without those in node_modules. What exists is a path, though it may look like a glob: app/[id].test.js */
 export async function filesMatching(args: readonly string[]): Promise<string[]> {
-  const plain = args.map(arg => arg.replace(/^(!?)(?:\.\/)+/, '$1'));
+  const plain = args.map(fromHere);
   const leftOut = new Set(await expand(plain.filter(arg => arg.startsWith('!')).map(arg => arg.slice(1))));
   const named = plain.filter(arg => !arg.startsWith('!'));
   const paths = named.filter(isFile);
@@ -28,12 +30,20 @@ export async function filesMatching(args: readonly string[]): Promise<string[]> 
   return [...new Set([...paths, ...found])].filter(path => !leftOut.has(path));
 }
 
+/** Without what says that it is in this folder: paths are the same on all machines. */
+export function fromHere(arg: string): string {
+  const path = arg.replace(/^!/, '');
+  const here = `${process.cwd()}/`;
+  const inside = path.startsWith(here) ? path.slice(here.length) : path.replace(/^(?:\.\/+)+/, '');
+  return arg.startsWith('!') ? `!${inside}` : inside;
+}
+
 async function expand(patterns: string[]): Promise<string[]> {
   if (patterns.length === 0) return [];
   return glob(patterns, { ignore: ['**/node_modules/**'], expandDirectories: false });
 }
 
-function isFile(path: string): boolean {
+export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Api } from '../client/api.js';
 import { detected, identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
-import { named, say } from '../client/say.js';
+import { named, printable, say } from '../client/say.js';
 import type { CompletenessAnswer } from '../wire/completeness.js';
 import type { ClientOptions } from './client-options.js';
 
@@ -91,15 +91,10 @@ function report(answer: CompletenessAnswer): string {
   return [
     kind ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded${ran_not_recorded.length > 0 ? ', others run and not recorded' : ''}` : 'incomplete',
     ...errors.map(error => `error: ${error}`),
-    ...missing.slice(0, FILES_SHOWN).map(shown),
+    ...missing.slice(0, FILES_SHOWN).map(line => `  ${printable(line)}`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
     ...warnings.map(warning => `warning: ${warning}`),
-    ...(recorded_without_time.length > 0 ? [shown(`${named(recorded_without_time.map(({ path }) => path))}  (recorded with a time of 0)`)] : []),
+    ...(recorded_without_time.length > 0 ? [`  ${printable(named(recorded_without_time.map(({ path }) => path)))}  (recorded with a time of 0)`] : []),
     '',
   ].join('\n');
-}
-
-/** A path may be anything, and a terminal obeys. */
-function shown(line: string): string {
-  return `  ${line.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, '?')}`;
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { sorted, startSplit } from '../harness/messages.js';
@@ -23,7 +23,8 @@ describe('ballast split', () => {
 
   it('takes paths, globs and globs of what is left out', async () => {
     const [server, suite] = [await startServer(), new Suite([...FILES, 'app/[id].test.js'])];
-    const all = await suite.run(server, 0, ['split', './app/[id].test.js', 'test/**/*.test.js', '!test/slow/**', '--node-total', '1']);
+    const here = realpathSync(suite.folder);
+    const all = await suite.run(server, 0, ['split', './app/[id].test.js', `${here}/test/a.test.js`, 'test/**/*.test.js', '!test/slow/**', '--node-total', '1']);
     expect(sorted(lines(all.stdout))).toEqual(['app/[id].test.js', 'test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js']);
   });
 
