@@ -126,7 +126,7 @@ async function recordExport(report: OpenReport, recorder: BuildRecorder, options
     for await (const build of readBuilds(bytes, options.project ?? null, timings.tellOf('ballast'))) {
       await recorder.record(build);
       builds += 1;
-      progress.tell(() => `${file}: ${builds.toLocaleString('en')} builds`);
+      progress.tell(() => `${builds.toLocaleString('en')} builds of ${file}`);
     }
   } catch (error) {
     throw new Error(`cannot import ${file}: ${(error as Error).message}`, { cause: error });
@@ -135,10 +135,11 @@ async function recordExport(report: OpenReport, recorder: BuildRecorder, options
 }
 
 /** Where to record, null for a dry run. Throws what is wrong with the flags. */
-function target(files: readonly string[], { from, fromToken, builds, url, token, dryRun }: ImportOptions): Remote | null {
+function target(files: readonly string[], { from, fromToken, filesFrom, builds, url, token, dryRun }: ImportOptions): Remote | null {
   const complaints: string[] = [];
   if (files.length === 0 && from === undefined) complaints.push('name the files to import, or another server with --from');
   if (files.length > 0 && from !== undefined) complaints.push('import either files or --from another server');
+  if (filesFrom === '-' && files.includes('-')) complaints.push('stdin (-) is either a file to import or the list of --files-from');
   if (from !== undefined && !fromToken) complaints.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
   for (const [flag, text] of [['--url', url], ['--from', from]]) if (text && !isAddress(text)) complaints.push(`${flag} ${text} is no address, such as https://ballast.example.com`);
   if (builds === 0) complaints.push('--builds 0 imports nothing: leave it out for all of them');

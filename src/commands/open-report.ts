@@ -52,7 +52,7 @@ async function* rest(file: string, beginning: Buffer, chunks: AsyncIterator<Buff
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       bytes += next.value.length;
-      progress.tell(() => `${file}: ${mebibytes(bytes)}${ofAll} MiB read`);
+      progress.tell(() => `${mebibytes(bytes)}${ofAll} MiB read of ${file}`);
       yield next.value;
     }
   } catch (error) {

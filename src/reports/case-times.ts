@@ -46,8 +46,8 @@ class ReportedFiles implements KnownFiles {
 }
 
 function isFile(text: string): boolean {
-  // Perhaps a Python module, of which only the dotted name was told. Django's are tests.py.
-  if (text.endsWith('.py')) return isTestModule(posix.basename(text, '.py')) || /(^|\/)tests?\.py$/.test(text);
+  // Perhaps a Python module, of which only the dotted name was told. Django's are tests.py of an app; what is called just "test" is none.
+  if (text.endsWith('.py')) return isTestModule(posix.basename(text, '.py')) || /\/tests?\.py$/.test(text);
   return SOURCE.test(text) || /^[^\s/\\]+(\/[^\s/\\]+)+$/.test(text);
 }
 

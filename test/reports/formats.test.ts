@@ -76,6 +76,7 @@ describe('a report that does not tell all', () => {
     ['a class with a name in lower case', 'tests.test_cart.lowerCase', [['tests/test_cart.py', 2]]],
     ['Django’s module', 'shop.tests.CartTest', [['shop/tests.py', 2]]],
     ['a module that is no test by its name', 'tests.checks.cart', []],
+    ['a title, as Node’s test runner has it', 'test', []],
     ['a class of Java', 'com.example.CartTest', []],
   ])('of %s is read by its name, or not at all', async (_, classname, times) => {
     const all = await told('junit', `<testsuite><testcase classname="${classname}" name="a" time="2"/></testsuite>`);
@@ -106,6 +107,7 @@ describe('the format of a file', () => {
     ['\nRandomized with seed 1\nspec/a_spec.rb:9.0e-05\n', 'parallel-tests'],
     ['{"Time":"2026-11-21T10:00:00Z","Action":"start","Package":"example.com/shop"}\n{"Time"', 'go-test'],
     ['ok  \texample.com/shop/cart\t0.305s\n', 'go-test'],
+    ['go: downloading example.com/x v1.0.0\n{"Time":"2026-11-21T10:00:00Z","Action":"start"}\n', 'go-test'],
     ['[["1","2","3",null,1749.7],"4.1.12"]', null],
     ['hello', null],
     ['total: 12\n', null],
