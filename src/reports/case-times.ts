@@ -4,7 +4,7 @@ import { DiskFiles } from './disk-files.js';
 import { fileOf, isTestModule } from './file-of.js';
 import { readGoTest } from './go-test.js';
 import { JunitReader, type TestCase } from './junit.js';
-import { type KnownFiles, plainPath } from './known-files.js';
+import { type KnownFiles, plainPath, UNKNOWN } from './known-files.js';
 import { ReportError, type ReadReport, type Tell } from './report.js';
 import { FileTimes } from './times.js';
 
@@ -13,7 +13,7 @@ export const readJunitTimes: ReadReport = async (bytes, tell, { root, known }) =
   const guessed = new ReportedFiles(new DiskFiles(root ?? '.'));
   const fileOfCase = (testCase: TestCase) => (known ? fileOf(testCase, known) : testCase.file === null ? fileOf(testCase, guessed) : plainPath(testCase.file));
   const times = new FileTimes();
-  const reader = new JunitReader(testCase => addTo(times, testCase, fileOfCase(testCase), tell));
+  const reader = new JunitReader(testCase => addTo(times, testCase, fileOfCase(testCase), tell, known));
   for await (const text of texts(bytes)) reader.write(text);
   reader.end();
   for (const [path, { seconds }] of times.end()) tell(path, seconds);
@@ -24,14 +24,14 @@ export const readGoTimes: ReadReport = async (bytes, tell, { known }) => {
   let whole = '';
   for await (const text of texts(bytes)) whole += text;
   const times = new FileTimes();
-  for (const testCase of readGoTest(whole)) addTo(times, testCase, known ? fileOf(testCase, known) : testCase.suite.name, tell);
+  for (const testCase of readGoTest(whole)) addTo(times, testCase, known ? fileOf(testCase, known) : testCase.suite.name, tell, known);
   for (const [path, { seconds }] of times.end()) tell(path, seconds);
 };
 
-function addTo(times: FileTimes, testCase: TestCase, file: string | null, tell: Tell): void {
+function addTo(times: FileTimes, testCase: TestCase, file: string | null, tell: Tell, known: KnownFiles | null): void {
   times.add(testCase, file);
   const { suite, classname, name } = testCase;
-  if (file === null) tell([classname || suite.name, name].filter(Boolean).join(' '), NaN, 'the report does not tell its file');
+  if (file === null) tell(testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' '), NaN, known ? UNKNOWN : 'the report does not tell its file');
 }
 
 const SOURCE = /\.(rb|py|[cm]?[jt]sx?|vue|feature|go|php|java|kts?|groovy|scala|cs|fs|exs?|dart|swift|rs|cljs?|robot|bats|lua|pl|t)$/i;

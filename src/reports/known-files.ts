@@ -4,6 +4,9 @@ export interface KnownFiles {
   find(reported: string): string | null;
 }
 
+/** Why a path cannot be used where the known files were given. */
+export const UNKNOWN = 'it is none of --files-from, or may be several';
+
 /**
  * Finds a path by the whole of it, and else by how one of the two ends: a report may have it absolute, from another folder on,
  * or behind the name of a Go module.

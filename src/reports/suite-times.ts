@@ -2,7 +2,7 @@ import { posix, resolve } from 'node:path';
 import { fileOf } from '../plan/times/test-case.js';
 import { DiskFiles } from './disk-files.js';
 import { type Format, tables } from './format.js';
-import type { KnownFiles } from './known-files.js';
+import { type KnownFiles, UNKNOWN } from './known-files.js';
 import { complaintOfPath, complaintOfSeconds, Leftovers } from './leftovers.js';
 import type { Tell } from './report.js';
 
@@ -17,17 +17,12 @@ export interface SuiteOptions {
   isAlone?: boolean;
 }
 
-interface Sum {
-  seconds: number;
-  /** Of so many tables, or of parts of one run. */
-  count: number;
-}
-
 /** The times of a suite, from one report or many: added up by file. What tables say twice is said twice, and counts with its mean. */
 export class SuiteTimes {
-  /** By what was run, a test case or a file: of reports of runs, and of tables. */
-  readonly #ran = new Map<string, Sum>();
-  readonly #tables = new Map<string, Sum>();
+  /** Seconds by what was run, a test case or a file: as reports of runs tell. */
+  readonly #ran = new Map<string, number>();
+  /** As tables tell, each of which may. */
+  readonly #tables = new Map<string, { seconds: number; tables: number }>();
   readonly #root: string;
   /** Of the report that is being read: how many paths can be used, and which are absolute and not below the root. */
   #inside = 0;
@@ -43,24 +38,30 @@ export class SuiteTimes {
   /** Whom a report of a format is told. */
   tellOf(format: Format): Tell {
     const isTable = tables.has(format);
-    const sums = isTable ? this.#tables : this.#ran;
     return (reported, seconds, unusable) => {
       const complaint = unusable ?? complaintOfSeconds(seconds);
       if (complaint) return this.leftovers.add(complaint, reported);
       const path = this.#recordable(reported);
       if (path === null) return;
-      const file = this.options.isAlone && !this.options.cases ? fileIn(path) : path;
-      if (file === path) add(sums, path, seconds, isTable ? 1 : 0);
-      else add(this.#ran, file, seconds, 0);
+      const file = this.#kept(path);
+      // Cases of one table alone.
+      const isPart = this.options.isAlone && file !== path;
+      const before = this.#tables.get(path);
+      if (!isTable || isPart) this.#ran.set(file, (this.#ran.get(file) ?? 0) + seconds);
+      else if (!before) this.#tables.set(path, { seconds, tables: 1 });
+      else {
+        before.seconds += seconds;
+        before.tables += 1;
+      }
     };
   }
 
   /** The seconds of each path. What took no time at all is left out. */
   times(): Map<string, number> {
-    const sums = new Map<string, number>();
-    for (const [told, { seconds, count }] of [...this.#ran, ...this.#tables]) {
-      const path = this.options.cases ? told : fileIn(told);
-      sums.set(path, (sums.get(path) ?? 0) + seconds / count);
+    const sums = new Map(this.#ran);
+    for (const [told, { seconds, tables }] of this.#tables) {
+      const path = this.#kept(told);
+      sums.set(path, (sums.get(path) ?? 0) + seconds / tables);
     }
     const times = new Map<string, number>();
     for (const [path, sum] of sums) {
@@ -93,12 +94,16 @@ export class SuiteTimes {
     let found: string | null;
     if (this.known) {
       found = this.known.find(path);
-      if (found === null) this.leftovers.add('it is none of --files-from, or may be several', reported);
+      if (found === null) this.leftovers.add(UNKNOWN, reported);
     } else {
       found = this.#relative(path);
       if (found === null) this.leftovers.add(`its path is absolute and not below ${this.#root || '/'} (--root)`, reported);
     }
     return found === null ? null : found + reported.slice(file.length);
+  }
+
+  #kept(path: string): string {
+    return this.options.cases ? path : fileIn(path);
   }
 
   /** Null: it is elsewhere, such as a file of a library. */
@@ -126,14 +131,6 @@ function complaintOf(path: string, seconds: number): string | null {
   // What the report has there was no character of its encoding.
   const ofPath = complaintOfPath(path) ?? (path.includes('\ufffd') ? 'its path is in another encoding than the report says' : null);
   return ofPath ?? complaintOfSeconds(seconds) ?? (seconds === 0 ? 'it took 0 s: it was not run' : null);
-}
-
-function add(sums: Map<string, Sum>, path: string, seconds: number, more: 0 | 1): void {
-  const sum = sums.get(path);
-  if (sum) {
-    sum.seconds += seconds;
-    sum.count += more;
-  } else sums.set(path, { seconds, count: 1 });
 }
 
 function fileIn(path: string): string {
