@@ -1,5 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
-import { type Format, formatOf, formats, HEAD_BYTES } from '../reports/format.js';
+import { bytesBefore, type Format, formatOf, formats, HEAD_BYTES } from '../reports/format.js';
 import type { Progress } from './progress.js';
 
 export interface OpenReport {
@@ -26,7 +26,8 @@ export async function openReport(file: string, given: Format | null, progress: P
   } catch (error) {
     throw unreadable(file, error);
   }
-  const beginning = Buffer.concat(head);
+  const all = Buffer.concat(head);
+  const beginning = all.subarray(bytesBefore(all));
   const complaint = complaintOf(beginning);
   if (complaint) throw new Error(`${file} is ${complaint}`);
   const format = given ?? formatOf(beginning.toString());

@@ -23,6 +23,13 @@ export function formatOf(head: string): Format | null {
   return isRuntimeLog(text) ? 'parallel-tests' : null;
 }
 
+/** How many bytes come before a report whose runner was redirected: what npm said of the script, or a configuration of itself. */
+export function bytesBefore(head: Buffer): number {
+  // Of a character each byte, so that places are those of bytes.
+  const at = head.toString('latin1').search(/^[{<]/m);
+  return at > 0 && formatOf(head.toString()) === null && formatOf(head.toString('utf8', at)) !== null ? at : 0;
+}
+
 function formatOfObject(keys: ReadonlyMap<string, string>): Format | null {
   if (keys.has('Action')) return 'go-test';
   if (keys.has('build_subsets') || (keys.has('type') && keys.get('type') === '"')) return 'ballast';

@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { type Format, formatOf } from '../../src/reports/format.js';
+import { bytesBefore, type Format, formatOf } from '../../src/reports/format.js';
 import { GivenFiles } from '../../src/reports/known-files.js';
 import { readers } from '../../src/reports/readers.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
@@ -90,6 +90,19 @@ describe('a report that does not tell all', () => {
 
   it('of go test has a package for a file', async () => {
     expect(await told('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([['example.com/shop/cart', 0.305], ['mail', 0]]);
+  });
+});
+
+describe('what comes before a report', () => {
+  const jest = '{"numTotalTests":1,"numRuntimeErrorTestSuites":0,"testResults":[]}';
+  it.each([
+    ['npm’s banner', '\n> shop@1.0.0 test\n> jest --json\n\n', jest],
+    ['a line of a configuration', '[dotenv@17.2.3] injecting env – ü\n', jest],
+    ['nothing', '', jest],
+    ['nothing', '', 'spec/a_spec.rb:1\n{"a_spec.rb": 1}'],
+    ['what is no report', '', 'hello\n{"a": "b"}'],
+  ])('is %s', (_, before, report) => {
+    expect(bytesBefore(Buffer.from(before + report))).toBe(Buffer.byteLength(before));
   });
 });
 
