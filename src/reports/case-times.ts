@@ -10,8 +10,12 @@ import { FileTimes } from './times.js';
 
 /** JUnit XML of whatever runner. Files are the known ones, else those that the report itself names. */
 export const readJunitTimes: ReadReport = async (bytes, tell, { root, known }) => {
-  const guessed = new ReportedFiles(new DiskFiles(root ?? '.'));
-  const fileOfCase = (testCase: TestCase) => (known ? fileOf(testCase, known) : testCase.file === null ? fileOf(testCase, guessed) : plainPath(testCase.file));
+  const disk = new DiskFiles(root ?? '.');
+  const guessed = new ReportedFiles(disk);
+  const fileOfCase = (testCase: TestCase) => {
+    if (known) return fileOf(testCase, known);
+    return testCase.file === null ? fileOf(testCase, guessed) : (fileOf(testCase, disk) ?? plainPath(testCase.file));
+  };
   const times = new FileTimes();
   const reader = new JunitReader(testCase => addTo(times, testCase, fileOfCase(testCase), tell, known));
   for await (const text of texts(bytes)) reader.write(text);

@@ -1,10 +1,12 @@
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { bytesBefore, type Format, formatOf } from '../../src/reports/format.js';
 import { GivenFiles } from '../../src/reports/known-files.js';
 import { readers } from '../../src/reports/readers.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
+import { temporaryFolder } from '../harness/server.js';
 import { fixtureFile } from './fixture.js';
 
 const APP = '/home/ci/app';
@@ -59,10 +61,10 @@ describe('a report', () => {
 });
 
 /** What is told of a text that is read as one format. */
-async function told(format: keyof typeof readers, text: string, known: readonly string[] | null = null): Promise<[string, number][]> {
+async function told(format: keyof typeof readers, text: string, known: readonly string[] | null = null, root: string | null = null): Promise<[string, number][]> {
   const all: [string, number][] = [];
   const bytes = Readable.from([Buffer.from(text)]) as AsyncIterable<Buffer>;
-  await readers[format](bytes, (path, seconds) => void all.push([path, seconds]), { root: null, known: known && new GivenFiles(known) });
+  await readers[format](bytes, (path, seconds) => void all.push([path, seconds]), { root, known: known && new GivenFiles(known) });
   return all;
 }
 
@@ -86,6 +88,13 @@ describe('a report that does not tell all', () => {
   it('is read as of the test files where they are named', async () => {
     const xml = '<testsuite><testcase classname="tests.checks.cart" name="a" time="2"/><testcase file="/ci/x/web/a.spec.ts" time="1"/></testsuite>';
     expect(await told('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([['app/tests/checks/cart.py', 2], ['web/a.spec.ts', 1]]);
+  });
+
+  it('is completed by the files that are here: modules of any name, and those in which inherited tests run', async () => {
+    const root = temporaryFolder();
+    for (const name of ['base.py', 'cart_checks.py']) writeFileSync(join(root, name), '');
+    const xml = '<testsuite><testcase classname="cart_checks.Cart" name="a" file="base.py" time="2"/><testcase classname="cart_checks" name="b" time="1"/><testcase file="gone.py" time="4"/></testsuite>';
+    expect(await told('junit', xml, null, root)).toEqual([['cart_checks.py', 3], ['gone.py', 4]]);
   });
 
   it('of go test has a package for a file', async () => {
