@@ -7,11 +7,11 @@ import { UsageError } from './usage-error.js';
  * The test files that the arguments name, sorted by name, each once. An argument is a path that exists, a glob, a `!glob` of
  * what is left out, or `-` for a list on stdin, which is taken as it is.
  */
-export async function testFiles(args: readonly string[], readsStdin: boolean, stdin: AsyncIterable<unknown>): Promise<string[]> {
+export async function testFiles(args: readonly string[], readsStdin: boolean): Promise<string[]> {
   const patterns = args.filter(arg => arg !== '-');
   const files = new Set(patterns.length > 0 ? await filesMatching(patterns) : []);
   const readsList = readsStdin || args.includes('-');
-  if (readsList) for (const path of listIn(await text(stdin as NodeJS.ReadableStream))) files.add(path);
+  if (readsList) for (const path of listIn(await text(process.stdin))) files.add(path);
   if (files.size === 0) {
     const missed = [...(patterns.length > 0 ? [`nothing matches ${patterns.join(' ')} in ${process.cwd()}`] : []), ...(readsList ? ['stdin names none'] : [])];
     const tried = missed.join(', ') || 'none was named';

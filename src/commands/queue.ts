@@ -21,7 +21,7 @@ export interface QueueOptions extends ClientOptions, ListOptions {
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
   if (command.length === 0) throw new UsageError(['no command: give it behind --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
   const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
-  const all = await testFiles(globs, options.stdin === true, process.stdin);
+  const all = await testFiles(globs, options.stdin === true);
   const runner = new Runner();
   const run = new NodeRun(all, command, options.junit, runner, options.environment);
   const recordRest = () => codeOf(() => record(run, runner, identity, options));

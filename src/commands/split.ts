@@ -26,7 +26,7 @@ interface SplitAnswer {
 /** Prints the test files of this node. */
 export async function split(globs: readonly string[], options: SplitOptions): Promise<void> {
   const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
-  const all = await testFiles(globs, options.stdin === true, process.stdin);
+  const all = await testFiles(globs, options.stdin === true);
   const files = await filesOf(identity, all, options);
   if (options.json) {
     const test_files = files.map(({ path, expected: time_execution }) => ({ path, time_execution }));
