@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, Refused, Unreachable } from '../client/api.js';
 import { fallbackWarning, filesByName } from '../client/by-name.js';
 import { type Identity, identify } from '../client/ci/identity.js';
@@ -17,6 +18,9 @@ export interface QueueOptions extends ClientOptions, ListOptions {
   junit: readonly string[];
 }
 
+/** Behind a signal an answer of the server is waited for no longer: who sends one kills some seconds later. */
+const LAST_MILLISECONDS = 4000;
+
 /** Runs a command for each batch of the queue, then records. Sets the exit code. */
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
   if (command.length === 0) throw new UsageError(['no command: give it behind --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
@@ -30,9 +34,10 @@ export async function queue(globs: readonly string[], command: readonly string[]
     // At once: who sends a signal may not wait for the command to end.
     const early = runner.interrupted.then(recordRest);
     const code = await codeOf(() => runBatches(run, runner, identity, all, options));
-    const recorded = await recordRest();
+    const soon = (work: Promise<number>) => Promise.race([work, runner.interrupted.then(() => sleep(LAST_MILLISECONDS, exitCodes.server))]);
+    const recorded = await soon(recordRest());
     if (runner.signal) {
-      await early;
+      await soon(early);
       say(`ended by ${runner.signal}`);
       // What was asked of the server when the signal came is not waited for.
       process.exit(codeOfSignal(runner.signal));
