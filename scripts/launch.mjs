@@ -15,14 +15,16 @@ if (program?.startsWith('-')) {
   say('usage: node scripts/launch.mjs [PROGRAM [ARGUMENT...]]: installs and compiles what is missing, then runs the program');
   process.exit(program === '--help' ? 0 : 2);
 }
-if (![20, 22].includes(Number(process.versions.node.split('.')[0]))) {
-  say(`this is Node ${process.version}: use Node 20 or 22, for which the package of the HTTP server has binaries`);
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (![20, 22].includes(major) || (major === 20 && minor < 12)) {
+  say(`this is Node ${process.version}: use Node 20 (from 20.12) or 22, for which the package of the HTTP server has binaries`);
   process.exit(1);
 }
 if (!isInstalled()) {
-  say('installing packages (once) ...');
-  // --include=dev: the compiler is needed even where NODE_ENV is "production".
-  run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'could not install the packages', 'ignore');
+  say('installing packages (once, 350 MB) ...');
+  // --include=dev: the compiler is needed even where NODE_ENV is "production". Without a network npm would try for minutes.
+  const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+  run('npm', ['ci', ...flags], 'could not install the packages', 'ignore');
 }
 const build = fingerprint([
   at('tsconfig.json'),

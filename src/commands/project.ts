@@ -1,6 +1,6 @@
 import type { Store } from '../store/open.js';
 import { createProject, findProject, listProjects, type Project } from '../store/projects.js';
-import { createToken, listTokens, revokeToken } from '../store/tokens.js';
+import { createToken, idOfToken, listTokens, revokeToken } from '../store/tokens.js';
 import { withExistingStore, withStore } from './data-folder.js';
 
 /** Commands on the data folder. They work beside a running server, which sees the change at its next request. */
@@ -13,7 +13,7 @@ export interface PrintOptions {
 export function createProjectWithToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
   return withStore(dataDir, async store => {
     const { token } = await createProject(store, name, Date.now());
-    print(json ? JSON.stringify({ project: name, token }) : token);
+    print(json ? JSON.stringify({ project: name, id: idOfToken(token), token }) : token);
   });
 }
 
@@ -34,7 +34,7 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
 export function createTokenOf(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, async store => {
     const token = await createToken(store, existing(store, name).id, Date.now());
-    print(json ? JSON.stringify({ project: name, token }) : token);
+    print(json ? JSON.stringify({ project: name, id: idOfToken(token), token }) : token);
   });
 }
 

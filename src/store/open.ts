@@ -122,16 +122,15 @@ export function openStore(dataDir: string, failed: (error: Error) => void = () =
     if (!existsSync(lockFileOf(dataDir))) accessSync(dataDir, constants.W_OK);
     return open(dataDir, failed, committed);
   } catch (error) {
-    // LMDB tells processes apart by their ids; lmdb only trips over the transaction that it did not get.
-    const isOpenElsewhere = error instanceof TypeError;
-    throw new Error(
-      `cannot open the store in ${dataDir}: ` +
-        (isOpenElsewhere
-          ? 'a process of the same id has it open, in another container; run commands in the container of the server'
-          : `${(error as Error).message}; BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to`),
-      { cause: error },
-    );
+    throw new Error(`cannot open the store in ${dataDir}: ${reasonOf(error as Error)}`, { cause: error });
   }
+}
+
+function reasonOf(error: Error): string {
+  // LMDB tells processes apart by their ids; lmdb only trips over the transaction that it did not get.
+  if (error instanceof TypeError) return 'a process of the same id has it open, in another container; run commands in the container of the server';
+  const { message } = error;
+  return 'code' in error ? `${message}; BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to` : message;
 }
 
 /** The file of the store in the folder, null when there is none. Throws a sentence when it cannot be one. */

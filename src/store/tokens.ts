@@ -26,6 +26,11 @@ export async function createToken(
   return token;
 }
 
+/** The id of a token, by which it is listed and revoked. */
+export function idOfToken(token: string): string {
+  return hashOf(token).slice(0, SHOWN_CHARACTERS);
+}
+
 /** Within a write transaction. */
 export function putToken(store: Store, project: number, now: Millis, token: string): void {
   const digest = hashOf(token);

@@ -60,10 +60,11 @@ describe('project and token commands with --json', () => {
   it('print JSON', async () => {
     const ballast = commandsOn(temporaryFolder());
     const json = async (...args: string[]) => JSON.parse((await ballast(...args, '--json')).stdout) as unknown;
-    const made = (await json('project', 'create', 'web')) as { token: string };
-    expect(made).toEqual({ project: 'web', token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
-    expect(await json('token', 'create', 'web')).toEqual({ project: 'web', token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
+    const made = (await json('project', 'create', 'web')) as { id: string; token: string };
+    expect(made).toEqual({ project: 'web', id: expect.stringMatching(/^[0-9a-f]{12}$/) as string, token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
+    expect(await json('token', 'create', 'web')).toEqual({ project: 'web', id: expect.stringMatching(/^[0-9a-f]{12}$/) as string, token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
     const { id } = (await json('token', 'revoke', made.token)) as { id: string };
+    expect(id).toBe(made.id);
     const at = expect.stringMatching(new RegExp(`^${AT}$`)) as string;
     expect(await json('project', 'list')).toEqual([{ name: 'web', created_at: at, default_branch: null, tokens: 1 }]);
     const tokens = (await json('token', 'list', 'web')) as { id: string; created_at: string; revoked_at: string | null }[];

@@ -12,7 +12,7 @@ describe('a store', () => {
     await store.root.close();
     const sentence =
       `cannot open the store in ${folder}: it has version ${STORE_VERSION + 1}, ` +
-      `and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it; `;
+      `and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`;
     expect(() => openStore(folder)).toThrow(sentence);
     expect(() => openStore(folder)).toThrow(sentence);
   });
