@@ -52,7 +52,7 @@ describe('after the retention', () => {
     const again = await startServer({ dataDir }, clock.now);
     // After the sweep.
     await again.close();
-    expect(again.log.map(line => JSON.parse(line) as object)).toContainEqual(expect.objectContaining({ days: 3650, level: 40 }));
+    expect(again.log.map(line => JSON.parse(line) as object)).toContainEqual(expect.objectContaining({ days: 3650, level: 'warn' }));
     expect(await seen(await startServer({ dataDir }, clock.now))).toEqual({ builds: 1, last: 1, split: true, queue: true });
   });
 
