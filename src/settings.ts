@@ -38,7 +38,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--host <address>',
     env: 'BALLAST_HOST',
     fallback: '127.0.0.1',
-    help: 'address to listen on; 0.0.0.0 or :: for all (with TLS, or a proxy that has it); unix:/run/ballast.sock',
+    help: 'address to listen on; 0.0.0.0 or :: for all (with TLS, or a proxy that has it); unix:/run/ballast/ballast.sock',
     parse: host,
   },
   port: {

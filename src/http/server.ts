@@ -30,7 +30,7 @@ export interface HttpOptions {
 }
 
 export interface HttpServer {
-  /** For example http://127.0.0.1:8080, or unix:/run/ballast.sock */
+  /** For example http://127.0.0.1:8080, or unix:/run/ballast/ballast.sock */
   url: string;
   /** 0 where there is none. */
   port: number;

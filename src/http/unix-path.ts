@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 
 const PREFIX = 'unix:';
 
-/** The path of a socket in the file system, where the host is one (unix:/run/ballast.sock); else null. */
+/** The path of a socket in the file system, where the host is one (unix:/run/ballast/ballast.sock); else null. */
 export function unixPath(host: string): string | null {
   return host.startsWith(PREFIX) ? host.slice(PREFIX.length) : null;
 }
