@@ -94,11 +94,11 @@ export async function openService(
     const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
     const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
-    const httpOptions = { ...config, certificate, bodySeconds: limits.bodySeconds, held, holderOf };
+    const httpOptions = { ...config, settings: 'BALLAST_PORT or BALLAST_HOST', certificate, bodySeconds: limits.bodySeconds, held, holderOf };
     const observe: Observe = (path, status, seconds, unavailable) => metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
     let adminUrl: string | null = null;
     if (config.adminPort !== null) {
-      const options = { ...httpOptions, certificate: null, host: config.adminHost, port: config.adminPort };
+      const options = { ...httpOptions, certificate: null, host: config.adminHost, port: config.adminPort, settings: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST' };
       const admin = await listen(options, request => routeAdmin(context, request), log);
       adminUrl = admin.url;
       closers.push(() => admin.drain());

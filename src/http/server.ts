@@ -18,6 +18,8 @@ export interface HttpOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
+  /** What host and port are set by. */
+  settings: string;
   headerPrefixes: readonly string[];
   maxBodyBytes: number;
   bodySeconds: number;
@@ -60,9 +62,9 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const traffic = new Traffic();
   const exchangeOptions = { handler, fields, bodyLimits, held: options.held, holderOf: options.holderOf, trustedProxies: options.trustedProxies, scheme: options.certificate ? ('https' as const) : ('http' as const), traffic, failures: new Seldom(), log, observe };
-  const { host, certificate } = options;
+  const { host, certificate, settings } = options;
   const path = unixPath(host);
-  if (path !== null) await freeUnixPath(path);
+  if (path !== null) await freeUnixPath(path, settings);
   let certificateEndsAt = certificate && checkCertificate(certificate);
   tellOfEnd(certificateEndsAt, log);
   const newApp = () => {
@@ -81,8 +83,8 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   if (!door.socket) {
     throw new Error(
       path === null
-        ? `cannot listen on ${host} port ${options.port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); choose another with BALLAST_PORT or BALLAST_HOST`
-        : `cannot listen on ${path}: its folder must be there, and this user may write to it; choose another with BALLAST_HOST`,
+        ? `cannot listen on ${host} port ${options.port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); choose another with ${settings}`
+        : `cannot listen on ${path}: its folder must be there, and this user may write to it; choose another with ${settings}`,
     );
   }
   const scheme = certificate ? 'https' : 'http';

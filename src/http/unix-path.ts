@@ -13,11 +13,14 @@ export function removeUnixPath(path: string): void {
   rmSync(path, { force: true });
 }
 
-/** Removes a socket that nobody listens on any more. Throws a sentence when the path is taken. */
-export async function freeUnixPath(path: string): Promise<void> {
+/**
+ * Removes a socket that nobody listens on any more. Throws a sentence when the path is taken.
+ * @param settings to choose another with
+ */
+export async function freeUnixPath(path: string, settings: string): Promise<void> {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) return;
-  if (!stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file, and no socket; choose another with BALLAST_HOST`);
+  if (!stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file, and no socket; choose another with ${settings}`);
   const socket = connect(path);
   try {
     await once(socket, 'connect');
@@ -27,5 +30,5 @@ export async function freeUnixPath(path: string): Promise<void> {
   } finally {
     socket.destroy();
   }
-  throw new Error(`cannot listen on ${path}: another process does; choose another with BALLAST_HOST`);
+  throw new Error(`cannot listen on ${path}: another process does; choose another with ${settings}`);
 }

@@ -22,7 +22,7 @@ const holderOf = (token: string | null) => (token !== null && TOKENS.includes(to
 async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const http = await listen(
-    { host: '127.0.0.1', port: 0, headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), holderOf, trustedProxies: null, certificate: null, ...options },
+    { host: '127.0.0.1', port: 0, settings: 'BALLAST_PORT or BALLAST_HOST', headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), holderOf, trustedProxies: null, certificate: null, ...options },
     handler,
     openLog('debug', { write: line => log.push(line) }),
   );

@@ -104,6 +104,11 @@ describe('an admin port', () => {
     expect((await server.get('/metrics')).status).toBe(404);
   });
 
+  it('that is in use is named', async () => {
+    const { port } = new URL((await startServer()).url);
+    await expect(startServer({ adminPort: port })).rejects.toThrow(/^cannot listen on 127\.0\.0\.1 port \d+: .*; choose another with BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST$/);
+  });
+
   it('tells of health, and nothing of a project', async () => {
     const server = await startBoth();
     const admin = (path: string, method = 'GET') => fetch(server.service.adminUrl! + path, { method }).then(({ status }) => status);
