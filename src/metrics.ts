@@ -36,6 +36,8 @@ export class Metrics {
   #batches = 0;
   #testFiles = 0;
   #lostBatches = 0;
+  /** How often metrics were asked for. */
+  #round = 0;
 
   constructor() {
     const { PROMETHEUS_CONTENT_TYPE } = Registry;
@@ -117,9 +119,6 @@ export class Metrics {
     this.#round += 1;
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
   }
-
-  /** How often metrics were asked for. */
-  #round = 0;
 
   #once<T>(read: () => T): () => T {
     let round = 0;
