@@ -5,6 +5,11 @@ export function isAddress(text: string): boolean {
   return /^https?:\/\/./.test(text) && URL.canParse(text);
 }
 
+/** Whether it could be a test-suite token, of whatever server: what a header may hold, in one word. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}
+
 /** The address behind which the paths of the API begin: users give it with or without /v1. */
 export function baseOf(url: string): string {
   return url.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -32,5 +37,5 @@ function complaintOfUrl(url: string): string | null {
 
 function complaintOfToken(token: string): string | null {
   if (token === '') return 'the test-suite token is not known: give --token <token> or set BALLAST_TOKEN';
-  return /^[\x21-\x7e]+$/.test(token) ? null : 'the test-suite token has characters that no token has: was it copied whole, and alone? (--token, BALLAST_TOKEN)';
+  return isToken(token) ? null : 'the test-suite token has characters that no token has: was it copied whole, and alone? (--token, BALLAST_TOKEN)';
 }

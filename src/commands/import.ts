@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { isAddress } from '../client/address.js';
+import { isAddress, isToken } from '../client/address.js';
 import { filesMatching, listFrom } from '../client/test-files.js';
 import { ConfigError } from '../config.js';
 import { readBuilds } from '../reports/builds.js';
@@ -142,6 +142,7 @@ function target(files: readonly string[], { from, fromToken, filesFrom, builds, 
   if (filesFrom === '-' && files.includes('-')) complaints.push('stdin (-) is either a file to import or the list of --files-from');
   if (from !== undefined && !fromToken) complaints.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
   for (const [flag, text] of [['--url', url], ['--from', from]]) if (text && !isAddress(text)) complaints.push(`${flag} ${text} is no address, such as https://ballast.example.com`);
+  for (const [flag, text] of [['--token', token], ['--from-token', fromToken]]) if (text && !isToken(text)) complaints.push(`${flag} has characters that no token has: was it copied whole, and alone?`);
   if (builds === 0) complaints.push('--builds 0 imports nothing: leave it out for all of them');
   if (from === undefined && builds !== undefined) complaints.push('--builds goes with --from: a file is read as it comes');
   if (!dryRun && (!url || !token)) complaints.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');

@@ -1,3 +1,4 @@
+import { counted } from '../client/say.js';
 import type { Store } from '../store/open.js';
 import { createProject, findProject, listProjects, type Project } from '../store/projects.js';
 import { createToken, idOfToken, listTokens, revokeToken } from '../store/tokens.js';
@@ -26,7 +27,7 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
     }
     const projects = listProjects(store).map(({ id, name, created_at, default_branch }) => ({ name, created_at: iso(created_at), default_branch, tokens: inForce.get(id) ?? 0 }));
     if (json) return print(JSON.stringify(projects));
-    for (const { name, created_at, tokens } of projects) print(`${name}\t${created_at}\t${tokens} tokens`);
+    for (const { name, created_at, tokens } of projects) print(`${name}\t${created_at}\t${counted(tokens, 'token')}`);
   });
 }
 

@@ -105,6 +105,7 @@ describe('ballast import of reports', () => {
       [['a.xml'], '--dry-run only reads\n'],
       [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
       [['--from', 'nonsense', '--from-token', 'x', '--dry-run'], '--from nonsense is no address, such as https://ballast.example.com'],
+      [['--from', 'http://127.0.0.1', '--from-token', '3f0c…', '--dry-run'], '--from-token has characters that no token has: was it copied whole, and alone?'],
       [['a.xml', '--dry-run', '--builds', '3'], '--builds goes with --from'],
       [['a.xml', '--format', 'nunit'], 'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, ballast.'],
       [['--builds', 'many'], 'It must be a whole number of builds.'],

@@ -51,7 +51,7 @@ describe('project and token commands beside a running server', () => {
     expect(await server.send('/v1/build_subsets', { method: 'POST', body })).toMatchObject(INVALID);
 
     expect((await ballast('project', 'list')).stdout).toMatch(
-      new RegExp(`^default\t${AT}\t1 tokens\nweb shop\t${AT}\t0 tokens\n$`),
+      new RegExp(`^default\t${AT}\t1 token\nweb shop\t${AT}\t0 tokens\n$`),
     );
   });
 });
