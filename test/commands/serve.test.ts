@@ -32,7 +32,7 @@ describe('the first start', () => {
     expect(server.stdout()).toBe(`Ballast listens on ${server.url} (data in ${dataDir})\n`);
     expect((await new Client(server.url, token).get('/v1/builds')).status).toBe(200);
     const { stdout } = await runBallast(['project', 'list', '--data-dir', dataDir]);
-    expect(stdout).toMatch(/^default\t\S+\t1 tokens\n$/);
+    expect(stdout).toMatch(/^default\t\S+\t1 token\n$/);
   });
 
   it('with a bootstrap token changed later keeps the project, and both tokens', async () => {
