@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { glob } from 'tinyglobby';
+import { decoderFor } from '../reports/encoding.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
-import { readJunit, ReportError, type TestCase } from '../reports/junit.js';
+import { readJunit, type TestCase } from '../reports/junit.js';
+import { ReportError } from '../reports/report.js';
 import { fromHere, isFile } from './test-files.js';
 
 /** The test cases of a report, for people who named the file. Throws the Error that says what is wrong with it. */
@@ -13,22 +15,11 @@ export function readReport(path: string): TestCase[] {
     throw new Error(`cannot read the report ${path}: ${(error as Error).message}`, { cause: error });
   }
   try {
-    const text = decode(bytes);
+    const text = decoderFor(bytes).decode(bytes);
     return isGoTest(text) ? readGoTest(text) : readJunit(text);
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });
-  }
-}
-
-/** In the encoding that its first line or its first bytes tell, else UTF-8. */
-function decode(bytes: Buffer): string {
-  const ofMark = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : null;
-  const told = /^[^>]{0,100}\bencoding=["']([\w.-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1];
-  try {
-    return new TextDecoder(ofMark ?? told ?? 'utf-8').decode(bytes);
-  } catch {
-    throw new ReportError(`its encoding is ${told}, which is not known`);
   }
 }
 

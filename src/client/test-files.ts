@@ -48,9 +48,9 @@ export function isFile(path: string): boolean {
 }
 
 /** The list of test files in a file, `-` is stdin. */
-export async function listFrom(path: string, stdin: AsyncIterable<unknown>): Promise<string[]> {
+export async function listFrom(path: string): Promise<string[]> {
   try {
-    return listIn(path === '-' ? await text(stdin as NodeJS.ReadableStream) : readFileSync(path, 'utf8'));
+    return listIn(path === '-' ? await text(process.stdin) : readFileSync(path, 'utf8'));
   } catch (error) {
     throw new UsageError([`cannot read the list of test files ${path}: ${(error as Error).message}`]);
   }

@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasStore, STORE_FILE } from '../store/open.js';
 import { withExistingStore } from './data-folder.js';
+import { flush } from './flush.js';
 import { startProgress } from './progress.js';
 
 export interface BackupOptions {
@@ -53,14 +54,4 @@ function tellSize(file: string): () => void {
     clearInterval(timer);
     progress.end();
   };
-}
-
-/** It survives a power cut before the command says so. */
-function flush(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

@@ -1,4 +1,4 @@
-import { closeSync, createWriteStream, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,6 +7,7 @@ import { exportLines } from '../store/export.js';
 import type { Store } from '../store/open.js';
 import { listProjects, type Project } from '../store/projects.js';
 import { withExistingStore } from './data-folder.js';
+import { flush } from './flush.js';
 import { startProgress } from './progress.js';
 
 export interface ExportOptions {
@@ -75,18 +76,9 @@ async function toFile(lines: AsyncIterable<string>, output: string): Promise<voi
   try {
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), createWriteStream(part, { mode: 0o600, flush: true }));
     renameSync(part, output);
-    flushFolder(dirname(resolve(output)));
+    flush(dirname(resolve(output)));
   } catch (error) {
     rmSync(part, { force: true });
     throw new Error(`cannot export to ${output}: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-function flushFolder(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }

@@ -1,7 +1,7 @@
+import { printable } from '../client/say.js';
 import type { Format } from '../reports/format.js';
 import type { Skipped } from '../reports/leftovers.js';
 import type { ImportOptions } from './import.js';
-import { printable } from './progress.js';
 import type { Tally } from './record-builds.js';
 
 /** More files than this are told of by their number. */

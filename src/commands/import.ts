@@ -77,7 +77,7 @@ export async function importTimings(files: readonly string[], options: ImportOpt
 }
 
 async function suiteOf({ root, cases, filesFrom }: ImportOptions, isAlone: boolean): Promise<SuiteTimes> {
-  const known = filesFrom === undefined ? null : new GivenFiles(await listFrom(filesFrom, process.stdin));
+  const known = filesFrom === undefined ? null : new GivenFiles(await listFrom(filesFrom));
   return new SuiteTimes({ root: root ?? process.cwd(), known, cases: cases ?? false, isAlone });
 }
 

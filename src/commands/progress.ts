@@ -1,3 +1,5 @@
+import { printable } from '../client/say.js';
+
 const EVERY_MILLISECONDS = 200;
 const ERASE_LINE = '\r\x1b[K';
 
@@ -27,9 +29,4 @@ export function startProgress(isWanted = true): Progress {
       if (isShown) stderr.write(ERASE_LINE);
     },
   };
-}
-
-/** A path may be anything, and a terminal obeys. */
-export function printable(text: string): string {
-  return text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, '?');
 }

@@ -27,7 +27,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const identity = identify(['node_index', 'node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
   const reports = await filesMatching(globs);
   if (reports.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
-  const given = options.filesFrom === undefined ? null : await listFrom(options.filesFrom, process.stdin);
+  const given = options.filesFrom === undefined ? null : await listFrom(options.filesFrom);
   const known = given ? new GivenFiles(given) : new DiskFiles(process.cwd());
   const results = together(reports.sort().map(path => withReported(timesOf(readReport(path), known), given !== null)));
   const { byFile, strays } = results;

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
-import { TextDecoder } from 'node:util';
 import { DiskFiles } from './disk-files.js';
+import { decoderFor } from './encoding.js';
 import { fileOf, isTestModule } from './file-of.js';
 import { readGoTest } from './go-test.js';
 import { JunitReader, type TestCase } from './junit.js';
 import { type KnownFiles, plainPath, UNKNOWN } from './known-files.js';
-import { ReportError, type ReadReport, type Tell } from './report.js';
+import type { ReadReport, Tell } from './report.js';
 import { FileTimes } from './times.js';
 
 /** JUnit XML of whatever runner. Files are the known ones, else those that the report itself names. */
@@ -55,18 +55,9 @@ function isFile(text: string): boolean {
   return SOURCE.test(text) || /^[^\s/\\]+(\/[^\s/\\]+)+$/.test(text);
 }
 
-/** In the encoding that its first line tells, else UTF-8. */
+/** Piece by piece. */
 async function* texts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let decoder: TextDecoder | null = null;
+  let decoder: ReturnType<typeof decoderFor> | null = null;
   for await (const chunk of bytes) yield (decoder ??= decoderFor(chunk)).decode(chunk, { stream: true });
   if (decoder) yield decoder.decode();
-}
-
-function decoderFor(beginning: Uint8Array): TextDecoder {
-  const told = /^[^>]{0,100}\bencoding=["']([\w.-]+)["']/.exec(Buffer.from(beginning.subarray(0, 200)).toString('latin1'))?.[1];
-  try {
-    return new TextDecoder(told ?? 'utf-8');
-  } catch {
-    throw new ReportError(`its encoding is ${told}, which is not known`);
-  }
 }

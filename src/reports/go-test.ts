@@ -1,5 +1,6 @@
 import { limits } from '../limits.js';
-import { ReportError, type TestCase } from './junit.js';
+import type { TestCase } from './junit.js';
+import { ReportError } from './report.js';
 
 /** A line of `go test -json`; there are others, which say nothing of times. */
 interface Event {

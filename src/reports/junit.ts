@@ -28,8 +28,6 @@ interface OpenSuite extends Suite {
 
 type Attributes = Readonly<Record<string, string>>;
 
-export { ReportError };
-
 /** The test cases of a JUnit XML report, in its order. */
 export function readJunit(xml: string): TestCase[] {
   if (xml.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);

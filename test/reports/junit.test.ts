@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { JunitReader, readJunit, ReportError, type TestCase } from '../../src/reports/junit.js';
+import { JunitReader, readJunit, type TestCase } from '../../src/reports/junit.js';
+import { ReportError } from '../../src/reports/report.js';
 import { fixture } from './fixture.js';
 
 describe('a JUnit report', () => {
