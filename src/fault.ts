@@ -47,6 +47,11 @@ export const faults = {
     new Fault(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),
   notLines: (path: string) =>
     new Fault(406, [`the path ${JSON.stringify(path)} has a line break, and in text/plain a line is a path; ask with Accept: application/json`]),
+  listDiffers: (what: 'split' | 'queue', sentence: string) =>
+    new Fault(409, [
+      `${sentence}; a file that is not in the list of the ${what} would never run: give all nodes of a suite the same list, each suite a project of its own, ` +
+        `and another list of the same commit ${what === 'split' ? 'a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)' : 'another test_queue_id (ballast queue --build-id)'}`,
+    ]),
   bodyTooSlow: (seconds: number) => new Fault(408, [`the request body did not arrive within ${seconds} seconds`]),
   clientLeft: () => new Fault(408, ['the client left before it was answered']),
   bodyTooLarge: (limitBytes: number) =>
@@ -55,6 +60,16 @@ export const faults = {
     ]),
   bodyTooIntricate: (limit: number) =>
     new Fault(413, [`the request body has more than ${limit} JSON objects and arrays, and no request needs as many`]),
+  // Never an empty batch, which is the end of a queue: its node would turn green with files unrun. Not 404 or 5xx: clients take those for an
+  // outage, and run a part of the files by name. At a 422 they end red, and tell why.
+  queueUnknown: (parameter: string) =>
+    new Fault(422, [
+      {
+        [parameter]: [
+          'names no queue of this commit, branch and node_total: the server lost it (was its data folder replaced?), or it expired; what is left to run is not known; run this node again',
+        ],
+      },
+    ]),
   notJsonType: (contentType: string) =>
     new Fault(415, [`cannot read a body of the type ${contentType}; send application/json`]),
   invalid: (complaints: Complaints) => new Fault(422, [complaints]),

@@ -11,6 +11,8 @@ export interface Batch {
   files: number[];
   /** The node's first request: what it had before is nothing that it works on now. */
   starts: boolean;
+  /** Of a first request: runs of the build that were recorded before it; missing below store version 7. */
+  runs_before?: number;
   /** Files that the node had before, handed to it again: of a fixed split, or those that it did not tell to have run. */
   again: boolean;
   /** Of its files that are handed out in part, because only some of their test cases failed: these, as they are told. */
@@ -43,6 +45,8 @@ export interface Pull {
   isRetry: boolean;
   /** The node's first request (can_initialize_queue). */
   starts: boolean;
+  /** Of a first request: runs of the build that were recorded before it. */
+  runs_before?: number;
   /** It starts, and wants the last split again (fixed_queue_split). */
   wantsLastSplit: boolean;
   /** Its client tells what it ran: a run that starts gets first what its node has not run, or not without a failure. */

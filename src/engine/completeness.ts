@@ -1,4 +1,5 @@
 import { fileOf } from '../plan/times/test-case.js';
+import { isAfter, type Moment, type Recorded } from './moment.js';
 
 /** A node that a file was handed to. */
 export interface Hand {
@@ -7,16 +8,16 @@ export interface Hand {
   at: number | null;
   /** It told that it ran the file, as newer clients do, and that it did not fail. */
   ran: boolean;
+  /** When the process began that it was handed to. */
+  began: Moment;
 }
 
 /** What was to be run: the files of a split or queue, each with whom it was handed to; nobody: it is still to be had. */
 export type Handed = ReadonlyMap<string, readonly Hand[]>;
 
 /** What a node recorded at once; of a node in the order of recording. */
-export interface Run {
+export interface Run extends Recorded {
   node_index: number;
-  /** Milliseconds since 1970. */
-  at: number;
   paths: readonly string[];
   /** Of each; 0: scheduled, not measured. */
   seconds: Float64Array;
@@ -25,11 +26,11 @@ export interface Run {
 /** A node that came again, when, and whether it was given anything to run. */
 export interface Return {
   node_index: number;
-  at: number;
+  moment: Moment;
   isEmpty: boolean;
 }
 
-export type FileOfNode = Omit<Hand, 'ran'> & { path: string };
+export type FileOfNode = Pick<Hand, 'node_index' | 'at'> & { path: string };
 
 export interface Comparison {
   /** Files that count as recorded. */
@@ -38,6 +39,8 @@ export interface Comparison {
   notRecorded: FileOfNode[];
   /** But the node told that it ran it. */
   ranNotRecorded: FileOfNode[];
+  /** Nodes of those that recorded nothing at all since their process began. */
+  endedUnrecorded: number[];
   /** Nodes that came again and were given nothing to run, or recorded a run of nothing after one of something. */
   ranNothingAgain: number[];
   /** Nodes that came again, were given something, and recorded nothing since, where that is not told by `notRecorded`. */
@@ -65,9 +68,15 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
     }
   }
   const isRecorded = recordedIn(handed, nodesOf);
-  const hasRecorded = ({ node_index, at }: Omit<Return, 'isEmpty'>, atLeast = 0) =>
-    runs.some(run => run.node_index === node_index && run.at >= at && run.paths.length >= atLeast);
-  const emptyReturns = returns.filter(({ isEmpty, ...since }) => isEmpty && !hasRecorded(since, 1)).map(({ node_index }) => node_index);
+  const runsOf = new Map<number, Run[]>();
+  for (const run of runs) {
+    const own = runsOf.get(run.node_index);
+    if (own) own.push(run);
+    else runsOf.set(run.node_index, [run]);
+  }
+  const hasRecorded = (node: number, since: Moment, atLeast = 0) => (runsOf.get(node) ?? []).some(run => isAfter(run, since) && run.paths.length >= atLeast);
+  const emptyReturns = returns.filter(({ node_index, moment, isEmpty }) => isEmpty && !hasRecorded(node_index, moment, 1)).map(({ node_index }) => node_index);
+  const endedUnrecorded = new Set<number>();
   const neverHandedOut: string[] = [];
   const notRecorded: FileOfNode[] = [];
   const ranNotRecorded: FileOfNode[] = [];
@@ -75,16 +84,22 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
     if (isRecorded(path)) continue;
     // The last one is who should have run it, unless somebody did.
     const hand = hands.findLast(({ ran }) => ran) ?? hands.at(-1);
-    if (!hand) neverHandedOut.push(path);
-    else (hand.ran ? ranNotRecorded : notRecorded).push({ path, node_index: hand.node_index, at: hand.at });
+    if (!hand) {
+      neverHandedOut.push(path);
+      continue;
+    }
+    const { node_index, at, ran, began } = hand;
+    (ran ? ranNotRecorded : notRecorded).push({ path, node_index, at });
+    if (ran && !endedUnrecorded.has(node_index) && !hasRecorded(node_index, began)) endedUnrecorded.add(node_index);
   }
   return {
     recorded: handed.size - neverHandedOut.length - notRecorded.length - ranNotRecorded.length,
     neverHandedOut,
     notRecorded,
     ranNotRecorded,
+    endedUnrecorded: sorted(endedUnrecorded),
     ranNothingAgain: sorted(new Set([...emptyReturns, ...ranNothingAgain(runs)])),
-    goneAgain: sorted(returns.filter(({ isEmpty, ...since }) => !isEmpty && !hasRecorded(since)).map(({ node_index }) => node_index)).filter(
+    goneAgain: sorted(returns.filter(({ node_index, moment, isEmpty }) => !isEmpty && !hasRecorded(node_index, moment)).map(({ node_index }) => node_index)).filter(
       node => !notRecorded.some(({ node_index }) => node_index === node),
     ),
     recordedTwice: [...nodesOf].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),

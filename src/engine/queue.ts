@@ -101,6 +101,7 @@ export class Queue {
       again,
       build_subset_id: again ? request.recordedSubset : null,
       ...(request.acknowledges && { acknowledges: true }),
+      ...(request.runs_before !== undefined && { runs_before: request.runs_before }),
       delivered: false,
     };
     if (all.cases) batch.cases = all.cases;

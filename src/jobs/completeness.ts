@@ -1,17 +1,17 @@
 import { compare, type Comparison, type Hand, type Handed, type Return } from '../engine/completeness.js';
 import { type Batch, isHandedOn } from '../engine/batch.js';
+import { beginningOf, isLater, type Moment } from '../engine/moment.js';
 import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/builds.js';
-import { pathsOf, weightsOfQueue } from '../store/file-blocks.js';
+import { allPathsOf } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import { batchesOf } from '../store/open-queue.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
-import type { Millis } from '../store/records.js';
-import { answerOfSplit, findSplit, firstUseOf, splitKey } from '../store/splits.js';
+import type { QueueRecord } from '../store/records.js';
+import { filesOfSplit, findSplit, firstUseOf, splitKey } from '../store/splits.js';
 import { NO_CI_BUILD } from '../wire/split.js';
 import type { CompletenessAnswer, CompletenessQuery } from '../wire/completeness.js';
-import type { PlannedTestFile } from '../wire/test-file.js';
 import type { ReadAnswer } from './task.js';
 
 export interface CompletenessSubject {
@@ -24,8 +24,8 @@ interface Plan {
   kind: 'queue' | 'split';
   /** Nodes whose clients tell what they ran: run again, they are given what is not done, so maybe nothing. */
   acknowledging: ReadonlySet<number>;
-  /** What was recorded from then on counts. */
-  since: Millis;
+  /** What was recorded after it counts. */
+  since: Moment;
   /** It was asked of a CI build, and its nodes name none. */
   isUnnamed: boolean;
   handed: Handed;
@@ -38,7 +38,7 @@ interface Plan {
 /** Whether all that the build was to run is recorded: 200, else 409. */
 export function completeness(store: Store, { project, query }: CompletenessSubject): ReadAnswer {
   const plan = planOf(store, project, query);
-  const runs = runsSince(store, project, query, plan?.since ?? 0);
+  const runs = runsSince(store, project, query, plan?.since ?? null);
   const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total, plan?.returns);
   const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.goneAgain])].filter(node => isFull(store, project, query, node));
   const answer = toAnswer(plan, compared, runs.length, full);
@@ -52,7 +52,7 @@ function planOf(store: Store, project: number, query: CompletenessQuery): Plan |
     return splitOf(store, splitKey(project, query, ci_build_id)) ?? splitOf(store, splitKey(project, query, null), ci_build_id);
   }
   const plans = [splitOf(store, splitKey(project, query, null)), queueOf(store, findLastQueue(store, buildIdKey(project, query)))];
-  return plans.reduce((last, plan) => (plan && (!last || plan.since > last.since) ? plan : last), null);
+  return plans.reduce((last, plan) => (plan && (!last || isLater(plan.since, last.since)) ? plan : last), null);
 }
 
 /** @param ci_build_id what recorded nodes of this one CI build, of those that share a fixed split; null: of any */
@@ -61,15 +61,11 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
   if (!split) return null;
   const own = ci_build_id === null ? undefined : firstUseOf(store, split, ci_build_id);
   const isUnnamed = ci_build_id !== null && own === undefined && firstUseOf(store, split, NO_CI_BUILD) !== undefined;
-  const since = own ?? (ci_build_id === null || isUnnamed ? split.created_at : null);
+  const since = own ?? (ci_build_id === null || isUnnamed ? beginningOf(split) : null);
   if (since === null) return null;
   const handed = new Map<string, Hand[]>();
-  for (let node_index = 0; node_index < split.node_total; node_index++) {
-    const answer = answerOfSplit(store, split, node_index);
-    // Not unknown: an older plan must not answer for it.
-    if (!answer) throw faults.expiredMeanwhile('split');
-    const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
-    for (const { path } of test_files) handed.set(path, [{ node_index, at: null, ran: false }]);
+  for (const { node_index, paths } of filesOfSplit(store, split)) {
+    for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, began: since }]);
   }
   return { kind: 'split', acknowledging: new Set(), isUnnamed, since, handed, returns: [], handedOn: [] };
 }
@@ -82,20 +78,24 @@ function queueOf(store: Store, id: string | null): Plan | null {
   const others = (store.batches.get([id, 0]) ?? []).filter(change => typeof change !== 'number');
   const seqs = new Set(others.map(({ seq }) => seq));
   const own = batchesOf(store, id).filter(({ seq }) => !seqs.has(seq));
-  const all = Array.from(weightsOfQueue(store, id), (_, file) => file);
-  const paths = pathsOf(store, id, all);
+  const paths = allPathsOf(store, id);
   const hands = paths.map((): Hand[] => []);
+  const since = sinceOf(record, own);
+  /** When each process began. */
+  const began = new Map(own.filter(({ starts }) => starts).map(batch => [processOf(batch), momentOf(batch)]));
   for (const batch of own) {
+    const { node_index, handed_at: at } = batch;
     const failed = new Set(batch.failed);
-    for (const file of batch.files) hands[file]!.push({ node_index: batch.node_index, at: batch.handed_at, ran: batch.failed !== undefined && !failed.has(file) });
+    const process = began.get(processOf(batch)) ?? since;
+    for (const file of batch.files) hands[file]!.push({ node_index, at, ran: batch.failed !== undefined && !failed.has(file), began: process });
   }
   // Who had it there is to have it again.
-  for (const { node_index, files } of others) for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false });
+  for (const { node_index, files } of others) for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, began: since });
   return {
     kind: 'queue',
     isUnnamed: false,
     acknowledging: new Set(own.filter(({ acknowledges }) => acknowledges).map(({ node_index }) => node_index)),
-    since: record.copied_at ?? (record.repeats ? (own[0]?.handed_at ?? Infinity) : record.created_at),
+    since,
     handed: new Map(paths.map((path, file) => [path, hands[file]!])),
     returns: returnsIn(own),
     handedOn: own
@@ -104,11 +104,25 @@ function queueOf(store: Store, id: string | null): Plan | null {
   };
 }
 
+/** What was recorded after it counts for a queue: of a copy after that was made. */
+function sinceOf(record: QueueRecord, [first]: readonly Batch[]): Moment {
+  if (!record.repeats) return beginningOf(record);
+  return { runs_before: record.copied_runs_before ?? null, at: record.copied_at ?? first?.handed_at ?? Infinity };
+}
+
+function processOf({ node_index, run }: Batch): string {
+  return `${node_index} ${run}`;
+}
+
+function momentOf({ runs_before, handed_at: at }: Batch): Moment {
+  return { runs_before: runs_before ?? null, at };
+}
+
 /** Of each node the last time that it came again, and got what it had, which it did not tell to have run; or nothing. */
 function returnsIn(batches: readonly Batch[]): Return[] {
   const cameAgain = batches.filter(({ again, files, failed }) => files.length === 0 || (again && !failed));
   return [...new Map(cameAgain.map(batch => [batch.node_index, batch])).values()]
-    .map(({ node_index, handed_at: at, files }) => ({ node_index, at, isEmpty: files.length === 0 }));
+    .map(batch => ({ node_index: batch.node_index, moment: momentOf(batch), isEmpty: batch.files.length === 0 }));
 }
 
 /** @param full nodes of which no more runs are kept */
@@ -139,7 +153,7 @@ function cut<T>(list: readonly T[]): T[] {
 }
 
 /** Empty when it is complete. */
-function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAgain, goneAgain }: Comparison, runs: number, full: readonly number[]): string[] {
+function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNotRecorded, endedUnrecorded, ranNothingAgain, goneAgain }: Comparison, runs: number, full: readonly number[]): string[] {
   if (!plan) {
     const recorded = runs === 0 ? 'and no node recorded a run' : `and ${runs} runs were recorded, by nodes in fallback or of another build id`;
     return [`no split or queue of this build is known, ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`];
@@ -152,6 +166,10 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNothingAg
   }
   if (full.length > 0) {
     errors.push(`of ${named(full)} ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`);
+  }
+  if (endedUnrecorded.length > 0) {
+    const count = ranNotRecorded.filter(({ node_index }) => endedUnrecorded.includes(node_index)).length;
+    errors.push(`${count} ${of} run and not recorded: ${named(endedUnrecorded)} recorded nothing since; a node that ended before it recorded may have failed, so retry it`);
   }
   const gone = goneAgain.filter(node => !full.includes(node));
   if (gone.length > 0) errors.push(`${named(gone)} came again and recorded nothing since: did these nodes end before they recorded? retry them`);

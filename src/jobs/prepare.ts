@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import { listDifference, sentenceOfDifference } from '../engine/list-difference.js';
+import { faults } from '../fault.js';
+import { limits } from '../limits.js';
 import { forecast, unknownFiles } from '../plan/forecast.js';
 import { expectQueue } from '../plan/queue/expect-queue.js';
 import { pack } from '../plan/split/pack.js';
 import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../plan/times/estimate.js';
 import { buildIdKey } from '../store/builds.js';
-import { toBlocks } from '../store/file-blocks.js';
+import { allPathsOf, toBlocks } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { QueuePlan } from '../store/queues.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
-import { findSplit, splitKey, type SplitPlan } from '../store/splits.js';
-import { knownTimes } from '../store/timings.js';
+import type { ListRecord } from '../store/records.js';
+import { findSplit, pathsOfSplit, splitKey, type SplitPlan } from '../store/splits.js';
+import { knownTimes, TooManyCases } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
 import { type KeptPeople, type People, separatePeople } from '../wire/people.js';
+import { digestOfList } from '../wire/list-digest.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
 import { type CutText, toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
@@ -61,7 +66,12 @@ export function prepareSplit(
 ): PreparedSplit {
   const whole = toSplitMessage(sent);
   const key = splitKey(project, whole, whole.fixed_test_suite_split ? null : whole.ci_build_id);
-  if (whole.cache_read_attempt || findSplit(store, key)) return { message: whole, key, plan: null };
+  if (whole.cache_read_attempt) return { message: whole, key, plan: null };
+  const split = findSplit(store, key);
+  if (split) {
+    if (whole.test_files_digest !== undefined) assertSameList('split', split.list, whole.test_files!.map(({ path }) => path), whole.test_files_digest, isPooled, () => pathsOfSplit(store, split));
+    return { message: whole, key, plan: null };
+  }
   const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
   const paths = distinctPaths(test_files);
@@ -76,7 +86,7 @@ export function prepareSplit(
   return {
     message,
     key,
-    plan: { id, people, answers: toSegments(answers), forecast: forecast(files, message.node_total, packing) },
+    plan: { id, people, list: listOf(paths), answers: toSegments(answers), forecast: forecast(files, message.node_total, packing) },
   };
 }
 
@@ -108,7 +118,12 @@ export interface PreparedTestQueue {
 export function prepareTestQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedTestQueue {
   const whole = toTestQueueMessage(sent);
   const key = queueKey(project, whole, whole.test_queue_id);
-  if (!initializes(whole) || findQueue(store, key)) return { message: whole, key, plan: null };
+  if (!initializes(whole)) return { message: whole, key, plan: null };
+  const queue = findQueue(store, key);
+  if (queue !== null) {
+    if (whole.test_files_digest !== undefined) assertSameList('queue', store.queues.get(queue)?.list, whole.paths!, whole.test_files_digest, options.isPooled, () => allPathsOf(store, queue));
+    return { message: whole, key, plan: null };
+  }
   const { rest, people } = separatePeople(whole);
   const { paths = [], ...message } = rest;
   return { message, key, plan: planQueue(store, [...new Set(paths)], { project, people, ...message }, options) };
@@ -127,7 +142,22 @@ function planQueue(store: Store, paths: string[], suite: Suite, { pullCost, isPo
   const { seconds, weights } = files;
   const isGuessed = unknownFiles(seconds) > seconds.length / 2;
   const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
-  return { people, blocks: toBlocks(toJson(files)), weights, guessed: isGuessed, forecast: forecast(files, nodeTotal, expectation) };
+  return { people, list: listOf(paths), blocks: toBlocks(toJson(files)), weights, guessed: isGuessed, forecast: forecast(files, nodeTotal, expectation) };
+}
+
+function listOf(paths: readonly string[]): ListRecord {
+  return { digest: digestOfList(paths), test_files: paths.length };
+}
+
+/**
+ * Throws the 409 that names both when the list of a node is not that of the split or queue.
+ *
+ * @param list missing: it was made by an older Ballast
+ */
+function assertSameList(what: 'split' | 'queue', list: ListRecord | undefined, listed: readonly string[], digest: string, isPooled: boolean, planned: () => string[]): void {
+  if (!list || list.digest === digest) return;
+  if (!isPooled && list.test_files >= limits.pooledTestFiles) throw new TooManyCases();
+  throw faults.listDiffers(what, sentenceOfDifference(what, listDifference(planned(), listed)));
 }
 
 /** Each file as it is answered, behind a comma. */

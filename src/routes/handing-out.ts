@@ -80,10 +80,10 @@ export function makeQueue(
   plan: QueuePlan,
   at: number,
 ): Promise<{ isNew: boolean }> {
-  const { guessed, people } = plan;
+  const { guessed, people, list } = plan;
   const { node_total } = build;
   const times = { created_at: at, used_at: at };
-  return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, people, ...times, build: buildIdKey(project, build) }, plan);
+  return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, people, list, ...times, build: buildIdKey(project, build) }, plan);
 }
 
 /** The code by which clients know that they are to send their test files. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Batch } from '../engine/batch.js';
+import { beginningOf } from '../engine/moment.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { PreparedQueue } from '../jobs/prepare.js';
-import { buildIdKey, lastSubsetId } from '../store/builds.js';
+import { buildIdKey, lastSubsetId, runsRecordedOf } from '../store/builds.js';
 import { listOfFiles, pathsOf } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
@@ -36,15 +37,16 @@ export async function queueForNode(context: Context, request: Request): Promise<
       isRetry: request.retryCount > 0,
       hasLeft: request.hasLeft,
       starts: can_initialize_queue,
+      ...(can_initialize_queue && { runs_before: runsRecordedOf(store, buildIdKey(project, message)) }),
       wantsLastSplit,
-      recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, open.record.created_at) : null,
+      recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, beginningOf(open.record)) : null,
     };
     return handOut(context, open, asked, at);
   };
   const { handed, made } = await pullOrMake(context, key, pull, () => queueToPull(context, project, prepared, at), at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
-    if (!can_initialize_queue) return request.wantsText ? lines([]) : endOfQueue(key);
+    if (!can_initialize_queue) throw faults.queueUnknown('node_build_id');
     return request.wantsText ? codeLine(connectFailed.code) : json(200, { queue_name: key, ...connectFailed });
   }
   const { open, batch } = handed;

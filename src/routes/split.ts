@@ -1,6 +1,7 @@
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
-import type { SplitRecord } from '../store/records.js';
+import { isOtherList, type SplitRecord } from '../store/records.js';
+import { buildIdKey } from '../store/builds.js';
 import { answerOfSplit, findSplitOnDisk, installSplit, useSplit } from '../store/splits.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { SplitMiss } from '../wire/split.js';
@@ -13,19 +14,24 @@ const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
-  const { prepared } = await jobs.post('prepareSplit', request, projectOfHeader(context, request));
+  const { project, prepared } = await jobs.post('prepareSplit', request, projectOfHeader(context, request));
   const { message, key, plan } = prepared;
   const { node_index, node_total } = message;
   const user = message.fixed_test_suite_split ? message.ci_build_id : null;
+  const build = () => buildIdKey(project, message);
   let split = await findSplitOnDisk(store, key);
   if (!split && plan) {
     const at = now();
-    const record: SplitRecord = { v: 1, id: plan.id, node_total, people: plan.people, created_at: at, used_at: at };
-    split = await installSplit(store, key, record, plan, user);
+    const record: SplitRecord = { v: 1, id: plan.id, node_total, people: plan.people, list: plan.list, created_at: at, used_at: at };
+    split = await installSplit(store, key, build(), record, plan, user);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
-  if (!split) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
-  await useSplit(store, key, split, user, now());
+  const isOther = split !== null && isOtherList(split.list, message.test_files_digest);
+  // Made by another node while this one's was planned.
+  if (isOther && !message.cache_read_attempt) throw faults.listDiffers('split', `the split was made of another list, of ${split!.list!.test_files} test files`);
+  // Who brings another list is to send it, and is told how it differs.
+  if (!split || isOther) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
+  await useSplit(store, key, build, split, user, now());
   const body = answerOfSplit(store, split, node_index);
   if (!body) throw faults.expiredMeanwhile('split');
   return request.wantsText ? asLines(body) : { status: 200, body };

@@ -1,12 +1,14 @@
 import type { Batch } from '../engine/batch.js';
+import { beginningOf } from '../engine/moment.js';
 import { failedOf } from '../engine/failed.js';
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
-import { pathsWithoutTime } from '../store/builds.js';
+import { buildIdKey, pathsWithoutTime, runsRecordedOf } from '../store/builds.js';
 import { digest } from '../store/digest.js';
 import { filesOf, pathsOf } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
+import { isOtherList } from '../store/records.js';
 import { initializes } from '../wire/queue.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { TestQueueAnswer } from '../wire/test-queue.js';
@@ -28,8 +30,9 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const at = now();
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull === true && can_initialize_queue;
+  const isOther = ({ record }: OpenQueue) => isOtherList(record.list, message.test_files_digest);
   const pull = (open: OpenQueue): Verdict<Handed> => {
-    if (takesNothing) return { value: { open, batch: null }, changes: [] };
+    if (takesNothing || isOther(open)) return { value: { open, batch: null }, changes: [] };
     const failed = (batch: Batch) => (failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths));
     const ran = batch_id === undefined ? null : open.queue.acknowledge(node_index, batch_id, failed);
     const asked = {
@@ -39,10 +42,11 @@ export async function testQueueForNode(context: Context, request: Request): Prom
       isRetry: false,
       hasLeft: request.hasLeft,
       starts: can_initialize_queue,
+      ...(can_initialize_queue && { runs_before: runsRecordedOf(store, buildIdKey(project, message)) }),
       wantsLastSplit: false,
       recordedSubset: null,
       acknowledges: true as const,
-      unmeasured: (files: readonly number[]) => unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, open.record.created_at)),
+      unmeasured: (files: readonly number[]) => unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, beginningOf(open.record))),
     };
     const { value, changes } = handOut(context, open, asked, at);
     return { value, changes: ran ? [ran, ...changes] : changes };
@@ -51,10 +55,15 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const { handed } = await pullOrMake(context, key, pull, make, at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
-    if (!can_initialize_queue) return wantsText ? lines([]) : json(200, END);
+    if (!can_initialize_queue) throw faults.queueUnknown('test_queue_id');
     return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
   }
   const { open, batch } = handed;
+  if (isOther(open)) {
+    // Who only connects is to send its list, and is told how it differs.
+    if (can_initialize_queue && message.attempt_connect_to_queue) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
+    throw faults.listDiffers('queue', `the queue was made of another list, of ${open.record.list!.test_files} test files`);
+  }
   if (!batch) return wantsText ? lines([]) : json(200, takesNothing ? { ...END, url: buildsUrl(context, request, message) } : END);
   return bringing(context, key, batch, () => {
     const files = toRun(store, open, batch);

@@ -1,3 +1,4 @@
+import { isAfter, type Moment, type Recorded } from '../engine/moment.js';
 import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from '../wire/build-key.js';
 import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
@@ -66,36 +67,47 @@ export function newestBuild(store: Store, project: number, filter: BuildFilter):
   return number === null ? null : buildOf(store, number);
 }
 
-/** What was recorded at once, since some time. */
-export interface RunSince {
+/** How many runs of a build were ever recorded. */
+export function runsRecorded({ recorded, subsets }: BuildRecord): number {
+  return recorded ?? subsets;
+}
+
+/** The same of a build that may not be there. @param build see buildIdKey */
+export function runsRecordedOf(store: Store, build: string): number {
+  const number = store.buildNumbers.get(build);
+  const record = number === undefined ? undefined : store.builds.get(number);
+  return record ? runsRecorded(record) : 0;
+}
+
+/** What was recorded at once. */
+export interface RunSince extends Recorded {
   node_index: number;
-  at: Millis;
   paths: string[];
   seconds: Float64Array;
 }
 
-/** All runs of a build that were recorded since then, by node and in the order of recording. */
-export function runsSince(store: Store, project: number, key: BuildKey, since: Millis): RunSince[] {
+/** All runs of a build that were recorded since then (null: all), by node and in the order of recording. */
+export function runsSince(store: Store, project: number, key: BuildKey, since: Moment | null): RunSince[] {
   const number = buildNumber(store, project, key);
   if (number === null) return [];
   const nameOf = namesOf(store);
   const runs: RunSince[] = [];
   for (const { key: [, node_index], value } of store.subsets.getRange(runsOf(number))) {
-    const { created_at: at } = subsetHead(value);
-    if (at < since) continue;
+    const recorded = orderOf(value);
+    if (since && !isAfter(recorded, since)) continue;
     const { paths, seconds } = decodeSubset(value);
-    runs.push({ node_index, at, paths: Array.from(paths, nameOf), seconds });
+    runs.push({ node_index, ...recorded, paths: Array.from(paths, nameOf), seconds });
   }
   return runs;
 }
 
 /** The paths that a node recorded since then, but never with a time. */
-export function pathsWithoutTime(store: Store, project: number, key: NodeKey, since: Millis): Set<string> {
+export function pathsWithoutTime(store: Store, project: number, key: NodeKey, since: Moment): Set<string> {
   const number = buildNumber(store, project, key);
   const seen = new Map<number, boolean>();
   const own = { start: [number, key.node_index, 0], end: [number, key.node_index, Infinity] };
   for (const { value } of number === null ? [] : store.subsets.getRange(own as object)) {
-    if (subsetHead(value).created_at < since) continue;
+    if (!isAfter(orderOf(value), since)) continue;
     const { paths, seconds } = decodeSubset(value);
     paths.forEach((path, i) => seen.set(path, seen.get(path) === true || seconds[i]! > 0));
   }
@@ -140,13 +152,17 @@ export function nameOfPath(store: Store, path: number): string {
   return name === undefined ? `(path ${path}, whose name is lost)` : (JSON.parse(name) as string);
 }
 
-/** The last recorded run of a node since the given time, null when there is none. */
-export function lastSubsetId(store: Store, project: number, key: NodeKey, since: Millis): string | null {
+/** The last recorded run of a node since then, null when there is none. */
+export function lastSubsetId(store: Store, project: number, key: NodeKey, since: Moment): string | null {
   const number = buildNumber(store, project, key);
   const last = number === null ? null : lastRun(store, number, key.node_index);
   if (!last) return null;
-  const { id, created_at } = subsetHead(last.bytes);
-  return created_at >= since ? id : null;
+  return isAfter(orderOf(last.bytes), since) ? subsetHead(last.bytes).id : null;
+}
+
+function orderOf(bytes: Buffer): Recorded {
+  const { ordinal, created_at: at } = subsetHead(bytes);
+  return { ordinal, at };
 }
 
 /** The last run of a node that is recorded, counted from 1. */

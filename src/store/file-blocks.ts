@@ -116,6 +116,11 @@ export function pathsOf(store: Store, queue: string, files: readonly number[]): 
   return filesOf(store, queue, files).map(({ path }) => path);
 }
 
+/** The paths of all files of a queue, in their order. */
+export function allPathsOf(store: Store, queue: string): string[] {
+  return pathsOf(store, queue, Array.from(weightsOfQueue(store, queue), (_, file) => file));
+}
+
 /** The nodes of a queue read its blocks one soon after the other, and a block never changes. */
 function readBlock({ blobs, blocksRead }: Store, queue: string, block: number): Buffer {
   const key = `${queue} ${block}`;

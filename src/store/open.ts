@@ -18,12 +18,13 @@ import type {
   QueueRecord,
   RunKey,
   SplitRecord,
+  SplitRunRecord,
   TokenRecord,
 } from './records.js';
 import { RecentTimings } from './recent-timings.js';
 
 /** Raised when this Ballast writes what an older one would read wrongly. */
-export const STORE_VERSION = 6;
+export const STORE_VERSION = 7;
 /** Of that version what is read is the same. */
 const OLDEST_VERSION = 5;
 
@@ -47,7 +48,7 @@ const OLDEST_VERSION = 5;
  * timings        path number                                   bytes          see timing-codec.ts
  * unlearnt       number                                        RunKey         runs not in timings yet
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
- * splitRuns      [split id, digest(ci_build_id)]               Millis         when a CI build first asked for a fixed split
+ * splitRuns      [split id, digest(ci_build_id)]               SplitRunRecord when a CI build first asked for a fixed split
  * queues         queue id                                      QueueRecord
  * queuesOfNodeBuild                                            queue id
  *                digest(project, commit, branch, total, node_build_id)
@@ -79,7 +80,7 @@ export interface Store {
   readonly timings: Database<Buffer, number>;
   readonly unlearnt: Database<RunKey, number>;
   readonly splits: Database<SplitRecord, string>;
-  readonly splitRuns: Database<Millis, [split: string, ci_build: string]>;
+  readonly splitRuns: Database<SplitRunRecord, [split: string, ci_build: string]>;
   readonly queues: Database<QueueRecord, string>;
   readonly queuesOfNodeBuild: Database<string, string>;
   readonly queuesOfBuild: Database<string, string>;

@@ -3,17 +3,19 @@ import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
+import { runsRecordedOf } from './builds.js';
 import { copyOfPieces, piecesOfQueue } from './file-blocks.js';
 import { installQueue } from './install-queue.js';
 import { commit } from './commit.js';
 import type { Store } from './open.js';
 import { batchesOf, bytesOf, type OpenQueue, type QueueOptions, readQueue, type Verdict } from './open-queue.js';
 import { findLastQueue, findQueue } from './queue-keys.js';
-import type { Millis, QueueRecord } from './records.js';
+import type { ListRecord, Millis, QueueRecord } from './records.js';
 
 /** What a queue starts with. */
 export interface QueuePlan {
   people: KeptPeople;
+  list: ListRecord;
   /** Its test files, slowest first: see file-blocks.ts. */
   blocks: Segments;
   /** See weight.ts. */
@@ -57,7 +59,7 @@ export class Queues {
     record: QueueRecord,
     { blocks, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
-    const content = () => ({ record, forecast: { v: 1 as const, ...forecast }, batches: null });
+    const content = () => ({ record: { ...record, runs_before: runsRecordedOf(this.store, record.build) }, forecast: { v: 1 as const, ...forecast }, batches: null });
     const inForce = (await installQueue(this.store, key, id, record.used_at, () => piecesOfQueue(id, blocks, weights), content))!;
     return { id: inForce, isNew: inForce === id };
   }
@@ -78,7 +80,7 @@ export class Queues {
       // What was handed out again was handed out before.
       const batches = batchesOf(store, last).filter(({ again, files }) => !again && files.length > 0);
       return {
-        record: { ...record, repeats: true, copied_at: now, used_at: now },
+        record: { ...record, repeats: true, copied_at: now, copied_runs_before: runsRecordedOf(store, build), used_at: now },
         forecast: store.forecasts.get(last)!,
         // What a node of the copy does not ask for it does not work on.
         batches: batches.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'ended' })),

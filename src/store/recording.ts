@@ -5,12 +5,12 @@ import type { NodeKey } from '../wire/build-key.js';
 import { segment, type Segments } from '../wire/segments.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
 import { indexBuild, unindexBuild } from './build-index.js';
-import { buildIdKey, lastRun } from './builds.js';
+import { buildIdKey, lastRun, runsRecorded } from './builds.js';
 import { noteBuild } from './default-branch.js';
 import { commit, written } from './commit.js';
 import type { Store } from './open.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
-import { areSameFiles, encodeSubset, subsetCount, subsetHead } from './subset-codec.js';
+import { areSameFiles, encodeSubset, setOrdinal, subsetCount, subsetHead } from './subset-codec.js';
 import { kindOf, learn, type Learnable } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
@@ -85,6 +85,8 @@ function putSubset(
   const of = build ?? makeBuild(store, project, key, idKey, number, now);
   // Just read or made, and of nobody else.
   of.updated_at = Math.max(now, of.updated_at);
+  of.recorded = runsRecorded(of) + 1;
+  setOrdinal(bytes, of.recorded);
   of.subsets += 1;
   of.test_files += subsetCount(bytes);
   void store.builds.put(number, of);
@@ -119,7 +121,7 @@ function makeBuild(
   const places = indexBuild(store, project, { commit_hash, branch, node_total }, number);
   noteBuild(store, project, branch);
   const times = { created_at: now, updated_at: now };
-  return { v: 1, id, project, commit_hash, branch, node_total, ...times, subsets: 0, test_files: 0, places };
+  return { v: 1, id, project, commit_hash, branch, node_total, ...times, recorded: 0, subsets: 0, test_files: 0, places };
 }
 
 /** Nearly always a node records for the first time; and nothing of a build that is not old has expired. */

@@ -38,6 +38,8 @@ export interface BuildRecord extends BuildKey {
   created_at: Millis;
   /** Moves with each subset. */
   updated_at: Millis;
+  /** Runs that were ever recorded, those that expired included; missing in records of store version 6 and below. */
+  recorded?: number;
   subsets: number;
   /** Entries of test_files over all subsets. */
   test_files: number;
@@ -62,8 +64,27 @@ export interface SplitRecord {
   node_total: number;
   people: KeptPeople;
   created_at: Millis;
+  /** Runs of its build that were recorded before it was made; missing below store version 7. */
+  runs_before?: number;
+  /** The test files that it was made of; missing below store version 7. */
+  list?: ListRecord;
   /** Renewed while it is in use: it expires by this time. */
   used_at: Millis;
+}
+
+/** When a CI build first asked for a fixed split, and how many runs of the build were recorded before; a number below store version 7. */
+export type SplitRunRecord = { at: Millis; runs_before: number } | Millis;
+
+/** What tells one list of test files from another. */
+export interface ListRecord {
+  /** See wire/list-digest.ts. */
+  digest: string;
+  test_files: number;
+}
+
+/** Whether a node lists other test files than those of a split or queue; false when one of both does not tell. @param digest the node's */
+export function isOtherList(list: ListRecord | undefined, digest: string | undefined): boolean {
+  return list !== undefined && digest !== undefined && list.digest !== digest;
 }
 
 /** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`, at first in `journalTurns`. */
@@ -76,10 +97,16 @@ export interface QueueRecord {
   guessed: boolean;
   /** It repeats an earlier queue: every node that starts gets first what it was handed there. */
   repeats: boolean;
-  /** When it began to do so; `created_at` is that of the earlier one. */
+  /** When it began to do so; `created_at` is that of the earlier one, and so is `runs_before`. */
   copied_at?: Millis;
+  /** Runs of its build that were recorded before it began to do so. */
+  copied_runs_before?: number;
   people: KeptPeople;
   created_at: Millis;
+  /** Runs of its build that were recorded before it was made; missing below store version 7. */
+  runs_before?: number;
+  /** The test files that it was made of; missing below store version 7. */
+  list?: ListRecord;
   /** Renewed while it is in use: it expires by this time. */
   used_at: Millis;
   /** Its key in queuesOfBuild. */

@@ -1,13 +1,17 @@
+import type { Moment } from '../engine/moment.js';
+import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
 import { segment, type Segments } from '../wire/segments.js';
+import type { PlannedTestFile } from '../wire/test-file.js';
+import { runsRecordedOf } from './builds.js';
 import { digest } from './digest.js';
 import { commit } from './commit.js';
 import { install, installed } from './install.js';
 import type { Store } from './open.js';
-import type { Millis, SplitRecord } from './records.js';
+import type { ListRecord, Millis, SplitRecord } from './records.js';
 
 /** ci_build_id null: a fixed split, the same for every CI build of the triple. */
 export function splitKey(project: number, key: BuildKey, ci_build_id: string | null): string {
@@ -29,9 +33,10 @@ const nameOf = (key: string) => `split ${key}`;
 /**
  * Notes that a split is in use, which then does not expire.
  *
+ * @param build its key, see buildIdKey; asked for when it is needed
  * @param ci_build_id who uses a fixed one, which is kept; null: it is no fixed one
  */
-export async function useSplit(store: Store, key: string, split: SplitRecord, ci_build_id: string | null, now: Millis): Promise<void> {
+export async function useSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, now: Millis): Promise<void> {
   const isDue = now - split.used_at >= limits.renewMilliseconds;
   // All nodes of a CI build ask: its digest and a look at the store once are enough.
   const user = ci_build_id === null ? null : `${split.id} ${ci_build_id}`;
@@ -41,15 +46,16 @@ export async function useSplit(store: Store, key: string, split: SplitRecord, ci
     await commit(store, () => {
       if (store.splits.get(key)?.id !== split.id) return;
       if (isDue) void store.splits.put(key, { ...split, used_at: now });
-      if (run && !store.splitRuns.doesExist(run)) void store.splitRuns.put(run, now);
+      if (run && !store.splitRuns.doesExist(run)) void store.splitRuns.put(run, { at: now, runs_before: runsRecordedOf(store, build()) });
     });
   }
   if (user !== null) store.splitUsers.set(user, true);
 }
 
 /** When a CI build first asked for a fixed split; undefined: it did not. */
-export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): Millis | undefined {
-  return store.splitRuns.get(runOf(split, ci_build_id));
+export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): Moment | undefined {
+  const use = store.splitRuns.get(runOf(split, ci_build_id));
+  return typeof use === 'number' ? { runs_before: null, at: use } : use;
 }
 
 type SplitRun = [split: string, ci_build: string];
@@ -63,19 +69,39 @@ export function answerOfSplit(store: Store, split: SplitRecord, node_index: numb
   return store.blobs.get([split.id, node_index]);
 }
 
+/** The test files of each node, slowest first. Throws a 503 when the split expired. */
+export function* filesOfSplit(store: Store, split: SplitRecord): Generator<{ node_index: number; paths: string[] }> {
+  for (let node_index = 0; node_index < split.node_total; node_index++) {
+    const answer = answerOfSplit(store, split, node_index);
+    if (!answer) throw faults.expiredMeanwhile('split');
+    const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
+    yield { node_index, paths: test_files.map(({ path }) => path) };
+  }
+}
+
+/** All of them. */
+export function pathsOfSplit(store: Store, split: SplitRecord): string[] {
+  return [...filesOfSplit(store, split)].flatMap(({ paths }) => paths);
+}
+
 /** What a split starts with. */
 export interface SplitPlan {
   id: string;
   people: KeptPeople;
+  list: ListRecord;
   /** The answer to each node, as JSON. */
   answers: Segments;
   forecast: Forecast;
 }
 
-/** Installs a split unless another request was faster; returns the one in force. */
+/**
+ * Installs a split unless another request was faster; returns the one in force.
+ * @param build see buildIdKey
+ */
 export async function installSplit(
   store: Store,
   key: string,
+  build: string,
   split: SplitRecord,
   { answers, forecast }: SplitPlan,
   ci_build_id: string | null = null,
@@ -87,10 +113,12 @@ export async function installSplit(
     find: () => findSplit(store, key),
     pieces: () => ({ owner: id, count, piece: node => ({ part: node, bytes: segment(answers, node) }) }),
     put() {
-      void store.splits.put(key, split);
+      const runs_before = runsRecordedOf(store, build);
+      const made = { ...split, runs_before };
+      void store.splits.put(key, made);
       void store.forecasts.put(id, { v: 1, ...forecast });
-      if (ci_build_id !== null) void store.splitRuns.put(runOf(split, ci_build_id), created_at);
-      return split;
+      if (ci_build_id !== null) void store.splitRuns.put(runOf(split, ci_build_id), { at: created_at, runs_before });
+      return made;
     },
   });
   return inForce!;

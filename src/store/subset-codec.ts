@@ -4,12 +4,16 @@
  * version (1 byte)
  * 6    created_at
  * 16   id
+ * 4    ordinal; not in version 1
  * then for each test file, little-endian:
  * 4    path, the key of its name
  * 8    seconds
  */
-const VERSION = 1;
-const HEAD = 23;
+const VERSION = 2;
+const ORDINAL = 23;
+const HEAD = 27;
+/** The length of the head by version; null: this Ballast does not read it. */
+const HEADS = [null, ORDINAL, HEAD];
 const ENTRY = 12;
 
 export interface SubsetHead {
@@ -17,6 +21,8 @@ export interface SubsetHead {
   id: string;
   /** In milliseconds since 1970. */
   created_at: number;
+  /** Which run of its build it is, counted from 1; 0: an older Ballast recorded it. */
+  ordinal: number;
 }
 
 export interface CodedSubset extends SubsetHead {
@@ -24,11 +30,13 @@ export interface CodedSubset extends SubsetHead {
   seconds: Float64Array;
 }
 
-export function encodeSubset({ id, created_at, paths, seconds }: CodedSubset): Buffer {
+/** The ordinal is set when the run is put: see `setOrdinal`. */
+export function encodeSubset({ id, created_at, paths, seconds }: Omit<CodedSubset, 'ordinal'>): Buffer {
   const bytes = Buffer.allocUnsafe(HEAD + ENTRY * paths.length);
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUIntBE(created_at, 1, 6);
   bytes.write(id.replaceAll('-', ''), 7, 'hex');
+  setOrdinal(bytes, 0);
   // A DataView is many times as fast as a Buffer's own methods.
   const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);
   for (let i = 0, offset = 0; i < paths.length; i++, offset += ENTRY) {
@@ -38,13 +46,18 @@ export function encodeSubset({ id, created_at, paths, seconds }: CodedSubset): B
   return bytes;
 }
 
+/** Which run of its build it is, counted from 1. */
+export function setOrdinal(bytes: Buffer, ordinal: number): void {
+  bytes.writeUInt32BE(ordinal, ORDINAL);
+}
+
 /** Throws on bytes that are none. */
 export function decodeSubset(bytes: Buffer): CodedSubset {
   const count = subsetCount(bytes);
   if (!Number.isInteger(count)) throw new Error(`a recorded run has ${bytes.length} bytes, which is no whole number of test files`);
   const paths = new Uint32Array(count);
   const seconds = new Float64Array(count);
-  const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);
+  const entries = new DataView(bytes.buffer, bytes.byteOffset + headOf(bytes));
   for (let i = 0, offset = 0; i < count; i++, offset += ENTRY) {
     paths[i] = entries.getUint32(offset, true);
     seconds[i] = entries.getFloat64(offset + 4, true);
@@ -53,17 +66,23 @@ export function decodeSubset(bytes: Buffer): CodedSubset {
 }
 
 export function subsetHead(bytes: Buffer): SubsetHead {
-  if (bytes[0] !== VERSION) throw new Error(`a recorded run has version ${bytes[0]}, and this Ballast reads ${VERSION}`);
-  const id = bytes.toString('hex', 7, HEAD).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  return { id, created_at: bytes.readUIntBE(1, 6) };
+  const ordinal = headOf(bytes) === HEAD ? bytes.readUInt32BE(ORDINAL) : 0;
+  const id = bytes.toString('hex', 7, ORDINAL).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return { id, created_at: bytes.readUIntBE(1, 6), ordinal };
 }
 
 /** How many test files it has. */
 export function subsetCount(bytes: Buffer): number {
-  return (bytes.length - HEAD) / ENTRY;
+  return (bytes.length - headOf(bytes)) / ENTRY;
 }
 
 /** Whether both have the same test files with the same times, word for word. */
 export function areSameFiles(a: Buffer, b: Buffer): boolean {
-  return a.subarray(HEAD).equals(b.subarray(HEAD));
+  return a.subarray(headOf(a)).equals(b.subarray(headOf(b)));
+}
+
+function headOf(bytes: Buffer): number {
+  const head = HEADS[bytes[0]!];
+  if (!head) throw new Error(`cannot read a recorded run of version ${bytes[0]}: this Ballast reads versions 1 to ${VERSION}`);
+  return head;
 }

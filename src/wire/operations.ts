@@ -47,8 +47,8 @@ interface Told {
 const operation = ({ operationId, tag, summary, description }: Told, more: object) => ({ operationId, tags: [tag], summary, description, ...more });
 
 /** An operation that takes a body. */
-const post = (told: Told, body: Content, responses: Record<string, object>) =>
-  ({ post: operation(told, { parameters: clientHeaders, requestBody: { required: true, content: json(body) }, responses: { ...responses, ...ofBodies } }) });
+const post = (told: Told, body: Content, responses: Record<string, object>, more: Record<string, object> = {}) =>
+  ({ post: operation(told, { parameters: clientHeaders, requestBody: { required: true, content: json(body) }, responses: { ...responses, ...more, ...ofBodies } }) });
 
 /** An operation that takes a query. */
 const get = (told: Told, query: string, responses: Record<string, object>) =>
@@ -89,6 +89,7 @@ export const operations = {
     },
     { of: ['SplitMessage'], example: { ...node, ci_build_id: '1', cache_read_attempt: false, test_files: listed } },
     handedOut({ of: ['SplitAnswer', 'SplitMiss'], example: { build_distribution_id: id, node_index: 0, test_files: timed } }, 'The files of this node, or that there is no split yet.', 'X-Ballast-Split-Id'),
+    { '409': refused('The request has a `test_files_digest`, and the split was made of another list.') },
   ),
   '/v1/build_distributions/last': get(
     { operationId: 'lastBuildDistribution', tag: 'Regular mode', summary: 'What was recorded for the closest earlier build.', description: 'Of all its nodes: the same commit, else the newest build of the branch, else of the project.' },
@@ -100,7 +101,7 @@ export const operations = {
       operationId: 'pullFromQueue',
       tag: 'Queue mode',
       summary: "Connect to a build's queue, create it, or pull the next batch.",
-      description: 'Connect first; where there is no queue yet, ask again with `attempt_connect_to_queue: false` and all test files; then pull with both `false` until a batch is empty.',
+      description: 'Connect first; where there is no queue yet, ask again with `attempt_connect_to_queue: false` and all test files; then pull with both `false` until a batch is empty. A pull of a queue that the server does not know is a 422, never an empty batch.',
     },
     { of: ['QueueMessage'], example: { ...node, node_build_id: '1', can_initialize_queue: true, attempt_connect_to_queue: false, test_files: listed } },
     handedOut({ of: ['QueueAnswer', 'ConnectFailed'], example: { queue_name: 'c0ffee', build_subset_id: null, test_files: timed } }, 'A batch, none at the end, or that there is no queue yet.'),
@@ -114,6 +115,7 @@ export const operations = {
     },
     { of: ['TestQueueMessage'], example: { ...node, test_queue_id: '1', node_uuid: id, batch_index: 0, can_initialize_queue: true, attempt_connect_to_queue: false, paths } },
     handedOut({ of: ['TestQueueAnswer', 'ConnectFailed'], example: { paths, batch_id: 1 } }, 'A batch, none at the end, or that there is no queue yet.', 'X-Ballast-Batch-Id'),
+    { '409': refused('The request has a `test_files_digest`, and the queue was made of another list.') },
   ),
   '/v2/test_paths': get(
     { operationId: 'listFailedTestPaths', tag: 'Queue mode', summary: 'What failed in the newest build of a branch.', description: 'As far as its clients told that.' },

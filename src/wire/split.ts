@@ -13,6 +13,8 @@ export interface SplitMessage extends NodeKey, People {
   cache_read_attempt: boolean;
   ci_build_id: Text;
   test_files?: TestFileList<ListedTestFile>;
+  /** See list-digest.ts. A split of another list is not handed out then, but answered with a 409 to who sends the list. */
+  test_files_digest?: Text;
 }
 
 /** The files of one node. */

@@ -21,6 +21,8 @@ export interface TestQueueMessage extends NodeKey, People {
   batch_index: Count;
   /** All test files, where it initialises. */
   paths?: TestFileList<Path>;
+  /** Of all test files, see list-digest.ts: a queue of another list is not pulled from, but answered with a 409. */
+  test_files_digest?: Text;
   /** The batch that it ran, and what of that failed: files, or test cases in them. */
   batch_id?: Count;
   failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;

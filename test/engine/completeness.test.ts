@@ -3,20 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { compare, type Hand } from '../../src/engine/completeness.js';
 
 const AT = 1000;
+/** Runs of the build that were recorded before: the first one in these tests is behind it. */
+const began = { runs_before: 6, at: AT };
 /** Files by node, handed out one second after the other; under null those that nobody has. */
 const handedTo = (nodes: Record<string, readonly string[]>) => {
   const handed = new Map<string, Hand[]>();
   for (const [node, paths] of Object.entries(nodes)) {
-    for (const path of paths) handed.set(path, node === 'null' ? [] : [{ node_index: Number(node), at: AT, ran: false }]);
+    for (const path of paths) handed.set(path, node === 'null' ? [] : [{ node_index: Number(node), at: AT, ran: false, began }]);
   }
   return handed;
 };
-const ran = (node_index: number, ...paths: string[]) => ({ node_index, at: AT + 1, paths, seconds: new Float64Array(paths.length).fill(1) });
+const ran = (node_index: number, ...paths: string[]) => ({ node_index, ordinal: 7, at: AT + 1, paths, seconds: new Float64Array(paths.length).fill(1) });
 
 const COMPLETE = {
   neverHandedOut: [],
   notRecorded: [],
   ranNotRecorded: [],
+  endedUnrecorded: [],
   ranNothingAgain: [],
   goneAgain: [],
   recordedTwice: [],
@@ -40,13 +43,16 @@ describe('what was handed out, compared with what was recorded', () => {
   });
 
   it('names what a node was handed and did not record, the last one of several', () => {
-    const handed = new Map([['a', [{ node_index: 0, at: 1, ran: false }, { node_index: 2, at: 2, ran: false }]]]);
+    const handed = new Map([['a', [{ node_index: 0, at: 1, ran: false, began }, { node_index: 2, at: 2, ran: false, began }]]]);
     expect(compare(handed, [], 3)).toEqual({ ...COMPLETE, recorded: 0, notRecorded: [{ path: 'a', node_index: 2, at: 2 }], neverCame: [1] });
   });
 
   it('tells apart what a node told to have run, whoever had it later', () => {
-    const handed = new Map([['a', [{ node_index: 0, at: 1, ran: true }, { node_index: 2, at: 2, ran: false }]]]);
-    expect(compare(handed, [], 3)).toEqual({ ...COMPLETE, recorded: 0, ranNotRecorded: [{ path: 'a', node_index: 0, at: 1 }], neverCame: [1] });
+    const handed = new Map([['a', [{ node_index: 0, at: 1, ran: true, began }, { node_index: 2, at: 2, ran: false, began }]]]);
+    expect(compare(handed, [], 3)).toEqual({ ...COMPLETE, recorded: 0, ranNotRecorded: [{ path: 'a', node_index: 0, at: 1 }], endedUnrecorded: [0], neverCame: [1] });
+    // It, or a later process of it, recorded something since.
+    expect(compare(handed, [ran(0)], 3)).toMatchObject({ ranNotRecorded: [{ path: 'a' }], endedUnrecorded: [] });
+    expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).endedUnrecorded).toEqual([0]);
   });
 
   it('counts a file that another node recorded, and names that node', () => {
@@ -91,25 +97,25 @@ describe('what was handed out, compared with what was recorded', () => {
   });
 
   it('names a node that came again for nothing, whatever it recorded before', () => {
-    const came = { node_index: 0, at: AT + 2, isEmpty: true };
+    const came = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: true };
     expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came]).ranNothingAgain).toEqual([0]);
     // Then it ran something all the same.
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...came, at: AT + 1 }]).ranNothingAgain).toEqual([]);
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...came, moment: began }]).ranNothingAgain).toEqual([]);
   });
 
   it('names a node that came again for something and recorded nothing since', () => {
-    const came = { node_index: 0, at: AT + 2, isEmpty: false };
+    const came = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: false };
     expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came])).toEqual({ ...COMPLETE, recorded: 1, goneAgain: [0] });
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), at: AT + 2 }], 1, [came]).goneAgain).toEqual([]);
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), ordinal: 8 }], 1, [came]).goneAgain).toEqual([]);
   });
 
   it('names what was scheduled, and never measured', () => {
-    const scheduled = { node_index: 0, at: AT, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
+    const scheduled = { node_index: 0, ordinal: 6, at: AT, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
     expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({ ...COMPLETE, recorded: 2, notMeasured: ['a'] });
   });
 
   it('does not count a node of a split as come before it recorded', () => {
-    const handed = new Map([['a', [{ node_index: 0, at: null, ran: false }]]]);
+    const handed = new Map([['a', [{ node_index: 0, at: null, ran: false, began }]]]);
     expect(compare(handed, [], 1)).toMatchObject({ neverCame: [0], notRecorded: [{ path: 'a', node_index: 0, at: null }] });
   });
 
@@ -121,7 +127,7 @@ describe('what was handed out, compared with what was recorded', () => {
         const runs = [0, 1, 2, 3].map(node_index => ({ node_index, paths: [] as string[] }));
         for (const [i, path] of paths.entries()) {
           const { node, lost } = fates[i % fates.length]!;
-          handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false }]);
+          handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false, began }]);
           if (lost === 'nothing') runs[node]!.paths.push(path);
         }
         const of = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);

@@ -90,6 +90,33 @@ describe('GET /builds/completeness', () => {
     }
   });
 
+  it.each(['queue', 'split'] as const)('of a %s does not count what an earlier CI run recorded while the clock was ahead', async kind => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    const play = async (id: string): Promise<[string[], string[]]> => {
+      const paths = manyPaths(9);
+      if (kind === 'split') {
+        const own = { ...triple, ci_build_id: id };
+        return [pathsOf(await startSplit(server, paths, own)), pathsOf(await readSplit(server, { ...own, node_index: 1 }))];
+      }
+      const own = { ...triple, node_build_id: id };
+      return [pathsOf(await initialise(server, paths, own)), await drain(server, { ...own, node_index: 1 })];
+    };
+    const ask = async (id: string) => (await completeness(server, kind === 'queue' ? { node_build_id: id } : { ci_build_id: id })).status;
+    clock.advance({ seconds: 3600 });
+    const first = await play('1');
+    await ran(server, 0, first[0]);
+    await ran(server, 1, first[1]);
+    expect(await ask('1')).toBe(200);
+    clock.advance({ seconds: -3600 });
+    const second = await play('2');
+    await ran(server, 0, second[0]);
+    // Its node 1 died.
+    expect(await ask('2')).toBe(409);
+    await ran(server, 1, second[1]);
+    expect(await ask('2')).toBe(200);
+  });
+
   it('of a split of its own for each CI build looks at that, and at no other', async () => {
     const server = await shared.project();
     for (const ci_build_id of ['1', '2']) {

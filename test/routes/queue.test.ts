@@ -67,12 +67,11 @@ describe('POST /queues/queue', () => {
     expect((await pull(server, { node_index: 1 })).json).toEqual(end);
   });
 
-  it('answers a later request for a queue that never was with the end', async () => {
+  it('refuses a later request for a queue that it does not know: an empty batch would be the end', async () => {
     const server = await shared.project();
-    const { queue_name } = (await connect(server)).json;
     const reply = await pull(server);
-    expect(reply.status).toBe(200);
-    expect(reply.json).toEqual({ queue_name, build_subset_id: null, test_files: [] });
+    expect(reply.status).toBe(422);
+    expect(reply.json.errors).toEqual([{ node_build_id: [expect.stringMatching(/^names no queue .* run this node again$/)] }]);
     expect((await connect(server)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
   });
 
@@ -112,7 +111,7 @@ describe('POST /queues/queue', () => {
     expect(pathsOf(second)).not.toEqual([]);
     expect(sorted([...pathsOf(first), ...pathsOf(second), ...(await drain(server))])).toEqual(paths);
     const other = await pull(server, { attempt_connect_to_queue: true, node_build_id: 'other' });
-    expect(other.json.test_files).toEqual([]);
+    expect(other.status).toBe(422);
   });
 
   it('serves an old client, which knows no attempt_connect_to_queue', async () => {

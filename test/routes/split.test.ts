@@ -13,6 +13,7 @@ import {
   timed,
   uuidPattern,
 } from '../harness/messages.js';
+import { digestOfList } from '../../src/wire/list-digest.js';
 import { startServer } from '../harness/server.js';
 import { SharedServer } from './shared-server.js';
 
@@ -168,6 +169,31 @@ describe('POST /build_distributions/subset', () => {
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });
     expect((await readSplit(again)).text).toBe(first.text);
+  });
+
+  it.each([
+    ['a file more', ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'], 'made of 2 test files, and this node lists 3: none only in the split, "c_spec.rb" only on this node'],
+    ['a file less', ['b_spec.rb'], 'made of 2 test files, and this node lists 1: "a_spec.rb" only in the split, none only on this node'],
+    ['another suite', ['x.test.js', 'y.test.js'], '"a_spec.rb", "b_spec.rb" only in the split, "x.test.js", "y.test.js" only on this node'],
+  ])('is refused to a node that says that it lists %s', async (_, paths, names) => {
+    const server = await shared.project();
+    const test_files_digest = digestOfList(paths);
+    await startSplit(server, ['b_spec.rb', 'a_spec.rb']);
+    // Who only asks for it is to send the list.
+    expect((await readSplit(server, { node_index: 1, test_files_digest })).json).toEqual(CACHE_MISS);
+    const refused = await startSplit(server, paths, { node_index: 1, test_files_digest });
+    expect(refused.status).toBe(409);
+    expect(refused.json.errors).toEqual([expect.stringContaining(names)]);
+    expect(refused.json.errors[0]).toContain('--dynamic');
+    const same = await readSplit(server, { node_index: 1, test_files_digest: digestOfList(['a_spec.rb', 'b_spec.rb']) });
+    expect(pathsOf(same)).toHaveLength(1);
+  });
+
+  it('is made by one of two nodes that say that they list different files, and refused to the other', async () => {
+    const server = await shared.project();
+    const start = (paths: string[], node_index: number) => startSplit(server, paths, { node_index, test_files_digest: digestOfList(paths) });
+    const replies = await Promise.all([start(['a_spec.rb', 'b_spec.rb'], 0), start(['c_spec.rb'], 1)]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
   it('ignores a list that comes with an attempt to read the cache', async () => {

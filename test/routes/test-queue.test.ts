@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { completeness, ran as record } from '../harness/completeness.js';
 import { drain, type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
 import { type Client, type Reply, startServer } from '../harness/server.js';
+import { digestOfList } from '../../src/wire/list-digest.js';
 import { SharedServer } from './shared-server.js';
 
 const shared = new SharedServer();
@@ -84,13 +85,19 @@ describe('a queue for clients that tell what they ran', () => {
     expect((await node.pull()).json.paths).toEqual(second);
   });
 
-  it('ends for who comes when all was handed out, and where there is none', async () => {
+  it('ends for a node that comes when all was handed out', async () => {
     const server = await shared.project();
     const node = new Process(server, 0);
     await node.start(all);
     await node.drain();
     expect((await new Process(server, 1).connect()).json).toEqual({ paths: [], batch_id: null });
-    expect((await new Process(server, 1, { test_queue_id: 'unknown' }).pull()).json).toEqual({ paths: [], batch_id: null });
+  });
+
+  it('does not end for a node in mid-run whose queue the server has lost', async () => {
+    const server = await shared.project();
+    const pulled = await new Process(server, 1, { test_queue_id: 'lost' }).pull();
+    expect(pulled.status).toBe(422);
+    expect(pulled.json.errors).toEqual([{ test_queue_id: [expect.stringMatching(/^names no queue /)] }]);
   });
 
   it('is made or found by who takes nothing from it', async () => {
@@ -298,8 +305,10 @@ describe('whether every file was run', () => {
       status: 409,
       json: { handed_out_not_recorded: [{ path: failed, node_index: 0 }] },
     });
-    // Run without a failure, it is.
+    // Run without a failure, it is, once the node has recorded: until then it may have ended early.
     await again.next();
+    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/run and not recorded: node 0 recorded nothing since/)] } });
+    await record(server, 0, [failed]);
     expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
   });
 
@@ -336,5 +345,36 @@ describe('whether every file was run', () => {
     expect(await new Process(server, 0).start(all)).toEqual([]);
     await record(server, 0, []);
     expect(await completeness(server, { node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
+  });
+});
+
+describe('nodes with different lists', () => {
+  const digest = (paths: readonly string[]) => ({ test_files_digest: digestOfList(paths) });
+  const EXTRA = 'spec/extra_spec.rb';
+
+  it('have no queue together, when they say which list they have', async () => {
+    const server = await shared.project();
+    const [first, other] = [new Process(server, 0), new Process(server, 1)];
+    const list = [...all, EXTRA];
+    expect((await first.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths: all, ...digest(all) })).status).toBe(200);
+    const connected = await other.send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0, ...digest(list) });
+    expect(connected.json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
+    const refused = await other.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths: list, ...digest(list) });
+    expect(refused.status).toBe(409);
+    expect(refused.json.errors).toEqual([expect.stringContaining(`made of ${all.length} test files, and this node lists ${list.length}: none only in the queue, "${EXTRA}" only on this node`)]);
+    const pulled = await other.send({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: 1, ...digest(list) });
+    expect(pulled.status).toBe(409);
+    // The same list in another order is the same.
+    const same = await new Process(server, 1).send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0, ...digest([...all].reverse()) });
+    expect(same.status).toBe(200);
+  });
+
+  it('that come at once: one makes the queue, the other is refused', async () => {
+    const server = await shared.project();
+    const lists = [all, [...all, EXTRA]];
+    const replies = await Promise.all(
+      lists.map((paths, node) => new Process(server, node).send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths, ...digest(paths) })),
+    );
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 });

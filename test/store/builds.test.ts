@@ -97,19 +97,23 @@ describe('recorded runs', () => {
     expect(times).toEqual([NOW + 3, NOW + 2, NOW + 1, NOW]);
   });
 
-  it('since a time are found by node: the last one', async () => {
+  it('since a moment are found by node: the last one, whatever the clock says', async () => {
     const store = temporaryStore();
-    expect(lastSubsetId(store, 1, node, 0)).toBeNull();
+    const since = (runs_before: number | null, at = 0) => lastSubsetId(store, 1, node, { runs_before, at });
+    expect(since(0)).toBeNull();
     await record(store, { at: NOW });
-    const first = lastSubsetId(store, 1, node, NOW);
-    await record(store, { at: NOW + 10 });
+    const first = since(0);
+    // The clock was set back.
+    await record(store, { at: NOW - 10 });
     await record(store, { at: NOW + 20, node_index: 1 });
     const [build] = listBuilds(store, 1, {}, 1).builds;
-    const second = [...subsetsOf(store, build!)].find(({ created_at }) => created_at === NOW + 10)!;
-    expect(lastSubsetId(store, 1, node, NOW + 5)).toBe(second.id);
+    const second = [...subsetsOf(store, build!)].find(({ created_at }) => created_at === NOW - 10)!;
+    expect(since(1)).toBe(second.id);
     expect(first).not.toBe(second.id);
-    expect(lastSubsetId(store, 1, node, NOW + 11)).toBeNull();
-    expect(lastSubsetId(store, 2, node, 0)).toBeNull();
+    expect(since(2)).toBeNull();
+    // Of an older store only the time is known.
+    expect([since(null, NOW - 10), since(null, NOW - 9)]).toEqual([second.id, null]);
+    expect(lastSubsetId(store, 2, node, { runs_before: 0, at: 0 })).toBeNull();
   });
 });
 

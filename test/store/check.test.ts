@@ -10,7 +10,7 @@ import { Queues } from '../../src/store/queues.js';
 import type { Store } from '../../src/store/open.js';
 import { findSplit, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
-import { blocksOf, BUILD, expire, FORECAST, NOBODY, queueRecord, recordRun, temporaryStore } from './temporary-store.js';
+import { blocksOf, BUILD, expire, FORECAST, LIST, NOBODY, queueRecord, recordRun, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
@@ -33,14 +33,16 @@ async function filledStore(): Promise<Store> {
   await installSplit(
     store,
     splitKey(project, triple, null),
+    BUILD,
     { v: 1, id: 'split', node_total: 2, people: NOBODY, ...times },
-    { id: 'split', people: NOBODY, answers, forecast: FORECAST },
+    { id: 'split', people: NOBODY, list: LIST, answers, forecast: FORECAST },
   );
   const queues = new Queues(store, { cacheBytes: 1_000_000, pullCost: 20_000, lease: null });
   const key = queueKey(project, triple, '1');
   const files = Array.from({ length: 70 }, (_, file) => `,{"path":"${file}.rb","time_execution":null}`);
   await queues.create(key, 'queue', queueRecord(key, 2, NOW + 3 * DAY), {
     people: NOBODY,
+    list: LIST,
     blocks: blocksOf(files),
     weights: new Float64Array(70).fill(10_000),
     guessed: true,

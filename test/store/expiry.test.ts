@@ -13,6 +13,7 @@ import {
   expire,
   leftovers,
   FORECAST,
+  LIST,
   NOBODY,
   queueRecord,
   recordRun,
@@ -32,10 +33,12 @@ const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =
   installSplit(
     store,
     key,
+    BUILD,
     { v: 1, id, node_total: nodes, people: NOBODY, created_at: at, used_at: at },
     {
       id,
       people: NOBODY,
+      list: LIST,
       answers: toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
       forecast: FORECAST,
     },
@@ -49,6 +52,7 @@ const queue = (queues: Queues, key: string, id: string, files: number, at = NOW)
     queueRecord(key, files, at),
     {
       people: NOBODY,
+      list: LIST,
       blocks: blocksOf(Array<string>(files).fill(',{}')),
       weights: new Float64Array(files).fill(10_000),
       guessed: false,

@@ -8,7 +8,7 @@ import { batchesOf, bytesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
 import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
-import { afterKill, blocksOf, BUILD, closedAfterTest, FORECAST, leftovers, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import { afterKill, blocksOf, BUILD, closedAfterTest, FORECAST, leftovers, LIST, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -31,6 +31,7 @@ function create(
     queueRecord(key, 4, at),
     {
       people: NOBODY,
+      list: LIST,
       blocks: blocksOf(Array.from({ length: files }, (_, file) => `,${pathOf(file)}`)),
       weights: new Float64Array(files).fill(100_000),
       guessed: false,

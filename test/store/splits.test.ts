@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { SplitRecord } from '../../src/store/records.js';
 import { answerOfSplit, findSplit, findSplitOnDisk, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
-import { expire, FORECAST, leftovers, NOBODY, temporaryStore } from './temporary-store.js';
+import { BUILD, expire, FORECAST, leftovers, LIST, NOBODY, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 
-const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, created_at: NOW, used_at: NOW });
+const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, list: LIST, created_at: NOW, runs_before: 0, used_at: NOW });
 const planOf = (id: string, node_total = 3) => ({
   id,
   people: NOBODY,
+  list: LIST,
   answers: toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }]))),
   forecast: FORECAST,
 });
@@ -20,7 +21,7 @@ describe('a split', () => {
     const store = temporaryStore();
     const key = splitKey(1, triple, null);
     const ids = Array.from({ length: 16 }, (_, i) => `split-${i}`);
-    const installed = await Promise.all(ids.map(id => installSplit(store, key, record(id), planOf(id))));
+    const installed = await Promise.all(ids.map(id => installSplit(store, key, BUILD, record(id), planOf(id))));
     expect(new Set(installed.map(({ id }) => id))).toEqual(new Set(['split-0']));
     const found = findSplit(store, key)!;
     expect(found).toEqual(record('split-0'));
@@ -31,7 +32,7 @@ describe('a split', () => {
   it('is told to nobody before it is on disk: a kill would lose it', async () => {
     const store = temporaryStore();
     const key = splitKey(1, triple, null);
-    const making = installSplit(store, key, record('made'), planOf('made'));
+    const making = installSplit(store, key, BUILD, record('made'), planOf('made'));
     expect(await findSplitOnDisk(store, key)).toEqual(record('made'));
     expect(store.installing.size).toBe(0);
     await making;
@@ -40,7 +41,7 @@ describe('a split', () => {
   it('that came too late leaves nothing behind', async () => {
     const store = temporaryStore();
     const key = splitKey(1, triple, null);
-    for (const id of ['winner', 'late']) await installSplit(store, key, record(id), planOf(id));
+    for (const id of ['winner', 'late']) await installSplit(store, key, BUILD, record(id), planOf(id));
     expect(store.splits.getCount()).toBe(1);
     expect(store.blobs.getCount()).toBe(3);
     expect(store.expiry.getCount()).toBe(1);
@@ -50,7 +51,7 @@ describe('a split', () => {
     const store = temporaryStore();
     const key = splitKey(1, { ...triple, node_total: 1001 }, null);
     const ids = ['split-0', 'split-1'];
-    const made = await Promise.all(ids.map(id => installSplit(store, key, record(id, 1001), planOf(id, 1001))));
+    const made = await Promise.all(ids.map(id => installSplit(store, key, BUILD, record(id, 1001), planOf(id, 1001))));
     expect(made[0]).toEqual(made[1]);
     const split = findSplit(store, key)!;
     for (const node of [0, 249, 250, 999, 1000]) {
@@ -82,7 +83,7 @@ describe('a split', () => {
   it('keeps text beyond ASCII and nodes without files', async () => {
     const store = temporaryStore();
     const texts = ['[{"path":"spec/größe_спец_測試.rb"}]', '[]', '[]'];
-    const split = await installSplit(store, 'key', record('split'), { id: 'split', people: NOBODY, answers: toSegments(texts), forecast: FORECAST });
+    const split = await installSplit(store, 'key', BUILD, record('split'), { id: 'split', people: NOBODY, list: LIST, answers: toSegments(texts), forecast: FORECAST });
     expect(texts.map((_, node) => answerOfSplit(store, split, node)!.toString())).toEqual(texts);
   });
 });

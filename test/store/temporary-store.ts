@@ -45,6 +45,7 @@ export async function nextTurns(): Promise<void> {
 }
 
 export const NOBODY = { user_seat: null, build_author: null };
+export const LIST = { digest: 'of-a-list', test_files: 3 };
 
 /** The blocks of a queue's files, each as JSON behind a comma. */
 export function blocksOf(files: readonly string[]): Segments {

@@ -1,7 +1,7 @@
-import { buildIdKey, runsOf } from '../builds.js';
+import { buildIdKey, runsOf, runsRecorded } from '../builds.js';
 import type { Store } from '../open.js';
 import type { BuildRecord } from '../records.js';
-import { decodeSubset, subsetCount } from '../subset-codec.js';
+import { decodeSubset, subsetCount, subsetHead } from '../subset-codec.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Builds, their numbers and recorded runs. */
@@ -33,10 +33,18 @@ function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Gen
   }
   let subsets = 0;
   let test_files = 0;
+  let last = 0;
   for (const { value } of store.subsets.getRange(runsOf(number))) {
     subsets += 1;
-    test_files += subsetCount(value);
+    try {
+      test_files += subsetCount(value);
+      last = Math.max(last, subsetHead(value).ordinal);
+    } catch {
+      // Named with the runs; the sums cannot be compared.
+      test_files = NaN;
+    }
   }
+  if (last > runsRecorded(build)) yield problem(`counts ${runsRecorded(build)} runs that were ever recorded, and has run ${last}`, () => store.builds.put(number, { ...build, recorded: last }));
   if (subsets === 0) {
     yield problem('has no recorded run', () => store.builds.remove(number));
   } else if (Number.isInteger(test_files) && (subsets !== build.subsets || test_files !== build.test_files)) {

@@ -1,0 +1,33 @@
+/** How two lists of test files differ. */
+export interface ListDifference {
+  /** The number of files of the list that a split or queue was made of, and of a node's list. */
+  planned: number;
+  listed: number;
+  onlyPlanned: string[];
+  onlyListed: string[];
+}
+
+export function listDifference(planned: readonly string[], listed: readonly string[]): ListDifference {
+  const [isPlanned, isListed] = [new Set(planned), new Set(listed)];
+  return {
+    planned: isPlanned.size,
+    listed: isListed.size,
+    onlyPlanned: [...isPlanned].filter(path => !isListed.has(path)),
+    onlyListed: [...isListed].filter(path => !isPlanned.has(path)),
+  };
+}
+
+const NAMED = 3;
+const PATH_CHARACTERS = 200;
+
+/** Names both lists: the beginning of a sentence. */
+export function sentenceOfDifference(what: 'split' | 'queue', { planned, listed, onlyPlanned, onlyListed }: ListDifference): string {
+  return `the ${what} was made of ${planned} test files, and this node lists ${listed}: ${named(onlyPlanned)} only in the ${what}, ${named(onlyListed)} only on this node`;
+}
+
+function named(paths: readonly string[]): string {
+  if (paths.length === 0) return 'none';
+  const more = paths.length - NAMED;
+  const names = paths.slice(0, NAMED).map(path => JSON.stringify(path.slice(0, PATH_CHARACTERS)));
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,10 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * What tells one list of test files from another, in whatever order: the SHA-256, in hex, of the distinct paths,
+ * sorted by UTF-16 code units, with a NUL behind each.
+ */
+export function digestOfList(paths: Iterable<string>): string {
+  const sorted = [...new Set(paths)].sort();
+  return createHash('sha256').update(sorted.map(path => `${path}\0`).join('')).digest('hex');
+}
