@@ -7,6 +7,7 @@ import type { ExportOptions } from './commands/export.js';
 import { type Config, parseConfig } from './config.js';
 import { formats } from './reports/format.js';
 import { type Setting, settings } from './settings.js';
+import { printable, say } from './terminal.js';
 import { version } from './version.js';
 
 /**
@@ -17,7 +18,7 @@ import { version } from './version.js';
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // Whoever reads the output may stop reading: that ends no server. But a list in a file is whole, or is known not to be.
   if (code === 'EPIPE') return;
-  process.stderr.write(`ballast: cannot write the output: ${message}\n`);
+  say(`cannot write the output: ${message}`);
   process.exitCode = 1;
 });
 
@@ -26,6 +27,8 @@ type Texts = { [K in keyof Config]?: string };
 const program = new Command('ballast')
   .description('Self-hosted test-suite splitting and timing service for parallel CI nodes.')
   .version(version)
+  // Arguments are foreign text, too; a proposal is a line of its own.
+  .configureOutput({ outputError: (text, write) => write(text.split(/\n(?=\(Did you mean|$)/).map(printable).join('\n')) })
   .showHelpAfterError('(add --help for the usage)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 
@@ -102,15 +105,16 @@ program
   .option('--from <address>', 'of another server of the same protocol, whose builds to import instead of files')
   .addOption(new Option('--from-token <token>', 'test-suite token of the project there').env('BALLAST_FROM_TOKEN'))
   .option('--builds <number>', 'only so many of its newest builds', wholeNumber('builds'))
+  .addOption(retriesOption())
   .option('--dry-run', 'read and tell, but record nothing')
   .option('--json', 'print one JSON object')
-  .action(async (files: string[], flags) => (await import('./commands/import.js')).importTimings(files, flags));
+  .action(async (files: string[], flags) => (await import('./commands/import.js')).importTimings(files, { ...flags, clientVersion: version }));
 
 try {
   await program.parseAsync(ownArguments);
 } catch (error) {
   const { message, complaints = [message], exitCode = 1 } = error as Error & { complaints?: readonly string[]; exitCode?: number };
-  for (const line of complaints) process.stderr.write(`ballast: ${line}\n`);
+  say(...complaints);
   process.exit(exitCode);
 }
 
@@ -119,6 +123,10 @@ function wholeNumber(what?: string): (text: string) => number {
     if (/^\d{1,6}$/.test(text)) return Number(text);
     throw new InvalidArgumentError(`It must be a whole number${what ? ` of ${what}` : ''}.`);
   };
+}
+
+function retriesOption(): Option {
+  return new Option('--retries <number>', 'of a request that is not answered').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3);
 }
 
 /** A command of a CI node: where the server is, and which node of which build this is. */
@@ -133,7 +141,7 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
     command.addOption(new Option(flag, `${what} (default: what the CI system tells)`).env(own));
   }
   return command
-    .addOption(new Option('--retries <number>', 'of a request that is not answered').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3))
+    .addOption(retriesOption())
     .addHelpText('after', '\nExit codes: 0 done; 1 tests failed, are missing, or no report tells of them; 2 wrong usage, nothing to run; 3 the server refused or was not reached.');
 }
 

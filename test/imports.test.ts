@@ -147,6 +147,11 @@ describe('the sources', () => {
     expect(uses.filter(use => !use.includes('UWS_'))).toEqual([]);
   });
 
+  it('write to the terminal in one place, which escapes', () => {
+    const writes = /\bprocess\.(stdout|stderr)\.write\b|\bconsole\./;
+    expect([...files].filter(([, { text }]) => writes.test(withoutComments(text))).map(([path]) => path)).toEqual(['terminal.ts']);
+  });
+
   it('have no file over 250 lines', () => {
     expect([...files].filter(([, { text }]) => text.trimEnd().split('\n').length > 250).map(([path]) => path)).toEqual(
       [],

@@ -2,7 +2,9 @@ import { UsageError } from './usage-error.js';
 
 /** Whether it could be the address of a server. */
 export function isAddress(text: string): boolean {
-  return /^https?:\/\/./.test(text) && URL.canParse(text);
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) return false;
+  const { search, hash, username, password } = new URL(text);
+  return `${search}${hash}${username}${password}` === '';
 }
 
 /** Whether it could be a test-suite token, of whatever server: what a header may hold, in one word. */
@@ -30,9 +32,7 @@ export function serverOf({ url = '', token = '' }: { url?: string; token?: strin
 
 function complaintOfUrl(url: string): string | null {
   if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
-  const address = isAddress(url) ? new URL(url) : null;
-  if (address && !address.search && !address.hash && !address.username && !address.password) return null;
-  return `${JSON.stringify(url)} is no address of a server: it must be as https://ballast.example.com (--url, BALLAST_URL)`;
+  return isAddress(url) ? null : `${JSON.stringify(url)} is no address of a server: it must be as https://ballast.example.com (--url, BALLAST_URL)`;
 }
 
 function complaintOfToken(token: string): string | null {

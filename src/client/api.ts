@@ -1,15 +1,32 @@
+import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { baseOf, tokenHeaders } from './address.js';
 
-/** No answer, or only ones that the server is in trouble, after all retries: one may go on without it. */
+/** No answer, or only ones that the server is in trouble, after all retries. */
 export class Unreachable extends Error {
   readonly exitCode = 3;
 }
 
-/** An answer that says no: it will be the same the next time, and somebody has to know. */
+/** An answer that says no, or that is not of the protocol. Another try would get the same. */
 export class Refused extends Error {
   readonly exitCode = 3;
+
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
 }
+
+export interface Answer {
+  status: number;
+  /** The parsed JSON; undefined when the body is empty. */
+  body: unknown;
+}
+
+/** Returns what the protocol takes for an answer to the request, null for anything else. */
+export type Check<T> = (answer: Answer) => T | null;
 
 export interface ApiOptions {
   /** With or without /v1 behind it. */
@@ -18,86 +35,96 @@ export interface ApiOptions {
   /** How often a request is sent again. */
   retries: number;
   clientVersion: string;
+  /** For one answer. */
+  timeoutSeconds?: number;
+  /** Of one answer. */
+  mostBytes?: number;
 }
 
 const TIMEOUT_SECONDS = 15;
+const MOST_BYTES = 64 * 2 ** 20;
 const FIRST_PAUSE_SECONDS = 1;
 const LONGEST_PAUSE_SECONDS = 30;
+/** Of what is quoted in a sentence. */
+const MOST_CHARACTERS = 500;
+const MOST_FOREIGN_CHARACTERS = 200;
 
 interface Request {
   method: 'GET' | 'POST';
   target: string;
   body: string | null;
   timeoutSeconds: number;
-  /** A status above 299 that is an answer all the same. */
-  taken: number | null;
 }
 
-/** The server as a CI node sees it. */
+interface Reply {
+  status: number;
+  bytes: Buffer;
+  location: string | null;
+}
+
+/** A server of the protocol as its clients see it: one rule for retries, no redirects, every answer checked. */
 export class Api {
   readonly #base: string;
+  readonly #timeoutSeconds: number;
+  readonly #mostBytes: number;
 
   constructor(readonly options: ApiOptions) {
     this.#base = baseOf(options.url);
+    this.#timeoutSeconds = options.timeoutSeconds ?? TIMEOUT_SECONDS;
+    this.#mostBytes = options.mostBytes ?? MOST_BYTES;
   }
 
-  /** The parsed answer; undefined when it is empty. Throws Unreachable or Refused. */
-  async post(path: string, message: object, retries = this.options.retries): Promise<unknown> {
+  /** Throws Unreachable, or Refused when `check` returns null. A request that may have been served is sent again with X-Retry-Count. */
+  async post<T>(path: string, message: object, check: Check<T>, retries = this.options.retries): Promise<T> {
     const body = JSON.stringify(message);
-    return this.#send({ method: 'POST', target: `${this.#base}${path}`, body, timeoutSeconds: TIMEOUT_SECONDS, taken: null }, retries);
+    return this.#send({ method: 'POST', target: `${this.#base}${path}`, body, timeoutSeconds: this.#timeoutSeconds }, check, retries);
   }
 
   /**
    * As `post`.
-   * @param waitSeconds the server may take so long
-   * @param taken a status above 299 that is an answer all the same
+   * @param waitSeconds how long the server may wait before it answers
    */
-  async get(path: string, waitSeconds: number, taken: number): Promise<unknown> {
-    return this.#send({ method: 'GET', target: `${this.#base}${path}`, body: null, timeoutSeconds: waitSeconds + TIMEOUT_SECONDS, taken }, this.options.retries);
+  async get<T>(path: string, check: Check<T>, waitSeconds = 0): Promise<T> {
+    return this.#send({ method: 'GET', target: `${this.#base}${path}`, body: null, timeoutSeconds: waitSeconds + this.#timeoutSeconds }, check, this.options.retries);
   }
 
-  async #send(request: Request, retries: number): Promise<unknown> {
+  async #send<T>(request: Request, check: Check<T>, retries: number): Promise<T> {
     for (let count = 0; ; count += 1) {
-      const outcome = await this.#once(request, count);
-      if (!(outcome instanceof Trouble)) return outcome.value;
+      const reply = await this.#once(request, count);
+      if (!(reply instanceof Trouble)) return accept(request, reply, check);
       if (count >= retries) {
         const times = count > 0 ? `, ${count + 1} times` : '';
-        throw new Unreachable(`no answer from ${request.method} ${request.target}${times} (${outcome.why})`);
+        throw new Unreachable(`no answer from ${request.method} ${request.target}${times} (${reply.why})`);
       }
-      await sleep(1000 * Math.min(LONGEST_PAUSE_SECONDS, outcome.retryAfter ?? FIRST_PAUSE_SECONDS * 2 ** count));
+      await sleep(1000 * Math.min(LONGEST_PAUSE_SECONDS, reply.retryAfter ?? FIRST_PAUSE_SECONDS * 2 ** count));
     }
   }
 
-  async #once({ method, target, body, timeoutSeconds, taken }: Request, count: number): Promise<Trouble | { value: unknown }> {
+  async #once({ method, target, body, timeoutSeconds }: Request, count: number): Promise<Trouble | Reply> {
     const { token, clientVersion } = this.options;
     const headers = {
       'Content-Type': 'application/json',
+      // An old answer would be taken for the state of the build.
+      'Cache-Control': 'no-cache',
       ...tokenHeaders(token),
       'SERVICE-CLIENT-NAME': 'ballast',
       'SERVICE-CLIENT-VERSION': clientVersion,
       'X-Retry-Count': String(count),
     };
     let response: Response;
-    let text: string;
+    let bytes: Buffer | null;
     try {
       // A redirect would lose the body, and might take the token elsewhere.
       response = await fetch(target, { method, redirect: 'manual', headers, body, signal: AbortSignal.timeout(timeoutSeconds * 1000) });
-      text = await response.text();
+      bytes = await bytesOf(response, this.#mostBytes);
     } catch (error) {
       return new Trouble(causeOf(error), null);
     }
-    const { status, ok } = response;
+    const { status } = response;
+    if (bytes === null) throw new Refused(`${method} ${target} was answered with ${status} and more than ${this.#mostBytes} bytes, which is too large for an answer of Ballast`, status);
     // 408 and 429: it did not look at what was sent.
-    if (status >= 500 || status === 408 || status === 429) return new Trouble(`it answered ${status}: ${sentenceOf(text)}`, secondsIn(response.headers.get('Retry-After')));
-    const elsewhere = status < 400 ? response.headers.get('Location') : null;
-    if (elsewhere !== null) throw new Refused(`${method} ${target} was answered with a redirect to ${elsewhere}: give the address that this leads to (--url, BALLAST_URL)`);
-    if (!ok && status !== taken) throw new Refused(`${method} ${target} was refused with ${status}: ${sentenceOf(text)}`);
-    if (text === '') return { value: undefined };
-    try {
-      return { value: JSON.parse(text) };
-    } catch {
-      throw new Refused(`${method} ${target} was not answered by Ballast: ${sentenceOf(text)}`);
-    }
+    if (status >= 500 || status === 408 || status === 429) return new Trouble(`it answered ${status}: ${sentenceOf(bytes)}`, secondsIn(response.headers.get('Retry-After')));
+    return { status, bytes, location: response.headers.get('Location') };
   }
 }
 
@@ -106,6 +133,39 @@ class Trouble {
     readonly why: string,
     readonly retryAfter: number | null,
   ) {}
+}
+
+function accept<T>({ method, target }: Request, { status, bytes, location }: Reply, check: Check<T>): T {
+  const json = jsonIn(bytes);
+  const accepted = json && check({ status, body: json.value });
+  if (accepted !== null) return accepted;
+  const request = `${method} ${target}`;
+  if (status >= 400) throw new Refused(`${request} was refused with ${status}: ${sentenceOf(bytes)}`, status);
+  if (status >= 300 && location !== null) throw new Refused(`${request} was answered with ${status}, a redirect to ${location.slice(0, MOST_CHARACTERS)}: give the address that this leads to`, status);
+  throw new Refused(`${request} was not answered by a server of Ballast's protocol: status ${status}, ${beginningOf(bytes)}; give its own address, without a proxy that answers for it`, status);
+}
+
+/** Null when there are more than `most` bytes: the rest is not read. */
+async function bytesOf({ body }: Response, most: number): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > most) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Null when it is not JSON in UTF-8. */
+function jsonIn(bytes: Buffer): { value: unknown } | null {
+  if (bytes.length === 0) return { value: undefined };
+  if (!isUtf8(bytes)) return null;
+  try {
+    return { value: JSON.parse(bytes.toString()) };
+  } catch {
+    return null;
+  }
 }
 
 /** Why there was no answer, in a line. */
@@ -122,12 +182,15 @@ function secondsIn(header: string | null): number | null {
 }
 
 /** What the server says, or the beginning of what something else says. */
-function sentenceOf(text: string): string {
-  try {
-    const { errors } = JSON.parse(text) as { errors?: unknown[] };
-    if (Array.isArray(errors)) return errors.map(error => (typeof error === 'string' ? error : JSON.stringify(error))).join('; ');
-  } catch {
-    // Not ours.
-  }
-  return JSON.stringify(text.slice(0, 200));
+function sentenceOf(bytes: Buffer): string {
+  const { errors } = (jsonIn(bytes)?.value ?? {}) as { errors?: unknown };
+  if (!Array.isArray(errors) || errors.length === 0) return beginningOf(bytes);
+  const sentence = errors.map(error => (typeof error === 'string' ? error : JSON.stringify(error))).join('; ');
+  return sentence.length > MOST_CHARACTERS ? `${sentence.slice(0, MOST_CHARACTERS)}...` : sentence;
+}
+
+function beginningOf(bytes: Buffer): string {
+  if (bytes.length === 0) return 'an empty body';
+  // A character has at most 4 bytes.
+  return JSON.stringify(bytes.toString('utf8', 0, 4 * MOST_FOREIGN_CHARACTERS).slice(0, MOST_FOREIGN_CHARACTERS));
 }

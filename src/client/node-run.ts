@@ -1,10 +1,10 @@
 import type { TestCase } from '../reports/junit.js';
 import { GivenFiles } from '../reports/known-files.js';
 import { type Results, timesOf, together } from '../reports/times.js';
+import { counted, named, say } from '../terminal.js';
 import { type BatchResult, type PlannedFile, type RecordedFile, resultByClock, resultByReports } from './batch-results.js';
 import { type Ending, inCommands, type Runner, withFiles } from './command.js';
 import { readReport, ReportWatch } from './report-files.js';
-import { counted, named, say } from './say.js';
 
 /** A command that cannot be started: nothing was run, and nothing will be. */
 export class NotStarted extends Error {

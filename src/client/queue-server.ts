@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Api } from './api.js';
+import type { TestQueueAnswer } from '../wire/test-queue.js';
+import { batchAnswer, batchAnswerOrMiss } from './answers.js';
+import type { Answer, Api, Check } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 
@@ -7,13 +9,6 @@ import type { Identity } from './ci/identity.js';
 export interface Batch {
   id: number;
   files: PlannedFile[];
-}
-
-interface BatchAnswer {
-  code?: string;
-  paths?: string[];
-  batch_id?: number | null;
-  times?: (number | null)[];
 }
 
 /** The queue of a CI run, as one process of one node takes batches from it. */
@@ -29,9 +24,9 @@ export class QueueServer {
   /** The first batch; null: there is none for this node. Makes the queue of all test files when there is none yet. */
   async first(all: readonly string[]): Promise<Batch | null> {
     const start = { can_initialize_queue: true, batch_index: 0 };
-    const answer = await this.#ask({ ...start, attempt_connect_to_queue: true });
-    if (answer.code === undefined) return toBatch(answer);
-    return toBatch(await this.#ask({ ...start, attempt_connect_to_queue: false, paths: all }));
+    const answer = await this.#ask({ ...start, attempt_connect_to_queue: true }, batchAnswerOrMiss);
+    if (!('code' in answer)) return toBatch(answer);
+    return toBatch(await this.#ask({ ...start, attempt_connect_to_queue: false, paths: all }, batchAnswer));
   }
 
   /**
@@ -41,17 +36,22 @@ export class QueueServer {
   async next({ id: batch_id }: Batch, { failed: failed_paths, isRun }: BatchResult): Promise<Batch | null> {
     this.#index += 1;
     const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#index };
-    return toBatch(await this.#ask({ ...pull, ...(isRun && { batch_id, failed_paths }) }));
+    // A cache in the way would give the same batch for ever.
+    const check = (answer: Answer) => {
+      const next = batchAnswer(answer);
+      return next?.batch_id === batch_id ? null : next;
+    };
+    return toBatch(await this.#ask({ ...pull, ...(isRun && { batch_id, failed_paths }) }, check));
   }
 
-  async #ask(more: object): Promise<BatchAnswer> {
+  #ask<T>(more: object, check: Check<T>): Promise<T> {
     const { build_id: test_queue_id, ...node } = this.identity;
     const message = { ...node, test_queue_id, node_uuid: this.#process, wants_times: true, ...more };
-    return (await this.api.post('/v2/queues/queue', message)) as BatchAnswer;
+    return this.api.post('/v2/queues/queue', message, check);
   }
 }
 
-function toBatch({ paths = [], batch_id = null, times = [] }: BatchAnswer): Batch | null {
-  if (batch_id === null || paths.length === 0) return null;
+function toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {
+  if (batch_id === null) return null;
   return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
 }

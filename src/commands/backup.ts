@@ -1,6 +1,7 @@
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasStore, STORE_FILE } from '../store/open.js';
+import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder.js';
 import { flush } from './flush.js';
 import { startProgress } from './progress.js';
@@ -38,8 +39,9 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions)
     }
     const { size: bytes } = statSync(file);
     const seconds = Number(((performance.now() - before) / 1000).toFixed(1));
-    if (json) process.stdout.write(`${JSON.stringify({ file, bytes, seconds })}\n`);
-    else process.stdout.write(`${file}: ${bytes} bytes in ${seconds} s\nto restore it, serve that folder, or a copy of it (--data-dir)\n`);
+    if (json) return print(JSON.stringify({ file, bytes, seconds }));
+    print(`${file}: ${bytes} bytes in ${seconds} s`);
+    print('to restore it, serve that folder, or a copy of it (--data-dir)');
   });
 }
 

@@ -2,6 +2,7 @@ import { lockFolder } from '../store/lock.js';
 import { problemsOf, repair } from '../store/check/check.js';
 import { type Problem, type Seen, sentenceOf } from '../store/check/problem.js';
 import type { Store } from '../store/open.js';
+import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder.js';
 import { startProgress } from './progress.js';
 
@@ -22,7 +23,7 @@ export function check(dataDir: string, options: CheckOptions): Promise<void> {
     try {
       const { found, records } = look(store);
       const left = options.repair ? await repairAll(store, found) : found;
-      print({ found, left, records }, options);
+      tell({ found, left, records }, options);
       if (left.length > 0) process.exitCode = 1;
     } finally {
       await unlock?.();
@@ -60,10 +61,10 @@ async function repairAll(store: Store, found: readonly Problem[]): Promise<reado
   return left;
 }
 
-function print({ found, left, records }: Outcome, { json }: CheckOptions): void {
+function tell({ found, left, records }: Outcome, { json }: CheckOptions): void {
   if (json) {
     const plain = (problems: readonly Problem[]) => problems.map(({ table, key, what, repair }) => ({ table, key, what, repairable: repair !== null }));
-    process.stdout.write(`${JSON.stringify({ sound: left.length === 0, records: Object.fromEntries(records), found: plain(found), left: plain(left) })}\n`);
+    print(JSON.stringify({ sound: left.length === 0, records: Object.fromEntries(records), found: plain(found), left: plain(left) }));
     return;
   }
   const shown = new Map<string, number>();
@@ -71,10 +72,10 @@ function print({ found, left, records }: Outcome, { json }: CheckOptions): void 
     const { table } = problem;
     const count = (shown.get(table) ?? 0) + 1;
     shown.set(table, count);
-    if (count <= MOST_SHOWN) process.stdout.write(`${sentenceOf(problem)}\n`);
+    if (count <= MOST_SHOWN) print(sentenceOf(problem));
   }
-  for (const [table, count] of shown) if (count > MOST_SHOWN) process.stdout.write(`${table}: ${count - MOST_SHOWN} more\n`);
-  process.stdout.write(`${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}\n`);
+  for (const [table, count] of shown) if (count > MOST_SHOWN) print(`${table}: ${count - MOST_SHOWN} more`);
+  print(`${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}`);
 }
 
 function verdict(found: readonly Problem[], left: readonly Problem[]): string {

@@ -1,4 +1,5 @@
 import { hasStore, openStore, type Store, storeFileOf } from '../store/open.js';
+import { say } from '../terminal.js';
 import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
 
 /** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
@@ -8,7 +9,7 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
   }
   const file = storeFileOf(dataDir);
   if (file && file.bytes < file.expectedBytes) {
-    process.stderr.write(`ballast: the store has ${file.bytes} of ${file.expectedBytes} bytes; should this end without a word, it was cut off\n`);
+    say(`the store has ${file.bytes} of ${file.expectedBytes} bytes; should this end without a word, it was cut off`);
   }
   await withStore(dataDir, work);
 }
@@ -16,7 +17,7 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
 /** Runs work on the store of a folder, made if missing. */
 export async function withStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
   const store = openStore(dataDir, error => {
-    process.stderr.write(`ballast: ${sentenceOfFailure(dataDir, error)}\n`);
+    say(sentenceOfFailure(dataDir, error));
     endAtOnce();
   });
   try {

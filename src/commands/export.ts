@@ -6,6 +6,7 @@ import { ConfigError } from '../config.js';
 import { exportLines } from '../store/export.js';
 import type { Store } from '../store/open.js';
 import { listProjects, type Project } from '../store/projects.js';
+import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder.js';
 import { flush } from './flush.js';
 import { startProgress } from './progress.js';
@@ -41,8 +42,8 @@ export function exportStore(dataDir: string, options: ExportOptions): Promise<vo
     const { size: bytes } = statSync(output);
     const file = options.output!;
     const told = { file, bytes, projects: projects.map(({ name }) => name), ...counts };
-    if (json) process.stdout.write(`${JSON.stringify(told)}\n`);
-    else process.stdout.write(`${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes\n`);
+    if (json) print(JSON.stringify(told));
+    else print(`${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes`);
   });
 }
 

@@ -1,6 +1,6 @@
-import { printable } from '../client/say.js';
 import type { Format } from '../reports/format.js';
 import type { Skipped } from '../reports/leftovers.js';
+import { print } from '../terminal.js';
 import type { ImportOptions } from './import.js';
 import type { Tally } from './record-builds.js';
 
@@ -27,7 +27,7 @@ export interface Outcome extends Tally, Partial<Suite> {
 /** Prints what became of an import. */
 export function printOutcome(outcome: Outcome, { json, branch, cases }: ImportOptions): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify(outcome)}\n`);
+    print(JSON.stringify(outcome));
     return;
   }
   const { files, builds, runs, test_files, seconds, known_runs, commit_hash, longest, skipped, dry_run } = outcome;
@@ -40,7 +40,7 @@ export function printOutcome(outcome: Outcome, { json, branch, cases }: ImportOp
   else if (runs > 0) lines.push(isSuite ? `${done} ${amount} (longest ${longest.time_execution.toFixed(1)} s: ${longest.path}), as commit ${commit_hash} of branch ${branch}` : `${done} ${count(builds, 'build')}, ${count(runs, 'run')}, ${amount}`);
   if (known_runs > 0) lines.push(`${count(known_runs, 'run')} ${known_runs === 1 ? 'was' : 'were'} there already, and ${known_runs === 1 ? 'stays' : 'stay'} as ${known_runs === 1 ? 'it is' : 'they are'}`);
   if (!isSuite && runs > 0 && !dry_run) lines.push('they count as recorded now, in the order of before: the protocol has no way to say when');
-  for (const line of [...lines, ...skipped.map(leftOut)]) process.stdout.write(`${printable(line)}\n`);
+  for (const line of [...lines, ...skipped.map(leftOut)]) print(line);
 }
 
 function formatsOf(files: readonly FileTold[]): [Format, number][] {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { isAddress, isToken } from '../client/address.js';
+import { buildsAnswer } from '../client/answers.js';
+import { Api } from '../client/api.js';
 import { filesMatching, listFrom } from '../client/test-files.js';
 import { ConfigError } from '../config.js';
 import { readBuilds } from '../reports/builds.js';
@@ -14,12 +16,13 @@ import { type OpenReport, openReport } from './open-report.js';
 import { type FileTold, leftOut, MOST_NAMED, printOutcome, type Suite } from './import-outcome.js';
 import { type Progress, startProgress } from './progress.js';
 import { BuildRecorder, parts } from './record-builds.js';
-import { read, type Remote } from './remote.js';
 import { remoteBuilds } from './remote-builds.js';
 
 export interface ImportOptions {
   url?: string;
   token?: string;
+  retries: number;
+  clientVersion: string;
   format?: Format;
   root?: string;
   /** A list of the test files; `-` is stdin. */
@@ -37,6 +40,11 @@ export interface ImportOptions {
   json?: true;
 }
 
+/** A large build takes a while to be read or recorded. */
+const ANSWER_SECONDS = 60;
+/** All runs of a build are one answer. */
+const MOST_BYTES = 256 * 2 ** 20;
+
 /** Records timings of elsewhere on a server, so that its first split is balanced. Reports are read whole before any of them is recorded. */
 export async function importTimings(files: readonly string[], options: ImportOptions): Promise<void> {
   const to = target(files, options);
@@ -47,9 +55,9 @@ export async function importTimings(files: readonly string[], options: ImportOpt
   let suite: Suite | undefined;
   try {
     if (options.from !== undefined) {
-      const from = { url: options.from, token: options.fromToken! };
+      const from = apiOf(options.from, options.fromToken!, options);
       // A wrong token shows before all lists of builds are read.
-      if (to) await read(to, '/builds');
+      if (to) await to.get('/v1/builds', buildsAnswer);
       for await (const build of remoteBuilds(from, options.builds ?? Infinity, recorder.leftovers, progress)) await recorder.record(build);
     } else {
       const named = await filesNamed(files);
@@ -67,7 +75,8 @@ export async function importTimings(files: readonly string[], options: ImportOpt
   } catch (error) {
     const { runs } = recorder.tally;
     if (runs === 0 || to === null) throw error;
-    throw new Error(`${(error as Error).message}; ${runs} runs were recorded before that: import again, and what is there stays as it is`, { cause: error });
+    const { message, exitCode } = error as Error & { exitCode?: number };
+    throw Object.assign(new Error(`${message}; ${runs} runs were recorded before that: import again, and what is there stays as it is`, { cause: error }), { exitCode });
   } finally {
     progress.end();
   }
@@ -135,7 +144,8 @@ async function recordExport(report: OpenReport, recorder: BuildRecorder, options
 }
 
 /** Where to record, null for a dry run. Throws what is wrong with the flags. */
-function target(files: readonly string[], { from, fromToken, filesFrom, builds, url, token, dryRun }: ImportOptions): Remote | null {
+function target(files: readonly string[], options: ImportOptions): Api | null {
+  const { from, fromToken, filesFrom, builds, url, token, dryRun } = options;
   const complaints: string[] = [];
   if (files.length === 0 && from === undefined) complaints.push('name the files to import, or another server with --from');
   if (files.length > 0 && from !== undefined) complaints.push('import either files or --from another server');
@@ -147,7 +157,11 @@ function target(files: readonly string[], { from, fromToken, filesFrom, builds, 
   if (from === undefined && builds !== undefined) complaints.push('--builds goes with --from: a file is read as it comes');
   if (!dryRun && (!url || !token)) complaints.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
   if (complaints.length > 0) throw new ConfigError(complaints);
-  return dryRun ? null : { url: url!, token: token! };
+  return dryRun ? null : apiOf(url!, token!, options);
+}
+
+function apiOf(url: string, token: string, { retries, clientVersion }: ImportOptions): Api {
+  return new Api({ url, token, retries, clientVersion, timeoutSeconds: ANSWER_SECONDS, mostBytes: MOST_BYTES });
 }
 
 function digest(times: ReadonlyMap<string, number>): string {

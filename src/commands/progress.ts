@@ -1,4 +1,4 @@
-import { printable } from '../client/say.js';
+import { printable } from '../terminal.js';
 
 const EVERY_MILLISECONDS = 200;
 const ERASE_LINE = '\r\x1b[K';

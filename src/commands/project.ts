@@ -1,7 +1,7 @@
-import { counted } from '../client/say.js';
 import type { Store } from '../store/open.js';
 import { createProject, findProject, listProjects, type Project } from '../store/projects.js';
 import { createToken, idOfToken, listTokens, revokeToken } from '../store/tokens.js';
+import { counted, print, printRow, say } from '../terminal.js';
 import { withExistingStore, withStore } from './data-folder.js';
 
 /** Commands on the data folder. They work beside a running server, which sees the change at its next request. */
@@ -27,7 +27,7 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
     }
     const projects = listProjects(store).map(({ id, name, created_at, default_branch }) => ({ name, created_at: iso(created_at), default_branch, tokens: inForce.get(id) ?? 0 }));
     if (json) return print(JSON.stringify(projects));
-    for (const { name, created_at, tokens } of projects) print(`${name}\t${created_at}\t${counted(tokens, 'token')}`);
+    for (const { name, created_at, tokens } of projects) printRow([name, created_at, counted(tokens, 'token')]);
   });
 }
 
@@ -47,7 +47,7 @@ export function printTokens(dataDir: string, name: string, { json }: PrintOption
       .filter(token => token.project === project)
       .map(({ id, created_at, revoked_at }) => ({ id, created_at: iso(created_at), revoked_at: revoked_at === null ? null : iso(revoked_at) }));
     if (json) return print(JSON.stringify(tokens));
-    for (const { id, created_at, revoked_at } of tokens) print(`${id}\t${created_at}\t${revoked_at === null ? 'in force' : `revoked ${revoked_at}`}`);
+    for (const { id, created_at, revoked_at } of tokens) printRow([id, created_at, revoked_at === null ? 'in force' : `revoked ${revoked_at}`]);
   });
 }
 
@@ -55,7 +55,7 @@ export function revoke(dataDir: string, tokenOrId: string, { json }: PrintOption
   return withExistingStore(dataDir, async store => {
     const { id } = await revokeToken(store, tokenOrId, Date.now());
     if (json) print(JSON.stringify({ id }));
-    else process.stderr.write(`revoked token ${id}\n`);
+    else say(`revoked token ${id}`);
   });
 }
 
@@ -67,8 +67,4 @@ function existing(store: Store, name: string): Project {
 
 function iso(millis: number): string {
   return new Date(millis).toISOString();
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -7,9 +7,9 @@ import { checkoutOf } from '../client/git.js';
 import { NodeRun, NotStarted } from '../client/node-run.js';
 import { type Batch, QueueServer } from '../client/queue-server.js';
 import { recordRun } from '../client/record-run.js';
-import { counted, named, say } from '../client/say.js';
 import { testFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
+import { counted, named, say } from '../terminal.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
 import { exitCodes } from './exit-codes.js';
 

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { buildsAnswer, recordingAnswer } from '../client/answers.js';
+import type { Api } from '../client/api.js';
 import { limits } from '../limits.js';
-import { oldestFirst, type RecordedBuild, type RecordedRun, toBuild } from '../reports/builds.js';
+import { oldestFirst, type RecordedBuild, type RecordedRun } from '../reports/builds.js';
 import { complaintOfPath, complaintOfSeconds, Leftovers } from '../reports/leftovers.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
-import { post, read, type Remote } from './remote.js';
+import { readBuild } from './remote-builds.js';
 
 /** What became of builds that were to be recorded. */
 export interface Tally {
@@ -27,7 +29,7 @@ export class BuildRecorder {
   readonly leftovers = new Leftovers();
 
   /** @param to null: only look what it would be */
-  constructor(private readonly to: Remote | null) {}
+  constructor(private readonly to: Api | null) {}
 
   /** Resolves when the build is on disk. */
   async record({ build_subsets, ...key }: RecordedBuild): Promise<void> {
@@ -55,10 +57,14 @@ export class BuildRecorder {
         this.tally.known_runs += 1;
         continue;
       }
-      const status = this.to === null ? 201 : await post(this.to, '/build_subsets', { ...triple, node_index, test_files });
-      if (status === 202) this.leftovers.add('the server keeps no more runs of the node', `node ${node_index} of commit ${triple.commit_hash}`);
-      else this.#count(test_files);
+      const isStored = this.to === null || (await this.#send(this.to, { ...triple, node_index, test_files }));
+      if (isStored) this.#count(test_files);
+      else this.leftovers.add('the server keeps no more runs of the node', `node ${node_index} of commit ${triple.commit_hash}`);
     }
+  }
+
+  async #send(to: Api, message: Triple & RecordedRun): Promise<boolean> {
+    return (await to.post('/v1/build_subsets', message, recordingAnswer)).isStored;
   }
 
   #measured({ test_files }: RecordedRun): RecordedTestFile[] {
@@ -80,12 +86,15 @@ export class BuildRecorder {
 }
 
 /** What is recorded of the build: how many runs of each digest. */
-async function knownRuns(remote: Remote, { commit_hash, branch, node_total }: Triple): Promise<Map<string, number>> {
+async function knownRuns(api: Api, { commit_hash, branch, node_total }: Triple): Promise<Map<string, number>> {
   const query = new URLSearchParams({ commit_hash, branch, node_total: String(node_total) });
-  const { data } = (await read(remote, `/builds?${query.toString()}`)) as { data?: { id: string }[] };
+  const { data } = await api.get(`/v1/builds?${query.toString()}`, buildsAnswer);
   const known = new Map<string, number>();
-  for (const { id } of data ?? []) {
-    for (const { node_index, test_files } of toBuild(await read(remote, `/builds/${encodeURIComponent(id)}`)).build_subsets) {
+  for (const { id } of data) {
+    const build = await readBuild(api, id);
+    // Runs of another build are none of this one, should a server not filter.
+    if (build?.commit_hash !== commit_hash || build.branch !== branch || build.node_total !== node_total) continue;
+    for (const { node_index, test_files } of build.build_subsets) {
       const digest = digestOf(node_index, test_files);
       known.set(digest, (known.get(digest) ?? 0) + 1);
     }

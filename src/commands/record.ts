@@ -4,7 +4,6 @@ import { identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { recordRun } from '../client/record-run.js';
 import { readReport } from '../client/report-files.js';
-import { counted, named, say } from '../client/say.js';
 import { filesMatching, listFrom } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { DiskFiles } from '../reports/disk-files.js';
@@ -12,6 +11,7 @@ import { fileAsReported } from '../reports/file-of.js';
 import type { TestCase } from '../reports/junit.js';
 import { GivenFiles } from '../reports/known-files.js';
 import { type Results, timesOf, together } from '../reports/times.js';
+import { counted, named, print, say } from '../terminal.js';
 import type { ClientOptions } from './client-options.js';
 
 export interface RecordOptions extends ClientOptions {
@@ -42,8 +42,8 @@ export async function record(globs: readonly string[], options: RecordOptions): 
     ...notMeasured.map(path => ({ path, time_execution: 0 })),
   ];
   if (recorded.length === 0) throw new Error(`nothing to record: no test file that is known here is in ${counted(reports.length, 'report')}; run this in the folder of the tests, or give --files-from`);
-  await recordRun(new Api(options), identity, recorded);
-  if (options.json) process.stdout.write(`${JSON.stringify({ test_files: recorded, not_recorded: missing, unknown_test_cases: strays.length })}\n`);
+  const isStored = await recordRun(new Api(options), identity, recorded);
+  if (options.json) print(JSON.stringify({ test_files: isStored ? recorded : [], not_recorded: missing, unknown_test_cases: strays.length }));
 }
 
 /** Without a list also what is no file here: it ran elsewhere, or is a package. */

@@ -1,29 +1,19 @@
+import { buildsAnswer } from '../client/answers.js';
+import { type Answer, type Api, Refused } from '../client/api.js';
 import { type RecordedBuild, toBuild } from '../reports/builds.js';
 import type { Leftovers } from '../reports/leftovers.js';
 import type { Progress } from './progress.js';
-import { read, Refused, type Remote } from './remote.js';
 
 /** So many builds are asked for ahead. */
 const AHEAD = 3;
 
-interface Listed {
-  id: string;
-  /** ISO 8601 */
-  created_at?: string | null;
-}
-
-interface Page {
-  data?: Listed[];
-  meta?: { is_last_page?: boolean; next_page?: number | null };
-}
-
 /** The builds of another server of the protocol, oldest first: what was recorded last then counts as the last. */
-export async function* remoteBuilds(from: Remote, most: number, leftovers: Leftovers, progress: Progress): AsyncGenerator<RecordedBuild> {
+export async function* remoteBuilds(from: Api, most: number, leftovers: Leftovers, progress: Progress): AsyncGenerator<RecordedBuild> {
   const ids = await idsOf(from, most, progress);
   const asked: Promise<RecordedBuild | null>[] = [];
   for (let i = 0; i < ids.length; i++) {
     for (let next = i + asked.length; asked.length < AHEAD && next < ids.length; next++) {
-      const build = buildOf(from, ids[next]!);
+      const build = readBuild(from, ids[next]!);
       // Told when it is its turn, if ever.
       build.catch(() => {});
       asked.push(build);
@@ -39,11 +29,10 @@ export async function* remoteBuilds(from: Remote, most: number, leftovers: Lefto
  * Of the newest builds, oldest first. Servers list the newest first: a build that is recorded meanwhile shifts the pages, and
  * then one comes twice, and none is missed.
  */
-async function idsOf(from: Remote, most: number, progress: Progress): Promise<string[]> {
+async function idsOf(from: Api, most: number, progress: Progress): Promise<string[]> {
   const listed = new Map<string, string>();
   for (let page = 1; ; page++) {
-    const { data, meta } = (await read(from, `/builds?page=${page}`)) as Page;
-    if (!Array.isArray(data) || data.some(build => typeof build?.id !== 'string')) throw new Error(`${from.url} answered GET /builds with no list of builds: is it a server of this protocol?`);
+    const { data, meta } = await from.get(`/v1/builds?page=${page}`, buildsAnswer);
     for (const { id, created_at } of data) if (listed.size < most) listed.set(id, created_at ?? '');
     progress.tell(() => `${listed.size.toLocaleString('en')} builds found`);
     if (data.length === 0 || listed.size >= most || meta?.is_last_page !== false) break;
@@ -52,17 +41,23 @@ async function idsOf(from: Remote, most: number, progress: Progress): Promise<st
   return oldestFirst.map(([id]) => id);
 }
 
-async function buildOf(from: Remote, id: string): Promise<RecordedBuild | null> {
+/** A build with its runs; null when it was deleted. */
+export async function readBuild(from: Api, id: string): Promise<RecordedBuild | null> {
   let answer;
   try {
-    answer = await read(from, `/builds/${encodeURIComponent(id)}`);
+    answer = await from.get(`/v1/builds/${encodeURIComponent(id)}`, ok);
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return null;
     throw error;
   }
   try {
-    return toBuild(answer);
+    return toBuild(answer.body);
   } catch (error) {
-    throw new Error(`build ${id} of ${from.url} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`build ${id} of ${from.options.url} cannot be read: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** What is in it is told in detail when it is no build. */
+function ok(answer: Answer): Answer | null {
+  return answer.status === 200 ? answer : null;
 }

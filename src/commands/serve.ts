@@ -7,6 +7,7 @@ import { limits } from '../limits.js';
 import { openLastLog, openLog } from '../log.js';
 import { openService } from '../service.js';
 import { storeFileOf } from '../store/open.js';
+import { print } from '../terminal.js';
 import { version } from '../version.js';
 import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
 
@@ -66,13 +67,12 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   // Printed last: whoever reads the address may stop the server at once.
   if (service.firstToken) {
     const headers = config.headerPrefixes.map(prefix => `${prefix}-TEST-SUITE-TOKEN`);
-    process.stdout.write(
-      `Made the project "default". Its test-suite token, shown only now:\n${service.firstToken}\n` +
-        `Clients send it as ${headers.join(' or ')}.\n`,
-    );
+    print('Made the project "default". Its test-suite token, shown only now:');
+    print(service.firstToken);
+    print(`Clients send it as ${headers.join(' or ')}.`);
   }
-  if (adminUrl) process.stdout.write(`Metrics are at ${adminUrl}/metrics\n`);
-  process.stdout.write(`Ballast listens on ${url} (data in ${config.dataDir})\n`);
+  if (adminUrl) print(`Metrics are at ${adminUrl}/metrics`);
+  print(`Ballast listens on ${url} (data in ${config.dataDir})`);
 }
 
 /** Not when its window was closed: who started the server there wants it to end. */

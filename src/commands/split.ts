@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
-import { Api, Unreachable } from '../client/api.js';
+import { splitAnswer, splitAnswerOrMiss } from '../client/answers.js';
+import { Api, type Check, Unreachable } from '../client/api.js';
 import type { PlannedFile } from '../client/batch-results.js';
 import { fallbackWarning, filesByName } from '../client/by-name.js';
 import { type Identity, identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
-import { counted, named, say } from '../client/say.js';
 import { testFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
+import { counted, named, print, printable, printData, say } from '../terminal.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
 
 export interface SplitOptions extends ClientOptions, ListOptions {
@@ -18,11 +19,6 @@ export interface SplitOptions extends ClientOptions, ListOptions {
   json?: true;
 }
 
-interface SplitAnswer {
-  code?: string;
-  test_files?: { path: string; time_execution: number | null }[];
-}
-
 /** Prints the test files of this node. */
 export async function split(globs: readonly string[], options: SplitOptions): Promise<void> {
   const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
@@ -30,13 +26,14 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
   const files = await filesOf(identity, all, options);
   if (options.json) {
     const test_files = files.map(({ path, expected: time_execution }) => ({ path, time_execution }));
-    process.stdout.write(`${JSON.stringify({ test_files })}\n`);
-    return;
+    return print(JSON.stringify({ test_files }));
   }
   const end = options.null ? '\0' : '\n';
   const broken = options.null ? undefined : files.find(({ path }) => path.includes('\n'));
   if (broken) throw new UsageError([`the path ${JSON.stringify(broken.path)} has a line break: use --null, and read up to each NUL`]);
-  process.stdout.write(files.map(file => `${formatted(options.format, file)}${end}`).join(''));
+  // Data for a program, unless a person looks at it.
+  const shown = process.stdout.isTTY ? files.map(file => ({ ...file, path: printable(file.path) })) : files;
+  printData(shown.map(file => `${formatted(options.format, file)}${end}`).join(''));
 }
 
 async function filesOf(identity: Identity, all: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
@@ -51,10 +48,10 @@ async function filesOf(identity: Identity, all: readonly string[], options: Spli
 }
 
 async function splitByServer(api: Api, { build_id: ci_build_id, ...node }: Identity, all: readonly string[], fixed_test_suite_split: boolean): Promise<PlannedFile[]> {
-  const ask = async (more: object) => (await api.post('/v1/build_distributions/subset', { ...node, ci_build_id, fixed_test_suite_split, ...more })) as SplitAnswer;
-  let answer = await ask({ cache_read_attempt: true });
-  if (answer.code !== undefined) answer = await ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) });
-  return (answer.test_files ?? []).map(({ path, time_execution: expected }) => ({ path, expected }));
+  const ask = <T>(more: object, check: Check<T>) => api.post('/v1/build_distributions/subset', { ...node, ci_build_id, fixed_test_suite_split, ...more }, check);
+  let answer = await ask({ cache_read_attempt: true }, splitAnswerOrMiss(node.node_index));
+  if ('code' in answer) answer = await ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index));
+  return answer.test_files.map(({ path, time_execution: expected }) => ({ path, expected }));
 }
 
 /** Those that are here: a split that is used again may be of another list. */

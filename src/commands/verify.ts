@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Completeness, completenessAnswer } from '../client/answers.js';
 import { Api } from '../client/api.js';
 import { detected, identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
-import { named, printable, say } from '../client/say.js';
-import type { CompletenessAnswer } from '../wire/completeness.js';
+import { named, print, say } from '../terminal.js';
 import type { ClientOptions } from './client-options.js';
 
 export interface VerifyOptions extends ClientOptions {
@@ -45,12 +45,12 @@ export async function verify(options: VerifyOptions): Promise<void> {
         await sleep(PAUSE_MILLISECONDS);
         continue;
       }
-      process.stdout.write(options.json ? `${JSON.stringify(answer)}\n` : report(answer));
+      for (const line of options.json ? [JSON.stringify(answer)] : report(answer)) print(line);
       process.exitCode = answer.is_complete ? 0 : 1;
       return;
     }
   } catch (error) {
-    process.stderr.write(`ballast: cannot tell whether the build is complete: ${(error as Error).message}\n`);
+    say(`cannot tell whether the build is complete: ${(error as Error).message}`);
     process.exitCode = UNKNOWN;
   }
 }
@@ -73,12 +73,12 @@ async function idOf(api: Api, options: VerifyOptions, build: Subject): Promise<P
   return {};
 }
 
-async function ask(api: Api, subject: Subject, wait: number): Promise<CompletenessAnswer> {
+async function ask(api: Api, subject: Subject, wait: number): Promise<Completeness> {
   const query = new URLSearchParams({ ...subject, wait: String(wait) });
-  return (await api.get(`/v1/builds/completeness?${query.toString()}`, wait, 409)) as CompletenessAnswer;
+  return api.get(`/v1/builds/completeness?${query.toString()}`, completenessAnswer, wait);
 }
 
-function report(answer: CompletenessAnswer): string {
+function report(answer: Completeness): string[] {
   const { is_complete, kind, test_files, recorded, ran_not_recorded = [], errors, warnings, never_handed_out, handed_out_not_recorded, recorded_without_time = [] } = answer;
   const missing = [
     ...handed_out_not_recorded.map(
@@ -91,10 +91,9 @@ function report(answer: CompletenessAnswer): string {
   return [
     kind ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded${ran_not_recorded.length > 0 ? ', others run and not recorded' : ''}` : 'incomplete',
     ...errors.map(error => `error: ${error}`),
-    ...missing.slice(0, FILES_SHOWN).map(line => `  ${printable(line)}`),
+    ...missing.slice(0, FILES_SHOWN).map(line => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
     ...warnings.map(warning => `warning: ${warning}`),
-    ...(recorded_without_time.length > 0 ? [`  ${printable(named(recorded_without_time.map(({ path }) => path)))}  (recorded with a time of 0)`] : []),
-    '',
-  ].join('\n');
+    ...(recorded_without_time.length > 0 ? [`  ${named(recorded_without_time.map(({ path }) => path))}  (recorded with a time of 0)`] : []),
+  ];
 }

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Api, Refused, Unreachable } from '../../src/client/api.js';
+import { type Answer, Api, type ApiOptions, Refused, Unreachable } from '../../src/client/api.js';
 
 /** A server that answers so; what it got. */
-async function answering(answer: (request: IncomingMessage, response: ServerResponse, count: number) => void): Promise<{ api: Api; requests: IncomingMessage[] }> {
+async function answering(
+  answer: (request: IncomingMessage, response: ServerResponse, count: number) => void,
+  more: Partial<ApiOptions> = {},
+): Promise<{ api: Api; requests: IncomingMessage[] }> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -14,51 +18,91 @@ async function answering(answer: (request: IncomingMessage, response: ServerResp
   onTestFinished(() => void server.close().closeAllConnections());
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/`;
-  return { api: new Api({ url, token: 'secret', retries: 3, clientVersion: '1.2.3' }), requests };
+  return { api: new Api({ url, token: 'secret', retries: 3, clientVersion: '1.2.3', ...more }), requests };
 }
 
 const now = { 'Retry-After': '0' };
+const anything = (answer: Answer) => answer;
+const ok = (answer: Answer) => (answer.status === 200 && answer.body !== undefined ? answer : null);
 
 describe('a request of a node', () => {
   it('carries the token and who sends it, to the address with or without /v1', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(201).end());
-    expect(await api.post('/v1/build_subsets', {})).toBeUndefined();
+    expect(await api.post('/v1/build_subsets', {}, anything)).toEqual({ status: 201, body: undefined });
     expect(requests[0]!.url).toBe('/v1/build_subsets');
     expect(requests[0]!.headers).toMatchObject({ 'service-test-suite-token': 'secret', 'service-client-name': 'ballast', 'service-client-version': '1.2.3', 'x-retry-count': '0' });
   });
 
   it('is sent again when the server is in trouble, after what that says', async () => {
     const { api, requests } = await answering((_, response, count) => (count < 3 ? response.writeHead(503, now).end('{"errors":["busy"]}') : response.end('{"a":1}')));
-    expect(await api.post('/x', {})).toEqual({ a: 1 });
+    expect(await api.post('/x', {}, ok)).toEqual({ status: 200, body: { a: 1 } });
     expect(requests.map(({ headers }) => headers['x-retry-count'])).toEqual(['0', '1', '2']);
   });
 
   it('that is never answered says what was tried', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(500, now).end('{"errors":["it broke"]}'));
-    const failed = api.post('/x', {});
+    const failed = api.post('/x', {}, ok);
     await expect(failed).rejects.toThrow(Unreachable);
     await expect(failed).rejects.toThrow(/^no answer from POST http:\/\/127\.0\.0\.1:\d+\/x, 4 times \(it answered 500: it broke\)$/);
     expect(requests).toHaveLength(4);
     const gone = new Api({ url: 'http://127.0.0.1:1', token: '', retries: 0, clientVersion: '' });
-    await expect(gone.post('/x', {})).rejects.toThrow(/^no answer from POST http:\/\/127\.0\.0\.1:1\/x \(.+\)$/);
+    await expect(gone.post('/x', {}, ok)).rejects.toThrow(/^no answer from POST http:\/\/127\.0\.0\.1:1\/x \(.+\)$/);
+  });
+
+  it('whose answer is cut off, or late, was not answered', async () => {
+    const cut = await answering((_, response) => void response.writeHead(200, { 'Content-Length': '20' }).write('{}', () => response.destroy()), { retries: 0 });
+    await expect(cut.api.post('/x', {}, ok)).rejects.toThrow(Unreachable);
+    const late = await answering((_, response) => void response.writeHead(200).write('{'), { retries: 0, timeoutSeconds: 0.05 });
+    await expect(late.api.get('/x', ok)).rejects.toThrow(Unreachable);
   });
 
   it('that is refused is not sent again, and tells why', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(422).end('{"errors":[{"branch":["is required"]}]}'));
-    const refused = api.post('/x', {});
+    const refused = api.post('/x', {}, ok);
     await expect(refused).rejects.toThrow(Refused);
-    await expect(refused).rejects.toThrow('was refused with 422: {"branch":["is required"]}');
+    await expect(refused).rejects.toMatchObject({ status: 422, exitCode: 3, message: expect.stringContaining('was refused with 422: {"branch":["is required"]}') as string });
     expect(requests).toHaveLength(1);
   });
 
   it('that is redirected is refused with where to, and takes its token nowhere', async () => {
-    const { api, requests } = await answering((_, response) => response.writeHead(301, { Location: '/elsewhere' }).end());
-    await expect(api.post('/x', {})).rejects.toThrow('/x was answered with a redirect to /elsewhere: give the address that this leads to');
-    expect(requests).toHaveLength(1);
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { api, requests } = await answering((_, response) => response.writeHead(status, { Location: '/elsewhere' }).end('{}'));
+      await expect(api.post('/x', {}, ok)).rejects.toThrow(`/x was answered with ${status}, a redirect to /elsewhere: give the address that this leads to`);
+      await expect(api.get('/x', ok)).rejects.toThrow(Refused);
+      expect(requests).toHaveLength(2);
+    }
   });
 
-  it('that something else answers is refused, too', async () => {
-    const { api } = await answering((_, response) => response.end('<html>Log in</html>'));
-    await expect(api.post('/x', {})).rejects.toThrow('was not answered by Ballast: "<html>Log in</html>"');
+  it('is refused with the beginning of an answer that is not of the protocol', async () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    for (const [status, body, complaint] of [
+      [200, '<html>Log in</html>', 'status 200, "<html>Log in</html>"'],
+      [200, Buffer.from('{"a":"\xe9"}', 'latin1'), 'status 200, "{\\"a\\":\\"\ufffd\\"}"'],
+      [200, Buffer.from('\ufeff{"a":1}', 'utf16le'), 'status 200, '],
+      [200, `{"a":1}{"a":1}`, 'status 200, '],
+      [200, deep, 'status 200, "[[['],
+      [200, 'x'.repeat(100_000), `status 200, "${'x'.repeat(200)}"`],
+      [200, '', 'status 200, an empty body'],
+      [204, '', 'status 204, an empty body'],
+      [206, '{"a":1}', 'status 206, '],
+      [304, '', 'status 304, an empty body'],
+    ] as const) {
+      const { api, requests } = await answering((_, response) => response.writeHead(status).end(body));
+      const strict = (answer: Answer) => (Array.isArray(answer.body) ? null : ok(answer));
+      const refused = api.get('/x', strict);
+      await expect(refused).rejects.toThrow(Refused);
+      await expect(refused).rejects.toThrow(`/x was not answered by a server of Ballast's protocol: ${complaint}`);
+      expect(requests).toHaveLength(1);
+    }
+  });
+
+  it('is refused when an answer is too large, packed or not', async () => {
+    const zeros = Buffer.alloc(100_000, '0');
+    const plain = await answering((_, response) => response.end(zeros), { mostBytes: 99_999 });
+    await expect(plain.api.get('/x', ok)).rejects.toThrow('was answered with 200 and more than 99999 bytes');
+    const packed = await answering((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(zeros)), { mostBytes: 99_999 });
+    await expect(packed.api.get('/x', ok)).rejects.toThrow(Refused);
+    const endless = await answering((_, response) => void (function more(): void { if (!response.destroyed) response.write(zeros, more); })(), { mostBytes: 99_999 });
+    await expect(endless.api.get('/x', ok)).rejects.toThrow(Refused);
   });
 });

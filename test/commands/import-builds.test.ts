@@ -59,7 +59,7 @@ describe('ballast import over the network', () => {
 
   it('says what is no such server, and which token is wrong', async () => {
     const server = await startServer();
-    expect(await into(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({ code: 1, stderr: `ballast: ${server.url} answered GET /builds?page=1 with 403: ["invalid test suite token"]\n` });
+    expect(await into(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({ code: 3, stderr: `ballast: GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token\n` });
   });
 });
 

@@ -118,8 +118,8 @@ describe('ballast import of reports', () => {
   it('says why the server refused it', async () => {
     const server = await startServer();
     const { code, stderr } = await into({ url: server.url, token: 'x'.repeat(40) }, fixtureFile('rspec.xml'));
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^ballast: http:\S+ answered GET \/builds\?commit_hash=import-\w+&branch=main&node_total=1 with 403: \["invalid test suite token"\]\n$/);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^ballast: GET http:\S+\/v1\/builds\?commit_hash=import-\w+&branch=main&node_total=1 was refused with 403: invalid test suite token\n$/);
   });
 
   it('reads a file whose name says nothing, as it is told, and once though it is named twice', async () => {

@@ -1,0 +1,139 @@
+import type { CompletenessAnswer } from '../wire/completeness.js';
+import type { ConnectFailed } from '../wire/queue.js';
+import type { SplitAnswer, SplitMiss } from '../wire/split.js';
+import type { PlannedTestFile } from '../wire/test-file.js';
+import type { TestQueueAnswer } from '../wire/test-queue.js';
+import type { Answer, Check } from './api.js';
+
+/**
+ * What the protocol allows as an answer to each request. Written by hand, because a compiled typia checker needs typia at run time,
+ * which a CI node does not have. Fields beside the named ones are allowed: a newer server may send them.
+ */
+
+type Is = (value: unknown) => boolean;
+
+/** The compiler asks for a checker of each field. */
+type Shape<T> = { [Name in keyof T]-?: Is };
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function hasShape<T>(value: unknown, shape: Shape<T>): value is T {
+  return isRecord(value) && Object.entries<Is>(shape).every(([name, is]) => is(value[name]));
+}
+
+/** A code says that there is nothing yet. */
+function hasCode(body: unknown): boolean {
+  return isRecord(body) && 'code' in body;
+}
+
+const isBoolean: Is = value => typeof value === 'boolean';
+const isString: Is = value => typeof value === 'string';
+const isText: Is = value => typeof value === 'string' && value !== '';
+const isCount: Is = value => Number.isSafeInteger(value) && (value as number) >= 0;
+const isSeconds: Is = value => Number.isFinite(value) && (value as number) >= 0;
+const orNull = (is: Is): Is => value => value === null || is(value);
+const orMissing = (is: Is): Is => value => value === undefined || is(value);
+const listOf = (is: Is): Is => value => Array.isArray(value) && value.every(is);
+const recordOf = <T>(shape: Shape<T>): Is => value => hasShape(value, shape);
+
+/** The files of a node. */
+export function splitAnswer(node_index: number): Check<SplitAnswer> {
+  return ({ status, body }) => (status === 200 && isSplit(body) && body.node_index === node_index ? body : null);
+}
+
+/** The answer to a request that does not bring the test files. */
+export function splitAnswerOrMiss(node_index: number): Check<SplitAnswer | SplitMiss> {
+  return answer => (answer.status === 200 && isSplitMiss(answer.body) ? answer.body : splitAnswer(node_index)(answer));
+}
+
+function isSplitMiss(body: unknown): body is SplitMiss {
+  return hasShape<SplitMiss>(body, { code: code => code === 'TEST_SUITE_SPLIT_CACHE_MISS' }) && !('test_files' in body);
+}
+
+function isSplit(body: unknown): body is SplitAnswer {
+  const file = recordOf<PlannedTestFile>({ path: isText, time_execution: orNull(isSeconds) });
+  return !hasCode(body) && hasShape<SplitAnswer>(body, { build_distribution_id: isText, node_index: isCount, test_files: listOf(file) });
+}
+
+/** A batch with the times of its files, or the end of the queue. */
+export function batchAnswer({ status, body }: Answer): TestQueueAnswer | null {
+  return status === 200 && isBatch(body) ? body : null;
+}
+
+/** The answer to a request that attempts to connect. */
+export function batchAnswerOrMiss(answer: Answer): TestQueueAnswer | ConnectFailed | null {
+  const { status, body } = answer;
+  return status === 200 && isConnectFailed(body) ? body : batchAnswer(answer);
+}
+
+function isConnectFailed(body: unknown): body is ConnectFailed {
+  const isCode: Is = code => code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
+  return hasShape<ConnectFailed>(body, { code: isCode, message: isString, queue_name: orMissing(orNull(isString)) }) && !('paths' in body);
+}
+
+function isBatch(body: unknown): body is TestQueueAnswer {
+  const shape: Shape<TestQueueAnswer> = { paths: listOf(isText), batch_id: orNull(isCount), times: orMissing(listOf(orNull(isSeconds))), url: orMissing(isString) };
+  if (hasCode(body) || !hasShape(body, shape)) return false;
+  const { paths, batch_id, times } = body;
+  const isEnd = paths.length === 0;
+  return isEnd === (batch_id === null) && (times?.length ?? 0) === paths.length;
+}
+
+/** What became of a recorded run. */
+export interface Recording {
+  /** False: the server keeps no more runs of this node. */
+  isStored: boolean;
+  message: string | null;
+}
+
+export function recordingAnswer({ status, body }: Answer): Recording | null {
+  const message = hasShape<{ message: string }>(body, { message: isString }) ? body.message : null;
+  if (status === 201 && (body === undefined || message !== null)) return { isStored: true, message };
+  return status === 202 && message ? { isStored: false, message } : null;
+}
+
+type Lists = 'never_handed_out' | 'handed_out_not_recorded';
+type Required = 'is_complete' | 'kind' | 'test_files' | 'recorded' | 'errors' | 'warnings' | Lists;
+/** The lists of details beside these are newer than the answer. */
+export type Completeness = Pick<CompletenessAnswer, Required> & Partial<CompletenessAnswer>;
+
+export function completenessAnswer({ status, body }: Answer): Completeness | null {
+  if ((status !== 200 && status !== 409) || !isCompleteness(body)) return null;
+  const { is_complete, kind, test_files, recorded, errors, never_handed_out, handed_out_not_recorded } = body;
+  if (is_complete !== (status === 200) || is_complete !== (errors.length === 0) || recorded > test_files) return null;
+  return is_complete && (kind === null || never_handed_out.length > 0 || handed_out_not_recorded.length > 0) ? null : body;
+}
+
+function isCompleteness(body: unknown): body is Completeness {
+  const ofNode = { path: isText, node_index: isCount };
+  return hasShape<Completeness>(body, {
+    is_complete: isBoolean,
+    kind: orNull(kind => kind === 'queue' || kind === 'split'),
+    test_files: isCount,
+    recorded: isCount,
+    errors: listOf(isString),
+    warnings: listOf(isString),
+    never_handed_out: listOf(recordOf({ path: isText })),
+    handed_out_not_recorded: listOf(recordOf({ ...ofNode, handed_out_at: orNull(isString) })),
+    ran_not_recorded: orMissing(listOf(recordOf(ofNode))),
+    handed_on: orMissing(listOf(recordOf(ofNode))),
+    recorded_twice: orMissing(listOf(recordOf({ path: isText, node_indexes: listOf(isCount) }))),
+    recorded_not_handed_out: orMissing(listOf(recordOf(ofNode))),
+    recorded_without_time: orMissing(listOf(recordOf({ path: isText }))),
+    nodes_never_came: orMissing(listOf(isCount)),
+  });
+}
+
+/** A page of a list of builds, of this server or of another one. */
+export interface ListedBuilds {
+  data: { id: string; created_at?: string | null }[];
+  meta?: { is_last_page?: boolean } | null;
+}
+
+export function buildsAnswer({ status, body }: Answer): ListedBuilds | null {
+  const build = recordOf({ id: isText, created_at: orMissing(orNull(isString)) });
+  const meta = recordOf({ is_last_page: orMissing(isBoolean) });
+  return status === 200 && hasShape<ListedBuilds>(body, { data: listOf(build), meta: orMissing(orNull(meta)) }) ? body : null;
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runBallast } from '../harness/process.js';
+import { fileOf, into } from './importing.js';
+import { BUILD, Suite } from './suite.js';
+
+/** A server, or a proxy, that is not of Ballast. */
+async function startStrange(answer: RequestListener): Promise<{ url: string; token: string }> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => answer(request, response));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close().closeAllConnections());
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'secret' };
+}
+
+const REPORT = '<testsuites><testsuite><testcase name="x" file="test/a.js" time="1"/></testsuite></testsuites>';
+
+describe('a server that answers 200 {} to everything', () => {
+  it('is refused by every command', async () => {
+    const server = await startStrange((_, response) => response.end('{}'));
+    const suite = new Suite(['test/a.js', 'test/b.js']);
+    const report = fileOf(REPORT);
+    const commands = [['queue', 'test/*.js', ...suite.runner], ['split', 'test/*.js'], ['record', report], ['verify'], ['import', report]];
+    const runs = await Promise.all(commands.map(args => suite.run(server, 0, args)));
+    const refused = { code: 3, stdout: '', stderr: expect.stringMatching(/^ballast: .*(GET|POST) http:\S+ was not answered by a server of Ballast's protocol: status 200, "\{\}"; .*\n$/) as string };
+    expect(runs).toEqual(commands.map(() => refused));
+    expect(suite.ran).toEqual([]);
+  });
+});
+
+describe('ballast import', () => {
+  it('follows no redirect: the token goes nowhere else, and a login page records nothing', async () => {
+    const elsewhere: string[] = [];
+    const other = await startStrange((request, response) => {
+      elsewhere.push(request.method!);
+      response.end('<html>Log in</html>');
+    });
+    const redirecting = await startStrange((_, response) => response.writeHead(302, { Location: `${other.url}/login` }).end());
+    const file = fileOf(REPORT);
+    expect(await into(redirecting, file)).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(`was answered with 302, a redirect to ${other.url}/login: give the address that this leads to`) as string });
+    expect((await into(redirecting, '--from', redirecting.url, '--from-token', 'theirs')).code).toBe(3);
+    expect(elsewhere).toEqual([]);
+  });
+
+  it('counts no run as recorded that the server says it did not store', async () => {
+    const server = await startStrange((request, response) => (request.method === 'GET' ? response.end('{"data":[]}') : response.writeHead(202).end('{"message":"too many"}')));
+    const { code, stdout } = await into(server, fileOf(REPORT), '--json');
+    expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 0, runs: 0, test_files: 0, skipped: [{ reason: 'the server keeps no more runs of the node', count: 1 }] });
+  });
+});
+
+describe('ballast record', () => {
+  it('says what the server says when that did not store the run', async () => {
+    const server = await startStrange((_, response) => response.writeHead(202).end('{"message":"retried too often\\u009b2J"}'));
+    const suite = new Suite(['test/a.js']);
+    const { code, stdout, stderr } = await suite.run(server, 0, ['record', fileOf(REPORT), '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'ballast: retried too often\\u009b2J\n' });
+    expect(JSON.parse(stdout)).toMatchObject({ test_files: [] });
+  });
+});
+
+describe('foreign text', () => {
+  const hostile = 'x\x1b[2J\x9b31m\u202e';
+  const shown = 'x\\u001b[2J\\u009b31m\\u202e';
+
+  it('of a server reaches the terminal escaped', async () => {
+    const answer = {
+      is_complete: false, kind: 'queue', test_files: 1, recorded: 0, errors: [hostile], warnings: [hostile],
+      never_handed_out: [{ path: hostile }], handed_out_not_recorded: [], recorded_without_time: [{ path: hostile }],
+    };
+    const server = await startStrange((_, response) => response.writeHead(409).end(JSON.stringify(answer)));
+    const flags = ['--commit-hash', 'c', '--branch', 'b', '--node-total', '1', '--node-build-id', '1', '--url', server.url, '--token', 't'];
+    const [plain, json] = await Promise.all([runBallast(['verify', ...flags]), runBallast(['verify', ...flags, '--json'])]);
+    expect(plain.stdout.split('\n').slice(1)).toEqual([`error: ${shown}`, `  ${shown}  (never handed out)`, `warning: ${shown}`, `  ${shown}  (recorded with a time of 0)`, '']);
+    expect(json.stdout).toContain(`"errors":["${shown}"]`);
+    expect(JSON.parse(json.stdout)).toEqual(answer);
+  });
+
+  it('of files and arguments reaches it escaped, too; a list of paths stays as it is', async () => {
+    const run = (...args: string[]) => runBallast(args, { BALLAST_URL: '', BALLAST_TOKEN: '' });
+    const file = fileOf('{"a.js": 1', hostile);
+    const [unreadable, option] = await Promise.all([run('import', '--dry-run', file), run('import', `--${hostile}`)]);
+    expect(unreadable.stderr).toContain(`${shown} as knapsack: `);
+    expect(option).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: unknown option '--x\\u001b\[2J\\u009b31m\\u202e'\n/) as string });
+    const server = await startStrange((_, response) => response.end(JSON.stringify({ build_distribution_id: 'id', node_index: 0, test_files: [{ path: hostile, time_execution: null }] })));
+    const suite = new Suite([]);
+    const listed = await suite.run(server, 0, ['split', '-'], { BALLAST_NODE_TOTAL: String(BUILD.node_total) }, `${hostile}\n`);
+    expect(listed).toEqual({ code: 0, stdout: `${hostile}\n`, stderr: '' });
+  });
+});
