@@ -66,7 +66,7 @@ const dashes = process.argv[2] === 'queue' ? process.argv.indexOf('--') : -1;
 const ownArguments = dashes < 0 ? process.argv : process.argv.slice(0, dashes);
 const commandOfQueue = dashes < 0 ? [] : process.argv.slice(dashes + 1);
 const listFlags = (command: Command) =>
-  command.option('--stdin', 'take the test files from stdin as they are, a line each or with NUL between them (- is the same)').option('--no-fallback', 'fail when the server cannot be reached, do not split by name');
+  command.option('--stdin', 'take the test files from stdin as they are, a line each or with NUL between them (- is the same)').option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)').addOption(new Option('--no-fallback').hideHelp());
 
 listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by a split made once per build', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
   .option('-0, --null', 'end each with NUL instead of a line break')
@@ -83,9 +83,10 @@ nodeCommand('record <reports...>', 'record the times in JUnit reports of what th
   .option('--exit-code <number>', 'of the command that ran them: with 0, files in no report are recorded, as ones with nothing to run', wholeNumber())
   .option('--json', 'print one JSON object')
   .action(async (reports: string[], flags) => (await import('./commands/record.js')).record(reports, asNode(flags)));
-nodeCommand('verify', 'ask a server whether every test file of a build was run and recorded (exit code 1: no; 3: it could not be asked)', ['nodeTotal', 'buildId', 'branch', 'commitHash'])
+nodeCommand('verify', 'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: it could not be asked)', ['nodeTotal', 'buildId', 'branch', 'commitHash'])
   .option('--node-build-id <id>', 'the queue of this id, and no split')
   .option('--ci-build-id <id>', 'the split of this id, and no queue')
+  .option('--newest', 'the newest queue or split of the build, whichever CI run it is of')
   .option('--wait <seconds>', 'wait so long for nodes that are about to record', wholeNumber('seconds'), 0)
   .option('--json', 'print the answer as one JSON object')
   .action(async flags => (await import('./commands/verify.js')).verify(asNode(flags)));
@@ -142,7 +143,7 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
   }
   return command
     .addOption(retriesOption())
-    .addHelpText('after', '\nExit codes: 0 done; 1 tests failed, are missing, or no report tells of them; 2 wrong usage, nothing to run; 3 the server refused or was not reached.');
+    .addHelpText('after', '\nExit codes: 0 done; 1 tests failed, are missing, or no report tells of them; 2 wrong usage, nothing to run, or a list that is not that of the other nodes; 3 the server refused, was not reached, or is no Ballast.');
 }
 
 function asNode<Flags extends { url?: string; token?: string }>(flags: Flags): Flags & Pick<ClientOptions, 'url' | 'token' | 'environment' | 'clientVersion'> {

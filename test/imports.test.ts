@@ -108,7 +108,7 @@ describe('the sources', () => {
       store: ['store', 'engine', 'plan', 'wire'],
       http: ['http'],
       reports: ['reports', 'plan', 'wire'],
-      client: ['client', 'reports'],
+      client: ['client', 'reports', 'plan'],
       jobs: ['jobs', 'store', 'engine', 'plan', 'wire'],
       routes: ['routes', 'jobs', 'store', 'engine', 'plan', 'wire'],
     };

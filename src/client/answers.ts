@@ -68,13 +68,22 @@ export function batchAnswerOrMiss(answer: Answer): TestQueueAnswer | ConnectFail
   return status === 200 && isConnectFailed(body) ? body : batchAnswer(answer);
 }
 
+/** What `check` accepts, unless it says that it answers another pull: a proxy that mixes answers up, or a cache, must not end a queue. */
+export function answerTo<T extends object>(node_uuid: string, batch_index: number, check: Check<T>): Check<T> {
+  return answer => {
+    const accepted = check(answer);
+    const { node_uuid: node = node_uuid, batch_index: batch = batch_index } = (accepted ?? {}) as Partial<TestQueueAnswer>;
+    return node === node_uuid && batch === batch_index ? accepted : null;
+  };
+}
+
 function isConnectFailed(body: unknown): body is ConnectFailed {
   const isCode: Is = code => code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
   return hasShape<ConnectFailed>(body, { code: isCode, message: isString, queue_name: orMissing(orNull(isString)) }) && !('paths' in body);
 }
 
 function isBatch(body: unknown): body is TestQueueAnswer {
-  const shape: Shape<TestQueueAnswer> = { paths: listOf(isText), batch_id: orNull(isCount), times: orMissing(listOf(orNull(isSeconds))), url: orMissing(isString) };
+  const shape: Shape<TestQueueAnswer> = { paths: listOf(isText), batch_id: orNull(isCount), times: orMissing(listOf(orNull(isSeconds))), node_uuid: orMissing(isString), batch_index: orMissing(isCount), url: orMissing(isString) };
   if (hasCode(body) || !hasShape(body, shape)) return false;
   const { paths, batch_id, times } = body;
   const isEnd = paths.length === 0;

@@ -185,8 +185,15 @@ function secondsIn(header: string | null): number | null {
 function sentenceOf(bytes: Buffer): string {
   const { errors } = (jsonIn(bytes)?.value ?? {}) as { errors?: unknown };
   if (!Array.isArray(errors) || errors.length === 0) return beginningOf(bytes);
-  const sentence = errors.map(error => (typeof error === 'string' ? error : JSON.stringify(error))).join('; ');
+  const sentence = errors.map(error => (typeof error === 'string' ? error : complaintsOf(error))).join('; ');
   return sentence.length > MOST_CHARACTERS ? `${sentence.slice(0, MOST_CHARACTERS)}...` : sentence;
+}
+
+/** What is wrong with each parameter, as {"branch": ["parameter is required"]} tells. */
+function complaintsOf(errors: unknown): string {
+  const entries = Object.entries(errors ?? {});
+  const isFlat = entries.every(([, messages]) => Array.isArray(messages) && messages.every(message => typeof message === 'string'));
+  return isFlat ? entries.map(([parameter, messages]) => `${parameter}: ${(messages as string[]).join(', ')}`).join('; ') : JSON.stringify(errors);
 }
 
 function beginningOf(bytes: Buffer): string {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { TestQueueAnswer } from '../wire/test-queue.js';
-import { batchAnswer, batchAnswerOrMiss } from './answers.js';
-import type { Answer, Api, Check } from './api.js';
+import type { TestQueueAnswer, TestQueueMessage } from '../wire/test-queue.js';
+import { digestOfList } from '../list-digest.js';
+import { answerTo, batchAnswer, batchAnswerOrMiss } from './answers.js';
+import type { Api, Check } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
+import { assertListed, withNames, withSameList } from './same-list.js';
 
 /** A batch, and what its acknowledgement names. */
 export interface Batch {
@@ -16,17 +18,23 @@ export class QueueServer {
   readonly #process = randomUUID();
   #index = 0;
 
+  readonly #digest: string;
+
+  /** @param all the test files of all nodes */
   constructor(
     readonly api: Api,
     readonly identity: Identity,
-  ) {}
+    readonly all: readonly string[],
+  ) {
+    this.#digest = digestOfList(all);
+  }
 
-  /** The first batch; null: there is none for this node. Makes the queue of all test files when there is none yet. */
-  async first(all: readonly string[]): Promise<Batch | null> {
+  /** The first batch; null: there is none for this node. Makes the queue when there is none yet. Throws ListDiffers when it is of another list. */
+  async first(): Promise<Batch | null> {
     const start = { can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#ask({ ...start, attempt_connect_to_queue: true }, batchAnswerOrMiss);
-    if (!('code' in answer)) return toBatch(answer);
-    return toBatch(await this.#ask({ ...start, attempt_connect_to_queue: false, paths: all }, batchAnswer));
+    if (!('code' in answer)) return this.#toBatch(answer);
+    return this.#toBatch(await withNames(() => this.#ask({ ...start, attempt_connect_to_queue: false, paths: this.all }, batchAnswer)));
   }
 
   /**
@@ -36,22 +44,18 @@ export class QueueServer {
   async next({ id: batch_id }: Batch, { failed: failed_paths, isRun }: BatchResult): Promise<Batch | null> {
     this.#index += 1;
     const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#index };
-    // A cache in the way would give the same batch for ever.
-    const check = (answer: Answer) => {
-      const next = batchAnswer(answer);
-      return next?.batch_id === batch_id ? null : next;
-    };
-    return toBatch(await this.#ask({ ...pull, ...(isRun && { batch_id, failed_paths }) }, check));
+    return this.#toBatch(await this.#ask({ ...pull, ...(isRun && { batch_id, failed_paths }) }, batchAnswer));
   }
 
-  #ask<T>(more: object, check: Check<T>): Promise<T> {
+  #ask<T extends object>(more: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] }, check: Check<T>): Promise<T> {
     const { build_id: test_queue_id, ...node } = this.identity;
-    const message = { ...node, test_queue_id, node_uuid: this.#process, wants_times: true, ...more };
-    return this.api.post('/v2/queues/queue', message, check);
+    const message = { ...node, test_queue_id, node_uuid: this.#process, wants_times: true, test_files_digest: this.#digest, ...more };
+    return withSameList(() => this.api.post('/v2/queues/queue', message, answerTo(this.#process, more.batch_index, check)));
   }
-}
 
-function toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {
-  if (batch_id === null) return null;
-  return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
+  #toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {
+    if (batch_id === null) return null;
+    assertListed('queue', paths, this.all);
+    return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
+  }
 }

@@ -12,6 +12,6 @@ export interface ClientOptions extends Given {
 /** What those that list test files take. */
 export interface ListOptions {
   stdin?: true;
-  /** False: fail instead. */
-  fallback: boolean;
+  /** Run all files when the server cannot be reached; otherwise that fails. */
+  fallback?: boolean;
 }

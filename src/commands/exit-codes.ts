@@ -4,6 +4,6 @@ export const exitCodes = {
   /** A command failed, or nothing could be made of the reports. */
   failed: 1,
   usage: 2,
-  /** The server refused, or could not be reached and there was to be no fallback. */
+  /** The server refused, could not be reached, or was not a server of the protocol. */
   server: 3,
 } as const;

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, Refused, Unreachable } from '../client/api.js';
-import { fallbackWarning, filesByName } from '../client/by-name.js';
 import { type Identity, identify } from '../client/ci/identity.js';
 import { codeOfSignal, Runner } from '../client/command.js';
+import { fallbackWarning, filesOfFallback, noFallback } from '../client/fallback.js';
 import { checkoutOf } from '../client/git.js';
 import { NodeRun, NotStarted } from '../client/node-run.js';
 import { type Batch, QueueServer } from '../client/queue-server.js';
 import { recordRun } from '../client/record-run.js';
+import { ListDiffers } from '../client/same-list.js';
 import { testFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { counted, named, say } from '../terminal.js';
@@ -49,27 +50,32 @@ export async function queue(globs: readonly string[], command: readonly string[]
   }
 }
 
-/** Runs all batches of the node, of the server's or by name. */
+/** Runs all batches of the node; without the server, where that is wanted, all that it has not run. */
 async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all: readonly string[], options: QueueOptions): Promise<void> {
-  const server = new QueueServer(new Api(options), identity);
+  const api = new Api(options);
+  const server = new QueueServer(api, identity, all);
   const unlessInterrupted = (asked: Promise<Batch | null>) => Promise.race([asked, runner.interrupted.then(() => null)]);
-  const taken = new Set<string>();
+  const ran = new Set<string>();
   try {
-    let batch = await unlessInterrupted(server.first(all));
+    let batch = await unlessInterrupted(server.first());
     while (batch && !runner.signal) {
-      for (const { path } of batch.files) taken.add(path);
       const result = await run.run(batch.files);
       if (runner.signal) return;
+      for (const { path } of batch.files) ran.add(path);
       batch = await unlessInterrupted(server.next(batch, result));
     }
   } catch (error) {
-    if (!(error instanceof Unreachable) || !options.fallback) throw error;
-    const files = filesByName(all, identity).filter(path => !taken.has(path));
+    if (!(error instanceof Unreachable)) throw error;
+    if (!options.fallback) throw new Unreachable(noFallback(error, `what is left to run is not known; this node ran ${ran.size} of ${counted(all.length, 'test file')}`), { cause: error });
+    const files = filesOfFallback(all, ran);
     say(...fallbackWarning(error, files.length, all.length));
     if (files.length > 0 && !runner.signal) await run.run(files.map(path => ({ path, expected: null })));
     return;
   }
-  if (run.commands === 0 && !runner.signal) say(`nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`);
+  if (run.commands > 0 || runner.signal) return;
+  say(`nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`);
+  // The gate then knows that the node came, and ended.
+  await recordRun(api, identity, []);
 }
 
 /** Records what was run and is not recorded yet, also when the rest was not. */
@@ -80,7 +86,8 @@ async function record(run: NodeRun, runner: Runner, identity: Identity, options:
     // Who is told to end has a few seconds.
     await recordRun(new Api(options), identity, recorded, runner.signal ? 0 : options.retries);
   } catch (error) {
-    if (!(error instanceof Unreachable) || !options.fallback) throw error;
+    if (!(error instanceof Unreachable)) throw error;
+    if (!options.fallback) throw new Unreachable(`${error.message}; the times of ${counted(recorded.length, 'test file')} are not recorded`, { cause: error });
     say(`WARNING: the times of ${counted(recorded.length, 'test file')} are not recorded: ${error.message}`);
   }
 }
@@ -91,8 +98,8 @@ async function codeOf(work: () => Promise<void>): Promise<number> {
     await work();
     return exitCodes.done;
   } catch (error) {
-    if (!(error instanceof NotStarted || error instanceof Refused || error instanceof Unreachable)) throw error;
+    if (!(error instanceof NotStarted || error instanceof Refused || error instanceof Unreachable || error instanceof ListDiffers)) throw error;
     say(error.message);
-    return error instanceof NotStarted ? error.code : exitCodes.server;
+    return error instanceof NotStarted ? error.code : error.exitCode;
   }
 }

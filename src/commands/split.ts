@@ -1,13 +1,14 @@
-import { existsSync } from 'node:fs';
 import { splitAnswer, splitAnswerOrMiss } from '../client/answers.js';
 import { Api, type Check, Unreachable } from '../client/api.js';
 import type { PlannedFile } from '../client/batch-results.js';
-import { fallbackWarning, filesByName } from '../client/by-name.js';
 import { type Identity, identify } from '../client/ci/identity.js';
+import { fallbackWarning, filesOfFallback, noFallback } from '../client/fallback.js';
 import { checkoutOf } from '../client/git.js';
+import { assertListed, withNames, withSameList } from '../client/same-list.js';
 import { testFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
-import { counted, named, print, printable, printData, say } from '../terminal.js';
+import { print, printable, printData, say } from '../terminal.js';
+import { digestOfList } from '../list-digest.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
 
 export interface SplitOptions extends ClientOptions, ListOptions {
@@ -38,29 +39,24 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
 
 async function filesOf(identity: Identity, all: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
   try {
-    return present(await splitByServer(new Api(options), identity, all, options.dynamic !== true), all);
+    const files = await splitByServer(new Api(options), identity, all, options.dynamic !== true);
+    assertListed('split', files.map(({ path }) => path), all);
+    return files;
   } catch (error) {
-    if (!(error instanceof Unreachable) || !options.fallback) throw error;
-    const files = filesByName(all, identity);
+    if (!(error instanceof Unreachable)) throw error;
+    if (!options.fallback) throw new Unreachable(noFallback(error, 'no test file is printed'), { cause: error });
+    const files = filesOfFallback(all, new Set());
     say(...fallbackWarning(error, files.length, all.length));
     return files.map(path => ({ path, expected: null }));
   }
 }
 
 async function splitByServer(api: Api, { build_id: ci_build_id, ...node }: Identity, all: readonly string[], fixed_test_suite_split: boolean): Promise<PlannedFile[]> {
-  const ask = <T>(more: object, check: Check<T>) => api.post('/v1/build_distributions/subset', { ...node, ci_build_id, fixed_test_suite_split, ...more }, check);
+  const message = { ...node, ci_build_id, fixed_test_suite_split, test_files_digest: digestOfList(all) };
+  const ask = <T>(more: object, check: Check<T>) => withSameList(() => api.post('/v1/build_distributions/subset', { ...message, ...more }, check));
   let answer = await ask({ cache_read_attempt: true }, splitAnswerOrMiss(node.node_index));
-  if ('code' in answer) answer = await ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index));
+  if ('code' in answer) answer = await withNames(() => ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index)));
   return answer.test_files.map(({ path, time_execution: expected }) => ({ path, expected }));
-}
-
-/** Those that are here: a split that is used again may be of another list. */
-function present(files: readonly PlannedFile[], all: readonly string[]): PlannedFile[] {
-  const listed = new Set(all);
-  const isHere = ({ path }: PlannedFile) => listed.has(path) || existsSync(path);
-  const gone = files.filter(file => !isHere(file)).map(({ path }) => path);
-  if (gone.length > 0) say(`WARNING: ${counted(gone.length, 'test file')} of this node ${gone.length === 1 ? 'is' : 'are'} left out, as not here (the split was made of another list): ${named(gone)}`);
-  return files.filter(isHere);
 }
 
 function formatted(format: string, { path, expected }: PlannedFile): string {

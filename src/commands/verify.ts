@@ -1,52 +1,63 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Completeness, completenessAnswer } from '../client/answers.js';
 import { Api } from '../client/api.js';
-import { detected, identify } from '../client/ci/identity.js';
+import { detected, identify, missing } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
+import { UsageError } from '../client/usage-error.js';
 import { named, print, say } from '../terminal.js';
 import type { ClientOptions } from './client-options.js';
+import { exitCodes } from './exit-codes.js';
 
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
   ciBuildId?: string;
+  /** The newest queue or split of the build, whichever CI run it is of. */
+  newest?: true;
   /** Seconds. */
   wait: number;
   json?: true;
 }
 
-/** What is asked about. */
-interface Subject {
+/** A queue or a split of the build by its id; neither: the newest of both. */
+type Id = { node_build_id?: string; ci_build_id?: string };
+
+interface Build {
   commit_hash: string;
   branch: string;
   node_total: string;
-  node_build_id?: string;
-  ci_build_id?: string;
 }
 
-/** It could not be told whether the build is complete: not the same as incomplete. */
+/** Whether the build is complete could not be asked: not the same as incomplete. */
 const UNKNOWN = 3;
 /** One request waits no longer, because proxies give up on longer ones. */
 const MOST_SECONDS = 25;
 const PAUSE_MILLISECONDS = 1000;
 const FILES_SHOWN = 20;
 
-/** Asks a server whether every test file of a build was recorded. Exit code 0: yes; 1: no; 3: it could not be asked. */
+/** Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, or the CI run is not known; 3: it could not be asked. */
 export async function verify(options: VerifyOptions): Promise<void> {
   const until = performance.now() + options.wait * 1000;
   const { node_total, branch, commit_hash } = identify(['node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
   const build = { commit_hash, branch, node_total: String(node_total) };
+  const { ids, areAllMeant } = idsOf(options);
   const api = new Api(options);
   try {
-    const subject = { ...build, ...(await idOf(api, options, build)) };
     for (;;) {
-      const seconds = Math.max(0, Math.round((until - performance.now()) / 1000));
-      const answer = await ask(api, subject, Math.min(MOST_SECONDS, seconds));
-      if (!answer.is_complete && seconds > MOST_SECONDS) {
-        await sleep(PAUSE_MILLISECONDS);
+      const answers: Completeness[] = [];
+      for (const id of ids) answers.push(await ask(api, build, id, 0));
+      const known = answers.filter(({ kind }) => kind !== null);
+      // Of an id that may be that of a queue or of a split, what is known as neither is told once.
+      const meant = areAllMeant || known.length === 0 ? answers.slice(0, areAllMeant ? answers.length : 1) : known;
+      const incomplete = meant.find(({ is_complete }) => !is_complete);
+      const seconds = Math.floor((until - performance.now()) / 1000);
+      if (incomplete && seconds > 0) {
+        await waitFor(api, build, ids[answers.indexOf(incomplete)]!, Math.min(MOST_SECONDS, seconds));
         continue;
       }
-      for (const line of options.json ? [JSON.stringify(answer)] : report(answer)) print(line);
-      process.exitCode = answer.is_complete ? 0 : 1;
+      if (options.json) print(JSON.stringify(incomplete ?? meant[0]));
+      else for (const line of meant.flatMap(report)) print(line);
+      if (known.length === 0 && !options.newest) say(`the server knows no queue and no split of this CI run (${namesOf(ids)}); did its nodes reach it? --newest asks about the newest one of the build instead`);
+      process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
       return;
     }
   } catch (error) {
@@ -56,25 +67,35 @@ export async function verify(options: VerifyOptions): Promise<void> {
 }
 
 /**
- * Which queue or split it is about: the one that was named; else the queue, or the split, of the CI run that this is. Where that is
- * known as neither, as clients of others may call it otherwise, it is the newest one of the build.
+ * Which queues and splits are asked about. What was named is meant, all of it. The id of the CI run, given or detected, may be that of a queue,
+ * of a split or of both. Never another CI run's, unless the newest one is wanted: that may have ended complete before this one began.
  */
-async function idOf(api: Api, options: VerifyOptions, build: Subject): Promise<Pick<Subject, 'node_build_id' | 'ci_build_id'>> {
-  const { nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, environment } = options;
-  if (node_build_id || ci_build_id) return { ...(node_build_id && { node_build_id }), ...(ci_build_id && { ci_build_id }) };
-  const own = buildId || detected('buildId', environment);
-  if (!own) return {};
-  for (const id of [{ node_build_id: own }, { ci_build_id: own }]) {
-    if ((await ask(api, { ...build, ...id }, 0)).kind !== null) return id;
+function idsOf({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): { ids: Id[]; areAllMeant: boolean } {
+  const named: Id[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
+  if (newest) {
+    if (named.length > 0 || buildId) throw new UsageError(['--newest goes without an id of the CI run: leave one of both out']);
+    return { ids: [{}], areAllMeant: true };
   }
-  // Said to be this one, it is no other.
-  if (buildId) return { node_build_id: buildId };
-  say(`WARNING: the server knows neither a queue nor a split of this CI run (${own}): this is about the newest of the build`);
-  return {};
+  if (named.length > 0) return { ids: named, areAllMeant: true };
+  const own = buildId || detected('buildId', environment);
+  if (!own) throw new UsageError([`${missing('buildId', environment)}; or give --newest to ask about the newest queue or split of the build`]);
+  return { ids: [{ node_build_id: own }, { ci_build_id: own }], areAllMeant: false };
 }
 
-async function ask(api: Api, subject: Subject, wait: number): Promise<Completeness> {
-  const query = new URLSearchParams({ ...subject, wait: String(wait) });
+function namesOf(ids: readonly Id[]): string {
+  return [...new Set(ids.flatMap(({ node_build_id, ci_build_id }) => node_build_id ?? ci_build_id ?? []))].join(', ');
+}
+
+/** Resolves when the answer may be another one. */
+async function waitFor(api: Api, build: Build, id: Id, seconds: number): Promise<void> {
+  const before = performance.now();
+  await ask(api, build, id, seconds);
+  // A server that is busy may answer early.
+  if (performance.now() - before < PAUSE_MILLISECONDS) await sleep(PAUSE_MILLISECONDS);
+}
+
+async function ask(api: Api, build: Build, id: Id, wait: number): Promise<Completeness> {
+  const query = new URLSearchParams({ ...build, ...id, wait: String(wait) });
   return api.get(`/v1/builds/completeness?${query.toString()}`, completenessAnswer, wait);
 }
 

@@ -26,7 +26,7 @@ interface Plan {
   acknowledging: ReadonlySet<number>;
   /** What was recorded after it counts. */
   since: Moment;
-  /** It was asked of a CI build, and its nodes name none. */
+  /** It was asked of a CI build, and the nodes of the split name none: whether it was theirs is not known. */
   isUnnamed: boolean;
   handed: Handed;
   /** Of each node that came again the last time. */
@@ -160,6 +160,7 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNotRecord
   }
   const of = `of ${plan.handed.size} test files were`;
   const errors: string[] = [];
+  if (plan.isUnnamed) errors.push('the nodes of this split name no ci_build_id, so what this CI run recorded is not known; leave the id out to ask about the newest split of the build');
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
     errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`);
@@ -185,7 +186,6 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNotRecord
 
 function warningsOf(plan: Plan | null, { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
   const warnings: string[] = [];
-  if (plan?.isUnnamed) warnings.push('the nodes name no ci_build_id: what earlier CI runs of this build recorded counts, too');
   if (ranNotRecorded.length > 0) warnings.push(`${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`);
   if (neverCame.length > 0) warnings.push(`${named(neverCame)} ${plan?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
   if (plan && plan.handedOn.length > 0) warnings.push(`${plan.handedOn.length} test files went to other nodes because theirs were silent or began anew: ${nodesOf(plan.handedOn)}`);

@@ -19,7 +19,7 @@ import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
 import { type KeptPeople, type People, separatePeople } from '../wire/people.js';
-import { digestOfList } from '../wire/list-digest.js';
+import { digestOfList } from '../list-digest.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
 import { type CutText, toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';

@@ -64,13 +64,14 @@ export async function testQueueForNode(context: Context, request: Request): Prom
     if (can_initialize_queue && message.attempt_connect_to_queue) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
     throw faults.listDiffers('queue', `the queue was made of another list, of ${open.record.list!.test_files} test files`);
   }
-  if (!batch) return wantsText ? lines([]) : json(200, takesNothing ? { ...END, url: buildsUrl(context, request, message) } : END);
+  const answered = wants_times ? { node_uuid, batch_index } : {};
+  if (!batch) return wantsText ? lines([]) : json(200, { ...END, ...answered, ...(takesNothing && { url: buildsUrl(context, request, message) }) });
   return bringing(context, key, batch, () => {
     const files = toRun(store, open, batch);
     const paths = files.map(({ path }) => path);
     const { seq: batch_id } = batch;
     if (wantsText) return lines(paths, { 'X-Ballast-Batch-Id': String(batch_id) });
-    const answer: TestQueueAnswer = { paths, batch_id, ...(wants_times && { times: files.map(({ time_execution }) => time_execution) }) };
+    const answer: TestQueueAnswer = { paths, batch_id, ...(wants_times && { times: files.map(({ time_execution }) => time_execution) }), ...answered };
     return json(200, answer);
   });
 }

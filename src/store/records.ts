@@ -77,7 +77,7 @@ export type SplitRunRecord = { at: Millis; runs_before: number } | Millis;
 
 /** What tells one list of test files from another. */
 export interface ListRecord {
-  /** See wire/list-digest.ts. */
+  /** See list-digest.ts. */
   digest: string;
   test_files: number;
 }

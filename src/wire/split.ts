@@ -13,7 +13,10 @@ export interface SplitMessage extends NodeKey, People {
   cache_read_attempt: boolean;
   ci_build_id: Text;
   test_files?: TestFileList<ListedTestFile>;
-  /** See list-digest.ts. A split of another list is not handed out then, but answered with a 409 to who sends the list. */
+  /**
+   * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL behind each. A split of
+   * another list is then a cache miss, and a 409 to the request with the list.
+   */
   test_files_digest?: Text;
 }
 

@@ -21,14 +21,17 @@ export interface TestQueueMessage extends NodeKey, People {
   batch_index: Count;
   /** All test files, where it initialises. */
   paths?: TestFileList<Path>;
-  /** Of all test files, see list-digest.ts: a queue of another list is not pulled from, but answered with a 409. */
+  /**
+   * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL behind each. A queue of
+   * another list cannot be connected to, and is a 409 to the request with the list and to pulls.
+   */
   test_files_digest?: Text;
   /** The batch that it ran, and what of that failed: files, or test cases in them. */
   batch_id?: Count;
   failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;
   /** Create or connect, but take no batch. */
   skip_pull?: boolean;
-  /** The answer has in `times` what each file is expected to take, null where nothing is known. */
+  /** The answer has in `times` what each file is expected to take, null where nothing is known, and names the request that it answers. */
   wants_times?: boolean;
 }
 
@@ -39,6 +42,9 @@ export interface TestQueueAnswer {
   batch_id: Count | null;
   /** Of each path, where the request wants them; null: no timing is known. */
   times?: (number | null)[];
+  /** Of the request, where that wants times. */
+  node_uuid?: string;
+  batch_index?: Count;
   /** Where the build is seen, when skip_pull took nothing. */
   url?: string;
 }

@@ -81,42 +81,74 @@ describe('ballast queue', () => {
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
   });
 
-  it('runs what it has by name, loudly, when there is no server', async () => {
+  it('ends with 3, and runs nothing, when there is no server', async () => {
     const suite = new Suite(FILES);
-    const nodes = [await suite.run(nowhere, 0, ['queue', GLOB, ...suite.runner]), await suite.run(nowhere, 1, ['queue', GLOB, ...suite.runner])];
-    expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
-    for (const { stderr } of nodes) {
-      expect(stderr).toMatch(/^ballast: WARNING: tests are split by name, because there is no answer /);
-      expect(stderr).toContain('the times of 4 test files are not recorded');
-    }
-    expect(await suite.run(nowhere, 0, ['queue', GLOB, '--no-fallback', ...suite.runner])).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: no answer from /) as string });
-    expect(suite.ran).toHaveLength(FILES.length);
+    expect(await suite.run(nowhere, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: no answer from .*; what is left to run is not known; this node ran 0 of 8 test files\. .*--fallback/) as string });
+    expect(suite.ran).toEqual([]);
   });
 
-  it('that loses its server midway runs what it would have by name and did not run', async () => {
+  it('runs all files, loudly, when there is no server and it is told to fall back', async () => {
+    const suite = new Suite(FILES);
+    const { code, stderr } = await suite.run(nowhere, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
+    expect(code).toBe(0);
+    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(stderr).toMatch(/^ballast: WARNING: no answer .*\nballast: WARNING: --fallback: this node runs all 8 test files/);
+    expect(stderr).toContain('the times of 8 test files are not recorded');
+  });
+
+  it('that loses its server midway runs, told to fall back, whatever it did not run: what others have it cannot know', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
-    // Lets through what makes the queue and takes the first batch.
+    // Serves the second pull, and loses its answer.
     let pulls = 0;
     const proxy = createServer((request, response) => {
-      if (request.url === '/v2/queues/queue' && ++pulls > 2) return void response.destroy();
+      const isLost = request.url === '/v2/queues/queue' && ++pulls > 2;
       const { method, headers, url } = request;
       const target = httpRequest(`${server.url}${url}`, { method: method!, headers }, answer => {
+        if (isLost) return void response.destroy();
         response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
+        return void answer.pipe(response);
       });
       return void request.pipe(target);
     }).listen(0, '127.0.0.1');
     onTestFinished(() => void proxy.close().closeAllConnections());
     await once(proxy, 'listening');
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const { code, stderr } = await suite.run({ url, token: server.token }, 0, ['queue', GLOB, ...suite.runner]);
+    const lossy = { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, token: server.token };
+    const { code, stderr } = await suite.run(lossy, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
-    expect(stderr).toContain('WARNING: tests are split by name');
-    expect(new Set(suite.ran).size).toBe(suite.ran.length);
-    const byName = sorted(FILES).filter((_, i) => i % 2 === 0);
-    expect(suite.ran).toEqual(expect.arrayContaining(byName));
-    expect(Object.keys(await recorded(server))).toHaveLength(suite.ran.length);
+    expect(stderr).toMatch(/this node runs the \d of 8 test files that it has not run/);
+    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(Object.keys(await recorded(server))).toHaveLength(FILES.length);
+  });
+
+  it('whose server has lost the queue ends with 3: what is left is not known', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const other = await startServer();
+    // The first pull makes a queue; the next ones reach a server that has none.
+    let pulls = 0;
+    const proxy = createServer((request, response) => {
+      const { method, headers, url } = request;
+      const target = httpRequest(`${++pulls > 2 ? other.url : server.url}${url}`, { method: method!, headers }, answer => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(target);
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void proxy.close().closeAllConnections());
+    await once(proxy, 'listening');
+    const moved = { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, token: server.token };
+    const { code, stderr } = await suite.run(moved, 0, ['queue', GLOB, ...suite.runner]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/was refused with 422: test_queue_id: names no queue /);
+    expect(suite.ran.length).toBeLessThan(FILES.length);
+  });
+
+  it('that lists a file more than the node that made the queue ends with 2, and names it', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES)];
+    expect((await suite.run(server, 0, ['queue', GLOB, `!${FILES[7]}`, ...suite.runner])).code).toBe(0);
+    const { code, stderr } = await suite.run(server, 1, ['queue', GLOB, ...suite.runner]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`made of 7 test files, and this node lists 8: none only in the queue, "${FILES[7]}" only on this node`);
+    expect(suite.ran).not.toContain(FILES[7]);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('passes %s on, records what ran, and ends as if by the signal', async signal => {

@@ -46,23 +46,23 @@ describe('ballast split', () => {
     expect(await print()).toMatchObject({ code: 2, stdout: '', stderr: 'ballast: the path "b\\n.js" has a line break: use --null, and read up to each NUL\n' });
   });
 
-  it('leaves out what a split of another list has and is not here, and says so', async () => {
+  it('prints nothing of a split that was made of another list, and names both', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     await startSplit(server, ['test/a.test.js', 'gone.test.js'], { ...BUILD, node_total: 1 });
-    expect(await suite.run(server, 0, ['split', '**/b.test.js', '--node-total', '1'])).toEqual({
-      code: 0,
-      stdout: 'test/a.test.js\n',
-      stderr: 'ballast: WARNING: 1 test file of this node is left out, as not here (the split was made of another list): gone.test.js\n',
+    expect(await suite.run(server, 0, ['split', '**/[ab].test.js', '--node-total', '1'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/ made of 2 test files, and this node lists 2: "gone\.test\.js" only in the split, "test\/b\.test\.js" only on this node; .* --dynamic\)\n$/) as string,
     });
   });
 
   it.skipIf(!existsSync('/dev/full'))('fails when its list cannot be written whole', async () => {
-    const suite = new Suite(FILES);
+    const [server, suite] = [await startServer(), new Suite(FILES)];
     const out = openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], { cwd: suite.folder, env: plainEnvironment(suite.environment(nowhere, 0)), stdio: ['ignore', out, 'pipe'] });
+    const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], { cwd: suite.folder, env: plainEnvironment(suite.environment(server, 0)), stdio: ['ignore', out, 'pipe'] });
     const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')]);
     closeSync(out);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/\nballast: cannot write the output: ENOSPC/) as string });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^ballast: cannot write the output: ENOSPC/) as string });
   });
 
   it('prints nothing for a node that has nothing to run', async () => {
@@ -72,19 +72,18 @@ describe('ballast split', () => {
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
   });
 
-  it('splits by name, loudly, when there is no server', async () => {
+  it('prints all files, loudly, when there is no server and it is told to fall back', async () => {
     const suite = new Suite(FILES);
-    const nodes = [await suite.run(nowhere, 0, ['split', '**/*.test.js']), await suite.run(nowhere, 1, ['split', '**/*.test.js'])];
-    expect(nodes.map(({ code, stdout }) => ({ code, stdout }))).toEqual([
-      { code: 0, stdout: 'test/a.test.js\ntest/deep/c.test.js\n' },
-      { code: 0, stdout: 'test/b.test.js\ntest/slow/d.test.js\n' },
-    ]);
-    expect(nodes[0]!.stderr).toMatch(/^ballast: WARNING: tests are split by name, because there is no answer from POST http:\/\/127\.0\.0\.1:1\/.*\nballast: WARNING: this node runs 2 of 4 test files\. /);
+    const { code, stdout, stderr } = await suite.run(nowhere, 1, ['split', '**/*.test.js', '--fallback']);
+    expect({ code, files: lines(stdout) }).toEqual({ code: 0, files: FILES });
+    expect(stderr).toMatch(/^ballast: WARNING: no answer from POST http:\/\/127\.0\.0\.1:1\/.*\nballast: WARNING: --fallback: this node runs all 4 test files, because it cannot know what other nodes run\./);
   });
 
-  it('ends with 3 when there is no server and no fallback, or a server that refuses', async () => {
+  it('ends with 3 when there is no server, or one that refuses', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
-    expect(await suite.run(nowhere, 0, ['split', '**/*.test.js', '--no-fallback'])).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('no answer from') as string });
+    for (const more of [[], ['--no-fallback']]) {
+      expect(await suite.run(nowhere, 0, ['split', '**/*.test.js', ...more])).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^ballast: no answer from .*; no test file is printed\. .*--fallback/) as string });
+    }
     expect(await suite.run({ ...server, url: server.url, token: 'wrong' }, 0, ['split', '**/*.test.js'])).toMatchObject({
       code: 3,
       stdout: '',

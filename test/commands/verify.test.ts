@@ -27,20 +27,20 @@ describe('ballast verify', () => {
 
     await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
     expect(await verify(server, '--node-build-id', '7')).toEqual({ code: 0, stdout: 'complete: 30 of 30 test files of the queue were recorded\n', stderr: '' });
-    expect(JSON.parse((await verify(server, '--json')).stdout)).toMatchObject({ is_complete: true, recorded: 30 });
+    expect(JSON.parse((await verify(server, '--json', '--newest')).stdout)).toMatchObject({ is_complete: true, recorded: 30 });
   });
 
   it('waits for a node that is about to record', async () => {
     const server = await startServer();
     const paths = pathsOf(await initialise(server, ['a_spec.rb'], TRIPLE));
-    const waiting = verify(server, '--wait', '60');
+    const waiting = verify(server, '--newest', '--wait', '60');
     await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
     expect((await waiting).code).toBe(0);
   });
 
   it('ends with 3 when it could not be told', async () => {
     const server = await startServer();
-    const refused = await verify({ url: server.url, token: 'x'.repeat(40) });
+    const refused = await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest');
     expect(refused).toEqual({
       code: 3,
       stdout: '',
@@ -50,7 +50,7 @@ describe('ballast verify', () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('it must be a whole number from 1 on (--node-total)') as string });
   });
 
-  it('is about the queue of its CI run, or the split of it, and says when there is neither', async () => {
+  it('is about the queue and the split of its CI run, and about no other CI run unless that is wanted', async () => {
     const server = await startServer();
     const paths = pathsOf(await initialise(server, manyPaths(3), { ...TRIPLE, node_build_id: '7' }));
     await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '8' });
@@ -59,8 +59,14 @@ describe('ballast verify', () => {
     const github = { GITHUB_ACTIONS: 'true', GITHUB_SHA: 'abc', GITHUB_REF_NAME: 'main' };
     expect(await of({ ...github, GITHUB_RUN_ID: '7' })).toEqual({ code: 0, stdout: 'complete: 3 of 3 test files of the queue were recorded\n', stderr: '' });
     expect((await of({ ...github, GITHUB_RUN_ID: '8' })).stdout).toContain('of 2 test files of the split were recorded');
-    expect((await of({ ...github, GITHUB_RUN_ID: '9' })).stderr).toBe('ballast: WARNING: the server knows neither a queue nor a split of this CI run (9): this is about the newest of the build\n');
+    const unknown = await of({ ...github, GITHUB_RUN_ID: '9' });
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringMatching(/^ballast: the server knows no queue and no split of this CI run \(9\)/) as string });
     expect((await of({ ...github, GITHUB_RUN_ID: '7' }, '--build-id', '9')).code).toBe(1);
+    expect(await of(github, '--newest')).toMatchObject({ code: 0, stdout: expect.stringContaining('2 of 2 test files of the split') as string });
+    expect(await of(github)).toMatchObject({ code: 2, stderr: expect.stringContaining('or give --newest') as string });
+    // Its queue is complete, its split is not.
+    await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '7' });
+    expect(await of({ ...github, GITHUB_RUN_ID: '7' })).toMatchObject({ code: 1, stdout: expect.stringMatching(/^complete: .* of the queue .*\nincomplete: .* of the split /) as string });
   });
 
   it('asks again when a server is restarted', async () => {
@@ -73,7 +79,7 @@ describe('ballast verify', () => {
     onTestFinished(() => void server.close());
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    expect(await verify({ url: `http://127.0.0.1:${port}`, token: 't' })).toMatchObject({ code: 0, stdout: 'complete: 1 of 1 test files of the split were recorded\n' });
+    expect(await verify({ url: `http://127.0.0.1:${port}`, token: 't' }, '--newest')).toMatchObject({ code: 0, stdout: 'complete: 1 of 1 test files of the split were recorded\n' });
     expect(requests).toBe(2);
   });
 

@@ -13,7 +13,7 @@ import {
   timed,
   uuidPattern,
 } from '../harness/messages.js';
-import { digestOfList } from '../../src/wire/list-digest.js';
+import { digestOfList } from '../../src/list-digest.js';
 import { startServer } from '../harness/server.js';
 import { SharedServer } from './shared-server.js';
 

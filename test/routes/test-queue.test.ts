@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { completeness, ran as record } from '../harness/completeness.js';
 import { drain, type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
 import { type Client, type Reply, startServer } from '../harness/server.js';
-import { digestOfList } from '../../src/wire/list-digest.js';
+import { digestOfList } from '../../src/list-digest.js';
 import { SharedServer } from './shared-server.js';
 
 const shared = new SharedServer();

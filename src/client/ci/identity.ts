@@ -98,7 +98,8 @@ function ofCheckout(field: Field, checkout: Checkout): string | null {
   return field === 'branch' || field === 'commitHash' ? checkout[field]() : null;
 }
 
-function missing(field: Field, environment: Environment): string {
+/** Says that a value is not known, and what was tried. */
+export function missing(field: Field, environment: Environment): string {
   const { flag, own, what } = fields[field];
   const system = systemOf(environment);
   const names = system[field].map(({ name }) => name);
