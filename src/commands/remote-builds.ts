@@ -53,7 +53,7 @@ export async function readBuild(from: Api, id: string): Promise<RecordedBuild | 
   try {
     return toBuild(answer.body);
   } catch (error) {
-    throw new Error(`build ${id} of ${from.options.url} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Refused(`build ${id} of ${from.options.url} cannot be read: ${(error as Error).message}`, answer.status);
   }
 }
 

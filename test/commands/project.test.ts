@@ -37,7 +37,7 @@ describe('project and token commands beside a running server', () => {
     expect(listed.join()).not.toContain(second.token);
 
     const id = line.exec(listed[0]!)![1]!;
-    expect(await ballast('token', 'revoke', id)).toEqual({ code: 0, stdout: '', stderr: `revoked token ${id}\n` });
+    expect(await ballast('token', 'revoke', id)).toEqual({ code: 0, stdout: '', stderr: `ballast: revoked token ${id}\n` });
     expect(await first.get('/v1/builds')).toMatchObject(INVALID);
     expect((await second.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await ballast('token', 'list', 'web shop')).stdout).toMatch(
