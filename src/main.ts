@@ -79,6 +79,7 @@ listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this 
   .addHelpText('after', '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.')
   .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })));
 nodeCommand('record <reports...>', 'record the times in JUnit reports of what this node ran', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash'])
+  .addOption(new Option(fields.buildId.flag, 'the id of the CI run as split was given it: the times then count for no other CI run of the commit').env(fields.buildId.own))
   .option('--files-from <file>', 'the list that the node was to run (- is stdin): reports are read as of these')
   .option('--exit-code <number>', 'of the command that ran them: with 0, files in no report are recorded, as ones with nothing to run', wholeNumber())
   .option('--json', 'print one JSON object')

@@ -42,7 +42,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
     ...notMeasured.map(path => ({ path, time_execution: 0 })),
   ];
   if (recorded.length === 0) throw new Error(`nothing to record: no test file that is known here is in ${counted(reports.length, 'report')}; run this in the folder of the tests, or give --files-from`);
-  const isStored = await recordRun(new Api(options), identity, recorded);
+  const isStored = await recordRun(new Api(options), { ...identity, build_id: options.buildId || undefined }, recorded);
   if (options.json) print(JSON.stringify({ test_files: isStored ? recorded : [], not_recorded: missing, unknown_test_cases: strays.length }));
 }
 

@@ -4,6 +4,7 @@ import { beginningOf, isLater, type Moment } from '../engine/moment.js';
 import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/builds.js';
+import { shortDigest } from '../store/digest.js';
 import { allPathsOf } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
 import { batchesOf } from '../store/open-queue.js';
@@ -38,7 +39,10 @@ interface Plan {
 /** Whether all that the build was to run is recorded: 200, else 409. */
 export function completeness(store: Store, { project, query }: CompletenessSubject): ReadAnswer {
   const plan = planOf(store, project, query);
-  const runs = runsSince(store, project, query, plan?.since ?? null);
+  const id = query.node_build_id ?? query.ci_build_id;
+  const ciRun = id === undefined ? null : shortDigest(id);
+  // What names no CI run may be of this one.
+  const runs = runsSince(store, project, query, plan?.since ?? null).filter(run => ciRun === null || run.ciRun === 0 || run.ciRun === ciRun);
   const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total, plan?.returns);
   const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.goneAgain])].filter(node => isFull(store, project, query, node));
   const answer = toAnswer(plan, compared, runs.length, full);

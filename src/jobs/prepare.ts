@@ -45,9 +45,9 @@ export interface PreparedSubset {
 }
 
 export function prepareSubset(_store: Store, sent: Sent, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
-  const { test_files, commit_hash, branch, node_total, node_index } = toBuildSubsetMessage(sent);
+  const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
   const message = { commit_hash, branch, node_total, node_index };
-  const run = toRecordedRun(test_files);
+  const run = toRecordedRun(test_files, ci_build_id || undefined);
   return { message, run: isPooled ? { ...run, paths: toSegments(run.paths as string[]) } : run };
 }
 

@@ -82,6 +82,8 @@ export function runsRecordedOf(store: Store, build: string): number {
 /** What was recorded at once. */
 export interface RunSince extends Recorded {
   node_index: number;
+  /** See subset-codec.ts. */
+  ciRun: number;
   paths: string[];
   seconds: Float64Array;
 }
@@ -96,7 +98,7 @@ export function runsSince(store: Store, project: number, key: BuildKey, since: M
     const recorded = orderOf(value);
     if (since && !isAfter(recorded, since)) continue;
     const { paths, seconds } = decodeSubset(value);
-    runs.push({ node_index, ...recorded, paths: Array.from(paths, nameOf), seconds });
+    runs.push({ node_index, ciRun: subsetHead(value).ciRun, ...recorded, paths: Array.from(paths, nameOf), seconds });
   }
   return runs;
 }

@@ -8,9 +8,10 @@ import { indexBuild, unindexBuild } from './build-index.js';
 import { buildIdKey, lastRun, runsRecorded } from './builds.js';
 import { noteBuild } from './default-branch.js';
 import { commit, written } from './commit.js';
+import { shortDigest } from './digest.js';
 import type { Store } from './open.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
-import { areSameFiles, encodeSubset, setOrdinal, subsetCount, subsetHead } from './subset-codec.js';
+import { areSameRuns, encodeSubset, setOrdinal, subsetCount, subsetHead } from './subset-codec.js';
 import { kindOf, learn, type Learnable } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
@@ -21,9 +22,11 @@ export interface RecordedRun {
   paths: readonly string[] | Segments;
   seconds: Float64Array;
   hasTestCases: boolean;
+  /** See subset-codec.ts. */
+  ciRun: number;
 }
 
-export function toRecordedRun(testFiles: readonly RecordedTestFile[]): RecordedRun {
+export function toRecordedRun(testFiles: readonly RecordedTestFile[], ci_build_id?: string): RecordedRun {
   const paths: string[] = [];
   const seconds = new Float64Array(testFiles.length);
   let hasTestCases = false;
@@ -32,7 +35,7 @@ export function toRecordedRun(testFiles: readonly RecordedTestFile[]): RecordedR
     paths.push(path);
     hasTestCases ||= time_execution > 0 && fileOf(path) !== null;
   }
-  return { paths, seconds, hasTestCases };
+  return { paths, seconds, hasTestCases, ciRun: ci_build_id === undefined ? 0 : shortDigest(ci_build_id) };
 }
 
 /**
@@ -58,7 +61,7 @@ export async function recordSubset(
   }
   const named = recent.name();
   if (named) await written(named);
-  const bytes = encodeSubset({ id: randomUUID(), created_at: now, paths, seconds: run.seconds });
+  const bytes = encodeSubset({ id: randomUUID(), created_at: now, ciRun: run.ciRun, paths, seconds: run.seconds });
   const put = await commit(store, () => putSubset(store, project, key, bytes, run.hasTestCases, isRetry, now));
   if (typeof put === 'string') return put;
   await learn(store, paths, run.seconds, put);
@@ -78,7 +81,7 @@ function putSubset(
   const known = store.buildNumbers.get(idKey);
   const build = known === undefined ? null : store.builds.get(known)!;
   const last = build && mayHaveRun(store, known!, build, key.node_index, now) ? lastRun(store, known!, key.node_index) : null;
-  if (isRetry && last && isRecent(last.bytes, now) && areSameFiles(last.bytes, bytes)) return 'known';
+  if (isRetry && last && isRecent(last.bytes, now) && areSameRuns(last.bytes, bytes)) return 'known';
   if (last && runsKept(store, known!, key.node_index, last.run) >= limits.runsPerNode) return 'retried too often';
 
   const number = known ?? store.meta.get('nextBuild') ?? 1;

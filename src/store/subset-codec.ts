@@ -5,13 +5,15 @@
  * 6    created_at
  * 16   id
  * 4    ordinal; not in version 1
+ * 6    CI run; not in version 1
  * then for each test file, little-endian:
  * 4    path, the key of its name
  * 8    seconds
  */
 const VERSION = 2;
 const ORDINAL = 23;
-const HEAD = 27;
+const CI_RUN = 27;
+const HEAD = 33;
 /** The length of the head by version; null: this Ballast does not read it. */
 const HEADS = [null, ORDINAL, HEAD];
 const ENTRY = 12;
@@ -23,6 +25,8 @@ export interface SubsetHead {
   created_at: number;
   /** Which run of its build it is, counted from 1; 0: an older Ballast recorded it. */
   ordinal: number;
+  /** shortDigest of the ci_build_id that it named; 0: it named none. */
+  ciRun: number;
 }
 
 export interface CodedSubset extends SubsetHead {
@@ -31,12 +35,13 @@ export interface CodedSubset extends SubsetHead {
 }
 
 /** The ordinal is set when the run is put: see `setOrdinal`. */
-export function encodeSubset({ id, created_at, paths, seconds }: Omit<CodedSubset, 'ordinal'>): Buffer {
+export function encodeSubset({ id, created_at, ciRun, paths, seconds }: Omit<CodedSubset, 'ordinal'>): Buffer {
   const bytes = Buffer.allocUnsafe(HEAD + ENTRY * paths.length);
   bytes.writeUInt8(VERSION, 0);
   bytes.writeUIntBE(created_at, 1, 6);
   bytes.write(id.replaceAll('-', ''), 7, 'hex');
   setOrdinal(bytes, 0);
+  bytes.writeUIntBE(ciRun, CI_RUN, 6);
   // A DataView is many times as fast as a Buffer's own methods.
   const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);
   for (let i = 0, offset = 0; i < paths.length; i++, offset += ENTRY) {
@@ -66,9 +71,10 @@ export function decodeSubset(bytes: Buffer): CodedSubset {
 }
 
 export function subsetHead(bytes: Buffer): SubsetHead {
-  const ordinal = headOf(bytes) === HEAD ? bytes.readUInt32BE(ORDINAL) : 0;
+  const isOld = headOf(bytes) < HEAD;
+  const [ordinal, ciRun] = isOld ? [0, 0] : [bytes.readUInt32BE(ORDINAL), bytes.readUIntBE(CI_RUN, 6)];
   const id = bytes.toString('hex', 7, ORDINAL).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  return { id, created_at: bytes.readUIntBE(1, 6), ordinal };
+  return { id, created_at: bytes.readUIntBE(1, 6), ordinal, ciRun };
 }
 
 /** How many test files it has. */
@@ -76,9 +82,9 @@ export function subsetCount(bytes: Buffer): number {
   return (bytes.length - headOf(bytes)) / ENTRY;
 }
 
-/** Whether both have the same test files with the same times, word for word. */
-export function areSameFiles(a: Buffer, b: Buffer): boolean {
-  return a.subarray(headOf(a)).equals(b.subarray(headOf(b)));
+/** Whether both are of the same CI run, and have the same test files with the same times, word for word. */
+export function areSameRuns(a: Buffer, b: Buffer): boolean {
+  return subsetHead(a).ciRun === subsetHead(b).ciRun && a.subarray(headOf(a)).equals(b.subarray(headOf(b)));
 }
 
 function headOf(bytes: Buffer): number {

@@ -3,11 +3,14 @@ import type { Complaints } from '../fault.js';
 import type { NodeKey } from './build-key.js';
 import { coerce, type Sent } from './coerce.js';
 import { accept } from './complaint.js';
+import type { OptionalText } from './text.js';
 import type { RecordedTestFile, TestFileList } from './test-file.js';
 
 /** POST /build_subsets */
 export interface BuildSubsetMessage extends NodeKey {
   test_files: TestFileList<RecordedTestFile>;
+  /** The CI run, as its split (ci_build_id) or queue (node_build_id, test_queue_id) is named: then it counts for no other one's completeness. */
+  ci_build_id?: OptionalText;
 }
 
 const names = typia.misc.literals<keyof BuildSubsetMessage>();

@@ -117,6 +117,21 @@ describe('GET /builds/completeness', () => {
     expect(await ask('2')).toBe(200);
   });
 
+  it('does not count what was recorded for another CI run at the same time, where the nodes name theirs', async () => {
+    const server = await shared.project();
+    const paths = manyPaths(4);
+    const [one, two] = ['one', 'two'].map(node_build_id => ({ ...triple, node_build_id }));
+    const [first, second] = [await initialise(server, paths, one), await initialise(server, paths, two)];
+    const rest = [await drain(server, one), await drain(server, two)];
+    expect([...pathsOf(first), ...rest[0]!]).toHaveLength(4);
+    const statuses = async () => [(await completeness(server, { node_build_id: 'one' })).status, (await completeness(server, { node_build_id: 'two' })).status];
+    await ran(server, 0, paths, { ci_build_id: 'one' });
+    expect(await statuses()).toEqual([200, 409]);
+    // One that names none may be of any.
+    await ran(server, 0, [...pathsOf(second), ...rest[1]!]);
+    expect(await statuses()).toEqual([200, 200]);
+  });
+
   it('of a split of its own for each CI build looks at that, and at no other', async () => {
     const server = await shared.project();
     for (const ci_build_id of ['1', '2']) {
