@@ -3,7 +3,7 @@ import { GivenFiles } from '../reports/known-files.js';
 import { OtherXml } from '../reports/report.js';
 import { type Results, timesOf, together } from '../reports/times.js';
 import { type BatchResult, type Judgement, type PlannedFile, type RecordedFile, resultByClock, resultByReports, whyFailed } from './batch-results.js';
-import { type Ending, inCommands, type Runner, withFiles } from './command.js';
+import { complaintOf, type Ending, inCommands, type Runner, withFiles } from './command.js';
 import { failuresIn, readReport, ReportWatch } from './report-files.js';
 import { counted, named, say } from './say.js';
 import { UsageError } from './usage-error.js';
@@ -43,6 +43,8 @@ export class NodeRun {
     readonly environment: NodeJS.ProcessEnv,
   ) {
     if (judgement.failUnreported && reportGlobs.length === 0) throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
+    const complaint = complaintOf(command, all);
+    if (complaint !== null) throw new UsageError([complaint]);
     this.#watch = new ReportWatch(reportGlobs);
   }
 
