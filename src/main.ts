@@ -68,20 +68,25 @@ const commandOfQueue = dashes < 0 ? [] : process.argv.slice(dashes + 1);
 const listFlags = (command: Command) =>
   command.option('--stdin', 'take the test files from stdin as they are, a line each or with NUL between them (- is the same)').option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)').addOption(new Option('--no-fallback').hideHelp());
 
+const judgementFlags = (command: Command) =>
+  command
+    .option('--trust-exit-code', 'let the exit code of the command decide alone: a failure in a report does not count (for test runners that report retried or expected failures)')
+    .option('--fail-unreported', 'fail when no report mentions a test file: that file counts as not run');
+
 listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by a split made once per build', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
   .option('-0, --null', 'end each with NUL instead of a line break')
   .option('--format <template>', 'print each so; {path}, and {seconds} that it should take (nothing when it was never measured)', '{path}')
   .option('--dynamic', 'make a split for each --build-id, not one for the commit')
   .option('--json', 'print one JSON object')
   .action(async (globs: string[], flags) => (await import('./commands/split.js')).split(globs, asNode(flags)));
-listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
+judgementFlags(listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash'])))
   .option('--junit <glob>', 'the JUnit reports that the command writes, with the times and failures of its files; repeat it for more', (glob: string, others: string[] = []) => [...others, glob])
   .addHelpText('after', '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.')
   .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })));
-nodeCommand('record <reports...>', 'record the times in JUnit reports of what this node ran', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash'])
+judgementFlags(nodeCommand('record <reports...>', 'record the times in JUnit reports of what this node ran', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash']))
   .addOption(new Option(fields.buildId.flag, 'the id of the CI run as split was given it: the times then count for no other CI run of the commit').env(fields.buildId.own))
   .option('--files-from <file>', 'the list that the node was to run (- is stdin): reports are read as of these')
-  .option('--exit-code <number>', 'of the command that ran them: with 0, files in no report are recorded, as ones with nothing to run', wholeNumber())
+  .option('--exit-code <number>', 'of the command that ran them: with 0, files in no report are recorded, as ones with nothing to run, and failures in a report are exit code 1', wholeNumber())
   .option('--json', 'print one JSON object')
   .action(async (reports: string[], flags) => (await import('./commands/record.js')).record(reports, asNode(flags)));
 nodeCommand('verify', 'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: it could not be asked)', ['nodeTotal', 'buildId', 'branch', 'commitHash'])

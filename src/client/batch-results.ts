@@ -1,4 +1,5 @@
 import type { FileResult } from '../reports/times.js';
+import { counted, named } from '../terminal.js';
 
 /** A file of a batch as it was planned. */
 export interface PlannedFile {
@@ -21,6 +22,32 @@ export interface BatchResult {
   isRun: boolean;
 }
 
+/** What decides about a batch beside the exit code of its command. */
+export interface Judgement {
+  /** The exit code alone decides: failures in a report, and a report that cannot be read, do not make the batch fail. */
+  trustExitCode?: true;
+  /** A file that no report mentions counts as failed and not run. */
+  failUnreported?: true;
+}
+
+/** What the reports of a batch leave open. */
+export interface Evidence {
+  /** Files, or test cases of no known file, that failed. */
+  failed: readonly string[];
+  /** Reports that cannot be read. */
+  unreadable: readonly string[];
+  /** Files of the batch that no report mentions. */
+  unreported: readonly string[];
+}
+
+/** Why a batch failed though its command ended with 0; null: it did not fail. */
+export function whyFailed({ failed, unreadable, unreported }: Evidence, { trustExitCode, failUnreported }: Judgement): string | null {
+  if (!trustExitCode && failed.length > 0) return `a report has failures (${named(failed)}); end the command with its test runner's exit code, or give --trust-exit-code`;
+  if (!trustExitCode && unreadable.length > 0) return `a report cannot be read (${named(unreadable)}); end the command with its test runner's exit code, or give --trust-exit-code`;
+  if (failUnreported && unreported.length > 0) return `no report mentions ${counted(unreported.length, 'test file')} (${named(unreported)}), and --fail-unreported is given`;
+  return null;
+}
+
 /** A file that ran takes no time only in a report that rounds. 0 would mean that it was not measured. */
 const LEAST_SECONDS = 0.001;
 
@@ -30,8 +57,8 @@ export function timeOf({ hasRun, isFailed, seconds }: FileResult): number {
 }
 
 /**
- * What became of a batch by its reports. A file that they do not mention ran nothing when the command succeeded (recorded with 0:
- * scheduled, not measured), and may have kept the command from going on when it failed: then it counts as failed, and not as run.
+ * What became of a batch by its reports. When the batch passed, a file that they do not mention had nothing to run and is recorded with 0
+ * (scheduled, not measured). When it failed, that file may not have been run: it counts as failed and is not recorded.
  */
 export function resultByReports(files: readonly PlannedFile[], reported: ReadonlyMap<string, FileResult>, isSuccess: boolean): BatchResult {
   const recorded: RecordedFile[] = [];
@@ -40,9 +67,9 @@ export function resultByReports(files: readonly PlannedFile[], reported: Readonl
     const result = reported.get(path);
     if (result) recorded.push({ path, time_execution: timeOf(result) });
     else if (isSuccess) recorded.push({ path, time_execution: 0 });
-    if (result ? result.isFailed : !isSuccess) failed.push(path);
+    if (!isSuccess && (result?.isFailed ?? true)) failed.push(path);
   }
-  // The command failed for a reason that no report tells: it may be any of them.
+  // The batch failed for a reason that no report tells: it may be any of them.
   if (!isSuccess && failed.length === 0) failed.push(...files.map(({ path }) => path));
   return { recorded, failed, isRun: recorded.length === files.length };
 }

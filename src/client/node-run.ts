@@ -1,10 +1,12 @@
 import type { TestCase } from '../reports/junit.js';
 import { GivenFiles } from '../reports/known-files.js';
+import { OtherXml } from '../reports/report.js';
 import { type Results, timesOf, together } from '../reports/times.js';
 import { counted, named, say } from '../terminal.js';
-import { type BatchResult, type PlannedFile, type RecordedFile, resultByClock, resultByReports } from './batch-results.js';
-import { type Ending, inCommands, type Runner, withFiles } from './command.js';
-import { readReport, ReportWatch } from './report-files.js';
+import { type BatchResult, type Judgement, type PlannedFile, type RecordedFile, resultByClock, resultByReports, whyFailed } from './batch-results.js';
+import { complaintOf, type Ending, inCommands, type Runner, withFiles } from './command.js';
+import { failuresIn, readReport, ReportWatch } from './report-files.js';
+import { UsageError } from './usage-error.js';
 
 /** A command that cannot be started: nothing was run, and nothing will be. */
 export class NotStarted extends Error {
@@ -14,6 +16,13 @@ export class NotStarted extends Error {
   ) {
     super(message);
   }
+}
+
+interface Reports extends Results {
+  /** How many were written. */
+  count: number;
+  /** Those of them that should have been reports of tests, and cannot be read. */
+  unreadable: string[];
 }
 
 /** What one node runs, batch by batch, and what became of it. */
@@ -29,9 +38,13 @@ export class NodeRun {
     readonly all: readonly string[],
     readonly command: readonly string[],
     readonly reportGlobs: readonly string[],
+    readonly judgement: Judgement,
     readonly runner: Runner,
     readonly environment: NodeJS.ProcessEnv,
   ) {
+    if (judgement.failUnreported && reportGlobs.length === 0) throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
+    const complaint = complaintOf(command, all);
+    if (complaint !== null) throw new UsageError([complaint]);
     this.#watch = new ReportWatch(reportGlobs);
   }
 
@@ -74,51 +87,68 @@ export class NodeRun {
     for (const { path, time_execution } of result.recorded) this.#recorded.set(path, time_execution);
     if (this.runner.signal === null) {
       for (const path of result.failed) this.#failed.add(path);
-      if (ending.code !== 0) say(`the command ended with ${ending.code} (batch ${this.#commands}, ${counted(files.length, 'test file')})`);
+      if (ending.code !== 0) say(`the command ended with ${ending.code} (${this.#batchOf(files)})`);
     }
-    this.#hasFailed ||= ending.code !== 0;
+    this.#hasFailed ||= result.failed.length > 0;
     return result;
   }
 
   async #resultOf(files: readonly PlannedFile[], { code, seconds }: Ending): Promise<BatchResult> {
-    const isSuccess = code === 0;
     const isInterrupted = this.runner.signal !== null;
-    const globs = this.reportGlobs.join(' ');
     // Ended in the middle: only a report knows what ran.
-    if (this.reportGlobs.length === 0) return isInterrupted ? notRun(files) : resultByClock(files, seconds, isSuccess);
+    if (this.reportGlobs.length === 0) return isInterrupted ? notRun(files) : resultByClock(files, seconds, code === 0);
     const reports = await this.#readReports(files);
-    const { byFile, strays } = together(reports);
+    const { byFile, unreadable } = reports;
     // What failed may have failed for that.
     if (isInterrupted) return { ...notRun(files), recorded: resultByReports(files.filter(({ path }) => byFile.get(path)?.isFailed === false), byFile, true).recorded };
-    const batch = new Set(files.map(({ path }) => path));
-    const others = [...byFile.keys()].filter(path => !batch.has(path));
-    if (byFile.size > others.length) {
-      if (others.length > 0) say(`WARNING: the command ran ${counted(others.length, 'test file')} of other batches, too: ${named(others)}`);
-      const untold = files.filter(({ path }) => !byFile.has(path)).length;
-      if (strays.length > 0 && untold > 0) say(`WARNING: --junit ${globs}: of ${counted(untold, 'test file')} it tells nothing, and of ${counted(strays.length, 'test case')} not in which file, such as ${described(strays[0])}`);
-      return resultByReports(files, byFile, isSuccess);
-    }
-    const isEmpty = reports.length > 0 && strays.length === 0 && others.length === 0;
-    if (isEmpty && isSuccess) {
-      say(`no test was run in batch ${this.#commands}: ${counted(files.length, 'test file')}`);
-      return resultByReports(files, byFile, true);
-    }
-    const why = reports.length === 0 ? 'the command wrote no report there' : `of its files none is in the reports, which tell of ${described(strays[0]) ?? (named(others) || 'no test case')}`;
-    say(`WARNING: --junit ${globs}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`);
-    return isSuccess ? resultByClock(files, seconds, true) : notRun(files);
+    const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path));
+    const why = code === 0 ? whyFailed({ failed: failuresIn(reports), unreadable, unreported }, this.judgement) : null;
+    if (why !== null) say(`the command ended with 0, but the exit code is 1 (${this.#batchOf(files)}): ${why}`);
+    const isSuccess = code === 0 && why === null;
+    const isUntold = this.#warn(files, reports, unreported, isSuccess);
+    return isUntold && isSuccess ? resultByClock(files, seconds, true) : resultByReports(files, byFile, isSuccess);
   }
 
-  async #readReports(files: readonly PlannedFile[]): Promise<Results[]> {
+  /** Says what the reports do not tell. Whether they tell nothing of the batch, and not that it had nothing to run. */
+  #warn(files: readonly PlannedFile[], { byFile, strays, count }: Reports, unreported: readonly string[], isSuccess: boolean): boolean {
+    const globs = this.reportGlobs.join(' ');
+    const batch = new Set(files.map(({ path }) => path));
+    const others = [...byFile.keys()].filter(path => !batch.has(path));
+    const hint = isSuccess ? ' (--fail-unreported: fail instead)' : '';
+    if (unreported.length < files.length) {
+      if (others.length > 0) say(`WARNING: the command ran ${counted(others.length, 'test file')} of other batches, too: ${named(others)}`);
+      const stray = strays.length > 0 ? `; of ${counted(strays.length, 'test case')} it does not tell the file, such as ${described(strays[0])}` : '';
+      if (unreported.length > 0 && (isSuccess || stray !== '')) say(`WARNING: --junit ${globs} does not mention ${unreported.length} of ${counted(files.length, 'test file')}: ${named(unreported)}${stray}${hint}`);
+      return false;
+    }
+    const isEmpty = count > 0 && strays.length === 0 && others.length === 0;
+    if (isEmpty && isSuccess) {
+      say(`WARNING: no test was run in batch ${this.#commands}, ${counted(files.length, 'test file')}: ${named(unreported)}${hint}`);
+      return false;
+    }
+    const why = count === 0 ? 'the command wrote no report there' : `of its files none is in the reports, which tell of ${described(strays[0]) ?? (named(others) || 'no test case')}`;
+    say(`WARNING: --junit ${globs}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`);
+    return true;
+  }
+
+  async #readReports(files: readonly PlannedFile[]): Promise<Reports> {
     const known = new GivenFiles(files.map(({ path }) => path), this.all);
     const results: Results[] = [];
+    const unreadable: string[] = [];
     for (const path of await this.#watch.written()) {
       try {
         results.push(timesOf(readReport(path), known));
       } catch (error) {
-        if (this.runner.signal === null) say(`WARNING: ${(error as Error).message}`);
+        const { message, cause } = error as Error;
+        if (!(cause instanceof OtherXml)) unreadable.push(path);
+        if (this.runner.signal === null) say(`WARNING: ${message}`);
       }
     }
-    return results;
+    return { ...together(results), count: results.length, unreadable };
+  }
+
+  #batchOf(files: readonly PlannedFile[]): string {
+    return `batch ${this.#commands}, ${counted(files.length, 'test file')}`;
   }
 }
 

@@ -4,9 +4,10 @@ import { decoderFor } from '../reports/encoding.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJunit, type TestCase } from '../reports/junit.js';
 import { ReportError } from '../reports/report.js';
+import type { Results } from '../reports/times.js';
 import { fromHere, isFile } from './test-files.js';
 
-/** The test cases of a report, for people who named the file. Throws the Error that says what is wrong with it. */
+/** The test cases of a report, for people who named the file. Throws the Error that says what is wrong with it; its cause is the reader's. */
 export function readReport(path: string): TestCase[] {
   let bytes: Buffer;
   try {
@@ -21,6 +22,16 @@ export function readReport(path: string): TestCase[] {
     if (!(error instanceof ReportError)) throw error;
     throw new Error(`cannot use the report ${path}: ${error.message}`, { cause: error });
   }
+}
+
+/** A test case as a sentence names it. */
+export function nameOf({ suite, classname, name }: TestCase): string {
+  return `${classname} ${name}`.trim() || suite.name || 'a suite without a name';
+}
+
+/** The files and other test cases that failed, as a sentence names them. */
+export function failuresIn({ byFile, strays }: Results): string[] {
+  return [...[...byFile].filter(([, { isFailed }]) => isFailed).map(([path]) => path), ...strays.filter(({ isFailed }) => isFailed).map(nameOf)];
 }
 
 /** Which reports that some globs name were written since `look`. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, Refused, Unreachable } from '../client/api.js';
+import type { Judgement } from '../client/batch-results.js';
 import { type Identity, identify } from '../client/ci/identity.js';
 import { codeOfSignal, Runner } from '../client/command.js';
 import { fallbackWarning, filesOfFallback, noFallback } from '../client/fallback.js';
@@ -14,7 +15,7 @@ import { counted, named, say } from '../terminal.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
 import { exitCodes } from './exit-codes.js';
 
-export interface QueueOptions extends ClientOptions, ListOptions {
+export interface QueueOptions extends ClientOptions, ListOptions, Judgement {
   /** Globs of the reports that the command writes. */
   junit: readonly string[];
 }
@@ -28,7 +29,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
   const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
   const all = await testFiles(globs, options.stdin === true);
   const runner = new Runner();
-  const run = new NodeRun(all, command, options.junit, runner, options.environment);
+  const run = new NodeRun(all, command, options.junit, options, runner, options.environment);
   const recordRest = () => codeOf(() => record(run, runner, identity, options));
   runner.start(options.environment['npm_command'] !== undefined);
   try {

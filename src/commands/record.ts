@@ -1,9 +1,10 @@
+import { statSync } from 'node:fs';
 import { Api } from '../client/api.js';
-import { type RecordedFile, timeOf } from '../client/batch-results.js';
+import { type Judgement, type RecordedFile, timeOf, whyFailed } from '../client/batch-results.js';
 import { identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { recordRun } from '../client/record-run.js';
-import { readReport } from '../client/report-files.js';
+import { failuresIn, nameOf, readReport } from '../client/report-files.js';
 import { filesMatching, listFrom } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { DiskFiles } from '../reports/disk-files.js';
@@ -13,8 +14,9 @@ import { GivenFiles } from '../reports/known-files.js';
 import { type Results, timesOf, together } from '../reports/times.js';
 import { counted, named, print, say } from '../terminal.js';
 import type { ClientOptions } from './client-options.js';
+import { exitCodes } from './exit-codes.js';
 
-export interface RecordOptions extends ClientOptions {
+export interface RecordOptions extends ClientOptions, Judgement {
   /** A list of what the node was to run; `-` is stdin. */
   filesFrom?: string;
   /** What the command that ran them ended with. */
@@ -22,28 +24,52 @@ export interface RecordOptions extends ClientOptions {
   json?: true;
 }
 
-/** Records the times that reports tell of what this node ran. */
+/** Records the times that reports tell of what this node ran. Sets the exit code when they tell that this failed and nobody else does. */
 export async function record(globs: readonly string[], options: RecordOptions): Promise<void> {
+  const { filesFrom, exitCode } = options;
+  if (options.failUnreported && filesFrom === undefined) throw new UsageError(['--fail-unreported needs the list of the test files that the node was to run: name it with --files-from']);
   const identity = identify(['node_index', 'node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
   const reports = await filesMatching(globs);
   if (reports.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
-  const given = options.filesFrom === undefined ? null : await listFrom(options.filesFrom);
+  const given = filesFrom === undefined ? null : await listFrom(filesFrom);
   const known = given ? new GivenFiles(given) : new DiskFiles(process.cwd());
   const results = together(reports.sort().map(path => withReported(timesOf(readReport(path), known), given !== null)));
   const { byFile, strays } = results;
-  if (strays.length > 0) say(`WARNING: in no known test file, and left out: ${counted(strays.length, 'test case')}: ${named(strays.map(({ classname, name }) => `${classname} ${name}`.trim()))}`);
-  const silent = given?.filter(path => !byFile.has(path)) ?? [];
-  // A command that succeeded found nothing to run in them.
-  const notMeasured = options.exitCode === 0 ? silent : [];
-  const missing = options.exitCode === 0 ? [] : silent;
-  if (missing.length > 0) say(`WARNING: in no report, and not recorded: ${missing.length} of ${counted(given!.length, 'test file')}: ${named(missing)}`);
+  warnOfOlder(reports, filesFrom);
+  if (strays.length > 0) say(`WARNING: in no known test file, and left out: ${counted(strays.length, 'test case')}: ${named(strays.map(nameOf))}`);
+  const unreported = given?.filter(path => !byFile.has(path)) ?? [];
+  const failed = failuresIn(results);
+  // Without an exit code the caller keeps the one of the command.
+  const why = whyFailed({ failed: exitCode === 0 ? failed : [], unreadable: [], unreported }, options);
+  // What a command that succeeded left out had nothing to run.
+  const isScheduled = exitCode === 0 && why === null;
+  const missing = isScheduled ? [] : unreported;
+  if (unreported.length > 0) {
+    const [isWhat, hint] = isScheduled ? ['recorded as not measured', ' (--fail-unreported: fail instead)'] : ['not recorded', ''];
+    say(`WARNING: in no report, and ${isWhat}: ${unreported.length} of ${counted(given!.length, 'test file')}: ${named(unreported)}${hint}`);
+  }
   const recorded: RecordedFile[] = [
     ...[...byFile].map(([path, result]) => ({ path, time_execution: timeOf(result) })),
-    ...notMeasured.map(path => ({ path, time_execution: 0 })),
+    ...(isScheduled ? unreported : []).map(path => ({ path, time_execution: 0 })),
   ];
   if (recorded.length === 0) throw new Error(`nothing to record: no test file that is known here is in ${counted(reports.length, 'report')}; run this in the folder of the tests, or give --files-from`);
   const isStored = await recordRun(new Api(options), { ...identity, build_id: options.buildId || undefined }, recorded);
+  if (failed.length > 0) say(`failed: ${named(failed)}`);
+  if (why !== null) {
+    say(`${exitCode === 0 ? 'the command ended with 0, but ' : ''}the exit code is 1: ${why}`);
+    process.exitCode = exitCodes.failed;
+  }
   if (options.json) print(JSON.stringify({ test_files: isStored ? recorded : [], not_recorded: missing, unknown_test_cases: strays.length }));
+}
+
+/** A report that is older than the list of what was to run may be one of an earlier run. */
+function warnOfOlder(reports: readonly string[], list: string | undefined): void {
+  if (list === undefined || list === '-') return;
+  // A pipe, as a shell has for <(command), is as new as its reader.
+  const listed = statSync(list, { throwIfNoEntry: false });
+  if (!listed?.isFile()) return;
+  const older = reports.filter(path => statSync(path).mtimeMs < listed.mtimeMs);
+  if (older.length > 0) say(`WARNING: older than ${list}, so perhaps of an earlier run: ${named(older)} (remove reports before the tests run)`);
 }
 
 /** Without a list also what is no file here: it ran elsewhere, or is a package. */

@@ -1,6 +1,6 @@
 import sax from 'sax';
 import { limits } from '../limits.js';
-import { ReportError } from './report.js';
+import { OtherXml, ReportError } from './report.js';
 
 /** One `<testcase>` of a JUnit report. */
 export interface TestCase {
@@ -26,6 +26,13 @@ interface OpenSuite extends Suite {
   file: string | null;
 }
 
+/** What a suite counts of itself. */
+interface Counts {
+  failures: number;
+  /** How many cases of the report had failed when it began. */
+  failedBefore: number;
+}
+
 type Attributes = Readonly<Record<string, string>>;
 
 /** The test cases of a JUnit XML report, in its order. */
@@ -45,8 +52,8 @@ const ATTRIBUTE = 16 * 2 ** 20;
 
 /**
  * Reads a JUnit XML report piece by piece, and tells of each test case when it ends. Runners disagree about nearly everything:
- * only the elements `testsuite` and `testcase` at any depth count, and what is missing is empty or 0. Entities that the
- * document declares itself are refused, and nothing is ever fetched.
+ * only the elements `testsuite` and `testcase` at any depth count, and what is missing is empty or 0. A suite that counts failures and
+ * has no failed case gets one without a name. Entities that the document declares itself are refused, and nothing is ever fetched.
  */
 export class JunitReader {
   readonly #parser;
@@ -59,18 +66,24 @@ export class JunitReader {
     (sax as { MAX_BUFFER_LENGTH?: number }).MAX_BUFFER_LENGTH = ATTRIBUTE;
     const parser = (this.#parser = sax.parser(true, { position: true }));
     const suites: OpenSuite[] = [];
+    const counts: Counts[] = [];
     const none: OpenSuite = { name: '', file: null, seconds: 0 };
     /** Cypress (mocha-junit-reporter) names the file in the first suite only, beside those with the cases. */
     let lastFile: string | null = null;
     let current: TestCase | null = null;
     let caseDepth = 0;
+    let failed = 0;
+    const tellCase = (testCase: TestCase) => {
+      if (testCase.isFailed) failed += 1;
+      tell(testCase);
+    };
     parser.onerror = error => {
       throw new ReportError(`it is not well-formed XML: line ${parser.line + 1}: ${error.message.split('\n')[0]}`);
     };
     parser.onopentag = ({ name, attributes }) => {
       const depth = (this.#depth += 1);
       if (depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
-      if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') throw new ReportError(`it is no JUnit report, and no other XML can be read: its first element is <${name}>`);
+      if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') throw new OtherXml(`it is no JUnit report, and no other XML can be read: its first element is <${name}>`);
       const own = attributes as Attributes;
       this.#hasSuite = true;
       if (name === 'testsuite') {
@@ -79,9 +92,10 @@ export class JunitReader {
         const suite = { name: text(own, 'name'), file: fileOf(own) ?? (around ? around.file : lastFile), seconds: secondsOf(own) };
         if (!around) lastFile = suite.file;
         suites.push(suite);
+        counts.push({ failures: countIn(own, 'failures') + countIn(own, 'errors'), failedBefore: failed });
       } else if (name === 'testcase') {
         // Some have cases within cases.
-        if (current) tell(current);
+        if (current) tellCase(current);
         [current, caseDepth] = [caseOf(own, suites.at(-1) ?? none), depth];
       } else if (current && depth === caseDepth + 1) {
         if (name === 'failure' || name === 'error') current.isFailed = true;
@@ -90,10 +104,15 @@ export class JunitReader {
       }
     };
     parser.onclosetag = name => {
-      if (name === 'testsuite') suites.pop();
       if (current && this.#depth === caseDepth) {
-        tell(current);
+        tellCase(current);
         current = null;
+      }
+      if (name === 'testsuite') {
+        const suite = suites.pop()!;
+        const { failures, failedBefore } = counts.pop()!;
+        // Karma has no case for a browser that was lost.
+        if (failures > 0 && failed === failedBefore) tellCase({ ...caseOf({}, suite), isFailed: true });
       }
       this.#depth -= 1;
     };
@@ -132,6 +151,10 @@ function fileOf(attributes: Attributes): string | null {
 /** Some runners write the colours of a terminal as references that XML does not have. */
 function printable(xml: string): string {
   return xml.replace(/&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[0-9a-f]));/gi, '\ufffd');
+}
+
+function countIn(attributes: Attributes, name: string): number {
+  return Math.max(0, Number(text(attributes, name)) || 0);
 }
 
 /** Some write thousands with a comma. */

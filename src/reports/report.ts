@@ -15,3 +15,6 @@ export type ReadReport = (bytes: AsyncIterable<Uint8Array>, tell: Tell, place: P
 
 /** What is read is no report of its kind; the message says why and where, for a sentence that names the file. */
 export class ReportError extends Error {}
+
+/** XML of another kind, such as a coverage report. */
+export class OtherXml extends ReportError {}

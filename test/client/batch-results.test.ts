@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PlannedFile, resultByClock, resultByReports } from '../../src/client/batch-results.js';
+import { type PlannedFile, resultByClock, resultByReports, whyFailed } from '../../src/client/batch-results.js';
 import type { FileResult } from '../../src/reports/times.js';
 
 const files: PlannedFile[] = [
@@ -12,11 +12,13 @@ const reports = (results: Record<string, Partial<FileResult>>) =>
   new Map(Object.entries(results).map(([path, result]) => [path, { seconds: 1, isFailed: false, hasRun: true, ...result }]));
 
 describe('a batch with reports', () => {
-  it('has the times and failures that they tell, whatever the exit code', () => {
+  it('has the times and failures that they tell', () => {
     const told = reports({ a: { seconds: 5 }, b: { seconds: 2, isFailed: true }, c: { seconds: 0, hasRun: false } });
-    const expected = { recorded: recorded({ a: 5, b: 2, c: 0 }), failed: ['b'], isRun: true };
-    expect(resultByReports(files, told, false)).toEqual(expected);
-    expect(resultByReports(files, told, true)).toEqual(expected);
+    expect(resultByReports(files, told, false)).toEqual({ recorded: recorded({ a: 5, b: 2, c: 0 }), failed: ['b'], isRun: true });
+  });
+
+  it('that passed, because the exit code is trusted, has no failures', () => {
+    expect(resultByReports(files, reports({ a: {}, b: { isFailed: true }, c: {} }), true)).toEqual({ recorded: recorded({ a: 1, b: 1, c: 1 }), failed: [], isRun: true });
   });
 
   it('has no time of a file that took none: it failed before it ran, or the report rounds', () => {
@@ -33,6 +35,29 @@ describe('a batch with reports', () => {
 
   it('whose command failed though all of them passed is run again whole', () => {
     expect(resultByReports(files, reports({ a: {}, b: {}, c: {} }), false).failed).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a batch whose command ended with 0', () => {
+  const nothing = { failed: [], unreadable: [], unreported: [] };
+
+  it('passed when its reports leave nothing open, or only files that they do not mention', () => {
+    expect(whyFailed(nothing, {})).toBeNull();
+    expect(whyFailed({ ...nothing, unreported: ['a'] }, {})).toBeNull();
+  });
+
+  it.each([
+    ['a failure in a report', { ...nothing, failed: ['a'] }, 'a report has failures (a); end the command'],
+    ['a report that cannot be read', { ...nothing, unreadable: ['r.xml'] }, 'a report cannot be read (r.xml); end the command'],
+  ])('failed for %s, unless its exit code is trusted', (_, evidence, sentence) => {
+    expect(whyFailed(evidence, {})).toContain(sentence);
+    expect(whyFailed(evidence, {})).toContain('--trust-exit-code');
+    expect(whyFailed(evidence, { trustExitCode: true })).toBeNull();
+  });
+
+  it('failed for a file that no report mentions where that is asked for, trusted or not', () => {
+    const evidence = { ...nothing, unreported: ['a', 'b', 'c', 'd', 'e', 'f'] };
+    expect(whyFailed(evidence, { failUnreported: true, trustExitCode: true })).toBe('no report mentions 6 test files (a, b, c, d, e and 1 more), and --fail-unreported is given');
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inCommands, withFiles } from '../../src/client/command.js';
+import { complaintOf, inCommands, withFiles } from '../../src/client/command.js';
 
 describe('the command of a batch', () => {
   it.each([
@@ -14,6 +14,24 @@ describe('the command of a batch', () => {
 
   it('gets no file that looks like a flag', () => {
     expect(withFiles(['x'], ['-rf', 'a-b'])).toEqual(['x', './-rf', 'a-b']);
+  });
+
+  it.each([
+    ['a path with a comma for {,}', ['cypress', '--spec={,}'], 'has a comma: use {}'],
+    ['the first file as the name of a script', ['sh', '-c', 'jest "$@"', '{}'], '$0 of the script'],
+    ['it behind other flags, or at the end', ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'], '$0 of the script'],
+  ])('is refused when it gets %s', (_, command, complaint) => {
+    expect(complaintOf(command, ['a', 'b,c'])).toContain(complaint);
+  });
+
+  it.each([
+    [['jest', '{}', '-c', 'x']],
+    [['sh', '-c', 'jest "$@"', 'sh', '{}']],
+    [['sh', '-c', 'jest "$0" "$@"', '{}']],
+    [['sh', '-c', 'make test', '{}']],
+    [['sh', 'run.sh', '{}']],
+  ])('is taken as %j', command => {
+    expect(complaintOf(command, ['a', 'b,c'])).toBeNull();
   });
 
   it.each([

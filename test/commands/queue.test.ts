@@ -39,6 +39,30 @@ describe('ballast queue', () => {
     expect(suite.ran).toHaveLength(FILES.length + 1);
   });
 
+  it('fails for a failure in a report when the exit code of the command is lost, unless that is trusted', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+    const queue = (...flags: string[]) => suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...flags, ...suite.runner], { ...REPORT, FAILING: FILES[0]!, LOST: '1' });
+    const lost = await queue();
+    expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining(`ballast: the command ended with 0, but the exit code is 1 (batch 1, 1 test file): a report has failures (${FILES[0]}); `) as string });
+    expect(lost.stderr).toMatch(/\nballast: failed: test\/x\.test\.js\n$/);
+    // It was told to have failed: the node gets it again.
+    expect(await queue('--trust-exit-code')).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n' });
+    expect((await queue()).code).toBe(0);
+    expect(suite.ran).toHaveLength(2);
+  });
+
+  it('names what no report mentions, and has it run again where that is to fail', async () => {
+    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+    const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) => suite.run(server, 0, ['queue', GLOB, ...flags, ...suite.runner], { ...REPORT, ...more });
+    expect(await queue({}, '--fail-unreported')).toMatchObject({ code: 2, stderr: expect.stringContaining('--fail-unreported needs the reports') as string });
+    const red = await queue({ SILENT: FILES[0]! }, ...JUNIT, '--fail-unreported');
+    expect(red).toMatchObject({ code: 1, stderr: expect.stringContaining('no report mentions 1 test file (test/x.test.js), and --fail-unreported is given') as string });
+    const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
+    expect(json).toMatchObject({ is_complete: false, handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }] });
+    expect(await queue({}, ...JUNIT, '--fail-unreported')).toMatchObject({ code: 0 });
+    expect(suite.ran).toEqual([FILES[0], FILES[0]]);
+  });
+
   it('shares out the time of a batch without reports, and says so when they are missing', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
@@ -52,7 +76,7 @@ describe('ballast queue', () => {
   it('records as not measured what a batch had nothing to run of', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, SILENT: FILES[0]! });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'ballast: no test was run in batch 1: 1 test file\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'ballast: WARNING: no test was run in batch 1, 1 test file: test/x.test.js (--fail-unreported: fail instead)\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n' });
     expect(await recorded(server)).toEqual({ [FILES[0]!]: 0 });
   });
 

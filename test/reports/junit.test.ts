@@ -40,6 +40,11 @@ describe('a JUnit report', () => {
     expect(readJunit('<testsuite><testcase name="1"><testcase name="2" time="1"/></testcase><testcase name="3"/></testsuite>').map(({ name }) => name)).toEqual(['1', '2', '3']);
   });
 
+  it('has a failed case for a suite that counts failures and has none', () => {
+    const xml = '<testsuites><testsuite file="a.js" name="a" errors="1"><testcase name="1"/></testsuite><testsuite file="b.js" failures="1"><testsuite failures="1"><testcase name="2"><failure/></testcase></testsuite></testsuite><testsuite failures="" errors="0"/></testsuites>';
+    expect(readJunit(xml).map(({ file, name, isFailed }) => [file, name, isFailed])).toEqual([['a.js', '1', false], ['a.js', '', true], ['b.js', '2', true]]);
+  });
+
   it('reads a suite without cases as nothing', () => {
     expect(readJunit('<?xml version="1.0"?><testsuites/>')).toEqual([]);
     expect(readJunit('\ufeff<testsuite name="a"></testsuite>\n')).toEqual([]);
