@@ -5,6 +5,7 @@ import { identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { recordRun } from '../client/record-run.js';
 import { failuresIn, nameOf, readReport } from '../client/report-files.js';
+import { assertSplitStands } from '../client/split-state.js';
 import { filesMatching, listFrom } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { DiskFiles } from '../reports/disk-files.js';
@@ -53,7 +54,9 @@ export async function record(globs: readonly string[], options: RecordOptions): 
     ...(isScheduled ? unreported : []).map(path => ({ path, time_execution: 0 })),
   ];
   if (recorded.length === 0) throw new Error(`nothing to record: no test file that is known here is in ${counted(reports.length, 'report')}; run this in the folder of the tests, or give --files-from`);
-  const isStored = await recordRun(new Api(options), { ...identity, build_id: options.buildId || undefined }, recorded);
+  const api = new Api(options);
+  const isStored = await recordRun(api, { ...identity, build_id: options.buildId || undefined }, recorded);
+  await assertSplitStands(api, identity);
   if (failed.length > 0) say(`failed: ${named(failed)}`);
   if (why !== null) {
     say(`${exitCode === 0 ? 'the command ended with 0, but ' : ''}the exit code is 1: ${why}`);

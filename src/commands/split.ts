@@ -5,6 +5,7 @@ import { type Identity, identify } from '../client/ci/identity.js';
 import { fallbackWarning, filesOfFallback, noFallback } from '../client/fallback.js';
 import { checkoutOf } from '../client/git.js';
 import { assertListed, withNames, withSameList } from '../client/same-list.js';
+import { forgetSplit, rememberSplit } from '../client/split-state.js';
 import { testFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { print, printable, printData, say } from '../terminal.js';
@@ -38,14 +39,16 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
 }
 
 async function filesOf(identity: Identity, all: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
+  const api = new Api(options);
   try {
-    const files = await splitByServer(new Api(options), identity, all, options.dynamic !== true);
+    const files = await splitByServer(api, identity, all, options.dynamic !== true);
     assertListed('split', files.map(({ path }) => path), all);
     return files;
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
     if (!options.fallback) throw new Unreachable(noFallback(error, 'no test file is printed'), { cause: error });
     const files = filesOfFallback(all, new Set());
+    forgetSplit(api, identity);
     say(...fallbackWarning(error, files.length, all.length));
     return files.map(path => ({ path, expected: null }));
   }
@@ -56,6 +59,8 @@ async function splitByServer(api: Api, { build_id: ci_build_id, ...node }: Ident
   const ask = <T>(more: object, check: Check<T>) => withSameList(() => api.post('/v1/build_distributions/subset', { ...message, ...more }, check));
   let answer = await ask({ cache_read_attempt: true }, splitAnswerOrMiss(node.node_index));
   if ('code' in answer) answer = await withNames(() => ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index)));
+  const { build_distribution_id } = answer;
+  rememberSplit(api, { ...node, build_distribution_id, ci_build_id, fixed_test_suite_split });
   return answer.test_files.map(({ path, time_execution: expected }) => ({ path, expected }));
 }
 

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { completeness } from '../harness/completeness.js';
 import { sorted } from '../harness/messages.js';
 import { main, plainEnvironment } from '../harness/process.js';
+import { startProxy } from '../harness/proxy.js';
 import { startServer } from '../harness/server.js';
 import { BUILD, nowhere, recorded, Suite } from './suite.js';
 
@@ -122,21 +121,10 @@ describe('ballast queue', () => {
 
   it('that loses its server midway runs, told to fall back, whatever it did not run: what others have it cannot know', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
-    // Serves the second pull, and loses its answer.
+    // The second pull is served, and its answer lost.
     let pulls = 0;
-    const proxy = createServer((request, response) => {
-      const isLost = request.url === '/v2/queues/queue' && ++pulls > 2;
-      const { method, headers, url } = request;
-      const target = httpRequest(`${server.url}${url}`, { method: method!, headers }, answer => {
-        if (isLost) return void response.destroy();
-        response.writeHead(answer.statusCode!, answer.headers);
-        return void answer.pipe(response);
-      });
-      return void request.pipe(target);
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void proxy.close().closeAllConnections());
-    await once(proxy, 'listening');
-    const lossy = { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, token: server.token };
+    const url = await startProxy(request => ({ url: server.url, isLost: request.url === '/v2/queues/queue' && ++pulls > 2 }));
+    const lossy = { url, token: server.token };
     const { code, stderr } = await suite.run(lossy, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/this node runs the \d of 8 test files that it has not run/);
@@ -147,19 +135,10 @@ describe('ballast queue', () => {
   it('whose server has lost the queue ends with 3: what is left is not known', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const other = await startServer();
-    // The first pull makes a queue; the next ones reach a server that has none.
+    // Its pulls behind the first one reach a server that has none.
     let pulls = 0;
-    const proxy = createServer((request, response) => {
-      const { method, headers, url } = request;
-      const target = httpRequest(`${++pulls > 2 ? other.url : server.url}${url}`, { method: method!, headers }, answer => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      request.pipe(target);
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void proxy.close().closeAllConnections());
-    await once(proxy, 'listening');
-    const moved = { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, token: server.token };
+    const url = await startProxy(() => (++pulls > 2 ? other : server));
+    const moved = { url, token: server.token };
     const { code, stderr } = await suite.run(moved, 0, ['queue', GLOB, ...suite.runner]);
     expect(code).toBe(3);
     expect(stderr).toMatch(/was refused with 422: test_queue_id: names no queue /);

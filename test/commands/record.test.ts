@@ -1,6 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startProxy } from '../harness/proxy.js';
 import { startServer } from '../harness/server.js';
 import { fixture } from '../reports/fixture.js';
 import { nowhere, recorded, Suite } from './suite.js';
@@ -73,5 +74,17 @@ describe('ballast record', () => {
   it('ends with 3 when the server cannot be reached: what is not recorded has no fallback', async () => {
     const suite = suiteWith(['spec/user_spec.rb'], 'rspec');
     expect((await suite.run(nowhere, 0, ['record', 'rspec.xml'])).code).toBe(3);
+  });
+
+  it('ends with 3 when the server has lost the split that the node ran: other nodes got parts of another one', async () => {
+    const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
+    const [split, record] = [['split', 'src/*.js', '--node-total', '1'], ['record', '*.xml', '--node-total', '1']];
+    const emptied = await startServer();
+    let current: { url: string } = server;
+    const client = { url: await startProxy(() => current), token: server.token };
+    expect((await suite.run(client, 0, split)).code).toBe(0);
+    expect((await suite.run(client, 0, record)).code).toBe(0);
+    current = emptied;
+    expect(await suite.run(client, 0, record)).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: recorded 2 .*\nballast: the server does not have the split any more .* run all nodes of this CI run again\n$/) as string });
   });
 });

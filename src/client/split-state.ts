@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { splitAnswerOrMiss } from './answers.js';
+import type { Api } from './api.js';
+import type { Identity } from './ci/identity.js';
+
+type Node = Omit<Identity, 'build_id'>;
+
+/** What `split` leaves for `record`: the split that the node ran a part of, and what to ask for it with. */
+interface SplitState extends Node {
+  build_distribution_id: string;
+  ci_build_id: string;
+  fixed_test_suite_split: boolean;
+}
+
+/** A node's part came from a split that the server does not have any more: other nodes get parts of another one. */
+export class SplitLost extends Error {
+  readonly exitCode = 3;
+}
+
+/** Remembers of which split the node in this folder has its part. Where that cannot be written, only the gate tells of a lost one. */
+export function rememberSplit(api: Api, state: SplitState): void {
+  const path = pathOf(api, state);
+  try {
+    const part = `${path}.${process.pid}`;
+    writeFileSync(part, JSON.stringify(state), { mode: 0o600, flag: 'wx' });
+    renameSync(part, path);
+  } catch {
+    forgetSplit(api, state);
+  }
+}
+
+/** The node runs something else than its part of a split. */
+export function forgetSplit(api: Api, node: Node): void {
+  rmSync(pathOf(api, node), { force: true });
+}
+
+/** Throws SplitLost when the server has another split for the node than the one that it ran. Asks nothing when `split` left no state here. */
+export async function assertSplitStands(api: Api, node: Node): Promise<void> {
+  const state = readState(pathOf(api, node));
+  if (state?.commit_hash !== node.commit_hash || state.branch !== node.branch) return;
+  const { build_distribution_id: ran, ...split } = state;
+  const answer = await api.post('/v1/build_distributions/subset', { ...split, cache_read_attempt: true }, splitAnswerOrMiss(node.node_index));
+  if ('build_distribution_id' in answer && answer.build_distribution_id === ran) return;
+  throw new SplitLost(
+    `the server does not have the split any more that this node ran a part of (${ran}): its data was lost or restored. ` +
+      'Other nodes got parts of another split, so some test files may have been run by no node: run all nodes of this CI run again',
+  );
+}
+
+function readState(path: string): SplitState | null {
+  try {
+    // Anybody may write to a folder for temporary files.
+    if (statSync(path).uid !== process.getuid?.()) return null;
+    return JSON.parse(readFileSync(path, 'utf8')) as SplitState;
+  } catch {
+    return null;
+  }
+}
+
+/** One file for a node in a folder, whichever commits it runs. */
+function pathOf({ options: { url, token } }: Api, { node_index, node_total }: Node): string {
+  const key = JSON.stringify([process.cwd(), url, token, node_index, node_total]);
+  return join(tmpdir(), `ballast-split-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
+}
