@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type PlannedFile, resultByClock, resultByReports } from '../../src/client/batch-results.js';
+import { GivenFiles } from '../../src/reports/known-files.js';
 import type { FileResult } from '../../src/reports/times.js';
 
 const files: PlannedFile[] = [
@@ -33,6 +34,19 @@ describe('a batch with reports', () => {
 
   it('whose command failed though all of them passed is run again whole', () => {
     expect(resultByReports(files, reports({ a: {}, b: {}, c: {} }), false).failed).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a batch of more files than a call takes arguments', () => {
+  const paths = Array.from({ length: 150_000 }, (_, i) => `${i}/index.test.js`);
+
+  it('is run again whole', () => {
+    const many = paths.map(path => ({ path, expected: null }));
+    expect(resultByReports(many, new Map(many.map(({ path }) => [path, { seconds: 1, isFailed: false, hasRun: true }])), false).failed).toEqual(paths);
+  });
+
+  it('has none that is told of by an ending that all have', () => {
+    expect(new GivenFiles(paths).find('index.test.js')).toBeNull();
   });
 });
 
