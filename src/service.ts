@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from './config.js';
 import type { Lease } from './engine/leases.js';
+import type { FileLock } from './file-lock.js';
 import type { Observe } from './http/exchange.js';
 import { HeldBytes } from './http/held-bytes.js';
 import { listen } from './http/server.js';
@@ -51,7 +52,7 @@ export interface Surroundings {
   storeFailed?: (error: Error) => void;
 }
 
-/** Opens store, jobs and HTTP, and keeps the one recurring timer: the expiry sweep. */
+/** Opens store, jobs and HTTP, and starts the sweeps. */
 export async function openService(
   config: Config,
   log: Logger,
@@ -65,13 +66,13 @@ export async function openService(
   try {
     const metrics = new Metrics();
     const store = openStore(dataDir, storeFailed, seconds => metrics.commit(seconds));
-    let unlock = async () => {};
+    let lock: FileLock | null = null;
     closers.push(async () => {
       await closeStore(store);
       // Not before: the next server reads what this one wrote last.
-      await unlock();
+      lock?.release();
     });
-    unlock = await lockFolder(dataDir);
+    lock = lockFolder(dataDir);
     if (store.meta.get('version') !== STORE_VERSION) await commit(store, () => void store.meta.put('version', STORE_VERSION));
     await learnRest(store, log);
     store.journal.recover();

@@ -18,14 +18,14 @@ const MOST_ROUNDS = 5;
 /** Looks whether everything in the store fits together, and repairs what follows from the rest. Exit code 1: it does not fit. */
 export function check(dataDir: string, options: CheckOptions): Promise<void> {
   return withExistingStore(dataDir, async store => {
-    const unlock = options.repair ? await lockFolder(dataDir) : null;
+    const lock = options.repair ? lockFolder(dataDir) : null;
     try {
       const { found, records } = look(store);
       const left = options.repair ? await repairAll(store, found) : found;
       print({ found, left, records }, options);
       if (left.length > 0) process.exitCode = 1;
     } finally {
-      await unlock?.();
+      lock?.release();
     }
   });
 }
