@@ -22,6 +22,7 @@ import { commit } from './store/commit.js';
 import { closeStore, openStore, STORE_FILE, STORE_VERSION, type Store } from './store/open.js';
 import { createProject, findProject } from './store/projects.js';
 import { Queues } from './store/queues.js';
+import { Readiness } from './store/readiness.js';
 import { learnRest } from './store/timings.js';
 import { createToken, findToken } from './store/tokens.js';
 import { version } from './version.js';
@@ -92,7 +93,8 @@ export async function openService(
     const comparisons = new Comparisons(jobs);
     const held = new HeldBytes(limits.heldBytes);
     const hasAdminPort = config.adminPort !== null;
-    const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
+    const readiness = new Readiness(store, now, uptime);
+    const context: Context = { store, queues, readiness, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
     const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
     const httpOptions = { ...config, settings: 'BALLAST_PORT or BALLAST_HOST', certificate, bodySeconds: limits.bodySeconds, held, holderOf };
