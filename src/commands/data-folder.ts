@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { hasStore, openStore, type Store, storeFileOf } from '../store/open.js';
 import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
 
@@ -14,13 +15,14 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
 }
 
 /** Runs work on the store of a folder, made if missing. */
-export async function withStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
+export async function withStore<T>(dataDir: string, work: (store: Store) => T | Promise<T>): Promise<T> {
   const store = openStore(dataDir, error => {
-    process.stderr.write(`ballast: ${sentenceOfFailure(dataDir, error)}\n`);
+    // At once, also in a thread.
+    writeSync(2, `ballast: ${sentenceOfFailure(dataDir, error)}\n`);
     endAtOnce();
   });
   try {
-    await work(store);
+    return await work(store);
   } finally {
     await store.root.close();
   }
