@@ -62,7 +62,7 @@ async function playQueue(post: Post, { key, mode, files }: Build): Promise<void>
     const ran: TestFile[] = [];
     let reply = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, test_files: files });
     while (reply.test_files.length > 0) {
-      ran.push(...reply.test_files);
+      for (const file of reply.test_files) ran.push(file);
       reply = await ask({ can_initialize_queue: false, attempt_connect_to_queue: false });
     }
     await record(post, node, ran);

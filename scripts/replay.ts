@@ -246,7 +246,7 @@ async function runQueue(
       running.delete(node_index);
       continue;
     }
-    ran.push(...answer.test_files);
+    for (const file of answer.test_files) ran.push(file);
     progress.tell(() => `queue mode: ${ran.length.toLocaleString('en')} of ${timings.size.toLocaleString('en')} files run`);
     node.batches += 1;
     node.files += answer.test_files.length;

@@ -60,8 +60,9 @@ export const limits = {
   diskLookMilliseconds: 10,
   /** After a failed commit lmdb has so long to tell why. */
   causeMilliseconds: 500,
-  /** /readyz waits so long for its write. */
+  /** /readyz waits so long for its write, and answers by it so long after the write began. */
   readySeconds: 2,
+  readyFreshMilliseconds: 1000,
 
   /** Timings that one turn of the event loop looks up, changes or writes, and records that it puts: about a millisecond. */
   timingsPerTurn: 250,
@@ -84,6 +85,10 @@ export const limits = {
   pathsPerStep: 500,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
+  /** Read locks of processes that were killed are cleared so often: until then the store's file grows with every write. It takes a microsecond. */
+  deadReadersMilliseconds: 1000,
+  /** A command that reads one state of the store may take so long: meanwhile pages that are freed cannot be reused. */
+  snapshotSeconds: 3600,
 
   /** CI builds that are remembered to use a split, so that no look at the store is needed. */
   splitUsers: 2000,

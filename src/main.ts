@@ -4,6 +4,7 @@ import { serverOf } from './client/address.js';
 import { type Given, fields } from './client/ci/identity.js';
 import type { ClientOptions } from './commands/client-options.js';
 import type { ExportOptions } from './commands/export.js';
+import { untilSignal } from './commands/until-signal.js';
 import { type Config, parseConfig } from './config.js';
 import { formats } from './reports/format.js';
 import { type Setting, settings } from './settings.js';
@@ -48,13 +49,13 @@ dataCommand(token, 'create <project>', 'make a further token for a project and p
 dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) => (await projects()).printTokens(...given)).option('--json', 'print JSON');
 dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (...given) => (await projects()).revoke(...given)).option('--json', 'print JSON');
 
-dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', async (...given) => (await import('./commands/backup.js')).backup(...given))
+dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', (...given) => untilSignal(async stop => (await import('./commands/backup.js')).backup(...given, stop)))
   .option('--json', 'print one JSON object');
-dataCommand(program, 'check', 'look whether everything in the store fits together, also while the server runs (exit code 1: it does not)', async (dataDir, _, options) => (await import('./commands/check.js')).check(dataDir, options))
+dataCommand(program, 'check', 'look whether everything in the store fits together, also while the server runs (exit code 1: it does not)', (dataDir, _, options) => untilSignal(async stop => (await import('./commands/check.js')).check(dataDir, options, stop)))
   .option('--repair', 'write what follows from the rest; no server may run')
   .option('--json', 'print one JSON object');
 
-dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', async (dataDir, _, options) => (await import('./commands/export.js')).exportStore(dataDir, options as unknown as ExportOptions))
+dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (dataDir, _, options) => untilSignal(async stop => (await import('./commands/export.js')).exportStore(dataDir, options as unknown as ExportOptions, stop)))
   .option('--project <name>', 'only of this one')
   .option('--output <file>', 'to write instead of stdout (- is that); replaced when it is whole')
   .option('--no-builds', 'only timings')

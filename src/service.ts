@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from './config.js';
 import type { Lease } from './engine/leases.js';
+import type { FileLock } from './file-lock.js';
 import type { Observe } from './http/exchange.js';
 import { HeldBytes } from './http/held-bytes.js';
 import { listen } from './http/server.js';
@@ -21,6 +22,7 @@ import { commit } from './store/commit.js';
 import { closeStore, openStore, STORE_FILE, STORE_VERSION, type Store } from './store/open.js';
 import { createProject, findProject } from './store/projects.js';
 import { Queues } from './store/queues.js';
+import { Readiness } from './store/readiness.js';
 import { learnRest } from './store/timings.js';
 import { createToken, findToken } from './store/tokens.js';
 import { version } from './version.js';
@@ -51,7 +53,7 @@ export interface Surroundings {
   storeFailed?: (error: Error) => void;
 }
 
-/** Opens store, jobs and HTTP, and keeps the one recurring timer: the expiry sweep. */
+/** Opens store, jobs and HTTP, and starts the sweeps. */
 export async function openService(
   config: Config,
   log: Logger,
@@ -65,13 +67,13 @@ export async function openService(
   try {
     const metrics = new Metrics();
     const store = openStore(dataDir, storeFailed, seconds => metrics.commit(seconds));
-    let unlock = async () => {};
+    let lock: FileLock | null = null;
     closers.push(async () => {
       await closeStore(store);
       // Not before: the next server reads what this one wrote last.
-      await unlock();
+      lock?.release();
     });
-    unlock = await lockFolder(dataDir);
+    lock = lockFolder(dataDir);
     if (store.meta.get('version') !== STORE_VERSION) await commit(store, () => void store.meta.put('version', STORE_VERSION));
     await learnRest(store, log);
     store.journal.recover();
@@ -91,7 +93,8 @@ export async function openService(
     const comparisons = new Comparisons(jobs);
     const held = new HeldBytes(limits.heldBytes);
     const hasAdminPort = config.adminPort !== null;
-    const context: Context = { store, queues, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
+    const readiness = new Readiness(store, now, uptime);
+    const context: Context = { store, queues, readiness, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
     const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
     const httpOptions = { ...config, settings: 'BALLAST_PORT or BALLAST_HOST', certificate, bodySeconds: limits.bodySeconds, held, holderOf };

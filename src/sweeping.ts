@@ -27,6 +27,19 @@ export interface Sweeping {
 
 const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));
 
+/**
+ * Clears the read locks of killed processes: LMDB keeps all pages that the state has which such a process read. A lock is known
+ * to be dead by a lock on the lock file, not by a process id, so that this holds for processes of other containers, too.
+ */
+function clearDeadReaders(store: Store, log: Logger): void {
+  try {
+    const readers = store.root.readerCheck();
+    if (readers > 0) log.info({ readers }, 'cleared the read locks of a process that ended without closing the store');
+  } catch (err) {
+    log.error({ err }, 'could not look for the read locks of killed processes');
+  }
+}
+
 /** Sweeps now and then what is older than the retention. */
 export function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, clock: SteadyClock): Sweeping {
   let stopping = false;
@@ -57,9 +70,11 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
   const daysAhead = Math.round((clock.now() - clock.known) / DAY_MILLISECONDS);
   if (daysAhead > 0) log.warn({ days: daysAhead }, 'the clock is ahead of when this store was last served: what is deleted for its age follows, a day in an hour');
   const timer = setInterval(start, limits.sweepEveryMilliseconds);
+  const readers = setInterval(() => clearDeadReaders(store, log), limits.deadReadersMilliseconds);
   const stop = async () => {
     stopping = true;
     clearInterval(timer);
+    clearInterval(readers);
     await sweeping;
     clock.time();
     // A store that takes no more is told of elsewhere.

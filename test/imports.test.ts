@@ -81,6 +81,10 @@ describe('the sources', () => {
     }
   });
 
+  it('lock files in one file only', () => {
+    expect(offenders((path, { target }) => isPackage(target, 'fs-native-extensions') && path !== 'file-lock.ts')).toEqual([]);
+  });
+
   it('have an engine and a plan that know nothing of storage, sockets and threads', () => {
     const outside = ['store', 'http', 'routes', 'jobs', 'commands'];
     expect(

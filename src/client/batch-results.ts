@@ -70,7 +70,7 @@ export function resultByReports(files: readonly PlannedFile[], reported: Readonl
     if (!isSuccess && (result?.isFailed ?? true)) failed.push(path);
   }
   // The batch failed for a reason that no report tells: it may be any of them.
-  if (!isSuccess && failed.length === 0) failed.push(...files.map(({ path }) => path));
+  if (!isSuccess && failed.length === 0) for (const { path } of files) failed.push(path);
   return { recorded, failed, isRun: recorded.length === files.length };
 }
 

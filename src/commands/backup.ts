@@ -1,9 +1,12 @@
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasStore, STORE_FILE } from '../store/open.js';
 import { print } from '../terminal.js';
+import { copyStore } from './copy-store.js';
 import { withExistingStore } from './data-folder.js';
+import { endOfSnapshot } from './end-of-snapshot.js';
 import { flush } from './flush.js';
+import { makePart, type Part } from './part.js';
 import { startProgress } from './progress.js';
 
 export interface BackupOptions {
@@ -12,30 +15,33 @@ export interface BackupOptions {
 
 const SHOWN_MILLISECONDS = 250;
 
-/** Copies the store as it is at one moment into a folder, also while a server writes. The folder can be served as it is. */
-export function backup(dataDir: string, target: string, { json }: BackupOptions): Promise<void> {
+/**
+ * Copies the store as it is at one moment into a folder, also while a server writes. The folder can be served as it is.
+ * Nothing is left there when it fails, or `stop` ends it.
+ */
+export function backup(dataDir: string, target: string, { json }: BackupOptions, stop: AbortSignal): Promise<void> {
   return withExistingStore(dataDir, async store => {
     if (hasStore(target)) throw new Error(`cannot back up to ${target}: there is a store in it already; name another folder, or remove that one`);
     const file = join(target, STORE_FILE);
     const before = performance.now();
-    let own: string | null = null;
+    let part: Part | null = null;
     try {
       mkdirSync(target, { recursive: true, mode: 0o700 });
       // Of its own: another backup may be under way.
-      own = mkdtempSync(join(target, '.part-'));
-      const part = join(own, STORE_FILE);
-      const done = tellSize(part);
-      // Compact: without the pages that are free.
-      await store.root.backup(part, true).finally(done);
-      chmodSync(part, 0o600);
-      flush(part);
+      part = makePart(join(target, '.part-'), STORE_FILE);
+      const done = tellSize(part.path);
+      await copyStore(dataDir, part.path, AbortSignal.any([stop, endOfSnapshot()])).finally(done);
+      chmodSync(part.path, 0o600);
+      flush(part.path);
       // Fails where there is one by now.
-      linkSync(part, file);
+      linkSync(part.path, file);
       for (const folder of [target, dirname(target)]) flush(folder);
     } catch (error) {
       throw new Error(`cannot back up ${dataDir} to ${target}: ${(error as Error).message}`, { cause: error });
     } finally {
-      if (own !== null) rmSync(own, { recursive: true, force: true });
+      // A process that was killed while it copied leaves its read lock.
+      store.root.readerCheck();
+      part?.remove();
     }
     const { size: bytes } = statSync(file);
     const seconds = Number(((performance.now() - before) / 1000).toFixed(1));

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
+import { getHeapStatistics } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import { type Problem, sentenceOf } from '../store/check/problem.js';
 import { lockFolder } from '../store/lock.js';
-import { problemsOf, repair } from '../store/check/check.js';
-import { type Problem, type Seen, sentenceOf } from '../store/check/problem.js';
-import type { Store } from '../store/open.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder.js';
+import { endOfSnapshot } from './end-of-snapshot.js';
 import { startProgress } from './progress.js';
 
 export interface CheckOptions {
@@ -11,60 +13,79 @@ export interface CheckOptions {
   json?: true;
 }
 
-/** Problems of one table that are printed one by one. */
-const MOST_SHOWN = 20;
-/** A repair may show what it did not look for: a build without runs is still listed. */
-const MOST_ROUNDS = 5;
-
-/** Looks whether everything in the store fits together, and repairs what follows from the rest. Exit code 1: it does not fit. */
-export function check(dataDir: string, options: CheckOptions): Promise<void> {
-  return withExistingStore(dataDir, async store => {
-    const unlock = options.repair ? await lockFolder(dataDir) : null;
-    try {
-      const { found, records } = look(store);
-      const left = options.repair ? await repairAll(store, found) : found;
-      tell({ found, left, records }, options);
-      if (left.length > 0) process.exitCode = 1;
-    } finally {
-      await unlock?.();
-    }
-  });
+/** What the thread that looks is given. */
+export interface CheckSetup {
+  dataDir: string;
+  isRepairing: boolean;
 }
 
-interface Outcome {
-  found: readonly Problem[];
+/** How far it is. */
+export interface Looking {
+  table: string;
+  count: number;
+}
+
+export type FoundProblem = Omit<Problem, 'repair'> & { repairable: boolean };
+
+/** What it found. */
+export interface CheckOutcome {
+  found: FoundProblem[];
   /** After repairs. */
-  left: readonly Problem[];
+  left: FoundProblem[];
   /** How many were looked at, by table. */
   records: ReadonlyMap<string, number>;
 }
 
-function look(store: Store): { found: Problem[]; records: Map<string, number> } {
-  const records = new Map<string, number>();
+/** Problems of one table that are printed one by one. */
+const MOST_SHOWN = 20;
+
+/**
+ * Looks whether everything in the store fits together, and repairs what follows from the rest, until `stop` ends it. Exit code 1: it
+ * does not fit.
+ */
+export function check(dataDir: string, options: CheckOptions, stop: AbortSignal): Promise<void> {
+  return withExistingStore(dataDir, async () => {
+    const lock = options.repair ? lockFolder(dataDir) : null;
+    try {
+      const outcome = await look({ dataDir, isRepairing: options.repair ?? false }, stop);
+      tell(outcome, options);
+      if (outcome.left.length > 0) process.exitCode = 1;
+    } finally {
+      lock?.release();
+    }
+  });
+}
+
+async function look(setup: CheckSetup, stop: AbortSignal): Promise<CheckOutcome> {
+  stop.throwIfAborted();
+  // While this repairs no server runs.
+  const ends = setup.isRepairing ? stop : AbortSignal.any([stop, endOfSnapshot()]);
+  const thread = new Worker(new URL('./checking.js', import.meta.url), {
+    workerData: setup,
+    resourceLimits: { maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) },
+  });
   const progress = startProgress();
-  const seen: Seen = table => {
-    const count = (records.get(table) ?? 0) + 1;
-    records.set(table, count);
-    progress.tell(() => `${table}: ${count.toLocaleString('en')}`);
-  };
-  const found = [...problemsOf(store, seen)];
-  progress.end();
-  return { found, records };
-}
-
-async function repairAll(store: Store, found: readonly Problem[]): Promise<readonly Problem[]> {
-  let left = found;
-  for (let round = 0; round < MOST_ROUNDS && left.some(problem => problem.repair); round++) {
-    await repair(left);
-    left = look(store).found;
+  let outcome: CheckOutcome | null = null;
+  thread.on('message', (told: Looking | CheckOutcome) => {
+    if ('found' in told) outcome = told;
+    else progress.tell(() => `${told.table}: ${told.count.toLocaleString('en')}`);
+  });
+  const end = () => void thread.terminate();
+  ends.addEventListener('abort', end);
+  try {
+    await once(thread, 'exit');
+  } finally {
+    ends.removeEventListener('abort', end);
+    progress.end();
   }
-  return left;
+  if (outcome) return outcome;
+  ends.throwIfAborted();
+  throw new Error(`cannot check ${setup.dataDir}: the thread that looks ended`);
 }
 
-function tell({ found, left, records }: Outcome, { json }: CheckOptions): void {
+function tell({ found, left, records }: CheckOutcome, { json }: CheckOptions): void {
   if (json) {
-    const plain = (problems: readonly Problem[]) => problems.map(({ table, key, what, repair }) => ({ table, key, what, repairable: repair !== null }));
-    print(JSON.stringify({ sound: left.length === 0, records: Object.fromEntries(records), found: plain(found), left: plain(left) }));
+    print(JSON.stringify({ sound: left.length === 0, records: Object.fromEntries(records), found, left }));
     return;
   }
   const shown = new Map<string, number>();
@@ -78,14 +99,15 @@ function tell({ found, left, records }: Outcome, { json }: CheckOptions): void {
   print(`${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}`);
 }
 
-function verdict(found: readonly Problem[], left: readonly Problem[]): string {
+function verdict(found: readonly FoundProblem[], left: readonly FoundProblem[]): string {
   if (found.length === 0) return 'sound';
   if (left.length === 0) return `${found.length} problems, all repaired`;
-  const repairable = left.filter(problem => problem.repair).length;
+  const repairable = left.filter(problem => problem.repairable).length;
   const rest = left.length - repairable;
   const advice = [
     ...(repairable > 0 ? [`${repairable} can be repaired: stop the server and run this with --repair`] : []),
     ...(rest > 0 ? [`${rest} cannot: start from a backup, or let what is named expire`] : []),
   ];
-  return `${found.length} problems${found === left ? '' : `, ${left.length} left`}; ${advice.join('; ')}`;
+  const isLess = left.length < found.length;
+  return `${found.length} problems${isLess ? `, ${left.length} left` : ''}; ${advice.join('; ')}`;
 }

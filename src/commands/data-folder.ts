@@ -1,5 +1,6 @@
+import { writeSync } from 'node:fs';
 import { hasStore, openStore, type Store, storeFileOf } from '../store/open.js';
-import { say } from '../terminal.js';
+import { printable, say } from '../terminal.js';
 import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
 
 /** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
@@ -15,13 +16,14 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
 }
 
 /** Runs work on the store of a folder, made if missing. */
-export async function withStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
+export async function withStore<T>(dataDir: string, work: (store: Store) => T | Promise<T>): Promise<T> {
   const store = openStore(dataDir, error => {
-    say(sentenceOfFailure(dataDir, error));
+    // At once, also in a thread.
+    writeSync(2, `ballast: ${printable(sentenceOfFailure(dataDir, error))}\n`);
     endAtOnce();
   });
   try {
-    await work(store);
+    return await work(store);
   } finally {
     await store.root.close();
   }

@@ -1,5 +1,5 @@
-import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { createWriteStream, realpathSync, renameSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ConfigError } from '../config.js';
@@ -9,6 +9,7 @@ import { listProjects, type Project } from '../store/projects.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder.js';
 import { flush } from './flush.js';
+import { makePart, type Part } from './part.js';
 import { startProgress } from './progress.js';
 
 export interface ExportOptions {
@@ -20,7 +21,7 @@ export interface ExportOptions {
 }
 
 /** Writes builds and timings as lines of JSON, also while a server writes: on stdout, or in a file that is there when it is whole. */
-export function exportStore(dataDir: string, options: ExportOptions): Promise<void> {
+export function exportStore(dataDir: string, options: ExportOptions, stop: AbortSignal): Promise<void> {
   const { project, builds, timings, json } = options;
   const output = options.output === undefined || options.output === '-' ? null : target(options.output);
   if (json && output === null) throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
@@ -33,8 +34,7 @@ export function exportStore(dataDir: string, options: ExportOptions): Promise<vo
       progress.tell(() => `${counts.builds.toLocaleString('en')} builds, ${counts.timings.toLocaleString('en')} timings exported`);
     });
     try {
-      if (output === null) await toStdout(lines);
-      else await toFile(lines, output);
+      await (output === null ? toStdout(lines, stop) : toFile(lines, output, stop));
     } finally {
       progress.end();
     }
@@ -63,23 +63,25 @@ function chosen(store: Store, name: string | undefined): Project[] {
   return projects;
 }
 
-async function toStdout(lines: AsyncIterable<string>): Promise<void> {
+async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   try {
-    await pipeline(Readable.from(lines, { highWaterMark: 4 }), process.stdout, { end: false });
+    await pipeline(Readable.from(lines, { highWaterMark: 4 }), process.stdout, { end: false, signal });
   } catch (error) {
     // Whoever reads it has enough.
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw new Error(`cannot export to stdout: ${(error as Error).message}`, { cause: error });
   }
 }
 
-async function toFile(lines: AsyncIterable<string>, output: string): Promise<void> {
-  const part = `${output}.part-${process.pid}`;
+async function toFile(lines: AsyncIterable<string>, output: string, signal: AbortSignal): Promise<void> {
+  let part: Part | null = null;
   try {
-    await pipeline(Readable.from(lines, { highWaterMark: 4 }), createWriteStream(part, { mode: 0o600, flush: true }));
-    renameSync(part, output);
+    part = makePart(`${output}.part-`, basename(output));
+    await pipeline(Readable.from(lines, { highWaterMark: 4 }), createWriteStream(part.path, { mode: 0o600, flush: true }), { signal });
+    renameSync(part.path, output);
     flush(dirname(resolve(output)));
   } catch (error) {
-    rmSync(part, { force: true });
     throw new Error(`cannot export to ${output}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    part?.remove();
   }
 }

@@ -11,7 +11,7 @@ import { Exchange, type Handler, type Observe } from './exchange.js';
 import { headerFields } from './head.js';
 import type { HeldBytes, Holder } from './held-bytes.js';
 import { Traffic } from './traffic.js';
-import { freeUnixPath, removeUnixPath, unixPath } from './unix-path.js';
+import { takeUnixPath, unixPath } from './unix-path.js';
 
 export interface HttpOptions {
   /** An address, a name, or unix:PATH. */
@@ -64,7 +64,6 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const exchangeOptions = { handler, fields, bodyLimits, held: options.held, holderOf: options.holderOf, trustedProxies: options.trustedProxies, scheme: options.certificate ? ('https' as const) : ('http' as const), traffic, failures: new Seldom(), log, observe };
   const { host, certificate, settings } = options;
   const path = unixPath(host);
-  if (path !== null) await freeUnixPath(path, settings);
   let certificateEndsAt = certificate && checkCertificate(certificate);
   tellOfEnd(certificateEndsAt, log);
   const newApp = () => {
@@ -72,6 +71,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     return app.any('/*', (res, req) => void new Exchange(res, req, exchangeOptions));
   };
   const apps = [newApp()];
+  const taken = path === null ? null : await takeUnixPath(path, settings);
   const listenWith = (app: TemplatedApp) => () => (path === null ? listenOn(app, host, port) : listenOnPath(app, path));
   const { us_listen_socket_close: close } = uws;
   // A port that the system picked is listened on by its number: only then it can be listened on again while it has connections.
@@ -81,6 +81,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const door = new Door({ listen: listenWith(apps[0]!), close, room: fileRoom() }, log);
   apps[0]!.filter((_, change) => door.count(change));
   if (!door.socket) {
+    taken?.release();
     throw new Error(
       path === null
         ? `cannot listen on ${host} port ${options.port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); choose another with ${settings}`
@@ -119,7 +120,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     },
     async drain() {
       door.shut();
-      if (path !== null) removeUnixPath(path);
+      taken?.release();
       await traffic.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
       for (const app of apps) app.close();
     },

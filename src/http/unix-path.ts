@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
+import { holderOf, takeLock } from '../file-lock.js';
 
 const PREFIX = 'unix:';
 
@@ -9,26 +10,51 @@ export function unixPath(host: string): string | null {
   return host.startsWith(PREFIX) ? host.slice(PREFIX.length) : null;
 }
 
-export function removeUnixPath(path: string): void {
-  rmSync(path, { force: true });
+/** The path of a socket that only this process may listen on. */
+export interface UnixPath {
+  /** Removes the socket, and lets others listen there. */
+  release(): void;
 }
 
 /**
- * Removes a socket that nobody listens on any more. Throws a sentence when the path is taken.
+ * Takes a path to listen on, by the lock of a file beside it, and removes a socket that a killed process left there. Throws a
+ * sentence when the path is taken, or when nothing tells whether it is.
  * @param settings to choose another with
  */
-export async function freeUnixPath(path: string, settings: string): Promise<void> {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) return;
-  if (!stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file, and no socket; choose another with ${settings}`);
+export async function takeUnixPath(path: string, settings: string): Promise<UnixPath> {
+  const another = `choose another with ${settings}`;
+  const lockPath = `${path}.lock`;
+  const lock = takeLock(lockPath);
+  if (!lock) throw new Error(`cannot listen on ${path}: another process does${holderOf(lockPath)}; ${another}`);
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats && !stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file, and no socket; ${another}`);
+    if (stats) await assertUnused(path, another);
+    rmSync(path, { force: true });
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return {
+    release() {
+      rmSync(path, { force: true });
+      lock.release();
+    },
+  };
+}
+
+/** Throws when a program without the lock listens there, which may be any. */
+async function assertUnused(path: string, another: string): Promise<void> {
   const socket = connect(path);
   try {
     await once(socket, 'connect');
-  } catch {
-    removeUnixPath(path);
-    return;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ECONNREFUSED' || code === 'ENOENT') return;
+    // With EAGAIN somebody listens who is too busy to answer.
+    if (code !== 'EAGAIN') throw new Error(`cannot listen on ${path}: nothing tells whether another process does (${message}); remove that socket, or ${another}`, { cause: error });
   } finally {
     socket.destroy();
   }
-  throw new Error(`cannot listen on ${path}: another process does; choose another with ${settings}`);
+  throw new Error(`cannot listen on ${path}: another process does; ${another}`);
 }

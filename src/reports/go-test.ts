@@ -40,7 +40,7 @@ function readEvents(text: string): TestCase[] {
     if (Package === undefined || !/^(pass|fail|skip)$/.test(Action ?? '')) continue;
     const own = byPackage.get(Package) ?? [];
     byPackage.set(Package, own);
-    if (Test === undefined) cases.push(...closed(Package, own, Action!, Elapsed));
+    if (Test === undefined) for (const testCase of closed(Package, own, Action!, Elapsed)) cases.push(testCase);
     else own.push(caseOf(Test, Elapsed, Action!));
   }
   return cases;
@@ -63,7 +63,7 @@ function readLines(text: string): TestCase[] {
     if (test) own.push(caseOf(test[2]!, Number(test[3]), test[1]!.toLowerCase()));
     const [, state, name, seconds = '0', cached] = PACKAGE.exec(line) ?? [];
     if (name === undefined) continue;
-    cases.push(...closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds)));
+    for (const testCase of closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds))) cases.push(testCase);
     own = [];
   }
   return cases;

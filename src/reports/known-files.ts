@@ -44,7 +44,7 @@ export class GivenFiles implements KnownFiles {
     const segments = plain.replace(/^(\.\.\/)+/, '').split('/');
     const ending = (this.#byLast.get(segments.at(-1)!) ?? []).filter(given => endsAlike(given, segments));
     // The longest that the reported path ends with says the most.
-    const longest = Math.max(0, ...ending.map(given => Math.min(given.length, segments.length)));
+    const longest = ending.reduce((most, given) => Math.max(most, Math.min(given.length, segments.length)), 0);
     const best = ending.filter(given => Math.min(given.length, segments.length) === longest);
     return best.length === 1 ? this.#whole.get(best[0]!.join('/'))! : null;
   }

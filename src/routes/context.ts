@@ -4,11 +4,13 @@ import type { Logger } from '../log.js';
 import type { Metrics } from '../metrics.js';
 import type { Queues } from '../store/queues.js';
 import type { Store } from '../store/open.js';
+import type { Readiness } from '../store/readiness.js';
 
 /** What handlers work with. */
 export interface Context {
   store: Store;
   queues: Queues;
+  readiness: Readiness;
   jobs: JobPool;
   log: Logger;
   metrics: Metrics;

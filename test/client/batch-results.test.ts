@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type PlannedFile, resultByClock, resultByReports, whyFailed } from '../../src/client/batch-results.js';
+import { GivenFiles } from '../../src/reports/known-files.js';
 import type { FileResult } from '../../src/reports/times.js';
 
 const files: PlannedFile[] = [
@@ -58,6 +59,19 @@ describe('a batch whose command ended with 0', () => {
   it('failed for a file that no report mentions where that is asked for, trusted or not', () => {
     const evidence = { ...nothing, unreported: ['a', 'b', 'c', 'd', 'e', 'f'] };
     expect(whyFailed(evidence, { failUnreported: true, trustExitCode: true })).toBe('no report mentions 6 test files (a, b, c, d, e and 1 more), and --fail-unreported is given');
+  });
+});
+
+describe('a batch of more files than a call takes arguments', () => {
+  const paths = Array.from({ length: 150_000 }, (_, i) => `${i}/index.test.js`);
+
+  it('is run again whole', () => {
+    const many = paths.map(path => ({ path, expected: null }));
+    expect(resultByReports(many, new Map(many.map(({ path }) => [path, { seconds: 1, isFailed: false, hasRun: true }])), false).failed).toEqual(paths);
+  });
+
+  it('has none that is told of by an ending that all have', () => {
+    expect(new GivenFiles(paths).find('index.test.js')).toBeNull();
   });
 });
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { createServer } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import selfsigned from 'selfsigned';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startServer, temporaryFolder } from '../harness/server.js';
 
 /** A certificate of its own making, in files. */
@@ -82,6 +82,35 @@ describe('a server on a socket in the file system', () => {
     expect(existsSync(path)).toBe(true);
     await startServer({ host: `unix:${path}` });
     expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
+  });
+
+  it('is one of two that start at the same time where a socket was left behind', async () => {
+    const path = join(temporaryFolder(), 's.sock');
+    const left = createServer().listen(`${path}.other`);
+    await once(left, 'listening');
+    renameSync(`${path}.other`, path);
+    left.close();
+    await once(left, 'close');
+    const started = await Promise.allSettled([startServer({ host: `unix:${path}` }), startServer({ host: `unix:${path}` })]);
+    expect(started.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = started.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
+    expect(String(refused.reason)).toMatch(/^Error: cannot listen on .*: another process does \(process \d+ on /);
+    expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
+  });
+
+  it('leaves alone what another program listens on, or may', async () => {
+    const path = join(temporaryFolder(), 's.sock');
+    const other = createServer().listen(path);
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(/^cannot listen on .*: another process does; choose/);
+    // A probe that fails tells nothing.
+    const connecting = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
+      return this.destroy(Object.assign(new Error('connect EACCES'), { code: 'EACCES' }));
+    });
+    onTestFinished(() => connecting.mockRestore());
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(/^cannot listen on .*: nothing tells whether another process does \(connect EACCES\); remove that socket, or choose/);
+    expect(existsSync(path)).toBe(true);
   });
 
   it('does not take the place of a file', async () => {

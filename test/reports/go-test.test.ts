@@ -49,6 +49,13 @@ describe('what go test prints', () => {
     expect(readGoTest(plain).find(({ suite }) => suite.name.endsWith('mail'))).toMatchObject({ seconds: 0, isFailed: false, isSkipped: true });
   });
 
+  it('may be of more cases than a call takes arguments', () => {
+    const many = 150_000;
+    expect(readGoTest(`${'--- FAIL: T (0.00s)\n'.repeat(many)}FAIL\tshop\t1s\n`)).toHaveLength(many);
+    const ended = (more: object) => `${JSON.stringify({ Action: 'fail', Package: 'shop', ...more })}\n`;
+    expect(readGoTest(ended({ Test: 'T' }).repeat(many) + ended({}))).toHaveLength(many);
+  });
+
   it('is told from a JUnit report, and from anything else', () => {
     expect(isGoTest(fixture('gotestsum'))).toBe(false);
     expect(isGoTest('hello\n')).toBe(false);

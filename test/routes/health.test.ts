@@ -1,9 +1,5 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { limits } from '../../src/limits.js';
-import { openLog } from '../../src/log.js';
-import type { Context } from '../../src/routes/context.js';
-import { ready } from '../../src/routes/health.js';
-import { startServer } from '../harness/server.js';
+import { describe, expect, it } from 'vitest';
+import { Clock, startServer } from '../harness/server.js';
 
 describe('health', () => {
   it('needs no token', async () => {
@@ -21,13 +17,15 @@ describe('health', () => {
 });
 
 describe('/readyz', () => {
-  it('does not wait for a store that never answers', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const log = openLog('silent');
-    const store = { room: { assert: () => {} }, root: { transaction: () => new Promise(() => {}) } };
-    const answer = expect(ready({ store, log, now: Date.now } as unknown as Context)).rejects.toMatchObject({ status: 503 });
-    await vi.advanceTimersByTimeAsync(1000 * limits.readySeconds);
-    await answer;
+  it('costs one commit, however often it is asked for and on whichever port', async () => {
+    const server = await startServer({ adminPort: '0' }, Date.now, new Clock().now);
+    const admin = server.service.adminUrl!;
+    const commits = async () => Number(/^ballast_commit_duration_seconds_count (\d+)$/m.exec(await (await fetch(`${admin}/metrics`)).text())![1]);
+    // Behind the commits of the start.
+    await server.service.sweep();
+    const before = await commits();
+    const replies = await Promise.all(Array.from({ length: 60 }, (_, i) => fetch(`${i % 2 ? admin : server.url}/readyz`)));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await commits()) - before).toBe(1);
   });
 });

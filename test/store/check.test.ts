@@ -172,6 +172,13 @@ describe('a store', () => {
     expect(look(store).length).toBe(found.length);
   });
 
+  it('whose split has more files on a node than a call takes arguments is sound', async () => {
+    const store = await filledStore();
+    const test_files = Array.from({ length: 200_000 }, (_, file) => ({ path: `${file}.js` }));
+    await store.blobs.put(['split', 1], Buffer.from(JSON.stringify({ node_index: 1, test_files })));
+    expect(look(store).map(({ what }) => what)).toEqual([]);
+  });
+
   it('that was emptied by time is sound', async () => {
     const store = await filledStore();
     await expire(store, NOW + 100 * DAY);

@@ -48,7 +48,7 @@ function* problemsOfSplit(store: Store, key: string, split: SplitRecord): Genera
     try {
       const { node_index, test_files } = JSON.parse(answer.toString()) as { node_index: number; test_files: { path: string }[] };
       if (node_index !== node) yield problem(`has for node ${node} the answer to node ${node_index}`);
-      paths.push(...test_files.map(({ path }) => path));
+      for (const { path } of test_files) paths.push(path);
     } catch (error) {
       yield problem(`has for node ${node} what cannot be read: ${(error as Error).message}`);
     }

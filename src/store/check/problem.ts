@@ -13,7 +13,7 @@ export function problemOf(table: string, key: unknown): (what: string, repair: P
   return (what, repair) => ({ table, key, what, repair });
 }
 
-export function sentenceOf({ table, key, what }: Problem): string {
+export function sentenceOf({ table, key, what }: Pick<Problem, 'table' | 'key' | 'what'>): string {
   return `${table} ${JSON.stringify(key)} ${what}`;
 }
 
