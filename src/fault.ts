@@ -57,6 +57,8 @@ export const faults = {
     new Fault(413, [`the request body has more than ${limit} JSON objects and arrays, and no request needs as many`]),
   notJsonType: (contentType: string) =>
     new Fault(415, [`cannot read a body of the type ${contentType}; send application/json`]),
+  buildTooLarge: (what: string, limit: number) =>
+    new Fault(422, [`cannot merge the runs of the build: it has more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`]),
   invalid: (complaints: Complaints) => new Fault(422, [complaints]),
   internal: (requestId: string) =>
     new Fault(500, [`internal error; the server's log has the details under the request id ${requestId}`]),
