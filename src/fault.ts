@@ -57,6 +57,7 @@ export const faults = {
     new Fault(413, [`the request body has more than ${limit} JSON objects and arrays, and no request needs as many`]),
   notJsonType: (contentType: string) =>
     new Fault(415, [`cannot read a body of the type ${contentType}; send application/json`]),
+  answerTooLarge: (limit: number) => new Fault(422, [`the answer has more than ${limit} bytes, and no answer of that size is sent`]),
   buildTooLarge: (what: string, limit: number) =>
     new Fault(422, [`cannot merge the runs of the build: it has more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`]),
   invalid: (complaints: Complaints) => new Fault(422, [complaints]),
