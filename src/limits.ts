@@ -30,9 +30,15 @@ export const limits = {
   heldBytes: 536_870_912,
   /** Answers above this are written in pieces as the socket takes them. */
   answerPieceBytes: 65_536,
+  /** Characters of JSON, and runs, that a packing thread reads of a large build at a time; what is counted for an answer of such pieces. */
+  pieceCharacters: 262_144,
+  runsPerPiece: 1000,
+  pieceBytes: 1_048_576,
   /** Large requests that may wait for a packing thread; above it 503. */
   waitingJobs: 4096,
   waitingJobsPerProject: 1024,
+  /** Different comparisons of builds that may wait for their turn; above it 503. */
+  waitingComparisonsPerProject: 100,
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
   /** Open files that are kept from connections, or a quarter of all where that is less: threads take four each. */
