@@ -30,9 +30,15 @@ export const limits = {
   heldBytes: 536_870_912,
   /** Answers above this are written in pieces as the socket takes them. */
   answerPieceBytes: 65_536,
+  /** Characters of JSON, and runs, that a packing thread reads of a large build at a time; what is counted for an answer of such pieces. */
+  pieceCharacters: 262_144,
+  runsPerPiece: 1000,
+  pieceBytes: 1_048_576,
   /** Large requests that may wait for a packing thread; above it 503. */
   waitingJobs: 4096,
   waitingJobsPerProject: 1024,
+  /** Different comparisons of builds that may wait for their turn; above it 503. */
+  waitingComparisonsPerProject: 100,
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
   /** Open files that are kept from connections, or a quarter of all where that is less: threads take four each. */
@@ -70,10 +76,16 @@ export const limits = {
   /** Timings are written so long after they changed, or at once when there are so many. */
   recentMilliseconds: 250,
   recentTimings: 20_000,
+  /** Paths in memory with their numbers: about 500,000 of usual length. Each packing thread has as much. */
+  pathNumbersBytes: 100_663_296,
+  /** Characters of new paths whose numbers are not on disk yet, with their keys; a recording waits when there are more. */
+  unnamedCharacters: 8_388_608,
   /** What queues handed out is moved from the journal to each queue's own records so long after it was written. */
   checkpointMilliseconds: 1000,
   /** Turns of the event loop that may wait for a checkpoint, when that fails again and again; beyond them 503. */
   turnsPending: 100_000,
+  /** Characters that clients sent, in these: from an eighth on the checkpoint comes at once, at all of it 503. */
+  charactersPending: 33_554_432,
   /** Test cases whose times are added up where the file itself is not known: of a file; in a request; without the pool. */
   casesPerFile: 10_000,
   casesPooled: 500_000,
@@ -97,17 +109,22 @@ export const limits = {
   /** A split or queue in use is noted as such no more often; a small part of the least retention, a day. */
   renewMilliseconds: 3_600_000,
 
-  /** Test cases of a batch that failed; of more the files are run again. */
+  /** Test cases of a batch that failed, and their characters in a queue; of more the files are run again. */
   failedCasesPerBatch: 200,
+  caseCharactersPerQueue: 4_194_304,
 
   /** How long an incomplete build may be waited for, how often it is looked at meanwhile, and entries of each list. */
   completenessWaitSeconds: 900,
   completenessMilliseconds: 500,
   completenessEntries: 1000,
 
+  /** Test files over all runs of a build that are merged or compared, and characters of their paths, each path counted once. */
+  mergedTestFiles: 5_000_000,
+  mergedCharacters: 67_108_864,
+
   /** Records that an export reads at a time, and names of paths that it remembers. */
   exportedPerStep: 200,
-  exportedNames: 200_000,
+  exportedNamesBytes: 67_108_864,
 
   /** Of a JUnit report: characters, and how deep its elements are nested. */
   reportCharacters: 268_435_456,

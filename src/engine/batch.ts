@@ -69,6 +69,11 @@ export function isHandedOn(batch: Batch): boolean {
   return isGivenUp(batch) || batch.lease === 'late';
 }
 
+/** Whether a batch that an earlier process was handed again is all that this one is to be handed. */
+export function isUntouched(last: Batch, { acknowledges }: Pull, files: readonly number[]): boolean {
+  return acknowledges === true && !last.failed && !isGivenUp(last) && last.files.length === files.length;
+}
+
 /** Which of so many files somebody has after these batches, in their order: 1, others 0. */
 export function takenBy(batches: Iterable<Batch>, files: number): Uint8Array {
   const taken = new Uint8Array(files);

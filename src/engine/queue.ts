@@ -1,6 +1,7 @@
 import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
 import { Untaken } from '../plan/queue/untaken.js';
-import { type Batch, isGivenUp, type Pull, takenBy } from './batch.js';
+import { type Batch, isGivenUp, isUntouched, type Pull, takenBy } from './batch.js';
+import { BatchText } from './batch-text.js';
 import type { Failed } from './failed.js';
 import { type Lease, Leases } from './leases.js';
 import { Node } from './node.js';
@@ -23,6 +24,8 @@ export class Queue {
   #changed: Batch[] = [];
   #nextSeq = 0;
   #filesHanded = 0;
+  /** What clients sent and its batches keep. */
+  readonly text = new BatchText();
 
   /**
    * @param weights predictions by file (see weight.ts), in descending order
@@ -104,7 +107,7 @@ export class Queue {
       ...(request.runs_before !== undefined && { runs_before: request.runs_before }),
       delivered: false,
     };
-    if (all.cases) batch.cases = all.cases;
+    if (all.cases && this.text.hasRoomFor(all.cases)) batch.cases = all.cases;
     if (files.length === 0) {
       node.getsNothing(request);
       // What it had before it may never record: that it came again, for nothing, is to be known.
@@ -138,6 +141,7 @@ export class Queue {
     if (!batch || this.#endAnswer(batch, false) > 0 || batch.delivered) return false;
     this.#node(batch.node_index).remove(batch);
     this.#bySeq.delete(seq);
+    this.text.remove(batch);
     this.#pace.missed(batch.node_index);
     if (this.#leases?.of(batch.node_index) === batch) {
       this.#leases.end(batch.node_index);
@@ -159,7 +163,7 @@ export class Queue {
   /** A node ran a batch, and this of it failed. Returns the batch when it is to be journaled again. */
   acknowledge(node: number, seq: number, failed: (batch: Batch) => Failed): Batch | null {
     const batch = this.#bySeq.get(seq);
-    return batch?.node_index !== node || batch.failed ? null : Object.assign(batch, failed(batch));
+    return batch?.node_index !== node || batch.failed ? null : this.text.addFailed(batch, failed(batch));
   }
 
   /** A node begins anew, and takes nothing yet: what it had is not done. */
@@ -211,6 +215,7 @@ export class Queue {
     const { node_index, files, handed_at } = batch;
     this.#node(node_index).add(batch);
     this.#filesHanded += files.length;
+    this.text.add(batch);
     const weight = this.#weightOf(batch);
     this.#pace.gets(node_index, weight, handed_at);
     this.#leases?.add(batch, weight);
@@ -241,9 +246,4 @@ export class Queue {
     this.#answers -= 1;
     return others;
   }
-}
-
-/** Whether a batch that an earlier process was handed again is all that this one is to be handed. */
-function isUntouched(last: Batch, { acknowledges }: Pull, files: readonly number[]): boolean {
-  return acknowledges === true && !last.failed && !isGivenUp(last) && last.files.length === files.length;
 }

@@ -13,6 +13,7 @@ type Done = (body: Uint8Array[] | Fault, whole: boolean) => void;
 
 /** Bytes of the pieces on average; smaller ones take longer to hand over than to put together. */
 const LEAST_PIECE = 16_384;
+const BLOCK = 2 * LEAST_PIECE;
 
 /**
  * A request's body as it comes. One over a limit is read to its end and thrown away, because a client that is still
@@ -23,6 +24,8 @@ export class Body {
   #held = 0;
   #holder: Holder = null;
   #chunks: Uint8Array[] = [];
+  /** The last piece, while it is put together of small chunks: each kept as it comes would take a hundred times its bytes. */
+  #block: { bytes: Uint8Array; length: number } | null = null;
   #fault: Fault | null = null;
   #finished = false;
   #timer: NodeJS.Timeout | null = null;
@@ -50,7 +53,7 @@ export class Body {
     const { maxBytes, seconds } = this.limit;
     const { byteLength } = chunk;
     if (!this.#fault && this.#held + byteLength > maxBytes) this.#refuse(faults.bodyTooLarge(maxBytes));
-    const isLent = isLast && this.#chunks.length === 0 && byteLength < limits.pooledBodyBytes;
+    const isLent = isLast && this.#held === 0 && byteLength < limits.pooledBodyBytes;
     if (!this.#fault && !isLent) {
       if (this.#held === 0) this.#holder = this.holder();
       if (this.held.take(this.#holder, byteLength)) this.#held += byteLength;
@@ -60,15 +63,41 @@ export class Body {
       this.#finish(this.#fault ?? this.#whole(chunk), true);
       return;
     }
-    if (!this.#fault) this.#chunks.push(kept(chunk));
+    if (!this.#fault) this.#keep(chunk);
     this.#timer ??= setTimeout(() => this.#finish(this.#fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
   }
 
   #whole(last: ArrayBuffer): Uint8Array[] {
-    if (this.#chunks.length === 0) return [last.byteLength < limits.pooledBodyBytes ? new Uint8Array(last) : kept(last)];
+    if (this.#chunks.length === 0 && !this.#block) return [last.byteLength < limits.pooledBodyBytes ? new Uint8Array(last) : kept(last)];
+    this.#endBlock();
     const isLarge = this.#held >= limits.pooledBodyBytes;
     const isGiven = isLarge && (this.#chunks.length + 1) * LEAST_PIECE <= this.#held;
     return isGiven ? [...this.#chunks, kept(last)] : [Buffer.concat([...this.#chunks, new Uint8Array(last)])];
+  }
+
+  #keep(chunk: ArrayBuffer): void {
+    const { byteLength } = chunk;
+    if (this.#block && this.#block.length + byteLength > BLOCK) this.#endBlock();
+    if (byteLength >= LEAST_PIECE) {
+      this.#endBlock();
+      this.#chunks.push(kept(chunk));
+      return;
+    }
+    const block = (this.#block ??= { bytes: new Uint8Array(byteLength), length: 0 });
+    const length = block.length + byteLength;
+    // Doubled when it is full: who sends little takes little.
+    if (length > block.bytes.length) {
+      const { bytes } = block;
+      block.bytes = new Uint8Array(Math.min(BLOCK, 2 * length));
+      block.bytes.set(bytes);
+    }
+    block.bytes.set(new Uint8Array(chunk), block.length);
+    block.length = length;
+  }
+
+  #endBlock(): void {
+    if (this.#block) this.#chunks.push(this.#block.bytes.subarray(0, this.#block.length));
+    this.#block = null;
   }
 
   #finish(result: Uint8Array[] | Fault, whole: boolean): void {
@@ -91,6 +120,7 @@ export class Body {
     this.held.giveBack(this.#holder, this.#held);
     this.#held = 0;
     this.#chunks = [];
+    this.#block = null;
   }
 }
 

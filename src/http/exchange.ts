@@ -49,6 +49,7 @@ export class Exchange {
   #answered: Answer | null = null;
   #unavailable: string | null = null;
   #heldAnswer = 0;
+  #leave = () => {};
   #heldBy: { holder: Holder } | null = null;
   /** Whether the request was read to its end: only then another may follow it. */
   #wasRead = false;
@@ -102,7 +103,8 @@ export class Exchange {
     this.#body?.release();
     if (!this.#left && !this.#holds(answer)) {
       answer.written?.(false);
-      this.#fail(faults.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds));
+      const { bound } = this.options.held;
+      this.#fail(answer.body.length > bound / 2 ? faults.answerTooLarge(bound / 2) : faults.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds));
       return;
     }
     this.#answered = answer;
@@ -118,17 +120,27 @@ export class Exchange {
       log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
     }
     const close = traffic.draining || closes || !this.#wasRead;
-    writeAnswer(this.res, answer, { request, headers, closes, headOnly: method === 'HEAD', close }, this.#end);
+    this.#leave = writeAnswer(this.res, answer, { request, headers, closes, headOnly: method === 'HEAD', close }, this.#end, this.#break);
+  };
+
+  /** A part of the answer is sent: what tells that it is not all is a connection that closes. */
+  readonly #break = (error: unknown) => {
+    if (this.#ended) return;
+    const { id: request, method, path } = this.#head;
+    this.options.log.error({ request, method, path, err: error }, 'an answer ends in the middle');
+    this.#answered = { status: 500, body: '' };
+    this.#end();
+    this.res.close();
   };
 
   /** Who holds what is held: found once, because it must be given back to the same. */
   readonly #holder = (): Holder => (this.#heldBy ??= { holder: this.options.holderOf(this.#head.token) }).holder;
 
   /** Takes the bytes of an answer that may have to wait for its reader. False when that is too much. */
-  #holds({ body }: Answer): boolean {
-    if (body.length <= limits.answerPieceBytes) return true;
-    if (!this.options.held.take(this.#holder(), body.length)) return false;
-    this.#heldAnswer = body.length;
+  #holds({ body, heldBytes = body.length }: Answer): boolean {
+    if (heldBytes <= limits.answerPieceBytes) return true;
+    if (!this.options.held.take(this.#holder(), heldBytes)) return false;
+    this.#heldAnswer = heldBytes;
     return true;
   }
 
@@ -152,6 +164,7 @@ export class Exchange {
   readonly #end = () => {
     if (this.#ended) return;
     this.#ended = true;
+    this.#leave();
     this.#body?.release();
     if (this.#heldAnswer > 0) this.options.held.giveBack(this.#holder(), this.#heldAnswer);
     const { id: request, method, path } = this.#head;

@@ -1,5 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { limits } from '../limits.js';
+import { writePieces } from './pieces.js';
 import type { Answer } from './request.js';
 
 const STATUS_LINES: Readonly<Record<number, string>> = {
@@ -36,9 +37,13 @@ export interface Manner {
   close: boolean;
 }
 
-/** Writes an answer and calls `end` when the last byte was handed to the system. */
-export function writeAnswer(res: HttpResponse, { status, body, contentType = 'application/json', headers: own }: Answer, manner: Manner, end: () => void): void {
+/**
+ * Writes an answer and calls `end` when the last byte was handed to the system, or `fail` when there is no more of one that comes
+ * piece by piece. Returns what to call when the client leaves before.
+ */
+export function writeAnswer(res: HttpResponse, { status, body, rest, contentType = 'application/json', headers: own }: Answer, manner: Manner, end: () => void, fail: (error: unknown) => void): () => void {
   const { request, headers, closes, headOnly, close } = manner;
+  let leave = () => {};
   res.cork(() => {
     res.writeStatus(STATUS_LINES[status]!);
     if (body.length > 0) res.writeHeader('Content-Type', contentType);
@@ -48,21 +53,32 @@ export function writeAnswer(res: HttpResponse, { status, body, contentType = 'ap
     if (closes) res.writeHeader('Connection', 'close');
     for (const name in headers) res.writeHeader(name, headers[name]!);
     if (own) for (const name in own) res.writeHeader(name, own[name]!);
-    if (headOnly) {
+    if (headOnly && rest) {
+      // An argument that is undefined would be told as a length, and a huge one.
+      res.endWithoutBody();
+    } else if (headOnly) {
       // Closed by uWebSockets.js in any case: it counts the missing body as an aborted answer.
       res.endWithoutBody(Buffer.byteLength(body), true);
+    } else if (rest) {
+      leave = writePieces(res, bytesOf(body), rest, close, { end, fail });
+      return;
     } else if (body.length <= limits.answerPieceBytes) {
       res.end(body, close);
     } else {
-      writePieces(res, typeof body === 'string' ? Buffer.from(body) : body, end);
+      writeWhole(res, bytesOf(body), end);
       return;
     }
     end();
   });
+  return leave;
+}
+
+function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
 /** `end` would copy the whole body into the socket's buffer; this sends what the socket takes. */
-function writePieces(res: HttpResponse, body: Uint8Array, end: () => void): void {
+function writeWhole(res: HttpResponse, body: Uint8Array, end: () => void): void {
   const [sent, all] = res.tryEnd(body, body.length);
   if (sent || all) {
     end();

@@ -1,22 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { faults } from '../fault.js';
 import { limits } from '../limits.js';
-import { written } from '../store/commit.js';
 import type { CompletenessSubject } from './completeness.js';
+import { FairTurns } from './fair-turns.js';
 import type { JobPool } from './pool.js';
 import type { ReadAnswer } from './task.js';
 
+/** A comparison that has not begun: it will see all that is recorded by now. */
+interface Asked {
+  answer: Promise<ReadAnswer>;
+  /** Whether they left, of those who wait for it. */
+  askers: (() => boolean)[];
+}
+
 /**
- * Compares builds for all who ask, one build after the other, so that the packing threads stay free for nodes. Many who ask for
- * one build share a comparison, and those who wait share a clock.
+ * Compares builds for all who ask, one build after the other, so that the packing threads stay free for nodes; projects take
+ * turns. Many who ask for one build share a comparison, and those who wait share a clock.
  */
 export class Comparisons {
   readonly #closing = new AbortController();
-  /** Those that have not begun: they will see all that is recorded by now. */
-  readonly #asked = new Map<string, Promise<ReadAnswer>>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #asked = new Map<string, Asked>();
+  readonly #turns = new FairTurns(1);
   #tick: Promise<void> | null = null;
 
-  constructor(readonly jobs: JobPool) {}
+  constructor(readonly jobs: Pick<JobPool, 'completeness'>) {}
 
   /** Whether the server is about to stop: nobody waits any more. */
   get isClosing(): boolean {
@@ -27,22 +34,29 @@ export class Comparisons {
     this.#closing.abort();
   }
 
-  compare(subject: CompletenessSubject): Promise<ReadAnswer> {
+  /** Rejects with a 503 when too many comparisons of the project wait; what all who asked for it have left is not begun. */
+  compare(subject: CompletenessSubject, hasLeft: () => boolean): Promise<ReadAnswer> {
     const { wait: _, ...query } = subject.query;
     const key = JSON.stringify([subject.project, query]);
     const asked = this.#asked.get(key);
-    if (asked) return asked;
-    const compared = this.#last
-      .catch(() => {})
-      .then(async () => {
-        this.#asked.delete(key);
-        // A thread sees what is on disk.
-        await written(this.jobs.store.journal.checkpoint());
-        return this.jobs.completeness(subject);
-      });
-    this.#asked.set(key, compared);
-    this.#last = compared;
-    return compared;
+    if (asked) {
+      asked.askers.push(hasLeft);
+      return asked.answer;
+    }
+    if (this.#turns.waitingOf(subject.project) >= limits.waitingComparisonsPerProject) {
+      return Promise.reject(faults.overloaded('jobs', 'too many comparisons of builds at once', limits.retryAfterSeconds));
+    }
+    const askers = [hasLeft];
+    const answer = this.#turns.run(subject.project, async () => {
+      // Not before it is noted below, where its turn is at once.
+      await Promise.resolve();
+      this.#asked.delete(key);
+      const haveLeft = () => askers.every(left => left());
+      if (haveLeft()) throw faults.clientLeft();
+      return this.jobs.completeness(subject, haveLeft);
+    });
+    this.#asked.set(key, { answer, askers });
+    return answer;
   }
 
   /** Resolves after a moment, at once when the server is about to stop. */

@@ -3,15 +3,19 @@ import { Fault, faults } from '../fault.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Build } from '../store/builds.js';
+import { written } from '../store/commit.js';
 import type { Store } from '../store/open.js';
 import { TooManyCases } from '../store/timings.js';
 import type { Sent } from '../wire/coerce.js';
-import { bodyToken, decodeBody } from '../wire/decode.js';
+import { projectOfToken } from '../store/tokens.js';
+import { bodyToken, decodeBody, likelyToken } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
+import { BuildPieces, type Outline, type Piece } from './build-pieces.js';
 import type { CompletenessSubject } from './completeness.js';
 import { FairTurns } from './fair-turns.js';
-import { posts, type Posts, reads } from './jobs.js';
-import type { PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
+import { posts, type Posts } from './jobs.js';
+import { buildDetail, recordedDistribution } from './read.js';
+import type { PiecedAnswer, PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
 export interface Prepared<K extends keyof Posts> {
   project: number;
@@ -25,8 +29,10 @@ export interface Sending {
 }
 
 interface Manner {
-  hasLeft?: () => boolean;
+  hasLeft: () => boolean;
   transferList?: ArrayBuffer[];
+  /** A part of its answer is sent: it is not refused any more. */
+  isUnderWay?: boolean;
 }
 
 /** Told of each large request that waited for a packing thread and ran in it, in seconds. */
@@ -80,32 +86,55 @@ export class JobPool {
   async post<K extends keyof Posts>(job: K, { body, hasLeft }: Sending, project: number | null): Promise<Prepared<K>> {
     const [first] = body as [Uint8Array];
     const isSmall = body.length === 1 && first.length < limits.pooledBodyBytes;
+    let owner = project;
     if (isSmall) {
       const sent = decodeBody(first);
-      const known = project ?? authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
+      project ??= authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
+      owner = project;
       const files = sent['test_files'] ?? sent['paths'];
       if (!Array.isArray(files) || files.length < limits.pooledTestFiles) {
-        const prepared = this.#prepareHere(job, sent, known);
-        if (prepared) return { project: known, prepared };
+        const prepared = this.#prepareHere(job, sent, project);
+        if (prepared) return { project, prepared };
       }
+    } else if (project === null) {
+      const token = likelyToken(body);
+      owner = token === null ? null : projectOfToken(this.store, token);
     }
     // A slice of a Buffer would be the same memory, maybe Node's own.
     const own = isSmall ? [new Uint8Array(first)] : body;
     // A thread sees what is written; what cannot be written now counts later.
     if (job !== 'prepareSubset') await this.store.recent.save().catch(() => {});
-    return (await this.#run(project, { kind: 'post', job, body: own, project }, { hasLeft, transferList: own.map(({ buffer }) => buffer as ArrayBuffer) })) as Prepared<K>;
+    return (await this.#run(owner, { kind: 'post', job, body: own, project }, { hasLeft, transferList: own.map(({ buffer }) => buffer as ArrayBuffer) })) as Prepared<K>;
   }
 
-  /** Tells what was recorded of a build. */
-  async read(job: 'buildDetail' | 'recordedDistribution', build: Build): Promise<ReadAnswer> {
-    if (build.test_files + build.subsets < limits.pooledTestFiles) return reads[job](this.store, build);
-    return (await this.#run(build.project, { kind: 'read', job, subject: build })) as ReadAnswer;
+  /** A build with all its runs. */
+  async build(build: Build, hasLeft: () => boolean): Promise<PiecedAnswer> {
+    if (isSmallBuild(build)) return buildDetail(this.store, build);
+    const { project } = build;
+    const outline = (await this.#run(project, { kind: 'read', job: 'buildOutline', subject: build }, { hasLeft })) as Outline;
+    const pieces = new BuildPieces(build, outline, async (subject, isFirst) => (await this.#run(project, { kind: 'read', job: 'buildPiece', subject }, { hasLeft, isUnderWay: !isFirst })) as Piece);
+    const body = await pieces.first();
+    return pieces.isDone ? { status: 200, body } : { status: 200, body, rest: pieces.rest(), heldBytes: limits.pieceBytes + pieces.bytes };
+  }
+
+  /** What was recorded for a build over all its nodes. */
+  async distribution(build: Build, hasLeft: () => boolean): Promise<ReadAnswer> {
+    if (isSmallBuild(build)) return recordedDistribution(this.store, build);
+    return (await this.#run(build.project, { kind: 'read', job: 'recordedDistribution', subject: build }, { hasLeft })) as ReadAnswer;
   }
 
   /** Whether all that a build was to run is recorded, as far as both are on disk. */
-  async completeness(subject: CompletenessSubject): Promise<ReadAnswer> {
+  async completeness(subject: CompletenessSubject, hasLeft: () => boolean): Promise<ReadAnswer> {
+    // A thread sees what is on disk.
+    await written(this.store.journal.checkpoint());
     // One at a time: not behind what its project brings.
-    return (await this.#run(COMPARISONS, { kind: 'read', job: 'completeness', subject })) as ReadAnswer;
+    return (await this.#run(COMPARISONS, { kind: 'read', job: 'completeness', subject }, { hasLeft })) as ReadAnswer;
+  }
+
+  /** What failed in a queue. Always in a thread: what clients told of batches is read to know how much that is. */
+  async failedPaths(project: number, queue: string, hasLeft: () => boolean): Promise<ReadAnswer> {
+    await written(this.store.journal.checkpoint());
+    return (await this.#run(project, { kind: 'read', job: 'failedTestPaths', subject: queue }, { hasLeft })) as ReadAnswer;
   }
 
   /** Large requests that wait for a packing thread, those that threads have, and the threads. */
@@ -129,14 +158,15 @@ export class JobPool {
   }
 
   /** @param owner a project; null: it is not known yet */
-  async #run(owner: number | null | typeof COMPARISONS, task: PostTask | ReadTask, { hasLeft, transferList = [] }: Manner = {}): Promise<unknown> {
-    if (this.#turns.waiting >= limits.waitingJobs || this.#turns.waitingOf(owner) >= limits.waitingJobsPerProject) {
+  async #run(owner: number | null | typeof COMPARISONS, task: PostTask | ReadTask, { hasLeft, transferList = [], isUnderWay = false }: Manner): Promise<unknown> {
+    const { waiting } = this.#turns;
+    if (!isUnderWay && (waiting >= limits.waitingJobs || this.#turns.waitingOf(owner) >= limits.waitingJobsPerProject)) {
       throw faults.overloaded('jobs', 'too many large test suites at once', limits.retryAfterSeconds);
     }
     const asked = performance.now();
     const answer = (await this.#turns.run(owner, async () => {
       // It may have waited longer than its client does.
-      if (hasLeft?.()) throw faults.clientLeft();
+      if (hasLeft()) throw faults.clientLeft();
       const began = performance.now();
       const told: unknown = await this.#piscina.run(task, { transferList });
       this.options.ran?.(task.job, (began - asked) / 1000, (performance.now() - began) / 1000);
@@ -147,4 +177,8 @@ export class JobPool {
     if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers, undefined, answer.fault.reason);
     return answer.value;
   }
+}
+
+function isSmallBuild({ test_files, subsets }: Build): boolean {
+  return test_files + subsets < limits.pooledTestFiles;
 }

@@ -1,8 +1,14 @@
+import { failedIn } from '../engine/failed.js';
 import { mergeSubsets } from '../engine/merge.js';
-import { type Build, subsetsOf } from '../store/builds.js';
+import { faults } from '../fault.js';
+import { limits } from '../limits.js';
+import { type Build, eachSubset, type Subset, subsetsOf } from '../store/builds.js';
+import { pathsOf } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
+import { batchesOf } from '../store/open-queue.js';
 import type { BuildAnswer, BuildDetail } from '../wire/build.js';
 import type { LastDistribution } from '../wire/split.js';
+import type { TestPathsAnswer } from '../wire/test-paths.js';
 import type { ReadAnswer } from './task.js';
 
 /** Answers that grow with the suite: built on the main thread when small and in the pool when large. */
@@ -11,25 +17,49 @@ export function toBuildAnswer({ id, commit_hash, branch, node_total, created_at,
   return { id, commit_hash, branch, node_total, created_at: toIso(created_at), updated_at: toIso(updated_at) };
 }
 
-/** A build with all its runs, newest first, as JSON. */
+/** A build with all its runs, newest first, as JSON. A large one: see build-pieces.ts. */
 export function buildDetail(store: Store, build: Build): ReadAnswer {
-  const build_subsets = subsetsOf(store, build).map(({ id, node_index, created_at, test_files }) => {
-    const at = toIso(created_at);
-    return { id, node_index, created_at: at, updated_at: at, test_files };
-  });
+  const build_subsets = subsetsOf(store, build).map(subset => ({ ...toSubsetAnswer(subset), test_files: subset.test_files }));
   const answer: BuildDetail = { ...toBuildAnswer(build), build_subsets };
   return { status: 200, body: JSON.stringify(answer) };
 }
 
-/** What was recorded for a build over all its nodes and retries, as JSON. */
+/** The JSON of a build up to its first run. */
+export function headOfBuild(build: Build): string {
+  return JSON.stringify({ ...toBuildAnswer(build), build_subsets: [] }).slice(0, -2);
+}
+
+/** The JSON of a run up to its first test file. */
+export function headOfSubset(subset: Omit<Subset, 'test_files'>): string {
+  return JSON.stringify({ ...toSubsetAnswer(subset), test_files: [] }).slice(0, -2);
+}
+
+function toSubsetAnswer({ id, node_index, created_at }: Omit<Subset, 'test_files'>) {
+  const at = toIso(created_at);
+  return { id, node_index, created_at: at, updated_at: at };
+}
+
+/** What failed in a queue, as far as it is on disk and its clients told, as JSON. */
+export function failedTestPaths(store: Store, queue: string): ReadAnswer {
+  const failed = failedIn(batchesOf(store, queue));
+  const paths = failed.size === 0 ? [] : pathsOf(store, queue, [...failed.keys()]);
+  const answer: TestPathsAnswer = { failed_paths: [...failed.values()].flatMap((cases, i) => cases ?? paths[i]!) };
+  return { status: 200, body: JSON.stringify(answer) };
+}
+
+/** What was recorded for a build over all its nodes and retries, as JSON. Throws a 422 when that is too much to merge. */
 export function recordedDistribution(store: Store, build: Build): ReadAnswer {
-  const runs = subsetsOf(store, build).map(({ test_files }) => test_files);
-  const test_files = mergeSubsets(runs);
+  if (build.test_files > limits.mergedTestFiles) throw faults.buildTooLarge('recorded test files', limits.mergedTestFiles);
+  const test_files = mergeSubsets(testFilesOf(store, build));
   const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
   // Absurd records may add up to infinity, which JSON has not.
   const time_execution = Math.min(total, Number.MAX_VALUE);
   const answer: LastDistribution = { build_distribution_id: build.id, time_execution, test_files };
   return { status: 200, body: JSON.stringify(answer) };
+}
+
+function* testFilesOf(store: Store, build: Build): Generator<Subset['test_files']> {
+  for (const { test_files } of eachSubset(store, build)) yield test_files;
 }
 
 function toIso(millis: number): string {

@@ -24,6 +24,12 @@ export interface ReadAnswer {
   body: string | Uint8Array;
 }
 
+/** Where it is large, as it is read; see Answer in http/request.ts. */
+export interface PiecedAnswer extends ReadAnswer {
+  rest?: AsyncGenerator<Uint8Array>;
+  heldBytes?: number;
+}
+
 /** To run before anybody waits for it. */
 export interface RehearsalTask {
   kind: 'rehearse';

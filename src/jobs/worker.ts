@@ -7,6 +7,7 @@ import { openStore } from '../store/open.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { toSegments } from '../wire/segments.js';
 import { authenticate } from './authenticate.js';
+import type { Outline, Piece } from './build-pieces.js';
 import { posts, reads } from './jobs.js';
 import { rehearse } from './rehearse.js';
 import type { PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
@@ -41,9 +42,9 @@ function done(task: Task): unknown {
   }
 }
 
-function read({ job, subject }: ReadTask): ReadAnswer {
-  const { status, body } = reads[job](store, subject as never);
-  return { status, body: toSegments([body as string]).bytes };
+function read({ job, subject }: ReadTask): unknown {
+  const told: Outline | Piece | ReadAnswer = reads[job](store, subject as never);
+  return 'body' in told ? { ...told, body: toSegments([told.body as string]).bytes } : told;
 }
 
 function post({ job, body, project }: PostTask): unknown {

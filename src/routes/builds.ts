@@ -47,5 +47,5 @@ export function pageOfBuilds(context: Context, request: Request): Answer {
 export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
   const build = findBuild(context.store, projectOf(context, request), id);
   if (!build) throw faults.buildNotFound();
-  return context.jobs.read('buildDetail', build);
+  return context.jobs.build(build, request.hasLeft);
 }

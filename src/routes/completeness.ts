@@ -18,7 +18,7 @@ export async function completenessOfBuild(context: Context, request: Request): P
   const until = performance.now() + query.wait * 1000;
   for (;;) {
     const seen = recordedRuns(store, subject);
-    const answer = await compareUntil(comparisons, subject, until);
+    const answer = await compareUntil(comparisons, subject, request.hasLeft, until);
     if (answer && (answer.status === 200 || performance.now() >= until)) return answer;
     // Only what is recorded makes it complete; what else changed is told at the end. What was refused is tried again.
     do {
@@ -30,9 +30,9 @@ export async function completenessOfBuild(context: Context, request: Request): P
 }
 
 /** Null when the server is too busy just now, and there is time. */
-async function compareUntil(comparisons: Comparisons, subject: CompletenessSubject, until: number): Promise<Answer | null> {
+async function compareUntil(comparisons: Comparisons, subject: CompletenessSubject, hasLeft: () => boolean, until: number): Promise<Answer | null> {
   try {
-    return await comparisons.compare(subject);
+    return await comparisons.compare(subject, hasLeft);
   } catch (error) {
     if (error instanceof Fault && error.status === 503 && performance.now() < until) return null;
     throw error;

@@ -10,5 +10,5 @@ export async function lastDistribution(context: Context, request: Request): Prom
   const project = projectOf(context, request);
   const build = closestBuild(context.store, project, toNodeKey(decodeQuery(request.query)));
   if (!build) return json(200, { build_distribution_id: null, time_execution: 0, test_files: [] });
-  return context.jobs.read('recordedDistribution', build);
+  return context.jobs.distribution(build, request.hasLeft);
 }

@@ -1,11 +1,12 @@
 import { isAfter, type Moment, type Recorded } from '../engine/moment.js';
+import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from '../wire/build-key.js';
 import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
 import { digest } from './digest.js';
 import type { Store } from './open.js';
 import type { BuildRecord, Millis } from './records.js';
-import { decodeSubset, subsetHead } from './subset-codec.js';
+import { decodeSubset, subsetCount, subsetHead } from './subset-codec.js';
 
 export interface Build extends BuildRecord {
   /** Its key in `builds`. */
@@ -94,9 +95,12 @@ export function runsSince(store: Store, project: number, key: BuildKey, since: M
   if (number === null) return [];
   const nameOf = namesOf(store);
   const runs: RunSince[] = [];
+  let files = 0;
   for (const { key: [, node_index], value } of store.subsets.getRange(runsOf(number))) {
     const recorded = orderOf(value);
     if (since && !isAfter(recorded, since)) continue;
+    files += subsetCount(value);
+    if (files > limits.mergedTestFiles) throw faults.buildTooLarge('recorded test files', limits.mergedTestFiles);
     const { paths, seconds } = decodeSubset(value);
     runs.push({ node_index, ciRun: subsetHead(value).ciRun, ...recorded, paths: Array.from(paths, nameOf), seconds });
   }
@@ -123,15 +127,18 @@ export function isFull(store: Store, project: number, key: BuildKey, node_index:
 }
 
 /** All recorded runs of a build, newest first. */
-export function subsetsOf(store: Store, { number }: Build): Subset[] {
+export function subsetsOf(store: Store, build: Build): Subset[] {
+  return [...eachSubset(store, build)].sort((a, b) => b.created_at - a.created_at);
+}
+
+/** The same by node and in the order of recording, one at a time. */
+export function* eachSubset(store: Store, { number }: Build): Generator<Subset> {
   const nameOf = namesOf(store);
-  return [...store.subsets.getRange(runsOf(number))]
-    .map(({ key, value }) => {
-      const { id, created_at, paths, seconds } = decodeSubset(value);
-      const test_files = Array.from(paths, (path, i) => ({ path: nameOf(path), time_execution: seconds[i]! }));
-      return { id, node_index: key[1], created_at, test_files };
-    })
-    .sort((a, b) => b.created_at - a.created_at);
+  for (const { key, value } of store.subsets.getRange(runsOf(number))) {
+    const { id, created_at, paths, seconds } = decodeSubset(value);
+    const test_files = Array.from(paths, (path, i) => ({ path: nameOf(path), time_execution: seconds[i]! }));
+    yield { id, node_index: key[1], created_at, test_files };
+  }
 }
 
 /** The range of a build's runs in `subsets`. */
@@ -139,12 +146,17 @@ export function runsOf(number: number): object {
   return { start: [number, -1], end: [number, Infinity] };
 }
 
-/** The name of a path by its number, looked up once each. */
+/** The name of a path by its number, looked up once each. Throws a 422 when they come to too much. */
 function namesOf(store: Store): (path: number) => string {
   const names = new Map<number, string>();
+  let characters = 0;
   return path => {
     let name = names.get(path);
-    if (name === undefined) names.set(path, (name = nameOfPath(store, path)));
+    if (name === undefined) {
+      names.set(path, (name = nameOfPath(store, path)));
+      characters += name.length;
+      if (characters > limits.mergedCharacters) throw faults.buildTooLarge('characters of paths', limits.mergedCharacters);
+    }
     return name;
   };
 }

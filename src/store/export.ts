@@ -106,9 +106,12 @@ async function release(store: Store): Promise<void> {
   await new Promise(resolve => setImmediate(resolve));
 }
 
+/** Rough bytes of an entry beside its characters, which take two bytes at most. */
+const BYTES_PER_NAME = 200;
+
 /** The builds of a project name the same paths again and again. */
 function namesOf(store: Store): (path: number) => string {
-  const names = new LRUCache<number, string>({ max: limits.exportedNames });
+  const names = new LRUCache<number, string>({ maxSize: limits.exportedNamesBytes, sizeCalculation: name => BYTES_PER_NAME + 2 * name.length });
   return path => {
     let name = names.get(path);
     if (name === undefined) names.set(path, (name = nameOfPath(store, path)));

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { charactersOf } from '../engine/batch-text.js';
 import type { Batch } from '../engine/batch.js';
 import { faults } from '../fault.js';
 import { limits } from '../limits.js';
@@ -24,6 +25,8 @@ export class Journal {
   #saving: Promise<unknown> = Promise.resolve();
   /** What is on disk in sequence only, by queue, oldest first. */
   readonly #pending = new Map<string, Change[]>();
+  /** Characters that clients sent, in these. */
+  #characters = 0;
   /** The last record of the last checkpoint, the last one on disk, and the number of the next. */
   #done = 0;
   #last = 0;
@@ -38,6 +41,7 @@ export class Journal {
   write(queue: string, change: Change): Promise<void> {
     this.store.room.assert();
     if (this.#last - this.#done >= limits.turnsPending) throw faults.storeFailed(new Error('the journal cannot be checkpointed'));
+    if (this.#characters >= limits.charactersPending) throw faults.overloaded('memory', 'too much is told of batches at once', limits.retryAfterSeconds);
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
     return turn.saved;
@@ -76,6 +80,7 @@ export class Journal {
   read(): void {
     const { meta, journalTurns } = this.store;
     this.#pending.clear();
+    this.#characters = 0;
     this.#done = meta.get('checkpoint') ?? 0;
     this.#last = this.#done;
     for (const { key, value } of journalTurns.getRange({ start: this.#done + 1 })) {
@@ -112,12 +117,14 @@ export class Journal {
     this.#last = number;
     this.#keep(changes);
     this.#checkpoints.soon(limits.checkpointMilliseconds);
+    if (this.#characters >= limits.charactersPending / 8) this.#checkpoints.again().catch(() => {});
     // Decided upon what failed meanwhile: whoever asked is told to come again.
     if (this.#failure !== before) throw this.#failure!.error;
   }
 
   #keep(changes: TurnRecord): void {
     for (const [queue, change] of changes) {
+      this.#characters += charactersIn([change]);
       const pending = this.#pending.get(queue);
       if (pending) pending.push(change);
       else this.#pending.set(queue, [change]);
@@ -144,5 +151,14 @@ export class Journal {
       if (since.length > 0) this.#pending.set(queue, since);
       else this.#pending.delete(queue);
     }
+    // Anew: of a batch that was written before more may be told by now.
+    this.#characters = 0;
+    for (const changes of this.#pending.values()) this.#characters += charactersIn(changes);
   }
+}
+
+function charactersIn(changes: readonly Change[]): number {
+  let sum = 0;
+  for (const change of changes) if (typeof change !== 'number') sum += charactersOf(change);
+  return sum;
 }

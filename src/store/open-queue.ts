@@ -30,10 +30,20 @@ const BYTES_PER_FILE = 32;
 const BYTES_PER_NODE = 400;
 const BYTES_PER_BATCH = 600;
 const BYTES_PER_FILE_HANDED = 8;
+/** The most that one takes. */
+const BYTES_PER_CHARACTER = 2;
 
 /** What it takes in memory, roughly. */
 export function bytesOf({ record, queue }: OpenQueue): number {
-  return BYTES_PER_QUEUE + BYTES_PER_NODE * record.node_total + BYTES_PER_FILE * queue.weights.length + BYTES_PER_BATCH * queue.batchCount + BYTES_PER_FILE_HANDED * queue.filesHanded;
+  const characters = queue.text.characters + (record.people.user_seat?.length ?? 0) + (record.people.build_author?.length ?? 0);
+  return (
+    BYTES_PER_QUEUE +
+    BYTES_PER_NODE * record.node_total +
+    BYTES_PER_FILE * queue.weights.length +
+    BYTES_PER_BATCH * queue.batchCount +
+    BYTES_PER_FILE_HANDED * queue.filesHanded +
+    BYTES_PER_CHARACTER * characters
+  );
 }
 
 export interface QueueOptions {

@@ -1,8 +1,10 @@
+import { limits } from '../limits.js';
 import type { Store } from './open.js';
 import { pathKey } from './path-keys.js';
 
-/** So many are kept in memory, about 100 bytes each. */
-const MOST_KEPT = 500_000;
+/** Rough bytes, measured: an entry of the map, and its string at two bytes a character, the most that it can take. */
+const BYTES_PER_PATH = 64;
+const BYTES_PER_CHARACTER = 2;
 
 /**
  * The numbers of paths: kept in memory, because the same suites come again and again. A path keeps its number until it
@@ -11,7 +13,7 @@ const MOST_KEPT = 500_000;
 export class PathNumbers {
   /** By project and path. */
   #known = new Map<number, Map<string, number>>();
-  #count = 0;
+  #bytes = 0;
   #next: number | null = null;
 
   constructor(readonly store: Pick<Store, 'paths' | 'pathNames' | 'timings'>) {}
@@ -38,18 +40,28 @@ export class PathNumbers {
     return this.#next++;
   }
 
+  /** What the kept paths take in memory, roughly. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   forget(project: number, path: string): void {
-    if (this.#known.get(project)?.delete(path)) this.#count -= 1;
+    if (this.#known.get(project)?.delete(path)) this.#bytes -= bytesOf(path);
   }
 
   #keep(project: number, path: string, number: number): void {
-    if (this.#count >= MOST_KEPT) {
+    const bytes = bytesOf(path);
+    if (this.#bytes + bytes > limits.pathNumbersBytes) {
       this.#known = new Map();
-      this.#count = 0;
+      this.#bytes = 0;
     }
     let paths = this.#known.get(project);
     if (!paths) this.#known.set(project, (paths = new Map()));
-    if (!paths.has(path)) this.#count += 1;
+    if (!paths.has(path)) this.#bytes += bytes;
     paths.set(path, number);
   }
+}
+
+function bytesOf(path: string): number {
+  return BYTES_PER_PATH + BYTES_PER_CHARACTER * path.length;
 }

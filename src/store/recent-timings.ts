@@ -24,6 +24,8 @@ export class RecentTimings {
   /** Paths whose numbers are not on disk: by number, and the number by key. */
   readonly #unnamed = new Map<number, { key: string; path: string }>();
   readonly #made = new Map<string, number>();
+  /** Characters of the paths and keys in #unnamed. */
+  #unnamedCharacters = 0;
   readonly #naming = new Repeated(() => this.#name());
   readonly #saves = new Repeated(() => this.#save());
   #nextEntry: number | null = null;
@@ -40,7 +42,7 @@ export class RecentTimings {
     if (number === undefined) return this.#make(project, path, now);
     const known = this.#toChange(number);
     // Named again where the expiry sweep may be about to forget it: behind that.
-    if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#unnamed.set(number, { key: pathKey(project, path), path });
+    if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#toName(number, pathKey(project, path), path);
     if (!known) this.#change(number, { project, seen_at: now, timings: [] });
     else known.seen_at = Math.max(now, known.seen_at);
     return number;
@@ -49,10 +51,15 @@ export class RecentTimings {
   #make(project: number, path: string, now: Millis): number {
     const number = this.store.numbers.make(project, path);
     const key = pathKey(project, path);
-    this.#unnamed.set(number, { key, path });
+    this.#toName(number, key, path);
     this.#made.set(key, number);
     this.#change(number, { project, seen_at: now, timings: [] });
     return number;
+  }
+
+  #toName(number: number, key: string, path: string): void {
+    if (!this.#unnamed.has(number)) this.#unnamedCharacters += key.length + path.length;
+    this.#unnamed.set(number, { key, path });
   }
 
   /** Resolves when all paths that were seen before have their numbers on disk; null: they have. */
@@ -68,8 +75,8 @@ export class RecentTimings {
       void this.store.timings.put(number, encodeTimings(this.get(number)!));
       return this.store.pathNames.put(number, JSON.stringify(path));
     });
-    for (const [number, { key }] of some) {
-      this.#unnamed.delete(number);
+    for (const [number, { key, path }] of some) {
+      if (this.#unnamed.delete(number)) this.#unnamedCharacters -= key.length + path.length;
       this.#made.delete(key);
     }
   }
@@ -103,7 +110,7 @@ export class RecentTimings {
 
   /** Resolves when there is room for more. Throws a 503 when the disk takes none. */
   async makeRoom(): Promise<void> {
-    if (this.#changed.size < limits.recentTimings) return;
+    if (this.#changed.size < limits.recentTimings && this.#unnamedCharacters < limits.unnamedCharacters) return;
     const named = this.name();
     if (named) await written(named);
     await written(this.save());

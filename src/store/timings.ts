@@ -108,7 +108,7 @@ export function knownTimes(
       );
     }
     if (!files.has(file)) {
-      const whole = on(file);
+      const whole = on(copyOf(file));
       if (whole) files.set(file, estimateOf(whole));
     }
     return NaN;
@@ -116,6 +116,11 @@ export function knownTimes(
   const seconds = new Float64Array(paths.length);
   for (let i = 0; i < paths.length; i++) seconds[i] = secondsOf(paths[i]!);
   return { seconds, files };
+}
+
+/** A part of a text holds on to all of it, and the numbers of paths are kept by path. */
+function copyOf(part: string): string {
+  return Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
 /**

@@ -1,37 +1,12 @@
 import assert from 'node:assert/strict';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { faults } from '../../src/fault.js';
-import type { Request } from '../../src/http/request.js';
 import type { Handler } from '../../src/http/exchange.js';
+import type { Request } from '../../src/http/request.js';
 import { HeldBytes } from '../../src/http/held-bytes.js';
-import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
-import { openLog } from '../../src/log.js';
 import { Client, type Reply } from '../harness/server.js';
+import { listenWith } from './listen-with.js';
 import { head, RawConnection } from './raw.js';
-
-interface Listening extends Client {
-  http: HttpServer;
-  log: string[];
-}
-
-const TOKENS = ['a-token', 'another-token', 'a-third-token'];
-/** Those that are not known are one. */
-const holderOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
-
-/** The socket layer alone, with a handler of the test. */
-async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
-  const log: string[] = [];
-  const http = await listen(
-    { host: '127.0.0.1', port: 0, settings: 'BALLAST_PORT or BALLAST_HOST', headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), holderOf, trustedProxies: null, certificate: null, ...options },
-    handler,
-    openLog('debug', { write: line => log.push(line) }),
-  );
-  let drained: Promise<void> | null = null;
-  const { drain } = http;
-  http.drain = () => (drained ??= drain());
-  onTestFinished(http.drain);
-  return Object.assign(new Client(http.url, 'a-token'), { http, log });
-}
 
 describe('what requests hold at once', () => {
   const MEGABYTE = 1_000_000;

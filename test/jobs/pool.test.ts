@@ -1,5 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { Piscina } from 'piscina';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Fault } from '../../src/fault.js';
+import { FairTurns } from '../../src/jobs/fair-turns.js';
 import { JobPool, type Prepared, type Sending } from '../../src/jobs/pool.js';
 import { buildDetail, recordedDistribution } from '../../src/jobs/read.js';
 import type { Posts } from '../../src/jobs/jobs.js';
@@ -144,6 +146,22 @@ describe('a POST that a thread prepares', () => {
     expect(body.buffer.byteLength).toBeGreaterThan(0);
   });
 
+  it.each([
+    ['is short but lists many files', (body: object) => bodyOf({ ...body, test_files: Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` })) }, 'here')],
+    ['is large, its token at the begin', ({ test_suite_token, ...body }: Record<string, unknown>) => bodyOf({ test_suite_token, ...body }, 'thread')],
+    ['is large, its token at the end', (body: object) => [new Uint8Array(limits.pooledBodyBytes).fill(0x20), new TextEncoder().encode(JSON.stringify(body))]],
+  ])('whose token is in its body waits in the turn of its project: %s', async (_, bodyWith) => {
+    const { store, pool } = openPool();
+    const owners = vi.spyOn(FairTurns.prototype, 'run');
+    const tasks = vi.spyOn(Piscina.prototype, 'run');
+    onTestFinished(() => [owners, tasks].forEach(spy => spy.mockRestore()));
+    const body = bodyWith({ ...parameters.prepareSplit, test_suite_token: await createToken(store, 5, NOW) });
+    expect((await pool.post('prepareSplit', sent(body), null)).project).toBe(5);
+    expect(owners).toHaveBeenCalledExactlyOnceWith(5, expect.anything());
+    // What is only likely is looked at by the thread.
+    expect(tasks.mock.calls.at(-1)![0]).toMatchObject({ project: body.length === 1 ? 5 : null });
+  });
+
   it('goes to a thread also when it names a file of thousands of test cases, wherever its bytes lie', async () => {
     const { store, pool } = openPool();
     const cases = Array.from({ length: limits.casesHere + 5 }, (_, i) => `a.py::test_${i}`);
@@ -228,12 +246,28 @@ describe('an answer about a large build', () => {
     const [build] = listBuilds(store, PROJECT, {}, 1).builds;
     expect(build!.test_files).toBe(1800);
     const [detail, distribution] = await Promise.all([
-      pool.read('buildDetail', build!),
-      pool.read('recordedDistribution', build!),
+      pool.build(build!, () => false),
+      pool.distribution(build!, () => false),
     ]);
     expect([detail, distribution].every(({ body }) => body instanceof Uint8Array)).toBe(true);
     expect(textOf(detail)).toBe(buildDetail(store, build!).body);
     expect(textOf(distribution)).toBe(recordedDistribution(store, build!).body);
+    // All in one piece.
+    expect(detail.rest).toBeUndefined();
+  });
+
+  it('comes piece by piece when the build is larger, and is not refused in the middle', async () => {
+    const { store, pool } = openPool();
+    const test_files = paths(5000).map((path, i) => ({ path, time_execution: i % 50 }));
+    for (let node_index = 0; node_index < 2; node_index++) await recordRun(store, PROJECT, { ...key, node_index }, test_files, NOW + node_index);
+    const [build] = listBuilds(store, PROJECT, {}, 1).builds;
+    const { body, rest } = await pool.build(build!, () => false);
+    const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () => pool.build(build!, () => true).catch(() => {}));
+    const pieces = [body as Uint8Array];
+    for await (const piece of rest!) pieces.push(piece);
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(Buffer.concat(pieces).toString()).toBe(buildDetail(store, build!).body);
+    await Promise.all(others);
   });
 
   it('is built here when the build is small', async () => {
@@ -242,6 +276,6 @@ describe('an answer about a large build', () => {
     const [build] = listBuilds(store, PROJECT, {}, 1).builds;
     const test_files = [{ path: 'a_spec.rb', time_execution: 2 }];
     const expected = { build_distribution_id: build!.id, time_execution: 2, test_files };
-    expect(await pool.read('recordedDistribution', build!)).toEqual({ status: 200, body: JSON.stringify(expected) });
+    expect(await pool.distribution(build!, () => false)).toEqual({ status: 200, body: JSON.stringify(expected) });
   });
 });

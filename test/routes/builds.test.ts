@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { record, sorted, timed, triple, uuidPattern } from '../harness/messages.js';
+import { manyPaths, record, sorted, timed, triple, uuidPattern } from '../harness/messages.js';
 import { Clock, startServer, type TestServer } from '../harness/server.js';
 import { SharedServer } from './shared-server.js';
 
@@ -11,6 +11,21 @@ async function recordBuilds(server: TestServer, count: number, branch = 'main'):
     Array.from({ length: count }, (_, i) => record(server, { commit_hash: `commit-${i}`, branch, test_files: [] })),
   );
 }
+
+it('a large build comes in pieces, without a length, and its head alone', async () => {
+  const server = await shared.project();
+  const runs = [0, 1].map(node_index => ({ node_index, test_files: timed(Object.fromEntries(manyPaths(5000).map((path, i) => [path, i / 7]))) }));
+  for (const run of runs) await record(server, run);
+  const [build] = (await server.get('/v1/builds')).json.data;
+  const url = `/v1/builds/${build.id}`;
+  const { status, headers, json } = await server.get(url);
+  expect({ status, type: headers.get('content-type'), length: headers.get('content-length') }).toEqual({ status: 200, type: 'application/json', length: null });
+  const { build_subsets, ...head } = json;
+  expect(head).toEqual(build);
+  for (const run of runs) expect(build_subsets.find(({ node_index }: any) => node_index === run.node_index).test_files).toEqual(run.test_files);
+  const asked = await server.send(url, { method: 'HEAD', headers: { 'SERVICE-TEST-SUITE-TOKEN': server.token } });
+  expect({ status: asked.status, text: asked.text }).toEqual({ status: 200, text: '' });
+});
 
 describe('GET /builds', () => {
   it('has one empty page while nothing is recorded', async () => {

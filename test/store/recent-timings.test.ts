@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/log.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import { listBuilds, subsetsOf } from '../../src/store/builds.js';
@@ -115,5 +116,17 @@ describe('the number of a path', () => {
     const again = asWritten(store);
     expect(paths.map(path => again.recent.see(1, path, NOW))).toEqual(numbers);
     expect(numbers.map(number => JSON.parse(store.pathNames.get(number)!) as string)).toEqual(paths);
+  });
+
+  it('have their new paths named once these are long, so that few of them are in memory', async () => {
+    const store = temporaryStore();
+    const long = 'x'.repeat(limits.pathMaxCharacters - 10);
+    let count = 0;
+    // A path and its key.
+    for (let characters = 0; characters < limits.unnamedCharacters; characters += long.length) store.recent.see(1, `${long}${count++}`, NOW);
+    expect(count).toBeLessThan(limits.recentTimings);
+    expect(store.pathNames.getCount()).toBe(0);
+    await store.recent.makeRoom();
+    expect(store.pathNames.getCount()).toBe(count);
   });
 });
