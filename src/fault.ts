@@ -59,7 +59,7 @@ export const faults = {
     new Fault(415, [`cannot read a body of the type ${contentType}; send application/json`]),
   answerTooLarge: (limit: number) => new Fault(422, [`the answer has more than ${limit} bytes, and no answer of that size is sent`]),
   buildTooLarge: (what: string, limit: number) =>
-    new Fault(422, [`cannot merge the runs of the build: it has more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`]),
+    new Fault(422, [`cannot merge or compare the runs of the build: they have more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`]),
   invalid: (complaints: Complaints) => new Fault(422, [complaints]),
   internal: (requestId: string) =>
     new Fault(500, [`internal error; the server's log has the details under the request id ${requestId}`]),
