@@ -29,6 +29,8 @@ interface Plan {
   since: Moment;
   /** It was asked of a CI build, and the nodes of the split name none: whether it was theirs is not known. */
   isUnnamed: boolean;
+  /** How a node's list differed from what was planned, where one did. */
+  otherList: string | null;
   handed: Handed;
   /** Of each node that came again the last time. */
   returns: readonly Return[];
@@ -71,7 +73,7 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
   for (const { node_index, paths } of filesOfSplit(store, split)) {
     for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, began: since }]);
   }
-  return { kind: 'split', acknowledging: new Set(), isUnnamed, since, handed, returns: [], handedOn: [] };
+  return { kind: 'split', acknowledging: new Set(), isUnnamed, otherList: own?.other_list ?? split.other_list ?? null, since, handed, returns: [], handedOn: [] };
 }
 
 function queueOf(store: Store, id: string | null): Plan | null {
@@ -98,6 +100,7 @@ function queueOf(store: Store, id: string | null): Plan | null {
   return {
     kind: 'queue',
     isUnnamed: false,
+    otherList: record.other_list ?? null,
     acknowledging: new Set(own.filter(({ acknowledges }) => acknowledges).map(({ node_index }) => node_index)),
     since,
     handed: new Map(paths.map((path, file) => [path, hands[file]!])),
@@ -165,6 +168,7 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNotRecord
   const of = `of ${plan.handed.size} test files were`;
   const errors: string[] = [];
   if (plan.isUnnamed) errors.push('the nodes of this split name no ci_build_id, so what this CI run recorded is not known; leave the id out to ask about the newest split of the build');
+  if (plan.otherList !== null) errors.push(`a node sent another list of test files, and a file of only one list would never run: ${plan.otherList}; give each suite a project of its own, and all its nodes the same list`);
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
     errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { listDifference, sentenceOfDifference } from '../engine/list-difference.js';
-import { faults } from '../fault.js';
 import { limits } from '../limits.js';
 import { forecast, unknownFiles } from '../plan/forecast.js';
 import { expectQueue } from '../plan/queue/expect-queue.js';
@@ -12,7 +11,8 @@ import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { QueuePlan } from '../store/queues.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
-import type { ListRecord } from '../store/records.js';
+import type { SentList } from '../store/other-lists.js';
+import { isOtherList, type ListRecord } from '../store/records.js';
 import { findSplit, pathsOfSplit, splitKey, type SplitPlan } from '../store/splits.js';
 import { knownTimes, TooManyCases } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
@@ -56,6 +56,8 @@ export interface PreparedSplit {
   key: string;
   /** Null when this request starts no split, or there is one already. */
   plan: SplitPlan | null;
+  /** Null when this request brings none. */
+  sent: SentList | null;
 }
 
 export function prepareSplit(
@@ -66,19 +68,17 @@ export function prepareSplit(
 ): PreparedSplit {
   const whole = toSplitMessage(sent);
   const key = splitKey(project, whole, whole.fixed_test_suite_split ? null : whole.ci_build_id);
-  if (whole.cache_read_attempt) return { message: whole, key, plan: null };
-  const split = findSplit(store, key);
-  if (split) {
-    if (whole.test_files_digest !== undefined) assertSameList('split', split.list, whole.test_files!.map(({ path }) => path), whole.test_files_digest, isPooled, () => pathsOfSplit(store, split));
-    return { message: whole, key, plan: null };
-  }
+  if (whole.cache_read_attempt) return { message: whole, key, plan: null, sent: null };
   const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
   const paths = distinctPaths(test_files);
+  const split = findSplit(store, key);
+  if (split) return { message, key, plan: null, sent: sentTo('split', split.list, paths, isPooled, () => pathsOfSplit(store, split)) };
   const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), SPLIT_PERCENTILE);
   const json = toJson(files);
   const packing = pack(files.weights, message.node_total);
   const id = randomUUID();
+  const list = listOf(paths);
   const answers = packing.nodes.map((indices, node) => {
     const test_files = indices.map(file => json.text.slice(json.ends[file - 1] ?? 0, json.ends[file])).join('');
     return `{"build_distribution_id":"${id}","node_index":${node},"test_files":[${test_files.slice(1)}]}`;
@@ -86,7 +86,8 @@ export function prepareSplit(
   return {
     message,
     key,
-    plan: { id, people, list: listOf(paths), answers: toSegments(answers), forecast: forecast(files, message.node_total, packing) },
+    sent: { ...list, difference: null },
+    plan: { id, people, list, answers: toSegments(answers), forecast: forecast(files, message.node_total, packing) },
   };
 }
 
@@ -95,17 +96,22 @@ export interface PreparedQueue {
   key: string;
   /** Null when this request starts no queue, or there is one already. */
   plan: QueuePlan | null;
+  /** Null when this request brings none. */
+  sent: SentList | null;
 }
 
 export function prepareQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedQueue {
   const whole = toQueueMessage(sent);
   const key = queueKey(project, whole, whole.node_build_id);
   // Nearly every request: nothing is taken apart for it.
-  if (!initializes(whole) || findQueue(store, key)) return { message: whole, key, plan: null };
+  if (!initializes(whole)) return { message: whole, key, plan: null, sent: null };
   const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
-  if (message.fixed_queue_split && findLastQueue(store, buildIdKey(project, message))) return { message, key, plan: null };
-  return { message, key, plan: planQueue(store, distinctPaths(test_files), { project, people, ...message }, options) };
+  const paths = distinctPaths(test_files);
+  const queue = findQueue(store, key) ?? (message.fixed_queue_split ? findLastQueue(store, buildIdKey(project, message)) : null);
+  if (queue !== null) return { message, key, plan: null, sent: sentToQueue(store, queue, paths, options) };
+  const plan = planQueue(store, paths, { project, people, ...message }, options);
+  return { message, key, plan, sent: { ...plan.list, difference: null } };
 }
 
 export interface PreparedTestQueue {
@@ -113,20 +119,20 @@ export interface PreparedTestQueue {
   key: string;
   /** Null when this request starts no queue, or there is one already. */
   plan: QueuePlan | null;
+  /** Null when this request brings none. */
+  sent: SentList | null;
 }
 
 export function prepareTestQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedTestQueue {
   const whole = toTestQueueMessage(sent);
   const key = queueKey(project, whole, whole.test_queue_id);
-  if (!initializes(whole)) return { message: whole, key, plan: null };
-  const queue = findQueue(store, key);
-  if (queue !== null) {
-    if (whole.test_files_digest !== undefined) assertSameList('queue', store.queues.get(queue)?.list, whole.paths!, whole.test_files_digest, options.isPooled, () => allPathsOf(store, queue));
-    return { message: whole, key, plan: null };
-  }
+  if (!initializes(whole)) return { message: whole, key, plan: null, sent: null };
   const { rest, people } = separatePeople(whole);
   const { paths = [], ...message } = rest;
-  return { message, key, plan: planQueue(store, [...new Set(paths)], { project, people, ...message }, options) };
+  const queue = findQueue(store, key);
+  if (queue !== null) return { message, key, plan: null, sent: sentToQueue(store, queue, paths, options) };
+  const plan = planQueue(store, [...new Set(paths)], { project, people, ...message }, options);
+  return { message, key, plan, sent: { ...plan.list, difference: null } };
 }
 
 interface Suite {
@@ -149,15 +155,20 @@ function listOf(paths: readonly string[]): ListRecord {
   return { digest: digestOfList(paths), test_files: paths.length };
 }
 
+function sentToQueue(store: Store, queue: string, paths: readonly string[], { isPooled }: PrepareOptions): SentList {
+  return sentTo('queue', store.queues.get(queue)?.list, paths, isPooled, () => allPathsOf(store, queue));
+}
+
 /**
- * Throws the 409 that names both when the list of a node is not that of the split or queue.
+ * A list that a node sent for a split or queue that is there already.
  *
- * @param list missing: it was made by an older Ballast
+ * @param list what that was made of; missing: an older Ballast made it
  */
-function assertSameList(what: 'split' | 'queue', list: ListRecord | undefined, listed: readonly string[], digest: string, isPooled: boolean, planned: () => string[]): void {
-  if (!list || list.digest === digest) return;
-  if (!isPooled && list.test_files >= limits.pooledTestFiles) throw new TooManyCases();
-  throw faults.listDiffers(what, sentenceOfDifference(what, listDifference(planned(), listed)));
+function sentTo(what: 'split' | 'queue', list: ListRecord | undefined, listed: readonly string[], isPooled: boolean, planned: () => string[]): SentList {
+  const sent = listOf([...new Set(listed)]);
+  if (!isOtherList(list, sent.digest)) return { ...sent, difference: null };
+  if (!isPooled && list!.test_files >= limits.pooledTestFiles) throw new TooManyCases();
+  return { ...sent, difference: sentenceOfDifference(what, listDifference(planned(), listed)) };
 }
 
 /** Each file as it is answered, behind a comma. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Batch, Pull } from '../engine/batch.js';
 import type { Answer, Request } from '../http/request.js';
 import { buildIdKey } from '../store/builds.js';
+import { noteListOfQueue, type SentList } from '../store/other-lists.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { QueuePlan } from '../store/queues.js';
 import type { BuildKey } from '../wire/build-key.js';
@@ -84,6 +85,12 @@ export function makeQueue(
   const { node_total } = build;
   const times = { created_at: at, used_at: at };
   return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, people, list, ...times, build: buildIdKey(project, build) }, plan);
+}
+
+/** Another node made the queue meanwhile, perhaps of another list. */
+export async function known({ store }: Context, key: string, sent: SentList | null): Promise<{ isNew: false }> {
+  await noteListOfQueue(store, key, sent);
+  return { isNew: false };
 }
 
 /** The code by which clients know that they are to send their test files. */

@@ -7,18 +7,19 @@ import type { PreparedQueue } from '../jobs/prepare.js';
 import { buildIdKey, lastSubsetId, runsRecordedOf } from '../store/builds.js';
 import { listOfFiles, pathsOf } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
+import { noteListOfQueue } from '../store/other-lists.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import { initializes, type QueueAnswer } from '../wire/queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, buildsUrl, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
+import { bringing, buildsUrl, connectFailed, type Handed, handOut, known, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
 export async function queueForNode(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
   const { project, prepared } = await jobs.post('prepareQueue', request, projectOfHeader(context, request));
-  const { message, key } = prepared;
+  const { message, key, sent } = prepared;
   const { node_index, can_initialize_queue, fixed_queue_split } = message;
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull && can_initialize_queue;
@@ -43,6 +44,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
     };
     return handOut(context, open, asked, at);
   };
+  await noteListOfQueue(store, key, sent);
   const { handed, made } = await pullOrMake(context, key, pull, () => queueToPull(context, project, prepared, at), at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
@@ -60,14 +62,15 @@ export async function queueForNode(context: Context, request: Request): Promise<
 async function queueToPull(
   context: Context,
   project: number,
-  { message, key, plan }: PreparedQueue,
+  { message, key, plan, sent }: PreparedQueue,
   at: number,
 ): Promise<{ isNew: boolean } | null> {
   if (message.can_initialize_queue && message.fixed_queue_split) {
     const repeated = await context.queues.repeat(key, buildIdKey(project, message), randomUUID(), at);
-    if (repeated !== null) return { isNew: false };
+    if (repeated !== null) return known(context, key, sent);
   }
-  return plan && makeQueue(context, project, key, message, plan, at);
+  const made = plan && (await makeQueue(context, project, key, message, plan, at));
+  return made?.isNew === false ? known(context, key, sent) : made;
 }
 
 function batchBody(store: Store, { id, record }: OpenQueue, { build_subset_id, files }: Batch): Buffer {

@@ -2,6 +2,7 @@ import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import { isOtherList, type SplitRecord } from '../store/records.js';
 import { buildIdKey } from '../store/builds.js';
+import { noteListOfSplit, sentenceOf } from '../store/other-lists.js';
 import { answerOfSplit, findSplitOnDisk, installSplit, useSplit } from '../store/splits.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { SplitMiss } from '../wire/split.js';
@@ -15,7 +16,7 @@ const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
   const { project, prepared } = await jobs.post('prepareSplit', request, projectOfHeader(context, request));
-  const { message, key, plan } = prepared;
+  const { message, key, plan, sent } = prepared;
   const { node_index, node_total } = message;
   const user = message.fixed_test_suite_split ? message.ci_build_id : null;
   const build = () => buildIdKey(project, message);
@@ -26,9 +27,9 @@ export async function splitForNode(context: Context, request: Request): Promise<
     split = await installSplit(store, key, build(), record, plan, user);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
+  if (split) await noteListOfSplit(store, key, build, split, user, sent, now());
   const isOther = split !== null && isOtherList(split.list, message.test_files_digest);
-  // Made by another node while this one's was planned.
-  if (isOther && !message.cache_read_attempt) throw faults.listDiffers('split', `the split was made of another list, of ${split!.list!.test_files} test files`);
+  if (isOther && sent) throw faults.listDiffers('split', sentenceOf('split', split!.list!, sent));
   // Who brings another list is to send it, and is told how it differs.
   if (!split || isOther) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
   await useSplit(store, key, build, split, user, now());

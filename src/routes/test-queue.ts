@@ -8,13 +8,14 @@ import { digest } from '../store/digest.js';
 import { filesOf, pathsOf } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
+import { noteListOfQueue, sentenceOf } from '../store/other-lists.js';
 import { isOtherList } from '../store/records.js';
 import { initializes } from '../wire/queue.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { TestQueueAnswer } from '../wire/test-queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, buildsUrl, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
+import { bringing, buildsUrl, connectFailed, type Handed, handOut, known, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 const END: TestQueueAnswer = { paths: [], batch_id: null };
@@ -23,7 +24,7 @@ const END: TestQueueAnswer = { paths: [], batch_id: null };
 export async function testQueueForNode(context: Context, request: Request): Promise<Answer> {
   const { store, jobs, now } = context;
   const { project, prepared } = await jobs.post('prepareTestQueue', request, projectOfHeader(context, request));
-  const { message, key, plan } = prepared;
+  const { message, key, plan, sent } = prepared;
   const { node_index, node_uuid, batch_index, batch_id, can_initialize_queue, failed_paths = [], wants_times } = message;
   const { wantsText } = request;
   const run = digest(node_uuid);
@@ -51,7 +52,11 @@ export async function testQueueForNode(context: Context, request: Request): Prom
     const { value, changes } = handOut(context, open, asked, at);
     return { value, changes: ran ? [ran, ...changes] : changes };
   };
-  const make = async () => plan && makeQueue(context, project, key, message, plan, at);
+  const make = async () => {
+    const made = plan && (await makeQueue(context, project, key, message, plan, at));
+    return made?.isNew === false ? known(context, key, sent) : made;
+  };
+  await noteListOfQueue(store, key, sent);
   const { handed } = await pullOrMake(context, key, pull, make, at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
@@ -61,8 +66,9 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const { open, batch } = handed;
   if (isOther(open)) {
     // Who only connects is to send its list, and is told how it differs.
-    if (can_initialize_queue && message.attempt_connect_to_queue) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
-    throw faults.listDiffers('queue', `the queue was made of another list, of ${open.record.list!.test_files} test files`);
+    if (can_initialize_queue && !sent) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
+    const { list } = open.record;
+    throw faults.listDiffers('queue', sent ? sentenceOf('queue', list!, sent) : `the queue was made of another list, of ${list!.test_files} test files`);
   }
   const answered = wants_times ? { node_uuid, batch_index } : {};
   if (!batch) return wantsText ? lines([]) : json(200, { ...END, ...answered, ...(takesNothing && { url: buildsUrl(context, request, message) }) });

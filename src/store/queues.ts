@@ -77,10 +77,11 @@ export class Queues {
       const record = store.queues.get(last);
       // It expired meanwhile.
       if (!record) return null;
+      const { other_list: _ofAnother, ...own } = record;
       // What was handed out again was handed out before.
       const batches = batchesOf(store, last).filter(({ again, files }) => !again && files.length > 0);
       return {
-        record: { ...record, repeats: true, copied_at: now, copied_runs_before: runsRecordedOf(store, build), used_at: now },
+        record: { ...own, repeats: true, copied_at: now, copied_runs_before: runsRecordedOf(store, build), used_at: now },
         forecast: store.forecasts.get(last)!,
         // What a node of the copy does not ask for it does not work on.
         batches: batches.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'ended' })),

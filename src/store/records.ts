@@ -68,12 +68,14 @@ export interface SplitRecord {
   runs_before?: number;
   /** The test files that it was made of; missing below store version 7. */
   list?: ListRecord;
+  /** How a node's list differed from that, where one sent another. */
+  other_list?: string;
   /** Renewed while it is in use: it expires by this time. */
   used_at: Millis;
 }
 
-/** When a CI build first asked for a fixed split, and how many runs of the build were recorded before; a number below store version 7. */
-export type SplitRunRecord = { at: Millis; runs_before: number } | Millis;
+/** When a CI build first asked for a fixed split, how many runs of the build were recorded before, and `other_list` as above; a number below store version 7. */
+export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: string } | Millis;
 
 /** What tells one list of test files from another. */
 export interface ListRecord {
@@ -107,6 +109,8 @@ export interface QueueRecord {
   runs_before?: number;
   /** The test files that it was made of; missing below store version 7. */
   list?: ListRecord;
+  /** How a node's list differed from that, where one sent another. */
+  other_list?: string;
   /** Renewed while it is in use: it expires by this time. */
   used_at: Millis;
   /** Its key in queuesOfBuild. */

@@ -46,14 +46,23 @@ export async function useSplit(store: Store, key: string, build: () => string, s
     await commit(store, () => {
       if (store.splits.get(key)?.id !== split.id) return;
       if (isDue) void store.splits.put(key, { ...split, used_at: now });
-      if (run && !store.splitRuns.doesExist(run)) void store.splitRuns.put(run, { at: now, runs_before: runsRecordedOf(store, build()) });
+      if (ci_build_id !== null) noteSplitRun(store, split, ci_build_id, build(), now);
     });
   }
   if (user !== null) store.splitUsers.set(user, true);
 }
 
-/** When a CI build first asked for a fixed split; undefined: it did not. */
-export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): Moment | undefined {
+/** Within a write transaction: notes that a CI build uses a fixed split, and that one of its nodes sent another list. @param build see buildIdKey */
+export function noteSplitRun(store: Store, split: SplitRecord, ci_build_id: string, build: string, now: Millis, other_list?: string): void {
+  const run = runOf(split, ci_build_id);
+  const known = store.splitRuns.get(run);
+  if (known !== undefined && (typeof known === 'number' || known.other_list !== undefined || other_list === undefined)) return;
+  const first = known ?? { at: now, runs_before: runsRecordedOf(store, build) };
+  void store.splitRuns.put(run, { ...first, ...(other_list !== undefined && { other_list }) });
+}
+
+/** When a CI build first asked for a fixed split, and `other_list`; undefined: it did not ask. */
+export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): (Moment & { other_list?: string }) | undefined {
   const use = store.splitRuns.get(runOf(split, ci_build_id));
   return typeof use === 'number' ? { runs_before: null, at: use } : use;
 }

@@ -132,6 +132,27 @@ describe('GET /builds/completeness', () => {
     expect(await statuses()).toEqual([200, 200]);
   });
 
+  it.each(['queue', 'split', 'split of a CI run'] as const)('of a %s is 409 for good when a node sent another list: files of one suite would never run', async kind => {
+    const server = await shared.project();
+    const [one, two] = [['a_spec.rb', 'b_spec.rb'], ['x.test.js']];
+    const start = (paths: string[]) =>
+      kind === 'queue' ? initialise(server, paths, triple) : startSplit(server, paths, { ...triple, fixed_test_suite_split: kind === 'split', ci_build_id: '100' });
+    expect((await start(one)).status).toBe(200);
+    if (kind === 'queue') await drain(server, triple);
+    // It gets files of the other suite, as the protocol has it.
+    expect((await start(two)).status).toBe(200);
+    await ran(server, 0, one);
+    expect(await completeness(server, kind === 'queue' ? { node_build_id: '100' } : { ci_build_id: '100' })).toMatchObject({
+      status: 409,
+      json: { recorded: 2, errors: [expect.stringMatching(/made of 2 test files, and this node lists 1: "a_spec\.rb", "b_spec\.rb" only in the .*, "x\.test\.js" only on this node/)] },
+    });
+    if (kind !== 'split') return;
+    // A later CI run of the commit with the first list.
+    expect((await startSplit(server, one, { ...triple, ci_build_id: '101' })).status).toBe(200);
+    await ran(server, 0, one);
+    expect((await completeness(server, { ci_build_id: '101' })).status).toBe(200);
+  });
+
   it('of a split of its own for each CI build looks at that, and at no other', async () => {
     const server = await shared.project();
     for (const ci_build_id of ['1', '2']) {

@@ -1,0 +1,42 @@
+import { commit } from './commit.js';
+import type { Store } from './open.js';
+import { findQueue } from './queue-keys.js';
+import { isOtherList, type ListRecord, type Millis, type SplitRecord } from './records.js';
+import { noteSplitRun } from './splits.js';
+
+/** The list that a node sent to initialise a split or queue. */
+export interface SentList extends ListRecord {
+  /** How it differs from that of the one that was in force already; null: it does not, or there was none. */
+  difference: string | null;
+}
+
+/** Keeps for the completeness gate that a node sent another list than the one in force was made of, before that node is answered. */
+export async function noteListOfQueue(store: Store, key: string, sent: SentList | null): Promise<void> {
+  const id = sent && findQueue(store, key);
+  const queue = id ? store.queues.get(id) : undefined;
+  if (!id || !queue || queue.other_list !== undefined || !isOtherList(queue.list, sent.digest)) return;
+  await commit(store, () => {
+    const current = store.queues.get(id);
+    if (current) void store.queues.put(id, { ...current, other_list: sentenceOf('queue', queue.list!, sent) });
+  });
+}
+
+/**
+ * The same for a split.
+ *
+ * @param ci_build_id the CI run of the node where the split is a fixed one: it is noted for that only; else null
+ */
+export async function noteListOfSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, sent: SentList | null, now: Millis): Promise<void> {
+  if (!sent || !isOtherList(split.list, sent.digest)) return;
+  const other_list = sentenceOf('split', split.list!, sent);
+  await commit(store, () => {
+    if (ci_build_id !== null) return noteSplitRun(store, split, ci_build_id, build(), now, other_list);
+    const current = store.splits.get(key);
+    if (current?.id === split.id && current.other_list === undefined) void store.splits.put(key, { ...current, other_list });
+  });
+}
+
+/** Names both lists. */
+export function sentenceOf(what: 'split' | 'queue', list: ListRecord, { test_files, difference }: SentList): string {
+  return difference ?? `the ${what} was made of ${list.test_files} test files, and a node lists ${test_files} others`;
+}
