@@ -38,14 +38,14 @@ const orMissing = (is: Is): Is => value => value === undefined || is(value);
 const listOf = (is: Is): Is => value => Array.isArray(value) && value.every(is);
 const recordOf = <T>(shape: Shape<T>): Is => value => hasShape(value, shape);
 
-/** The files of a node. */
-export function splitAnswer(node_index: number): Check<SplitAnswer> {
-  return ({ status, body }) => (status === 200 && isSplit(body) && body.node_index === node_index ? body : null);
+/** The files of a node, of a split of its list. */
+export function splitAnswer(node_index: number, digest: string): Check<SplitAnswer> {
+  return ({ status, body }) => (status === 200 && isSplit(body) && body.node_index === node_index && body.test_files_digest === digest ? body : null);
 }
 
 /** The answer to a request that does not bring the test files. */
-export function splitAnswerOrMiss(node_index: number): Check<SplitAnswer | SplitMiss> {
-  return answer => (answer.status === 200 && isSplitMiss(answer.body) ? answer.body : splitAnswer(node_index)(answer));
+export function splitAnswerOrMiss(node_index: number, digest: string): Check<SplitAnswer | SplitMiss> {
+  return answer => (answer.status === 200 && isSplitMiss(answer.body) ? answer.body : splitAnswer(node_index, digest)(answer));
 }
 
 function isSplitMiss(body: unknown): body is SplitMiss {
@@ -54,7 +54,7 @@ function isSplitMiss(body: unknown): body is SplitMiss {
 
 function isSplit(body: unknown): body is SplitAnswer {
   const file = recordOf<PlannedTestFile>({ path: isText, time_execution: orNull(isSeconds) });
-  return !hasCode(body) && hasShape<SplitAnswer>(body, { build_distribution_id: isText, node_index: isCount, test_files: listOf(file) });
+  return !hasCode(body) && hasShape<SplitAnswer>(body, { build_distribution_id: isText, node_index: isCount, test_files: listOf(file), test_files_digest: orMissing(isString) });
 }
 
 /** A batch with the times of its files, or the end of the queue. */
@@ -68,12 +68,12 @@ export function batchAnswerOrMiss(answer: Answer): TestQueueAnswer | ConnectFail
   return status === 200 && isConnectFailed(body) ? body : batchAnswer(answer);
 }
 
-/** What `check` accepts, unless it says that it answers another pull: a proxy that mixes answers up, or a cache, must not end a queue. */
-export function answerTo<T extends object>(node_uuid: string, batch_index: number, check: Check<T>): Check<T> {
+/** A batch, or the end, that names the pull that it answers: a cache, or a proxy that mixes answers up, must not end a queue. */
+export function answerTo<T extends TestQueueAnswer | ConnectFailed>(node_uuid: string, batch_index: number, check: Check<T>): Check<T> {
   return answer => {
     const accepted = check(answer);
-    const { node_uuid: node = node_uuid, batch_index: batch = batch_index } = (accepted ?? {}) as Partial<TestQueueAnswer>;
-    return node === node_uuid && batch === batch_index ? accepted : null;
+    if (!accepted || 'code' in accepted) return accepted;
+    return accepted.node_uuid === node_uuid && accepted.batch_index === batch_index ? accepted : null;
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ConnectFailed } from '../wire/queue.js';
 import type { TestQueueAnswer, TestQueueMessage } from '../wire/test-queue.js';
 import { digestOfList } from '../list-digest.js';
 import { answerTo, batchAnswer, batchAnswerOrMiss } from './answers.js';
@@ -47,7 +48,7 @@ export class QueueServer {
     return this.#toBatch(await this.#ask({ ...pull, ...(isRun && { batch_id, failed_paths }) }, batchAnswer));
   }
 
-  #ask<T extends object>(more: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] }, check: Check<T>): Promise<T> {
+  #ask<T extends TestQueueAnswer | ConnectFailed>(more: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] }, check: Check<T>): Promise<T> {
     const { build_id: test_queue_id, ...node } = this.identity;
     const message = { ...node, test_queue_id, node_uuid: this.#process, wants_times: true, test_files_digest: this.#digest, ...more };
     return withSameList(() => this.api.post('/v2/queues/queue', message, answerTo(this.#process, more.batch_index, check)));

@@ -13,6 +13,7 @@ interface SplitState extends Node {
   build_distribution_id: string;
   ci_build_id: string;
   fixed_test_suite_split: boolean;
+  test_files_digest: string;
 }
 
 /** A node's part came from a split that the server does not have any more: other nodes get parts of another one. */
@@ -37,12 +38,26 @@ export function forgetSplit(api: Api, node: Node): void {
   rmSync(pathOf(api, node), { force: true });
 }
 
+/** Reports that were there before `split` printed the list, which an earlier run left: whatever they tell, this node did not run it. */
+export function olderThanSplit(api: Api, node: Node, list: string, reports: readonly string[]): string[] {
+  const [splitAt, listedAt] = [writtenAt(pathOf(api, node)), writtenAt(list)];
+  // A list that is older is of another split.
+  if (splitAt === null || listedAt === null || listedAt < splitAt) return [];
+  return reports.filter(path => writtenAt(path)! < splitAt);
+}
+
+/** Milliseconds since 1970; null: it is no file. */
+function writtenAt(path: string): number | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() ? stats.mtimeMs : null;
+}
+
 /** Throws SplitLost when the server has another split for the node than the one that it ran. Asks nothing when `split` left no state here. */
 export async function assertSplitStands(api: Api, node: Node): Promise<void> {
   const state = readState(pathOf(api, node));
   if (state?.commit_hash !== node.commit_hash || state.branch !== node.branch) return;
   const { build_distribution_id: ran, ...split } = state;
-  const answer = await api.post('/v1/build_distributions/subset', { ...split, cache_read_attempt: true }, splitAnswerOrMiss(node.node_index));
+  const answer = await api.post('/v1/build_distributions/subset', { ...split, cache_read_attempt: true }, splitAnswerOrMiss(node.node_index, split.test_files_digest));
   if ('build_distribution_id' in answer && answer.build_distribution_id === ran) return;
   throw new SplitLost(
     `the server does not have the split any more that this node ran a part of (${ran}): its data was lost or restored. ` +

@@ -5,7 +5,7 @@ import { identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { recordRun } from '../client/record-run.js';
 import { failuresIn, nameOf, readReport } from '../client/report-files.js';
-import { assertSplitStands } from '../client/split-state.js';
+import { assertSplitStands, olderThanSplit } from '../client/split-state.js';
 import { filesMatching, listFrom } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { DiskFiles } from '../reports/disk-files.js';
@@ -30,8 +30,13 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   const { filesFrom, exitCode } = options;
   if (options.failUnreported && filesFrom === undefined) throw new UsageError(['--fail-unreported needs the list of the test files that the node was to run: name it with --files-from']);
   const identity = identify(['node_index', 'node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
-  const reports = await filesMatching(globs);
-  if (reports.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
+  const api = new Api(options);
+  const found = await filesMatching(globs);
+  if (found.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
+  const older = filesFrom === undefined ? [] : olderThanSplit(api, identity, filesFrom, found);
+  const reports = found.filter(path => !older.includes(path));
+  if (older.length > 0) say(`WARNING: left out, because older than the split of this node: ${named(older)}`);
+  if (reports.length === 0) throw new Error('nothing to record: the tests wrote no report; did they end before that?');
   const given = filesFrom === undefined ? null : await listFrom(filesFrom);
   const known = given ? new GivenFiles(given) : new DiskFiles(process.cwd());
   const results = together(reports.sort().map(path => withReported(timesOf(readReport(path), known), given !== null)));
@@ -54,7 +59,6 @@ export async function record(globs: readonly string[], options: RecordOptions): 
     ...(isScheduled ? unreported : []).map(path => ({ path, time_execution: 0 })),
   ];
   if (recorded.length === 0) throw new Error(`nothing to record: no test file that is known here is in ${counted(reports.length, 'report')}; run this in the folder of the tests, or give --files-from`);
-  const api = new Api(options);
   const isStored = await recordRun(api, { ...identity, build_id: options.buildId || undefined }, recorded);
   await assertSplitStands(api, identity);
   if (failed.length > 0) say(`failed: ${named(failed)}`);

@@ -55,12 +55,13 @@ async function filesOf(identity: Identity, all: readonly string[], options: Spli
 }
 
 async function splitByServer(api: Api, { build_id: ci_build_id, ...node }: Identity, all: readonly string[], fixed_test_suite_split: boolean): Promise<PlannedFile[]> {
-  const message = { ...node, ci_build_id, fixed_test_suite_split, test_files_digest: digestOfList(all) };
+  const test_files_digest = digestOfList(all);
+  const message = { ...node, ci_build_id, fixed_test_suite_split, test_files_digest };
   const ask = <T>(more: object, check: Check<T>) => withSameList(() => api.post('/v1/build_distributions/subset', { ...message, ...more }, check));
-  let answer = await ask({ cache_read_attempt: true }, splitAnswerOrMiss(node.node_index));
-  if ('code' in answer) answer = await withNames(() => ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index)));
+  let answer = await ask({ cache_read_attempt: true }, splitAnswerOrMiss(node.node_index, test_files_digest));
+  if ('code' in answer) answer = await withNames(() => ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index, test_files_digest)));
   const { build_distribution_id } = answer;
-  rememberSplit(api, { ...node, build_distribution_id, ci_build_id, fixed_test_suite_split });
+  rememberSplit(api, { ...message, build_distribution_id });
   return answer.test_files.map(({ path, time_execution: expected }) => ({ path, expected }));
 }
 

@@ -160,10 +160,10 @@ export class Queue {
     return changed;
   }
 
-  /** A node ran a batch, and this of it failed. Returns the batch when it is to be journaled again. */
-  acknowledge(node: number, seq: number, failed: (batch: Batch) => Failed): Batch | null {
+  /** A node ran a batch, and this of it failed. Not the one that its request was answered with: a restored store gives a seq again. Returns what is to be journaled again. */
+  acknowledge({ node_index: node, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number, failed: (batch: Batch) => Failed): Batch | null {
     const batch = this.#bySeq.get(seq);
-    return batch?.node_index !== node || batch.failed ? null : this.text.addFailed(batch, failed(batch));
+    return batch?.node_index !== node || batch.batch_uuid === batch_uuid || batch.failed ? null : this.text.addFailed(batch, failed(batch));
   }
 
   /** A node begins anew, and takes nothing yet: what it had is not done. */

@@ -49,6 +49,8 @@ export function writeAnswer(res: HttpResponse, { status, body, rest, contentType
     if (body.length > 0) res.writeHeader('Content-Type', contentType);
     if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
     res.writeHeader('X-Request-Id', request);
+    // What is true now is told, and to whom the token is of.
+    res.writeHeader('Cache-Control', 'no-store');
     // uWebSockets.js says "close" itself only when the server is who closes.
     if (closes) res.writeHeader('Connection', 'close');
     for (const name in headers) res.writeHeader(name, headers[name]!);

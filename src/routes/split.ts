@@ -35,7 +35,13 @@ export async function splitForNode(context: Context, request: Request): Promise<
   await useSplit(store, key, build, split, user, now());
   const body = answerOfSplit(store, split, node_index);
   if (!body) throw faults.expiredMeanwhile('split');
-  return request.wantsText ? asLines(body) : { status: 200, body };
+  if (request.wantsText) return asLines(body);
+  return { status: 200, body: message.test_files_digest === undefined ? body : withDigest(body, message.test_files_digest) };
+}
+
+/** The answer names the list that it is a part of: to a client that asks for that, one of a cache is none. */
+function withDigest(body: Buffer, digest: string): Buffer {
+  return Buffer.concat([Buffer.from(`{"test_files_digest":${JSON.stringify(digest)},`), body.subarray(1)]);
 }
 
 function asLines(body: Buffer): Answer {

@@ -35,11 +35,11 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const pull = (open: OpenQueue): Verdict<Handed> => {
     if (takesNothing || isOther(open)) return { value: { open, batch: null }, changes: [] };
     const failed = (batch: Batch) => (failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths));
-    const ran = batch_id === undefined ? null : open.queue.acknowledge(node_index, batch_id, failed);
+    const pulled = { node_index, batch_uuid: `${run} ${batch_index}` };
+    const ran = batch_id === undefined ? null : open.queue.acknowledge(pulled, batch_id, failed);
     const asked = {
-      node_index,
+      ...pulled,
       run,
-      batch_uuid: `${run} ${batch_index}`,
       isRetry: false,
       hasLeft: request.hasLeft,
       starts: can_initialize_queue,

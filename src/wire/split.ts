@@ -25,6 +25,8 @@ export interface SplitAnswer {
   build_distribution_id: Uuid;
   node_index: Count;
   test_files: PlannedTestFile[];
+  /** Of the request. */
+  test_files_digest?: string;
 }
 
 /** There is no split yet: the test files are to be sent. */

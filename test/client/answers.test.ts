@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batchAnswer, batchAnswerOrMiss, buildsAnswer, completenessAnswer, recordingAnswer, splitAnswer, splitAnswerOrMiss } from '../../src/client/answers.js';
+import { answerTo, batchAnswer, batchAnswerOrMiss, buildsAnswer, completenessAnswer, recordingAnswer, splitAnswer, splitAnswerOrMiss } from '../../src/client/answers.js';
 import type { Check } from '../../src/client/api.js';
 
 /** What a proxy, a login page or another server may answer to anything. */
@@ -12,14 +12,25 @@ const acceptedNonsense = (check: Check<unknown>) => accepted(check, statuses.fla
 const changed = (body: object, changes: Record<string, readonly unknown[]>) =>
   Object.entries(changes).flatMap(([name, values]) => values.map(value => [200, JSON.parse(JSON.stringify({ ...body, [name]: value }))] as const));
 
+describe('an answer to a pull', () => {
+  const end = { paths: [], batch_id: null, node_uuid: 'node', batch_index: 3 };
+  const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' };
+
+  it('names that pull: an old one, or that of another node, ends no queue', () => {
+    const wrong = changed(end, { node_uuid: [undefined, null, 'other'], batch_index: [undefined, null, 2] });
+    expect(accepted(answerTo('node', 3, batchAnswer), [[200, end], ...wrong])).toEqual([[200, end]]);
+    expect(accepted(answerTo('node', 3, batchAnswerOrMiss), [[200, miss], ...wrong])).toEqual([[200, miss]]);
+  });
+});
+
 describe('an answer to split', () => {
-  const split = { build_distribution_id: 'id', node_index: 1, test_files: [{ path: 'a.js', time_execution: 1.5 }, { path: 'b.js', time_execution: null }] };
+  const split = { build_distribution_id: 'id', node_index: 1, test_files_digest: 'digest', test_files: [{ path: 'a.js', time_execution: 1.5 }, { path: 'b.js', time_execution: null }] };
   const miss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
   it('is the files of this node, or none, or that there is no split', () => {
     const known = [[200, split], [200, { ...split, test_files: [] }], [200, { ...split, more: 1 }]] as const;
-    expect(accepted(splitAnswer(1), known)).toEqual(known);
-    expect(accepted(splitAnswerOrMiss(1), [...known, [200, miss]])).toEqual([...known, [200, miss]]);
+    expect(accepted(splitAnswer(1, 'digest'), known)).toEqual(known);
+    expect(accepted(splitAnswerOrMiss(1, 'digest'), [...known, [200, miss]])).toEqual([...known, [200, miss]]);
   });
 
   it('is nothing else', () => {
@@ -27,6 +38,7 @@ describe('an answer to split', () => {
       ...changed(split, {
         build_distribution_id: [undefined, null, 1, ''],
         node_index: [undefined, null, '1', 0, 2, -1, 1.5],
+        test_files_digest: [undefined, null, 'of another list'],
         test_files: [undefined, null, {}, 'a.js', ['a.js'], [null], [[]], [{ path: 'a.js' }], [{ path: '', time_execution: 1 }], [{ path: 1, time_execution: 1 }]],
         code: [miss.code, null],
       }),
@@ -34,8 +46,8 @@ describe('an answer to split', () => {
       [201, split], [202, split], [409, split], [200, [split]],
       [201, miss], [409, miss], [200, [miss]], [200, { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' }],
     ] as const;
-    expect([...accepted(splitAnswerOrMiss(1), wrong), ...acceptedNonsense(splitAnswerOrMiss(1))]).toEqual([]);
-    expect(accepted(splitAnswer(1), [[200, miss], ...wrong])).toEqual([]);
+    expect([...accepted(splitAnswerOrMiss(1, 'digest'), wrong), ...acceptedNonsense(splitAnswerOrMiss(1, 'digest'))]).toEqual([]);
+    expect(accepted(splitAnswer(1, 'digest'), [[200, miss], ...wrong])).toEqual([]);
   });
 });
 
