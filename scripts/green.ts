@@ -1,0 +1,59 @@
+import { Command, Option } from 'commander';
+import { exitOnSignals } from '../bench/belongings.js';
+import { whole } from '../bench/flags.js';
+import { inParallel } from '../bench/in-parallel.js';
+import { drawScenario } from './green/draw.js';
+import { hostilities } from './green/hostilities.js';
+import { complaintsAbout, complaintsAboutPeace, isGreen } from './green/judge.js';
+import { play } from './green/play.js';
+import { reportOf } from './green/report.js';
+import { holding, must } from './promises.js';
+
+/**
+ * Plays CI runs with the real programs through a hostile proxy and a hostile operator, and holds them to this: if every node of a CI run
+ * ends with 0, every listed test file was run by some node; and if `verify` ends with 0, every file of the run was run and recorded since
+ * the run began. The seed decides what goes wrong, not who comes first.
+ */
+
+interface Options {
+  runs: number;
+  run?: number;
+  seed: number;
+  only?: string;
+  atOnce: number;
+}
+
+async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> {
+  const numbers = run === undefined ? Array.from({ length: runs }, (_, i) => i + 1) : [run];
+  const drawn = new Map<string, number>();
+  let [played, ciRuns, greenRuns, verified, broken] = [0, 0, 0, 0, 0];
+  await inParallel(atOnce, numbers, async number => {
+    const scenario = drawScenario(seed, number, only ?? null);
+    const result = await play(scenario, seed);
+    for (const name of scenario.hostilities.length > 0 ? scenario.hostilities : ['none']) drawn.set(name, (drawn.get(name) ?? 0) + 1);
+    played += 1;
+    ciRuns += result.ciRuns.length;
+    greenRuns += result.ciRuns.filter(isGreen).length;
+    verified += result.ciRuns.filter(({ verified: { code } }) => code === 0).length;
+    const complaints = result.ciRuns.flatMap(ciRun => [...complaintsAbout(ciRun), ...(scenario.hostilities.length === 0 ? complaintsAboutPeace(ciRun) : [])]);
+    if (complaints.length > 0) broken += 1;
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${played} of ${numbers.length} runs, ${broken} broken`);
+    if (complaints.length > 0 || run !== undefined) process.stdout.write(`${process.stderr.isTTY ? '\n' : ''}${reportOf(scenario, seed, only ?? null, result, complaints)}\n`);
+  });
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  const hostile = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
+  process.stdout.write(`${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} ended with 0, verify of ${verified}; drawn: ${hostile.join(', ')}\n`);
+  must(broken === 0, `${broken} of ${played} runs ended green with test files that nobody ran, or that nobody recorded`);
+  process.stdout.write('whatever ended green was run\n');
+}
+
+exitOnSignals();
+const program = new Command('npm run green --')
+  .description('Play CI runs in which much goes wrong, and see whether any ends green with test files that nobody ran.')
+  .option('--runs <number>', 'how many', whole, 200)
+  .option('--run <number>', 'only the one of this number, with all that its nodes printed', whole)
+  .option('--seed <number>', 'of what goes wrong', whole, 1)
+  .addOption(new Option('--only <kind>', 'of what goes wrong').choices(Object.keys(hostilities)))
+  .option('--at-once <number>', 'how many are played at the same time', whole, 2)
+  .action(holding('green', green));
+await program.parseAsync();

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+
+/** What the proxy answers in place of the server. */
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+  /** The connection ends before the body does. */
+  isCutOff?: true;
+}
+
+const json = (status: number, body: unknown): Answer => ({ status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+const html = (status: number): Answer => ({ status, headers: { 'Content-Type': 'text/html' }, body: '<!doctype html><title>Sign in</title>' });
+
+/** What is not the protocol; each is made of the true answer, which is empty when the request was not served. */
+export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> = {
+  '200 {}': () => json(200, {}),
+  '200 []': () => json(200, []),
+  '200 null': () => json(200, null),
+  '200 "ok"': () => json(200, 'ok'),
+  '200 {"status":"ok"}': () => json(200, { status: 'ok' }),
+  '200 {"paths":[]}': () => json(200, { paths: [] }),
+  '200 {"test_files":[]}': () => json(200, { test_files: [] }),
+  '200 {"errors":[]}': () => json(200, { errors: [] }),
+  '200 empty': () => ({ status: 200, headers: {}, body: '' }),
+  '200 html': () => html(200),
+  '201 empty': () => ({ status: 201, headers: {}, body: '' }),
+  '202 {"message"}': () => json(202, { message: 'accepted' }),
+  '204': () => ({ status: 204, headers: {}, body: '' }),
+  '302 to a login page': () => ({ ...html(302), headers: { Location: 'http://127.0.0.1:1/login' } }),
+  '304': () => ({ status: 304, headers: {}, body: '' }),
+  '401': () => json(401, { error: 'unauthorized' }),
+  '404 html': () => html(404),
+  '409 {}': () => json(409, {}),
+  '429': () => json(429, {}),
+  '500': () => json(500, { errors: ['internal error'] }),
+  '502 html': () => html(502),
+  '503': () => json(503, { errors: ['try again'] }),
+  'JSON cut off': truth => ({ ...json(200, {}), body: truth.slice(0, -3) || '{"paths":["a' }),
+  'body cut off': truth => ({ ...json(200, {}), body: truth || '{"paths":[]', isCutOff: true }),
+};
+
+/** Answers that are the protocol, and not true. The path tells the endpoint. */
+export const forgedAnswers = {
+  'nothing to run': path => json(200, path.startsWith('/v2/') ? { paths: [], batch_id: null } : { queue_name: 'q', build_subset_id: null, build_distribution_id: randomUUID(), node_index: 0, test_files: [] }),
+  // The last one of the same endpoint; the proxy keeps them.
+  'of another node': (_, { ofOther }) => ofOther,
+  'of an earlier request': (_, { ofSame }) => ofSame,
+} satisfies Record<string, (path: string, earlier: { ofOther: Answer | null; ofSame: Answer | null }) => Answer | null>;
+
+export type Forged = keyof typeof forgedAnswers;

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { drawScenario } from '../../scripts/green/draw.js';
+import { Evidence } from '../../scripts/green/evidence.js';
+import { hostilities } from '../../scripts/green/hostilities.js';
+import { complaintsAbout, type Played } from '../../scripts/green/judge.js';
+import type { Ran } from '../../scripts/green/runner.js';
+import { nameOf } from '../../scripts/green/scenario.js';
+import { runScript } from './script.js';
+
+/** Two suites under one token, a store that is emptied, a clock that is set, and a run in which nothing goes wrong. */
+const SEED = '21492';
+const MOST_MILLISECONDS = 120_000;
+
+describe('npm run green', () => {
+  it('plays CI runs in which much goes wrong, and tells that whatever ended green was run', async () => {
+    const { code, printed } = await runScript('green', '--runs', '4', '--seed', SEED);
+    expect(printed).toMatch(/^4 runs \(seed \d+\) of \d CI runs: all nodes of \d ended with 0, verify of \d; drawn: .*\nwhatever ended green was run\n$/);
+    expect(code).toBe(0);
+  }, MOST_MILLISECONDS);
+
+  it('draws the same for the same seed and number', () => {
+    expect(drawScenario(3, 7, null)).toEqual(drawScenario(3, 7, null));
+    const drawn = Array.from({ length: 200 }, (_, number) => drawScenario(1, number, null));
+    expect(new Set(drawn.flatMap(scenario => scenario.hostilities)).size).toBeGreaterThan(Object.keys(hostilities).length - 4);
+  });
+});
+
+describe('the judge of a CI run', () => {
+  const job = { ...drawScenario(1, 1, null).ciRuns[0]!.jobs[0]!, suite: 'a', node: 0, mode: 'queue' as const, files: ['a_spec.rb', 'b_spec.rb'] };
+  const other = { ...job, node: 1 };
+  const ciRun = { ...drawScenario(1, 1, null).ciRuns[0]!, buildId: '1', jobs: [job, other] };
+  const ran = (path: string, outcome: Ran['outcome'] = 'passed'): Ran => ({ buildId: '1', job: nameOf(job), start: 1, outcome, path });
+  const whole = (): Played => {
+    const evidence = new Evidence();
+    evidence.add('/v1/build_subsets', JSON.stringify({ test_files: job.files.map(path => ({ path })) }), { status: 201, body: '' });
+    const start = { number: 1, code: 0, printed: '', requests: [] };
+    return { ciRun, starts: [{ ...start, job }, { ...start, job: other }], ran: job.files.map(path => ran(path)), evidence, verified: { code: 0, printed: '', requests: [] } };
+  };
+
+  it('has nothing against one in which each file was run and recorded', () => {
+    expect(complaintsAbout(whole())).toEqual([]);
+  });
+
+  it('finds a file that nobody ran though all nodes are green', () => {
+    const played = { ...whole(), ran: [ran('a_spec.rb')] };
+    expect(complaintsAbout(played)).toEqual([
+      'every node ended with 0, and nobody ran 1 (b_spec.rb) of 2 test files',
+      'verify ended with 0, and in this CI run nobody ran and recorded 1 (b_spec.rb)',
+    ]);
+    const verified = { ...played.verified, code: 1 };
+    const [first, second] = played.starts;
+    expect(complaintsAbout({ ...played, verified, starts: [first!, { ...second!, code: 3 }] })).toEqual([]);
+    // Never started.
+    expect(complaintsAbout({ ...played, verified, starts: [first!] })).toEqual([]);
+  });
+
+  it('finds a file that failed though its node is green', () => {
+    const played = { ...whole(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')] };
+    expect(complaintsAbout(played)).toEqual([
+      'queue node 0 of suite a ended with 0, and in it failed 1 (b_spec.rb)',
+      'every node ended with 0, and the last time that they were run there failed 1 (b_spec.rb)',
+    ]);
+  });
+
+  it('finds a file that nobody recorded though the gate is green', () => {
+    const evidence = new Evidence();
+    evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0 }), { status: 200, body: JSON.stringify({ batch_id: 4, paths: job.files }) });
+    const played = { ...whole(), evidence };
+    expect(complaintsAbout(played)).toEqual(['verify ended with 0, and in this CI run nobody ran and recorded 2 (a_spec.rb, b_spec.rb)']);
+    evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0, batch_id: 4, failed_paths: [] }), null);
+    expect(complaintsAbout(played)).toEqual([]);
+  });
+});
