@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { headers } from '../../bench/requests/processes.js';
-import { filesByName } from '../../src/client/by-name.js';
 import { parsed } from './evidence.js';
 import { BRANCH, COMMIT, type Ended, type Process } from './own-client.js';
 import { lineOf, type Ran } from './runner.js';
@@ -121,4 +120,9 @@ class CommercialNode {
 function pathsIn(files: unknown): string[] {
   if (!Array.isArray(files)) throw new Failed('the answer has no list');
   return files.map((file: string | { path: string }) => (typeof file === 'string' ? file : file.path));
+}
+
+/** What the commercial clients run without a server: of the files in the order of their names every n-th. */
+function filesByName(all: readonly string[], { node_index, node_total }: { node_index: number; node_total: number }): string[] {
+  return [...new Set(all)].sort().filter((_, i) => i % node_total === node_index);
 }
