@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 /** What the proxy answers in place of the server. */
 
 export interface Answer {
@@ -43,7 +41,6 @@ export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> =
 
 /** Answers that are the protocol, and not true. The path tells the endpoint. */
 export const forgedAnswers = {
-  'nothing to run': path => json(200, path.startsWith('/v2/') ? { paths: [], batch_id: null } : { queue_name: 'q', build_subset_id: null, build_distribution_id: randomUUID(), node_index: 0, test_files: [] }),
   // The last one of the same endpoint; the proxy keeps them.
   'of another node': (_, { ofOther }) => ofOther,
   'of an earlier request': (_, { ofSame }) => ofSame,

@@ -38,9 +38,9 @@ const orMissing = (is: Is): Is => value => value === undefined || is(value);
 const listOf = (is: Is): Is => value => Array.isArray(value) && value.every(is);
 const recordOf = <T>(shape: Shape<T>): Is => value => hasShape(value, shape);
 
-/** The files of a node, of a split of its list. */
+/** The files of a node, unless they name another list than its own. Older servers name none. */
 export function splitAnswer(node_index: number, digest: string): Check<SplitAnswer> {
-  return ({ status, body }) => (status === 200 && isSplit(body) && body.node_index === node_index && body.test_files_digest === digest ? body : null);
+  return ({ status, body }) => (status === 200 && isSplit(body) && body.node_index === node_index && (body.test_files_digest ?? digest) === digest ? body : null);
 }
 
 /** The answer to a request that does not bring the test files. */
@@ -68,12 +68,16 @@ export function batchAnswerOrMiss(answer: Answer): TestQueueAnswer | ConnectFail
   return status === 200 && isConnectFailed(body) ? body : batchAnswer(answer);
 }
 
-/** A batch, or the end, that names the pull that it answers: a cache, or a proxy that mixes answers up, must not end a queue. */
+/**
+ * A batch, or the end, unless it names another pull than the one that it should answer: a cache, or a proxy that mixes answers up, must not
+ * end a queue. Older servers name none.
+ */
 export function answerTo<T extends TestQueueAnswer | ConnectFailed>(node_uuid: string, batch_index: number, check: Check<T>): Check<T> {
   return answer => {
     const accepted = check(answer);
     if (!accepted || 'code' in accepted) return accepted;
-    return accepted.node_uuid === node_uuid && accepted.batch_index === batch_index ? accepted : null;
+    const { node_uuid: node = node_uuid, batch_index: batch = batch_index } = accepted;
+    return node === node_uuid && batch === batch_index ? accepted : null;
   };
 }
 

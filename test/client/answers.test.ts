@@ -17,7 +17,7 @@ describe('an answer to a pull', () => {
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' };
 
   it('names that pull: an old one, or that of another node, ends no queue', () => {
-    const wrong = changed(end, { node_uuid: [undefined, null, 'other'], batch_index: [undefined, null, 2] });
+    const wrong = changed(end, { node_uuid: [null, 'other'], batch_index: [null, 2] });
     expect(accepted(answerTo('node', 3, batchAnswer), [[200, end], ...wrong])).toEqual([[200, end]]);
     expect(accepted(answerTo('node', 3, batchAnswerOrMiss), [[200, miss], ...wrong])).toEqual([[200, miss]]);
   });
@@ -38,7 +38,7 @@ describe('an answer to split', () => {
       ...changed(split, {
         build_distribution_id: [undefined, null, 1, ''],
         node_index: [undefined, null, '1', 0, 2, -1, 1.5],
-        test_files_digest: [undefined, null, 'of another list'],
+        test_files_digest: [null, 'of another list'],
         test_files: [undefined, null, {}, 'a.js', ['a.js'], [null], [[]], [{ path: 'a.js' }], [{ path: '', time_execution: 1 }], [{ path: 1, time_execution: 1 }]],
         code: [miss.code, null],
       }),
