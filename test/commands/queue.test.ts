@@ -174,7 +174,7 @@ describe('ballast queue', () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }));
     // A shell, which passes none on.
-    const shell = ['--', 'sh', '-c', `"${process.execPath}" runner.mjs "$@"; exit 5`, 'sh', '{}'];
+    const shell = ['--', 'sh', '-c', 'sh runner.sh "$@"; exit 5', 'sh', '{}'];
     const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...shell], { cwd: suite.folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
