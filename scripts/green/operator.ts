@@ -72,7 +72,7 @@ export class Operator {
         return this.#backUp();
       case 'copy':
         await this.#end('SIGTERM');
-        cpSync(this.#dataDir, this.#backup, { recursive: true, filter: path => !path.endsWith('.sock') });
+        cpSync(this.#dataDir, this.#backup, { recursive: true });
         return this.start();
       case 'restore':
         await this.#end('SIGKILL');

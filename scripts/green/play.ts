@@ -4,7 +4,7 @@ import { removeFolder, temporaryFolder } from '../../bench/belongings.js';
 import { randomOf } from '../../bench/suites.js';
 import { answerOf } from '../answer.js';
 import { startCommercial } from './commercial-client.js';
-import { type Played, type Start } from './judge.js';
+import type { Played, Start } from './judge.js';
 import { Operator } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
 import { Proxy } from './proxy.js';
@@ -84,7 +84,7 @@ class CiRunPlay {
     const { buildId, calmsDown } = this.ciRun;
     const trouble = number > 1 && calmsDown ? null : job.trouble;
     const listener = await this.#proxy.listen({ name, trouble, random: this.#random(name), killAt });
-        const kept = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
+    const kept = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
     const where = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${nameOf(job)}${kept}`) };
     const process = isOwnClient(job) ? startJob(this.scenario, this.ciRun, job, where) : startCommercial(this.ciRun, job, where);
     kill = () => process.kill(at?.signal === 'TERM' ? 'SIGTERM' : 'SIGKILL');
@@ -107,4 +107,3 @@ class CiRunPlay {
     return randomOf(hash);
   }
 }
-

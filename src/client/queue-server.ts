@@ -17,9 +17,8 @@ export interface Batch {
 /** The queue of a CI run, as one process of one node takes batches from it. */
 export class QueueServer {
   readonly #process = randomUUID();
-  #index = 0;
-
   readonly #digest: string;
+  #index = 0;
 
   /** @param all the test files of all nodes */
   constructor(

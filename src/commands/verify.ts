@@ -27,8 +27,6 @@ interface Build {
   node_total: string;
 }
 
-/** Whether the build is complete could not be asked: not the same as incomplete. */
-const UNKNOWN = 3;
 /** One request waits no longer, because proxies give up on longer ones. */
 const MOST_SECONDS = 25;
 const PAUSE_MILLISECONDS = 1000;
@@ -62,7 +60,8 @@ export async function verify(options: VerifyOptions): Promise<void> {
     }
   } catch (error) {
     say(`cannot tell whether the build is complete: ${(error as Error).message}`);
-    process.exitCode = UNKNOWN;
+    // Not known is not the same as incomplete.
+    process.exitCode = exitCodes.server;
   }
 }
 

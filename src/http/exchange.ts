@@ -103,8 +103,8 @@ export class Exchange {
     this.#body?.release();
     if (!this.#left && !this.#holds(answer)) {
       answer.written?.(false);
-      const { bound } = this.options.held;
-      this.#fail(answer.body.length > bound / 2 ? faults.answerTooLarge(bound / 2) : faults.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds));
+      const { mostOfOne } = this.options.held;
+      this.#fail(answer.body.length > mostOfOne ? faults.answerTooLarge(mostOfOne) : faults.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds));
       return;
     }
     this.#answered = answer;

@@ -12,10 +12,15 @@ export class HeldBytes {
     return this.#all;
   }
 
+  /** The most that one holder gets, when nobody else holds anything. */
+  get mostOfOne(): number {
+    return this.bound / 2;
+  }
+
   /** False, and nothing is taken, when that is too much. */
   take(holder: Holder, bytes: number): boolean {
     const own = (this.#own.get(holder) ?? 0) + bytes;
-    if (own > this.bound / 2 || this.#all + bytes > this.bound) return false;
+    if (own > this.mostOfOne || this.#all + bytes > this.bound) return false;
     this.#all += bytes;
     this.#own.set(holder, own);
     return true;

@@ -37,18 +37,29 @@ export function handOut({ log, metrics }: Context, open: OpenQueue, pull: Pull, 
   return { value: { open, batch: handed?.batch ?? null }, changes };
 }
 
-/** Pulls, and where there is no queue makes one first, if the request asks for it. No `handed`: there is none, or it expired meanwhile. */
-export async function pullOrMake<Made>(
-  { queues }: Context,
+/** Whether this request made the queue: another node may have been faster, perhaps with another list. */
+export interface Made {
+  isNew: boolean;
+}
+
+/**
+ * Pulls, and where there is no queue makes one first, if the request asks for it. No `handed`: there is none, or it expired meanwhile.
+ * @param sent the list of the request, if it brings one; a queue of another list keeps that
+ */
+export async function pullOrMake(
+  { store, queues }: Context,
   key: string,
+  sent: SentList | null,
   pull: (open: OpenQueue) => Verdict<Handed>,
   make: () => Promise<Made | null>,
   at: number,
 ): Promise<{ handed: Handed | null; made: Made | null }> {
+  if (sent) await noteListOfQueue(store, key, sent);
   const handed = await queues.update(key, pull, at);
   if (handed) return { handed, made: null };
   const made = await make();
-  return { handed: made ? await queues.update(key, pull, at) : null, made };
+  if (sent && made?.isNew === false) await noteListOfQueue(store, key, sent);
+  return { handed: made && (await queues.update(key, pull, at)), made };
 }
 
 /** The answer that brings a batch: whether it was written decides who has that. */
@@ -80,17 +91,11 @@ export function makeQueue(
   build: BuildKey,
   plan: QueuePlan,
   at: number,
-): Promise<{ isNew: boolean }> {
+): Promise<Made> {
   const { guessed, people, list } = plan;
   const { node_total } = build;
   const times = { created_at: at, used_at: at };
   return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, people, list, ...times, build: buildIdKey(project, build) }, plan);
-}
-
-/** Another node made the queue meanwhile, perhaps of another list. */
-export async function known({ store }: Context, key: string, sent: SentList | null): Promise<{ isNew: false }> {
-  await noteListOfQueue(store, key, sent);
-  return { isNew: false };
 }
 
 /** The code by which clients know that they are to send their test files. */

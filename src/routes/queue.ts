@@ -7,12 +7,11 @@ import type { PreparedQueue } from '../jobs/prepare.js';
 import { buildIdKey, lastSubsetId, runsRecordedOf } from '../store/builds.js';
 import { listOfFiles, pathsOf } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
-import { noteListOfQueue } from '../store/other-lists.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import { initializes, type QueueAnswer } from '../wire/queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, buildsUrl, connectFailed, type Handed, handOut, known, makeQueue, pullOrMake } from './handing-out.js';
+import { bringing, buildsUrl, connectFailed, type Handed, handOut, type Made, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
@@ -44,8 +43,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
     };
     return handOut(context, open, asked, at);
   };
-  await noteListOfQueue(store, key, sent);
-  const { handed, made } = await pullOrMake(context, key, pull, () => queueToPull(context, project, prepared, at), at);
+  const { handed, made } = await pullOrMake(context, key, sent, pull, () => queueToPull(context, project, prepared, at), at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
     if (!can_initialize_queue) throw faults.queueUnknown('node_build_id');
@@ -62,15 +60,14 @@ export async function queueForNode(context: Context, request: Request): Promise<
 async function queueToPull(
   context: Context,
   project: number,
-  { message, key, plan, sent }: PreparedQueue,
+  { message, key, plan }: PreparedQueue,
   at: number,
-): Promise<{ isNew: boolean } | null> {
+): Promise<Made | null> {
   if (message.can_initialize_queue && message.fixed_queue_split) {
     const repeated = await context.queues.repeat(key, buildIdKey(project, message), randomUUID(), at);
-    if (repeated !== null) return known(context, key, sent);
+    if (repeated !== null) return { isNew: false };
   }
-  const made = plan && (await makeQueue(context, project, key, message, plan, at));
-  return made?.isNew === false ? known(context, key, sent) : made;
+  return plan && makeQueue(context, project, key, message, plan, at);
 }
 
 function batchBody(store: Store, { id, record }: OpenQueue, { build_subset_id, files }: Batch): Buffer {

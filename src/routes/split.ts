@@ -27,7 +27,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
     split = await installSplit(store, key, build(), record, plan, user);
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
-  if (split) await noteListOfSplit(store, key, build, split, user, sent, now());
+  if (split && sent) await noteListOfSplit(store, key, build, split, user, sent, now());
   const isOther = split !== null && isOtherList(split.list, message.test_files_digest);
   if (isOther && sent) throw faults.listDiffers('split', sentenceOf('split', split!.list!, sent));
   // Who brings another list is to send it, and is told how it differs.

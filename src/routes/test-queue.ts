@@ -8,14 +8,14 @@ import { digest } from '../store/digest.js';
 import { filesOf, pathsOf } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
-import { noteListOfQueue, sentenceOf } from '../store/other-lists.js';
+import { sentenceOf } from '../store/other-lists.js';
 import { isOtherList } from '../store/records.js';
 import { initializes } from '../wire/queue.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { TestQueueAnswer } from '../wire/test-queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, buildsUrl, connectFailed, type Handed, handOut, known, makeQueue, pullOrMake } from './handing-out.js';
+import { bringing, buildsUrl, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
 import { codeLine, lines } from './lines.js';
 
 const END: TestQueueAnswer = { paths: [], batch_id: null };
@@ -52,12 +52,8 @@ export async function testQueueForNode(context: Context, request: Request): Prom
     const { value, changes } = handOut(context, open, asked, at);
     return { value, changes: ran ? [ran, ...changes] : changes };
   };
-  const make = async () => {
-    const made = plan && (await makeQueue(context, project, key, message, plan, at));
-    return made?.isNew === false ? known(context, key, sent) : made;
-  };
-  await noteListOfQueue(store, key, sent);
-  const { handed } = await pullOrMake(context, key, pull, make, at);
+  const make = async () => plan && makeQueue(context, project, key, message, plan, at);
+  const { handed } = await pullOrMake(context, key, sent, pull, make, at);
   if (!handed) {
     if (initializes(message)) throw faults.expiredMeanwhile('queue');
     if (!can_initialize_queue) throw faults.queueUnknown('test_queue_id');

@@ -124,7 +124,7 @@ export class Journal {
 
   #keep(changes: TurnRecord): void {
     for (const [queue, change] of changes) {
-      this.#characters += charactersIn([change]);
+      this.#characters += charactersIn(change);
       const pending = this.#pending.get(queue);
       if (pending) pending.push(change);
       else this.#pending.set(queue, [change]);
@@ -153,12 +153,10 @@ export class Journal {
     }
     // Anew: of a batch that was written before more may be told by now.
     this.#characters = 0;
-    for (const changes of this.#pending.values()) this.#characters += charactersIn(changes);
+    for (const changes of this.#pending.values()) for (const change of changes) this.#characters += charactersIn(change);
   }
 }
 
-function charactersIn(changes: readonly Change[]): number {
-  let sum = 0;
-  for (const change of changes) if (typeof change !== 'number') sum += charactersOf(change);
-  return sum;
+function charactersIn(change: Change): number {
+  return typeof change === 'number' ? 0 : charactersOf(change);
 }

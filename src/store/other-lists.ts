@@ -11,10 +11,10 @@ export interface SentList extends ListRecord {
 }
 
 /** Keeps for the completeness gate that a node sent another list than the one in force was made of, before that node is answered. */
-export async function noteListOfQueue(store: Store, key: string, sent: SentList | null): Promise<void> {
-  const id = sent && findQueue(store, key);
-  const queue = id ? store.queues.get(id) : undefined;
-  if (!id || !queue || queue.other_list !== undefined || !isOtherList(queue.list, sent.digest)) return;
+export async function noteListOfQueue(store: Store, key: string, sent: SentList): Promise<void> {
+  const id = findQueue(store, key);
+  const queue = id === null ? undefined : store.queues.get(id);
+  if (id === null || !queue || queue.other_list !== undefined || !isOtherList(queue.list, sent.digest)) return;
   await commit(store, () => {
     const current = store.queues.get(id);
     if (current) void store.queues.put(id, { ...current, other_list: sentenceOf('queue', queue.list!, sent) });
@@ -26,8 +26,8 @@ export async function noteListOfQueue(store: Store, key: string, sent: SentList 
  *
  * @param ci_build_id the CI run of the node where the split is a fixed one: it is noted for that only; else null
  */
-export async function noteListOfSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, sent: SentList | null, now: Millis): Promise<void> {
-  if (!sent || !isOtherList(split.list, sent.digest)) return;
+export async function noteListOfSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, sent: SentList, now: Millis): Promise<void> {
+  if (!isOtherList(split.list, sent.digest)) return;
   const other_list = sentenceOf('split', split.list!, sent);
   await commit(store, () => {
     if (ci_build_id !== null) return noteSplitRun(store, split, ci_build_id, build(), now, other_list);

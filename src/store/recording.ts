@@ -161,7 +161,7 @@ export function deleteSubset(store: Store, key: RunKey): number {
   void store.subsets.remove(key);
   if (!build) return 1;
   if (build.subsets > 1) {
-    const left = { subsets: build.subsets - 1, test_files: build.test_files - subsetCount(bytes) };
+    const left = { recorded: runsRecorded(build), subsets: build.subsets - 1, test_files: build.test_files - subsetCount(bytes) };
     void store.builds.put(key[0], { ...build, ...left });
     return 2 + (bytes.length >> 12);
   }

@@ -44,8 +44,10 @@ export async function useSplit(store: Store, key: string, build: () => string, s
   const run: SplitRun | null = ci_build_id === null ? null : runOf(split, ci_build_id);
   if (isDue || (run && !store.splitRuns.doesExist(run))) {
     await commit(store, () => {
-      if (store.splits.get(key)?.id !== split.id) return;
-      if (isDue) void store.splits.put(key, { ...split, used_at: now });
+      // Not the one that was given: since then it may have been noted that a node sent another list.
+      const current = store.splits.get(key);
+      if (current?.id !== split.id) return;
+      if (isDue) void store.splits.put(key, { ...current, used_at: now });
       if (ci_build_id !== null) noteSplitRun(store, split, ci_build_id, build(), now);
     });
   }

@@ -33,6 +33,7 @@ export const sharedResponses = {
 const shared = (named: Record<string, keyof typeof sharedResponses>) => Object.fromEntries(Object.entries(named).map(([status, name]) => [status, ref('responses', name)]));
 const ofAny = shared({ 403: 'NoToken', 500: 'Failed', 503: 'Busy' });
 const ofQueries = { ...ofAny, ...shared({ 422: 'Invalid' }) };
+const ofManyRuns = { '422': { ...refused('What is wrong, by parameter; or the build has too much to merge or compare.'), content: json({ of: ['Invalid', 'Errors'] }) } };
 const ofBodies = { ...ofQueries, ...shared({ 400: 'NotJson', 408: 'TooSlow', 413: 'TooLarge', 415: 'NotJsonType' }) };
 
 const clientHeaders = ['ClientName', 'ClientVersion', 'RetryCount'].map(name => ref('parameters', name));
@@ -52,7 +53,7 @@ const post = (told: Told, body: Content, responses: Record<string, object>, more
 
 /** An operation that takes a query. */
 const get = (told: Told, query: string, responses: Record<string, object>) =>
-  ({ get: operation(told, { parameters: parametersOf(query), responses: { ...responses, ...ofQueries } }) });
+  ({ get: operation(told, { parameters: parametersOf(query), responses: { ...ofQueries, ...responses } }) });
 
 /** An operation for anybody. */
 const open = (told: Told, responses: Record<string, object>) => ({ get: operation(told, { security: [], responses }) });
@@ -94,7 +95,7 @@ export const operations = {
   '/v1/build_distributions/last': get(
     { operationId: 'lastBuildDistribution', tag: 'Regular mode', summary: 'What was recorded for the closest earlier build.', description: 'Of all its nodes: the same commit, else the newest build of the branch, else of the project.' },
     'NodeKey',
-    { '200': answer('All files of that build; none when there is no build.', { of: ['LastDistribution'] }) },
+    { '200': answer('All files of that build; none when there is no build.', { of: ['LastDistribution'] }), ...ofManyRuns },
   ),
   '/v1/queues/queue': post(
     {
@@ -142,6 +143,7 @@ export const operations = {
     {
       '200': answer('All were.', { of: ['CompletenessAnswer'] }),
       '409': answer('Not all were.', { of: ['CompletenessAnswer'] }),
+      ...ofManyRuns,
     },
   ),
   '/v1/openapi.json': open(

@@ -89,6 +89,16 @@ describe('GET /v1/openapi.json', () => {
     const v2 = { ...triple, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
     expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: true }));
     expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: false, paths: ['a_spec.rb'] }));
+    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false };
+    expectDescribed('/v1/queues/queue', 'post', await server.post('/v1/queues/queue', { ...triple, ...pull, node_index: 0, node_build_id: 'none' }));
+    expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, ...pull, test_queue_id: 'none' }));
+    const other = { test_files_digest: 'other' };
+    const refusedPull = await server.post('/v2/queues/queue', { ...v2, ...pull, ...other, batch_index: 1 });
+    expect(refusedPull.status).toBe(409);
+    expectDescribed('/v2/queues/queue', 'post', refusedPull);
+    const refusedSplit = await server.post(split, { ...triple, ...other, node_index: 0, ci_build_id: '100', cache_read_attempt: false, test_files: [{ path: 'b_spec.rb' }] });
+    expect(refusedSplit.status).toBe(409);
+    expectDescribed(split, 'post', refusedSplit);
     expectDescribed('/v1/build_distributions/last', 'get', await server.get(`/v1/build_distributions/last?${query}`));
     await record(server);
     expectDescribed('/v1/build_distributions/last', 'get', await server.get(`/v1/build_distributions/last?${query}`));

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { BuildFilter } from '../../src/store/build-index.js';
 import {
+  type Build,
   closestBuild,
   findBuild,
   lastSubsetId,
   listBuilds,
+  runsRecorded,
   subsetsOf,
 } from '../../src/store/builds.js';
 import type { Store } from '../../src/store/open.js';
@@ -114,6 +116,19 @@ describe('recorded runs', () => {
     // Of an older store only the time is known.
     expect([since(null, NOW - 10), since(null, NOW - 9)]).toEqual([second.id, null]);
     expect(lastSubsetId(store, 2, node, { runs_before: 0, at: 0 })).toBeNull();
+  });
+
+  it('of a build of an older store are counted on, though the old ones expire meanwhile', async () => {
+    const store = temporaryStore();
+    for (const at of [NOW, NOW + 1, NOW + 2]) await record(store, { at });
+    const [{ number, ...build }] = listBuilds(store, 1, {}, 1).builds as [Build];
+    const { recorded: _, ...older } = build;
+    await store.builds.put(number, older);
+    const runs_before = runsRecorded(older);
+    await expire(store, NOW + 2);
+    const later = NOW + 2 * limits.renewMilliseconds;
+    await record(store, { at: later });
+    expect(lastSubsetId(store, 1, node, { runs_before, at: later })).not.toBeNull();
   });
 });
 

@@ -162,6 +162,8 @@ describe('a store', () => {
     ['a file that there is not', store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, files: [70] })]), /file 70 of 70/],
     ['a block of files that cannot be read', store => void store.blobs.put(['queue', 1], Buffer.alloc(300, '[')), /cannot be read: block 1 of the files of queue queue is damaged/],
     ['weights in disorder', store => void store.blobs.put(['queue', 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)), /disorder/],
+    ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than it was made of/],
+    ['a queue of another list', ({ queues }) => void queues.put('queue', { ...queues.get('queue')!, list: LIST }), /other files than it was made of/],
     ['an answer to another node', store => void store.blobs.put(['split', 1], store.blobs.get(['split', 0])!), /the answer to node 0/],
   ])('with %s is told so: that cannot be repaired', async (_, wound, what) => {
     const store = await filledStore();

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.js';
+import { noteListOfSplit } from '../../src/store/other-lists.js';
 import type { SplitRecord } from '../../src/store/records.js';
-import { answerOfSplit, findSplit, findSplitOnDisk, installSplit, splitKey } from '../../src/store/splits.js';
+import { answerOfSplit, findSplit, findSplitOnDisk, installSplit, splitKey, useSplit } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
 import { BUILD, expire, FORECAST, leftovers, LIST, NOBODY, temporaryStore } from './temporary-store.js';
 
@@ -59,6 +61,15 @@ describe('a split', () => {
     }
     await expire(store, NOW + 1);
     expect(leftovers(store)).toEqual([]);
+  });
+
+  it('that is renewed by who read it before keeps that a node sent another list', async () => {
+    const store = temporaryStore();
+    const key = splitKey(1, triple, '7');
+    const split = await installSplit(store, key, BUILD, record('split'), planOf('split'));
+    await noteListOfSplit(store, key, () => BUILD, split, null, { digest: 'other', test_files: 2, difference: 'they differ' }, NOW);
+    await useSplit(store, key, () => BUILD, split, null, NOW + limits.renewMilliseconds);
+    expect(findSplit(store, key)).toEqual({ ...split, other_list: 'they differ', used_at: NOW + limits.renewMilliseconds });
   });
 
   it('has a key of its own for every project, triple and dynamic CI build', () => {

@@ -1,8 +1,9 @@
 import { isHandedOn } from '../../engine/batch.js';
+import { digestOfList } from '../../list-digest.js';
 import { blockCount, blocksOfQueue, pathsOf, weightsOfQueue } from '../file-blocks.js';
 import type { Store } from '../open.js';
 import { batchesOf } from '../open-queue.js';
-import type { QueueRecord, SplitRecord } from '../records.js';
+import { isOtherList, type QueueRecord, type SplitRecord } from '../records.js';
 import { answerOfSplit } from '../splits.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
@@ -55,9 +56,10 @@ function* problemsOfSplit(store: Store, key: string, split: SplitRecord): Genera
   }
   const twice = firstTwice(paths);
   if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
+  if (isOtherList(split.list, digestOfList(paths))) yield problem('has other files than it was made of');
 }
 
-function* problemsOfQueue(store: Store, id: string, { node_total }: QueueRecord): Generator<Problem> {
+function* problemsOfQueue(store: Store, id: string, { node_total, list }: QueueRecord): Generator<Problem> {
   const problem = (what: string): Problem => ({ table: 'queues', key: id, what, repair: null });
   if (!store.forecasts.doesExist(id)) yield problem('has no forecast');
   let files = 0;
@@ -71,6 +73,7 @@ function* problemsOfQueue(store: Store, id: string, { node_total }: QueueRecord)
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);
     const twice = firstTwice(paths);
     if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
+    if (isOtherList(list, digestOfList(paths))) yield problem('has other files than it was made of');
   } catch (error) {
     yield problem(`has files that cannot be read: ${(error as Error).message}`);
     return;
