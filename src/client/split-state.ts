@@ -17,7 +17,7 @@ interface SplitState extends Node {
 }
 
 /** A node's part came from a split that the server does not have any more: other nodes get parts of another one. */
-export class SplitLost extends Error {
+class SplitLost extends Error {
   readonly exitCode = 3;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api, Refused, Unreachable } from '../client/api.js';
-import type { Judgement } from '../client/batch-results.js';
+import type { Judgement, RecordedFile } from '../client/batch-results.js';
 import { type Identity, identify } from '../client/ci/identity.js';
 import { codeOfSignal, Runner } from '../client/command.js';
 import { fallbackWarning, filesOfFallback, noFallback } from '../client/fallback.js';
@@ -53,8 +53,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
 
 /** Runs all batches of the node; without the server, where that is wanted, all that it has not run. */
 async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all: readonly string[], options: QueueOptions): Promise<void> {
-  const api = new Api(options);
-  const server = new QueueServer(api, identity, all);
+  const server = new QueueServer(new Api(options), identity, all);
   const unlessInterrupted = (asked: Promise<Batch | null>) => Promise.race([asked, runner.interrupted.then(() => null)]);
   const ran = new Set<string>();
   try {
@@ -76,16 +75,20 @@ async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all:
   if (run.commands > 0 || runner.signal) return;
   say(`nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`);
   // The gate then knows that the node came, and ended.
-  await recordRun(api, identity, []);
+  await recordFiles([], options.retries, identity, options);
 }
 
 /** Records what was run and is not recorded yet, also when the rest was not. */
 async function record(run: NodeRun, runner: Runner, identity: Identity, options: QueueOptions): Promise<void> {
   const recorded = run.takeRecorded();
-  if (recorded.length === 0) return;
+  // A process that got a signal has a few seconds left.
+  if (recorded.length > 0) await recordFiles(recorded, runner.signal ? 0 : options.retries, identity, options);
+}
+
+/** Throws Unreachable when the server cannot be reached and there is no fallback. */
+async function recordFiles(recorded: readonly RecordedFile[], retries: number, identity: Identity, options: QueueOptions): Promise<void> {
   try {
-    // Who is told to end has a few seconds.
-    await recordRun(new Api(options), identity, recorded, runner.signal ? 0 : options.retries);
+    await recordRun(new Api(options), identity, recorded, retries);
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
     if (!options.fallback) throw new Unreachable(`${error.message}; the times of ${counted(recorded.length, 'test file')} are not recorded`, { cause: error });

@@ -1,8 +1,8 @@
 import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
-import { isOtherList, type SplitRecord } from '../store/records.js';
+import type { SplitRecord } from '../store/records.js';
 import { buildIdKey } from '../store/builds.js';
-import { noteListOfSplit, sentenceOf } from '../store/other-lists.js';
+import { isOtherList, noteListOfSplit, sentenceOf } from '../store/other-lists.js';
 import { answerOfSplit, findSplitOnDisk, installSplit, useSplit } from '../store/splits.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { SplitMiss } from '../wire/split.js';

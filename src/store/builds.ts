@@ -68,7 +68,7 @@ export function newestBuild(store: Store, project: number, filter: BuildFilter):
   return number === null ? null : buildOf(store, number);
 }
 
-/** How many runs of a build were ever recorded. */
+/** The ordinal of the last run of a build. */
 export function runsRecorded({ recorded, subsets }: BuildRecord): number {
   return recorded ?? subsets;
 }

@@ -1,8 +1,8 @@
 import { commit } from './commit.js';
 import type { Store } from './open.js';
 import { findQueue } from './queue-keys.js';
-import { isOtherList, type ListRecord, type Millis, type SplitRecord } from './records.js';
-import { noteSplitRun } from './splits.js';
+import type { ListRecord, Millis, SplitRecord } from './records.js';
+import { firstUseOf, noteSplitRun } from './splits.js';
 
 /** The list that a node sent to initialise a split or queue. */
 export interface SentList extends ListRecord {
@@ -28,6 +28,8 @@ export async function noteListOfQueue(store: Store, key: string, sent: SentList)
  */
 export async function noteListOfSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, sent: SentList, now: Millis): Promise<void> {
   if (!isOtherList(split.list, sent.digest)) return;
+  const noted = ci_build_id === null ? store.splits.get(key) : firstUseOf(store, split, ci_build_id);
+  if (noted?.other_list !== undefined) return;
   const other_list = sentenceOf('split', split.list!, sent);
   await commit(store, () => {
     if (ci_build_id !== null) return noteSplitRun(store, split, ci_build_id, build(), now, other_list);
@@ -39,4 +41,9 @@ export async function noteListOfSplit(store: Store, key: string, build: () => st
 /** Names both lists. */
 export function sentenceOf(what: 'split' | 'queue', list: ListRecord, { test_files, difference }: SentList): string {
   return difference ?? `the ${what} was made of ${list.test_files} test files, and a node lists ${test_files} others`;
+}
+
+/** Whether a node lists other test files than those of a split or queue; false when one of both does not tell. @param digest the node's */
+export function isOtherList(list: ListRecord | undefined, digest: string | undefined): boolean {
+  return list !== undefined && digest !== undefined && list.digest !== digest;
 }

@@ -124,7 +124,7 @@ function makeBuild(
   const places = indexBuild(store, project, { commit_hash, branch, node_total }, number);
   noteBuild(store, project, branch);
   const times = { created_at: now, updated_at: now };
-  return { v: 1, id, project, commit_hash, branch, node_total, ...times, recorded: 0, subsets: 0, test_files: 0, places };
+  return { v: 1, id, project, commit_hash, branch, node_total, ...times, recorded: store.meta.get('lastOrdinal') ?? 0, subsets: 0, test_files: 0, places };
 }
 
 /** Nearly always a node records for the first time; and nothing of a build that is not old has expired. */
@@ -166,6 +166,8 @@ export function deleteSubset(store: Store, key: RunKey): number {
     return 2 + (bytes.length >> 12);
   }
   void store.builds.remove(key[0]);
+  // Should the build come again, what is recorded then is later than all that was kept of it.
+  void store.meta.put('lastOrdinal', Math.max(runsRecorded(build), store.meta.get('lastOrdinal') ?? 0));
   void store.buildNumbers.remove(buildIdKey(build.project, build));
   void store.buildNumbers.remove(build.id);
   return 4 + (bytes.length >> 12) + unindexBuild(store, build);

@@ -38,7 +38,7 @@ export interface BuildRecord extends BuildKey {
   created_at: Millis;
   /** Moves with each subset. */
   updated_at: Millis;
-  /** Runs that were ever recorded, those that expired included; missing in records of store version 6 and below. */
+  /** The ordinal of the last recorded run (see subset-codec.ts); missing in records of store version 6 and below. */
   recorded?: number;
   subsets: number;
   /** Entries of test_files over all subsets. */
@@ -82,11 +82,6 @@ export interface ListRecord {
   /** See list-digest.ts. */
   digest: string;
   test_files: number;
-}
-
-/** Whether a node lists other test files than those of a split or queue; false when one of both does not tell. @param digest the node's */
-export function isOtherList(list: ListRecord | undefined, digest: string | undefined): boolean {
-  return list !== undefined && digest !== undefined && list.digest !== digest;
 }
 
 /** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`, at first in `journalTurns`. */

@@ -3,7 +3,8 @@ import { digestOfList } from '../../list-digest.js';
 import { blockCount, blocksOfQueue, pathsOf, weightsOfQueue } from '../file-blocks.js';
 import type { Store } from '../open.js';
 import { batchesOf } from '../open-queue.js';
-import { isOtherList, type QueueRecord, type SplitRecord } from '../records.js';
+import { isOtherList } from '../other-lists.js';
+import type { QueueRecord, SplitRecord } from '../records.js';
 import { answerOfSplit } from '../splits.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
