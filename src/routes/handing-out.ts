@@ -87,7 +87,7 @@ export function makeQueue(
   return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, people, list, ...times, build: buildIdKey(project, build) }, plan);
 }
 
-/** Another node made the queue meanwhile, perhaps of another list. */
+/** Another node has made the queue meanwhile, perhaps of another list. */
 export async function known({ store }: Context, key: string, sent: SentList | null): Promise<{ isNew: false }> {
   await noteListOfQueue(store, key, sent);
   return { isNew: false };
