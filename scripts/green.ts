@@ -10,9 +10,9 @@ import { reportOf } from './green/report.js';
 import { holding, must } from './promises.js';
 
 /**
- * Plays CI runs with the real programs through a hostile proxy and a hostile operator, and holds them to this: if every node of a CI run
- * ends with 0, every listed test file was run by some node; and if `verify` ends with 0, every file of the run was run and recorded since
- * the run began. The seed decides what goes wrong, not who comes first.
+ * Plays CI runs with the real programs through a hostile proxy and a hostile operator, and checks two promises. If every node of a CI run
+ * ends with 0, some node ran every listed test file. If `verify` ends with 0, every file of the run was run and recorded since the run
+ * began. The seed decides what goes wrong, but not the order of requests.
  */
 
 interface Options {
@@ -44,16 +44,16 @@ async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> 
   const hostile = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
   process.stdout.write(`${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} ended with 0, verify of ${verified}; drawn: ${hostile.join(', ')}\n`);
   must(broken === 0, `${broken} of ${played} runs ended green with test files that nobody ran, or that nobody recorded`);
-  process.stdout.write('whatever ended green was run\n');
+  process.stdout.write('every green run ran all its test files\n');
 }
 
 exitOnSignals();
 const program = new Command('npm run green --')
-  .description('Play CI runs in which much goes wrong, and see whether any ends green with test files that nobody ran.')
-  .option('--runs <number>', 'how many', whole, 200)
-  .option('--run <number>', 'only the one of this number, with all that its nodes printed', whole)
-  .option('--seed <number>', 'of what goes wrong', whole, 1)
-  .addOption(new Option('--only <kind>', 'of what goes wrong').choices(Object.keys(hostilities)))
-  .option('--at-once <number>', 'how many are played at the same time', whole, 2)
+  .description('Play CI runs with faults, and report every run that ends green although a test file did not run.')
+  .option('--runs <number>', 'number of runs', whole, 200)
+  .option('--run <number>', 'play only the run of this number, and print all output of its nodes', whole)
+  .option('--seed <number>', 'seed of the faults', whole, 1)
+  .addOption(new Option('--only <kind>', 'play only this kind of fault').choices(Object.keys(hostilities)))
+  .option('--at-once <number>', 'number of runs at the same time', whole, 2)
   .action(holding('green', green));
 await program.parseAsync();

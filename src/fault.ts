@@ -49,8 +49,8 @@ export const faults = {
     new Fault(406, [`the path ${JSON.stringify(path)} has a line break, and in text/plain a line is a path; ask with Accept: application/json`]),
   listDiffers: (what: 'split' | 'queue', sentence: string) =>
     new Fault(409, [
-      `${sentence}; a file that is not in the list of the ${what} would never run: give all nodes of a suite the same list, each suite a project of its own, ` +
-        `and another list of the same commit ${what === 'split' ? 'a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)' : 'another test_queue_id (ballast queue --build-id)'}`,
+      `${sentence}; a file that is not in the list of the ${what} would never run: give all nodes of a suite the same list, and each suite a project of its own; ` +
+        `for another list of the same commit, use ${what === 'split' ? 'a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)' : 'another test_queue_id (ballast queue --build-id)'}`,
     ]),
   bodyTooSlow: (seconds: number) => new Fault(408, [`the request body did not arrive within ${seconds} seconds`]),
   clientLeft: () => new Fault(408, ['the client left before it was answered']),
@@ -60,19 +60,19 @@ export const faults = {
     ]),
   bodyTooIntricate: (limit: number) =>
     new Fault(413, [`the request body has more than ${limit} JSON objects and arrays, and no request needs as many`]),
-  // Never an empty batch, which is the end of a queue: its node would turn green with files unrun. Not 404 or 5xx: clients take those for an
-  // outage, and run a part of the files by name. At a 422 they end red, and tell why.
+  // Not an empty batch: it ends a queue, and the node would pass with files unrun. Not 404 or 5xx: clients take those for an outage, and run
+  // a part of the files by name. At a 422 they fail and say why.
   queueUnknown: (parameter: string) =>
     new Fault(422, [
       {
         [parameter]: [
-          'names no queue of this commit, branch and node_total: the server lost it (was its data folder replaced?), or it expired; what is left to run is not known; run this node again',
+          'names no queue of this commit, branch and node_total: the server lost it (was its data folder replaced?), or it expired; the remaining test files are unknown, so run this node again',
         ],
       },
     ]),
   notJsonType: (contentType: string) =>
     new Fault(415, [`cannot read a body of the type ${contentType}; send application/json`]),
-  answerTooLarge: (limit: number) => new Fault(422, [`the answer has more than ${limit} bytes, and no answer of that size is sent`]),
+  answerTooLarge: (limit: number) => new Fault(422, [`the answer has more than ${limit} bytes, the limit of an answer`]),
   buildTooLarge: (what: string, limit: number) =>
     new Fault(422, [`cannot merge or compare the runs of the build: they have more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`]),
   invalid: (complaints: Complaints) => new Fault(422, [complaints]),

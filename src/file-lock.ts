@@ -3,20 +3,20 @@ import { hostname } from 'node:os';
 import { tryLock } from 'fs-native-extensions';
 
 /**
- * Exclusive locks on files. The kernel drops a lock when the process ends, however it ends, and it holds across containers
- * that share a folder. A lock belongs to one open file: two in the same process exclude each other as well.
+ * An exclusive lock on a file. The kernel drops it when the process ends, however it ends. It holds across containers that
+ * share a folder. It belongs to one open file: two locks in the same process also exclude each other.
  */
 export interface FileLock {
   release(): void;
 }
 
-/** A file may be removed while its lock is being taken: then the next file of that name is tried. */
+/** Another process may remove the file while it is being locked: then the next file of that name is tried. */
 const TRIES = 100;
 
 /**
- * Takes the lock of a file, which is created if missing; null when somebody else holds it. The file names the holder. It must
- * stay after the release: a process that still has a deleted file open would lock that one. Throws a sentence when the file
- * cannot be locked at all.
+ * Locks a file, which is created if missing. Returns null when another holder has the lock. The file names the holder. It must
+ * stay after the release: a process that still has a deleted file open would lock that one. Throws an Error with a sentence
+ * when the file cannot be locked at all.
  */
 export function takeLock(path: string): FileLock | null {
   for (let tries = 0; tries < TRIES; tries++) {
@@ -28,10 +28,10 @@ export function takeLock(path: string): FileLock | null {
     }
     closeSync(fd);
   }
-  throw new Error(`cannot lock ${path}: other processes keep removing it`);
+  throw new Error(`cannot lock ${path}: other processes removed it ${TRIES} times; try again`);
 }
 
-/** Who took the lock last, as ` (process 12 on ci-host)`; empty when its file does not tell. */
+/** The last holder of the lock, as ` (process 12 on ci-host)`; empty when the file does not name it. */
 export function holderOf(path: string): string {
   try {
     const [, pid, host] = /^(\d+) (\S+)\n$/.exec(readFileSync(path, 'utf8')) ?? [];
@@ -44,7 +44,7 @@ export function holderOf(path: string): string {
 function locked(path: string): number | null {
   let fd: number | null = null;
   try {
-    // No link is followed: in a folder for everybody it would be somebody else's, to a file that must not be written.
+    // No link is followed: in a folder that all users can write to, it may lead to a file that must not be written.
     fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     if (tryLock(fd)) return fd;
     closeSync(fd);
@@ -60,6 +60,6 @@ function nameHolder(fd: number): void {
     ftruncateSync(fd);
     writeSync(fd, `${process.pid} ${hostname()}\n`, 0);
   } catch {
-    // A full disk: the lock holds all the same.
+    // The disk may be full: the lock holds all the same.
   }
 }

@@ -1,5 +1,5 @@
-/** The part that is used of a package without types. */
+/** Types of the part of the package that is used here: it has none of its own. */
 declare module 'fs-native-extensions' {
-  /** Locks a whole file exclusively: true, or false when another open file has the lock. Throws other failures. */
+  /** Locks a whole file exclusively. Returns false when another open file has the lock, and throws on other failures. */
   export function tryLock(fd: number): boolean;
 }

@@ -30,14 +30,14 @@ export const limits = {
   heldBytes: 536_870_912,
   /** Answers above this are written in pieces as the socket takes them. */
   answerPieceBytes: 65_536,
-  /** Characters of JSON, and runs, that a packing thread reads of a large build at a time; what is counted for an answer of such pieces. */
+  /** Characters of JSON, and runs, that a packing thread reads of a large build at a time; the memory counted for an answer in such pieces. */
   pieceCharacters: 262_144,
   runsPerPiece: 1000,
   pieceBytes: 1_048_576,
   /** Large requests that may wait for a packing thread; above it 503. */
   waitingJobs: 4096,
   waitingJobsPerProject: 1024,
-  /** Different comparisons of builds that may wait for their turn; above it 503. */
+  /** Comparisons of different builds that may wait for their turn; above it 503. */
   waitingComparisonsPerProject: 100,
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
@@ -66,7 +66,7 @@ export const limits = {
   diskLookMilliseconds: 10,
   /** After a failed commit lmdb has so long to tell why. */
   causeMilliseconds: 500,
-  /** /readyz waits so long for its write, and answers by it so long after the write began. */
+  /** How long /readyz waits for its probe write, and how long after its beginning the outcome is reused. */
   readySeconds: 2,
   readyFreshMilliseconds: 1000,
 
@@ -76,7 +76,7 @@ export const limits = {
   /** Timings are written so long after they changed, or at once when there are so many. */
   recentMilliseconds: 250,
   recentTimings: 20_000,
-  /** Paths in memory with their numbers: about 500,000 of usual length. Each packing thread has as much. */
+  /** Memory for paths and their numbers: about 500,000 paths of usual length. Each packing thread may use as much. */
   pathNumbersBytes: 100_663_296,
   /** Characters of new paths whose numbers are not on disk yet, with their keys; a recording waits when there are more. */
   unnamedCharacters: 8_388_608,
@@ -84,7 +84,7 @@ export const limits = {
   checkpointMilliseconds: 1000,
   /** Turns of the event loop that may wait for a checkpoint, when that fails again and again; beyond them 503. */
   turnsPending: 100_000,
-  /** Characters that clients sent, in these: from an eighth on the checkpoint comes at once, at all of it 503. */
+  /** Characters from clients in these turns: from an eighth of it on, the checkpoint runs at once; at the limit 503. */
   charactersPending: 33_554_432,
   /** Test cases whose times are added up where the file itself is not known: of a file; in a request; without the pool. */
   casesPerFile: 10_000,
@@ -97,9 +97,9 @@ export const limits = {
   pathsPerStep: 500,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
-  /** Read locks of processes that were killed are cleared so often: until then the store's file grows with every write. It takes a microsecond. */
+  /** How often the read locks of killed processes are cleared: until then every write makes the store's file grow. Clearing takes a microsecond. */
   deadReadersMilliseconds: 1000,
-  /** A command that reads one state of the store may take so long: meanwhile pages that are freed cannot be reused. */
+  /** How long a command may read one state of the store: meanwhile freed pages cannot be reused. */
   snapshotSeconds: 3600,
 
   /** CI builds that are remembered to use a split, so that no look at the store is needed. */
@@ -109,7 +109,7 @@ export const limits = {
   /** A split or queue in use is noted as such no more often; a small part of the least retention, a day. */
   renewMilliseconds: 3_600_000,
 
-  /** Test cases of a batch that failed, and their characters in a queue; of more the files are run again. */
+  /** Failed test cases kept of a batch, and their characters in a queue; beyond either, the whole files are run again. */
   failedCasesPerBatch: 200,
   caseCharactersPerQueue: 4_194_304,
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What tells one list of test files from another, in whatever order: the SHA-256, in hex, of the distinct paths,
- * sorted by UTF-16 code units, with a NUL behind each.
+ * The digest of a list of test files, in any order: the SHA-256, in hex, of the distinct paths,
+ * sorted by UTF-16 code units, with a NUL after each.
  */
 export function digestOfList(paths: Iterable<string>): string {
   const sorted = [...new Set(paths)].sort();

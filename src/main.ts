@@ -28,7 +28,7 @@ type Texts = { [K in keyof Config]?: string };
 const program = new Command('ballast')
   .description('Self-hosted test-suite splitting and timing service for parallel CI nodes.')
   .version(version)
-  // Arguments are foreign text, too; a proposal is a line of its own.
+  // Arguments are foreign text, too. A suggestion keeps its own line.
   .configureOutput({ outputError: (text, write) => write(text.split(/\n(?=\(Did you mean|$)/).map(printable).join('\n')) })
   .showHelpAfterError('(add --help for the usage)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
@@ -49,9 +49,9 @@ dataCommand(token, 'create <project>', 'make a further token for a project and p
 dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) => (await projects()).printTokens(...given)).option('--json', 'print JSON');
 dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (...given) => (await projects()).revoke(...given)).option('--json', 'print JSON');
 
-dataCommand(program, 'backup <folder>', 'copy the store as it is now into a folder, also while the server runs', (...given) => untilSignal(async stop => (await import('./commands/backup.js')).backup(...given, stop)))
+dataCommand(program, 'backup <folder>', 'copy the current state of the store into a folder, also while the server runs', (...given) => untilSignal(async stop => (await import('./commands/backup.js')).backup(...given, stop)))
   .option('--json', 'print one JSON object');
-dataCommand(program, 'check', 'look whether everything in the store fits together, also while the server runs (exit code 1: it does not)', (dataDir, _, options) => untilSignal(async stop => (await import('./commands/check.js')).check(dataDir, options, stop)))
+dataCommand(program, 'check', 'check that the store is consistent, also while the server runs (exit code 1: it is not)', (dataDir, _, options) => untilSignal(async stop => (await import('./commands/check.js')).check(dataDir, options, stop)))
   .option('--repair', 'write what follows from the rest; no server may run')
   .option('--json', 'print one JSON object');
 
@@ -67,12 +67,12 @@ const dashes = process.argv[2] === 'queue' ? process.argv.indexOf('--') : -1;
 const ownArguments = dashes < 0 ? process.argv : process.argv.slice(0, dashes);
 const commandOfQueue = dashes < 0 ? [] : process.argv.slice(dashes + 1);
 const listFlags = (command: Command) =>
-  command.option('--stdin', 'take the test files from stdin as they are, a line each or with NUL between them (- is the same)').option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)').addOption(new Option('--no-fallback').hideHelp());
+  command.option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)').option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)').addOption(new Option('--no-fallback').hideHelp());
 
 const judgementFlags = (command: Command) =>
   command
-    .option('--trust-exit-code', 'let the exit code of the command decide alone: a failure in a report does not count (for test runners that report retried or expected failures)')
-    .option('--fail-unreported', 'fail when no report mentions a test file: that file counts as not run');
+    .option('--trust-exit-code', 'let only the exit code of the command decide: ignore failures in reports (for test runners that report retried or expected failures)')
+    .option('--fail-unreported', 'fail when no report mentions a test file: the file counts as not run');
 
 listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by a split made once per build', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
   .option('-0, --null', 'end each with NUL instead of a line break')
@@ -80,20 +80,20 @@ listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by
   .option('--dynamic', 'make a split for each --build-id, not one for the commit')
   .option('--json', 'print one JSON object')
   .action(async (globs: string[], flags) => (await import('./commands/split.js')).split(globs, asNode(flags)));
-judgementFlags(listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash'])))
+judgementFlags(listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record the times: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash'])))
   .option('--junit <glob>', 'the JUnit reports that the command writes, with the times and failures of its files; repeat it for more', (glob: string, others: string[] = []) => [...others, glob])
   .addHelpText('after', '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.')
   .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })));
-judgementFlags(nodeCommand('record <reports...>', 'record the times in JUnit reports of what this node ran', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash']))
-  .addOption(new Option(fields.buildId.flag, 'the id of the CI run as split was given it: the times then count for no other CI run of the commit').env(fields.buildId.own))
+judgementFlags(nodeCommand('record <reports...>', 'record the times of the tests that this node ran, from JUnit reports', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash']))
+  .addOption(new Option(fields.buildId.flag, 'the id of the CI run, as given to split: the times then count only for this CI run').env(fields.buildId.own))
   .option('--files-from <file>', 'the list that the node was to run (- is stdin): reports are read as of these')
-  .option('--exit-code <number>', 'of the command that ran them: with 0, files in no report are recorded, as ones with nothing to run, and failures in a report are exit code 1', wholeNumber())
+  .option('--exit-code <number>', 'exit code of the command that ran the tests: with 0, files in no report are recorded as having nothing to run, and a failure in a report ends record with 1', wholeNumber())
   .option('--json', 'print one JSON object')
   .action(async (reports: string[], flags) => (await import('./commands/record.js')).record(reports, asNode(flags)));
 nodeCommand('verify', 'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: it could not be asked)', ['nodeTotal', 'buildId', 'branch', 'commitHash'])
   .option('--node-build-id <id>', 'the queue of this id, and no split')
   .option('--ci-build-id <id>', 'the split of this id, and no queue')
-  .option('--newest', 'the newest queue or split of the build, whichever CI run it is of')
+  .option('--newest', 'ask about the newest queue or split of the build, of any CI run')
   .option('--wait <seconds>', 'wait so long for nodes that are about to record', wholeNumber('seconds'), 0)
   .option('--json', 'print the answer as one JSON object')
   .action(async flags => (await import('./commands/verify.js')).verify(asNode(flags)));
@@ -134,7 +134,7 @@ function wholeNumber(what?: string): (text: string) => number {
 }
 
 function retriesOption(): Option {
-  return new Option('--retries <number>', 'of a request that is not answered').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3);
+  return new Option('--retries <number>', 'how often to repeat a request that gets no answer').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3);
 }
 
 /** A command of a CI node: where the server is, and which node of which build this is. */
@@ -150,7 +150,7 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
   }
   return command
     .addOption(retriesOption())
-    .addHelpText('after', '\nExit codes: 0 done; 1 tests failed, are missing, or no report tells of them; 2 wrong usage, nothing to run, or a list that is not that of the other nodes; 3 the server refused, was not reached, or is no Ballast.');
+    .addHelpText('after', '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.');
 }
 
 function asNode<Flags extends { url?: string; token?: string }>(flags: Flags): Flags & Pick<ClientOptions, 'url' | 'token' | 'environment' | 'clientVersion'> {

@@ -28,15 +28,15 @@ export interface Sweeping {
 const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPauseMilliseconds));
 
 /**
- * Clears the read locks of killed processes: LMDB keeps all pages that the state has which such a process read. A lock is known
- * to be dead by a lock on the lock file, not by a process id, so that this holds for processes of other containers, too.
+ * Clears the read locks of killed processes: LMDB keeps every page of the state that such a process was reading. A lock on the
+ * lock file, not a process id, shows that a reader is dead, so this also works for processes in other containers.
  */
 function clearDeadReaders(store: Store, log: Logger): void {
   try {
     const readers = store.root.readerCheck();
     if (readers > 0) log.info({ readers }, 'cleared the read locks of a process that ended without closing the store');
   } catch (err) {
-    log.error({ err }, 'could not look for the read locks of killed processes');
+    log.error({ err }, 'could not clear the read locks of killed processes');
   }
 }
 

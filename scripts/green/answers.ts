@@ -11,7 +11,7 @@ export interface Answer {
 const json = (status: number, body: unknown): Answer => ({ status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 const html = (status: number): Answer => ({ status, headers: { 'Content-Type': 'text/html' }, body: '<!doctype html><title>Sign in</title>' });
 
-/** What is not the protocol; each is made of the true answer, which is empty when the request was not served. */
+/** Answers outside the protocol. Each is made from the true answer, which is empty when the request was not served. */
 export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> = {
   '200 {}': () => json(200, {}),
   '200 []': () => json(200, []),
@@ -39,9 +39,9 @@ export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> =
   'body cut off': truth => ({ ...json(200, {}), body: truth || '{"paths":[]', isCutOff: true }),
 };
 
-/** Answers that are the protocol, and not true. The path tells the endpoint. */
+/** Answers that follow the protocol but are false. The path names the endpoint. */
 export const forgedAnswers = {
-  // The last one of the same endpoint; the proxy keeps them.
+  // The last answer of the same endpoint, which the proxy keeps.
   'of another node': (_, { ofOther }) => ofOther,
   'of an earlier request': (_, { ofSame }) => ofSame,
 } satisfies Record<string, (path: string, earlier: { ofOther: Answer | null; ofSame: Answer | null }) => Answer | null>;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Loaded into a server before its program (--import): what its clock is off by, in hours, is in the file that the query of this module's
- * address names. Monotonic clocks stay as they are.
+ * Shifts the clock of a server; loaded before its program (--import). The query of this module's address names the file that has the
+ * offset, in hours. Monotonic clocks are not shifted.
  */
 
 const LOOK_MILLISECONDS = 5;

@@ -6,11 +6,11 @@ import { BRANCH, COMMIT, type Ended, type Process } from './own-client.js';
 import { lineOf, type Ran } from './runner.js';
 import { type CiRun, type Job, nameOf } from './scenario.js';
 
-/** A node whose client is not Ballast's own: it sends what the commercial ones send, and does what they do when that fails. */
+/** A node with a commercial client: it sends the same requests, and reacts to failures in the same way. */
 
 /** The server is in trouble: the client splits by name. */
 class Trouble extends Error {}
-/** The client ends with this. */
+/** The error that ends the client. */
 class Failed extends Error {}
 
 export function startCommercial(run: CiRun, job: Job, { url, ran, start }: { url: string; ran: string; start: number }): Process {
@@ -122,7 +122,7 @@ function pathsIn(files: unknown): string[] {
   return files.map((file: string | { path: string }) => (typeof file === 'string' ? file : file.path));
 }
 
-/** What the commercial clients run without a server: of the files in the order of their names every n-th. */
+/** What the commercial clients run without a server: every n-th file, in the order of their names. */
 function filesByName(all: readonly string[], { node_index, node_total }: { node_index: number; node_total: number }): string[] {
   return [...new Set(all)].sort().filter((_, i) => i % node_total === node_index);
 }

@@ -15,12 +15,12 @@ const COMMERCIAL_MODES: readonly Mode[] = ['v1 queue', 'v1 queue without uuids',
 const MOST_NODES = 5;
 const MOST_FILES = 40;
 
-/** Draws a scenario, the same for the same seed and number. With `only`, its one hostility is that. */
+/** Draws a scenario, the same one for the same seed and number. With `only`, that is its only hostility. */
 export function drawScenario(seed: number, number: number, only: string | null): Scenario {
   const random = randomOf(seed * 1_000_003 + number);
   const names = only === null ? drawNames(random) : [only];
   const scenario = peaceful(number, random);
-  // In the order of the table: some look for what others have drawn.
+  // In the order of the table: some depend on what others have drawn.
   for (const [name, change] of Object.entries(hostilities)) if (names.includes(name)) change(scenario, random);
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;
@@ -38,7 +38,7 @@ function drawNames(random: Random): string[] {
 
 /** A CI run in which nothing goes wrong. */
 function peaceful(number: number, random: Random): Scenario {
-  // More nodes take more time, and seldom find more.
+  // More nodes take more time and rarely find more.
   const nodeTotal = random() < 0.1 ? 1 : 1 + Math.min(wholeUpTo(random, MOST_NODES - 1), wholeUpTo(random, MOST_NODES - 1));
   const mode = pick(random, random() < OWN_CLIENT ? OWN_MODES : COMMERCIAL_MODES);
   const files = fileNames('a', wholeUpTo(random, MOST_FILES), random);

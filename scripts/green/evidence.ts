@@ -1,6 +1,6 @@
-/** What nodes of a CI run told the server, as far as it reached it: seen on the way, whatever the server makes of it. */
+/** What the nodes of a CI run reported to the server, as seen by the proxy, and only if it reached the server. */
 export class Evidence {
-  /** Files that a node recorded, or told to have run and not to have failed. */
+  /** Files that a node recorded, or reported as run and not failed. */
   readonly told = new Set<string>();
   /** Lists of all test files that nodes sent. */
   readonly #lists = new Set<string>();

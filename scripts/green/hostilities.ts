@@ -3,7 +3,7 @@ import { fileNames } from './file-names.js';
 import { pick, type Random, wholeUpTo } from './random.js';
 import type { CiRun, Event, Job, ProxyFault, Scenario } from './scenario.js';
 
-/** Each hostility changes a peaceful scenario. Their names are what `--only` takes. */
+/** Each hostility changes a peaceful scenario. `--only` takes their names. */
 export const hostilities = {
   'later run': (scenario: Scenario, random: Random) => {
     addLaterRun(scenario, random() < 0.5 ? changedList(last(scenario).jobs[0]!.files, random) : null);
@@ -46,7 +46,7 @@ export const hostilities = {
     const run = last(scenario);
     const { jobs } = run;
     const losesExitCode = random() < 0.5;
-    // Else nobody would be told.
+    // Otherwise nothing would report the failure.
     if (losesExitCode) run.heedsRecord = true;
     for (const job of jobs) {
       job.runner = { hasReport: losesExitCode || job.runner.hasReport, losesExitCode, crashes: !losesExitCode && random() < 0.3 };
@@ -90,7 +90,7 @@ export const hostilities = {
     addEvents(scenario, random, ['kill']);
   },
   'the store is emptied': (scenario: Scenario, random: Random) => {
-    // Of a split only the gate can tell.
+    // With a split only the gate can detect it.
     const isQueue = random() < 0.7;
     for (const job of last(scenario).jobs) if (isQueue && job.mode === 'split') job.mode = 'queue';
     addEvents(scenario, random, ['empty']);
@@ -101,7 +101,7 @@ export const hostilities = {
   'the clock is set': (scenario: Scenario, random: Random) => {
     const hours = random() < 0.7 ? 1 : -1;
     if (random() < 0.4) return addEvents(scenario, random, [random() < 0.5 ? 'set clock' : 'set clock and kill'], hours);
-    // Off during one CI run, and right again in the next one, which is not whole.
+    // Wrong during one CI run, and right again in the next one, which is incomplete.
     scenario.clockHours = hours;
     const run = addLaterRun(scenario, null);
     run.events.push({ at: 1, what: random() < 0.5 ? 'set clock' : 'set clock and kill', hours: 0, isHeld: true });
@@ -110,7 +110,7 @@ export const hostilities = {
   },
 } satisfies Record<string, (scenario: Scenario, random: Random) => void>;
 
-/** Against these nothing is promised: they are played when they are named. */
+/** Ballast promises nothing against these: they are played only when they are named. */
 export const drawnByName: ReadonlySet<string> = new Set<keyof typeof hostilities>(['runs overlap']);
 
 export type Hostility = keyof typeof hostilities;
@@ -127,7 +127,7 @@ function some<T>(all: readonly T[], random: Random): T[] {
   return all.filter(item => item === one || random() < 0.4);
 }
 
-/** The next CI run of the commit; what has gone wrong so far goes wrong in that. */
+/** Adds the next CI run of the commit, and moves the faults drawn so far to it. */
 function addLaterRun(scenario: Scenario, files: string[] | null): CiRun {
   const run = last(scenario);
   const before: CiRun = {
@@ -174,7 +174,7 @@ const FEW_REQUESTS = 4;
 function addEvents(scenario: Scenario, random: Random, whats: readonly Event['what'][], hours = 0): void {
   const isHeld = random() < 0.7;
   const { nodeTotal } = last(scenario);
-  // A node begins with one or two requests: who pulls afterwards makes no queue.
+  // A node begins with one or two requests; later pulls create no queue.
   const ats = whats.map(() => nodeTotal + wholeUpTo(random, nodeTotal + FEW_REQUESTS)).sort((a, b) => a - b);
   last(scenario).events.push(...whats.map((what, i) => ({ at: ats[i]!, what, hours, isHeld })));
 }

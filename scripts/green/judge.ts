@@ -15,7 +15,7 @@ export interface Start extends Ended {
 export interface Played {
   ciRun: CiRun;
   starts: Start[];
-  /** What the runners ran in it, in this order. */
+  /** What its runners ran, in order. */
   ran: Ran[];
   evidence: Evidence;
   verified: Ended & { requests: readonly string[] };
@@ -23,12 +23,12 @@ export interface Played {
 
 const FILES_SHOWN = 8;
 
-/** Every node ended with 0 the last time that it was started, and each was started. */
+/** Whether every node was started, and ended with 0 at its last start. */
 export function isGreen({ ciRun, starts }: Pick<Played, 'ciRun' | 'starts'>): boolean {
   return ciRun.jobs.every(job => codeOf(job, starts) === 0);
 }
 
-/** What a CI run breaks of: all nodes green means that every listed file was run; the gate green, that it was recorded, too. */
+/** The promises that a CI run broke: if all nodes are green, every listed file ran; if the gate is green, every file was also recorded. */
 export function complaintsAbout(played: Played): string[] {
   const { ciRun, starts, verified } = played;
   const complaints = starts.filter(({ code }) => code === null).map(({ job }) => `${nameOf(job)} hung`);
@@ -37,14 +37,14 @@ export function complaintsAbout(played: Played): string[] {
   return complaints;
 }
 
-/** Of a CI run to which nothing was done. */
+/** The complaints about a CI run in which nothing went wrong. */
 export function complaintsAboutPeace(played: Played): string[] {
   const { ciRun, starts, ran, verified } = played;
   const files = new Set(ciRun.jobs.flatMap(job => job.files));
   const complaints: string[] = [];
   if (!isGreen(played)) complaints.push(`nothing went wrong, and nodes ended with ${starts.map(({ code }) => code).join(', ')}`);
   if (verified.code !== 0) complaints.push(`nothing went wrong, and verify ended with ${verified.code}`);
-  if (ran.length !== files.size || ran.some(({ path }) => !files.has(path))) complaints.push(`nothing went wrong, and of ${files.size} test files ${ran.length} were run`);
+  if (ran.length !== files.size || ran.some(({ path }) => !files.has(path))) complaints.push(`nothing went wrong, and ${ran.length} of ${files.size} test files were run`);
   return complaints;
 }
 
@@ -53,7 +53,7 @@ function ofNodes(played: Played): string[] {
   const complaints: string[] = [];
   for (const { job, number, code } of starts) {
     const failed = ran.filter(({ job: name, start, outcome }) => name === nameOf(job) && start === number && outcome === 'failed');
-    if (code === 0 && failed.length > 0) complaints.push(`${nameOf(job)} ended with 0, and in it failed ${named(failed.map(({ path }) => path))}`);
+    if (code === 0 && failed.length > 0) complaints.push(`${nameOf(job)} ended with 0 although these failed: ${named(failed.map(({ path }) => path))}`);
   }
   if (!isGreen(played)) return complaints;
   const outcomes = new Map(ran.map(({ path, outcome }) => [path, outcome]));
@@ -61,13 +61,13 @@ function ofNodes(played: Played): string[] {
   const unrun = losesSplit(ciRun) ? [] : [...listed].filter(path => !outcomes.has(path));
   if (unrun.length > 0) complaints.push(`every node ended with 0, and nobody ran ${named(unrun)} of ${listed.size} test files`);
   const failed = [...listed].filter(path => outcomes.get(path) === 'failed');
-  if (failed.length > 0) complaints.push(`every node ended with 0, and the last time that they were run there failed ${named(failed)}`);
+  if (failed.length > 0) complaints.push(`every node ended with 0 although these failed when they were last run: ${named(failed)}`);
   return complaints;
 }
 
 /**
- * Every list of a green node was run and recorded, where Ballast's own client, which compares, or the server has seen it. Of lists that
- * differ, those of other nodes may not have been: but one was, as the gate is about a split or a queue that was made of one.
+ * Every list of a green node must have been run and recorded if Ballast's own client, which compares lists, or the server has seen it. If
+ * lists differ, those of other nodes need not have been. But one must have been, because the gate is about a split or queue made of one.
  */
 function ofGate({ ciRun, starts, ran, evidence }: Played): string[] {
   const isRun = new Set(ran.map(({ path }) => path));
@@ -79,7 +79,7 @@ function ofGate({ ciRun, starts, ran, evidence }: Played): string[] {
   return [];
 }
 
-/** A node that had its part of a split before the store was lost, and one that comes after, cannot know of each other: only the gate does. */
+/** A node that got its part of a split before the store was lost, and one that starts after, cannot know of each other: only the gate does. */
 function losesSplit({ events, jobs }: CiRun): boolean {
   return events.some(({ what }) => what === 'empty' || what === 'restore') && jobs.some(({ mode }) => mode === 'split');
 }

@@ -9,7 +9,7 @@ import type { Event, Scenario } from './scenario.js';
 
 export const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
-/** Runs the server of a scenario, and does to it what operators and machines do. */
+/** Runs the server of a scenario, and plays what operators and machines do to it. */
 export class Operator {
   readonly #folder = temporaryFolder();
   readonly #dataDir = join(this.#folder, 'data');
@@ -17,11 +17,11 @@ export class Operator {
   readonly #clock = join(this.#folder, 'clock');
   readonly #flags: string[];
   #server: Server | null = null;
-  /** What is being done, behind which requests may wait. */
+  /** The current operation. Requests may wait for its end. */
   #work: Promise<void> = Promise.resolve();
   #isHeld = true;
   #pending = 0;
-  /** What was done, for reports. */
+  /** Finished operations, for reports. */
   readonly done: string[] = [];
 
   constructor({ leases, clockHours }: Pick<Scenario, 'leases' | 'clockHours'>) {
@@ -35,14 +35,14 @@ export class Operator {
     this.#server = await startServer({ dataDir: this.#dataDir, flags: this.#flags, nodeArgs: ['--import', clock.href] });
   }
 
-  /** Where the server is, once it is there; null: a request that comes now is dropped. */
+  /** The address of the server, once it is up; null: the request must be dropped. */
   async url(): Promise<string | null> {
     if (this.#pending > 0 && !this.#isHeld) return null;
     await this.#work;
     return this.#server?.url ?? null;
   }
 
-  /** Does it when what was asked for before is done. */
+  /** Runs an operation after all earlier ones. */
   perform(event: Event): void {
     this.#pending += 1;
     this.#isHeld = event.isHeld;

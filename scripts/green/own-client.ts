@@ -7,10 +7,10 @@ import { MAIN } from './operator.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, nameOf, type Scenario } from './scenario.js';
 
-/** Ballast's own client, in processes of its own, called as the README has it. */
+/** Ballast's own client, in separate processes, called as in the README. */
 
 export interface Ended {
-  /** As a shell has it; null: it hung. */
+  /** As in a shell; null: the process hung. */
   code: number | null;
   printed: string;
 }
@@ -40,7 +40,7 @@ if [ -s files.txt ]; then
 fi
 `;
 
-/** Flags that make a node go on without the server, or fail: which of these there are, and which is the default, the program tells. */
+/** The flags that make a node go on without the server, or fail. The help of the program shows which exist, and which is the default. */
 const fallbackFlags = (() => {
   let flags: { on: string; off: string } | null = null;
   return () => {
@@ -50,7 +50,7 @@ const fallbackFlags = (() => {
   };
 })();
 
-/** Of nothing but what is needed: variables of the CI system that runs this would count for the nodes. */
+/** Only the variables that are needed: those of the CI system that runs this would count for the nodes. */
 function environment(scenario: Scenario, run: CiRun, url: string, job: Job | null): NodeJS.ProcessEnv {
   const plain = { PATH: process.env['PATH'], BALLAST_URL: url, BALLAST_TOKEN: TOKEN };
   if (scenario.identity === 'own variables') {
@@ -100,7 +100,7 @@ function begin([program, ...args]: readonly string[], cwd: string, env: NodeJS.P
     try {
       process.kill(-child.pid!, signal);
     } catch {
-      // It is gone.
+      // It has ended already.
     }
   };
   let printed = '';
@@ -111,7 +111,7 @@ function begin([program, ...args]: readonly string[], cwd: string, env: NodeJS.P
       kill('SIGKILL');
     }, HUNG_MILLISECONDS);
     child.once('error', reject);
-    // What a killed client started may keep its output open.
+    // Children of a killed client may keep its output open.
     child.once('exit', (code, signal) => {
       clearTimeout(guard);
       setImmediate(() => resolve({ code: code ?? (signal === 'SIGKILL' ? 137 : 143), printed }));

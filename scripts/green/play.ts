@@ -14,7 +14,7 @@ import { type CiRun, isOwnClient, type Job, nameOf, type Scenario } from './scen
 
 export interface PlayedScenario {
   ciRuns: Played[];
-  /** What was done to the server. */
+  /** Operations on the server. */
   operations: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export async function play(scenario: Scenario, seed: number): Promise<PlayedScen
   }
 }
 
-/** Times of an earlier commit, so that a split is another one than that by name. */
+/** Records times of an earlier commit, so that a split differs from one by name. */
 async function recordTimes(operator: Operator, { ciRuns }: Scenario, random: Random): Promise<void> {
   const paths = [...new Set(ciRuns.flatMap(({ jobs }) => jobs.flatMap(({ files }) => files)))];
   const test_files = paths.map(path => ({ path, time_execution: 0.1 + 20 * random() ** 4 }));
@@ -78,7 +78,7 @@ class CiRunPlay {
   async #start(job: Job, number: number): Promise<void> {
     const name = `${nameOf(job)}, start ${number}`;
     const at = number === 1 && job.kill && 'answer' in job.kill.at ? job.kill : null;
-    // Known only when it runs, and killed only then.
+    // Its process is known, and can be killed, only while it runs.
     let kill = () => {};
     const killAt = at && { answer: (at.at as { answer: number }).answer, kill: () => kill() };
     const { buildId, calmsDown } = this.ciRun;
@@ -100,7 +100,7 @@ class CiRunPlay {
     return { ...ended, requests: listener.log };
   }
 
-  /** The same for each job, whatever the others do. */
+  /** Each job has its own sequence, independent of the other jobs. */
   #random(name: string): Random {
     let hash = this.seed * 1_000_003 + this.scenario.number;
     for (const character of `${this.ciRun.buildId} ${name}`) hash = Math.imul(hash ^ character.codePointAt(0)!, 16_777_619);

@@ -9,7 +9,7 @@ import type { Operator } from './operator.js';
 import { pick, type Random } from './random.js';
 import type { Event, ProxyFault, Trouble } from './scenario.js';
 
-/** Between the jobs of a CI run and the server: a listener for each, so that it is known who asks. */
+/** Stands between the jobs of a CI run and the server. Each job has a listener of its own, which identifies it. */
 
 const LONGEST_DELAY_MILLISECONDS = 300;
 
@@ -77,7 +77,7 @@ export class Proxy {
   /** Null: the connection ends without an answer. */
   async #answer(request: Request, { name, trouble, random }: Client, count: number, log: string[]): Promise<Answer | null> {
     const line = (what: string) => log.push(`  ${request.method} ${request.target.slice(0, 100)}: ${what}`);
-    // Drawn always, so that what happens to later requests does not hang on earlier ones.
+    // Always drawn, so that the fate of later requests does not depend on earlier ones.
     const [chance, kind, delay] = [random(), random(), random()];
     const cutOff = trouble?.cutOff;
     if (cutOff && count >= cutOff.from && count < cutOff.from + cutOff.requests) {

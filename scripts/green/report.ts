@@ -2,7 +2,7 @@ import type { Played } from './judge.js';
 import type { PlayedScenario } from './play.js';
 import { nameOf, type Scenario } from './scenario.js';
 
-/** All about a run, for people: what it broke, what was drawn, what was printed. */
+/** The report of a run, for people: broken promises, the scenario, all output. */
 export function reportOf(scenario: Scenario, seed: number, only: string | null, { ciRuns, operations }: PlayedScenario, complaints: readonly string[]): string {
   const { number, hostilities, ciRuns: _, ...rest } = scenario;
   return [

@@ -1,6 +1,6 @@
 /**
- * A test runner, for sh: notes each file that it is given, fails, keeps silent or leaves files out as their names say, writes a report, and
- * is the place where a node is killed. A line of $RAN: CI run, job, start of the job, what became of the file, its path.
+ * A test runner for sh. It notes each file that it gets, fails, stays silent or skips as the name of the file says, writes a report, and
+ * is where a node is killed. A line of $RAN has the CI run, the job, the start of the job, the outcome of the file, and its path.
  */
 export const RUNNER = `
 cases= failed=0 place=0

@@ -1,4 +1,4 @@
-/** What happens in one run of the harness, drawn beforehand. */
+/** What happens in one run of the harness. It is drawn before the run. */
 export interface Scenario {
   number: number;
   /** Names of hostilities. */
@@ -7,11 +7,11 @@ export interface Scenario {
   hasTimes: boolean;
   /** How a node knows which CI run this is. */
   identity: 'own variables' | 'CI variables';
-  /** A node finds what the CI run before left in its folder. */
+  /** A node finds the files that the previous CI run left in its folder. */
   keepsFolders: boolean;
-  /** A silent node's batch goes to another one. */
+  /** The batch of a silent node goes to another node. */
   leases: boolean;
-  /** What the clock of the server is off by when it starts. */
+  /** The error of the server's clock at its start. */
   clockHours: number;
   /** Its CI runs are played at the same time. */
   overlaps: boolean;
@@ -27,17 +27,17 @@ export interface CiRun {
   nodeTotal: number;
   /** `split --dynamic` */
   isDynamic: boolean;
-  /** A script of `split` and `record` ends with what `record` ended with, where the tests passed. */
+  /** When the tests passed, a script of `split` and `record` ends with the exit code of `record`. */
   heedsRecord: boolean;
   jobs: Job[];
   /** Jobs start one after the other. */
   inTurn: boolean;
   /** Jobs that failed are run again, once. */
   runsFailedAgain: boolean;
-  /** The proxy passes on what jobs that are run again send. */
+  /** The proxy passes on all requests of jobs that are run again. */
   calmsDown: boolean;
   events: Event[];
-  /** Of the answers to `verify`. */
+  /** What the proxy does to the requests of `verify`. */
   verifyTrouble: Trouble | null;
 }
 
@@ -58,7 +58,7 @@ export interface Job {
 
 export interface Runner {
   hasReport: boolean;
-  /** It ends with 0 whatever happened, as behind a pipe. */
+  /** It always ends with 0, as in a pipe. */
   losesExitCode: boolean;
   /** On its first start it ends with 1 in the middle of its first batch, without a report. */
   crashes: boolean;
@@ -77,26 +77,26 @@ export interface Trouble {
   /** Of each request. */
   chance: number;
   kinds: ProxyFault[];
-  /** Requests of which nothing gets through, from the n-th on, from 0. */
+  /** Requests that do not get through: from the n-th on, counted from 0. */
   cutOff: { from: number; requests: number } | null;
 }
 
-/** `served`: the server has got the request all the same. */
+/** `served`: the server still gets the request. */
 export interface ProxyFault {
   name: string;
   served: boolean;
 }
 
-/** What the operator does before the n-th request of a CI run gets through. */
+/** An operation before the n-th request of a CI run gets through. */
 export interface Event {
   at: number;
   what: 'kill' | 'empty' | 'back up' | 'copy' | 'restore' | 'set clock' | 'set clock and kill';
   hours: number;
-  /** Requests wait until the server is back; else their connections are dropped. */
+  /** Requests wait until the server is back; otherwise their connections are dropped. */
   isHeld: boolean;
 }
 
-/** What a job is called in reports. */
+/** The name of a job in reports. */
 export const nameOf = ({ suite, node, mode }: Pick<Job, 'suite' | 'node' | 'mode'>): string => `${mode} node ${node} of suite ${suite}`;
 
 export const isOwnClient = ({ mode }: Pick<Job, 'mode'>): boolean => mode === 'queue' || mode === 'split';

@@ -32,7 +32,7 @@ export function serverOf({ url = '', token = '' }: { url?: string; token?: strin
 
 function complaintOfUrl(url: string): string | null {
   if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
-  return isAddress(url) ? null : `${JSON.stringify(url)} is no address of a server: it must be as https://ballast.example.com (--url, BALLAST_URL)`;
+  return isAddress(url) ? null : `${JSON.stringify(url)} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
 }
 
 function complaintOfToken(token: string): string | null {

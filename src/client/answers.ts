@@ -6,13 +6,13 @@ import type { TestQueueAnswer } from '../wire/test-queue.js';
 import type { Answer, Check } from './api.js';
 
 /**
- * What the protocol allows as an answer to each request. Written by hand, because a compiled typia checker needs typia at run time,
- * which a CI node does not have. Fields beside the named ones are allowed: a newer server may send them.
+ * Checks of each answer against the protocol. They are written by hand, because a compiled typia checker needs typia at run time, which a
+ * CI node does not have. Additional fields are allowed: a newer server may send them.
  */
 
 type Is = (value: unknown) => boolean;
 
-/** The compiler asks for a checker of each field. */
+/** The compiler requires a checker for each field. */
 type Shape<T> = { [Name in keyof T]-?: Is };
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -23,7 +23,7 @@ function hasShape<T>(value: unknown, shape: Shape<T>): value is T {
   return isRecord(value) && Object.entries<Is>(shape).every(([name, is]) => is(value[name]));
 }
 
-/** A code says that there is nothing yet. */
+/** A code says that there is no split or queue yet. */
 function hasCode(body: unknown): boolean {
   return isRecord(body) && 'code' in body;
 }
@@ -38,7 +38,7 @@ const orMissing = (is: Is): Is => value => value === undefined || is(value);
 const listOf = (is: Is): Is => value => Array.isArray(value) && value.every(is);
 const recordOf = <T>(shape: Shape<T>): Is => value => hasShape(value, shape);
 
-/** The files of a node, unless they name another list than its own. Older servers name none. */
+/** Accepts the files of a node, but not of another list than its own. Older servers do not name the list. */
 export function splitAnswer(node_index: number, digest: string): Check<SplitAnswer> {
   return ({ status, body }) => (status === 200 && isSplit(body) && body.node_index === node_index && (body.test_files_digest ?? digest) === digest ? body : null);
 }
@@ -69,8 +69,8 @@ export function batchAnswerOrMiss(answer: Answer): TestQueueAnswer | ConnectFail
 }
 
 /**
- * A batch, or the end, unless it names another pull than the one that it should answer: a cache, or a proxy that mixes answers up, must not
- * end a queue. Older servers name none.
+ * Rejects an answer that names another pull than the one that was sent: a cache, or a proxy that mixes up answers, must not end a queue.
+ * Older servers do not name the pull.
  */
 export function answerTo<T extends TestQueueAnswer | ConnectFailed>(node_uuid: string, batch_index: number, check: Check<T>): Check<T> {
   return answer => {
@@ -94,7 +94,7 @@ function isBatch(body: unknown): body is TestQueueAnswer {
   return isEnd === (batch_id === null) && (times?.length ?? 0) === paths.length;
 }
 
-/** What became of a recorded run. */
+/** The result of recording a run. */
 export interface Recording {
   /** False: the server keeps no more runs of this node. */
   isStored: boolean;
@@ -109,7 +109,7 @@ export function recordingAnswer({ status, body }: Answer): Recording | null {
 
 type Lists = 'never_handed_out' | 'handed_out_not_recorded';
 type Required = 'is_complete' | 'kind' | 'test_files' | 'recorded' | 'errors' | 'warnings' | Lists;
-/** The lists of details beside these are newer than the answer. */
+/** The other lists of details are optional: older servers do not send them. */
 export type Completeness = Pick<CompletenessAnswer, Required> & Partial<CompletenessAnswer>;
 
 export function completenessAnswer({ status, body }: Answer): Completeness | null {

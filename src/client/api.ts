@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { baseOf, tokenHeaders } from './address.js';
 
-/** No answer, or only ones that the server is in trouble, after all retries. */
+/** No answer, or only server errors, after all retries. */
 export class Unreachable extends Error {
   readonly exitCode = 3;
 }
 
-/** An answer that says no, or that is not of the protocol. Another try would get the same. */
+/** A refusal, or an answer outside the protocol. A retry would get the same. */
 export class Refused extends Error {
   readonly exitCode = 3;
 
@@ -25,7 +25,7 @@ export interface Answer {
   body: unknown;
 }
 
-/** Returns what the protocol takes for an answer to the request, null for anything else. */
+/** Returns the answer if the protocol allows it for the request, else null. */
 export type Check<T> = (answer: Answer) => T | null;
 
 export interface ApiOptions {
@@ -35,9 +35,9 @@ export interface ApiOptions {
   /** How often a request is sent again. */
   retries: number;
   clientVersion: string;
-  /** For one answer. */
+  /** Time limit of one answer. */
   timeoutSeconds?: number;
-  /** Of one answer. */
+  /** Size limit of one answer. */
   mostBytes?: number;
 }
 
@@ -45,7 +45,7 @@ const TIMEOUT_SECONDS = 15;
 const MOST_BYTES = 64 * 2 ** 20;
 const FIRST_PAUSE_SECONDS = 1;
 const LONGEST_PAUSE_SECONDS = 30;
-/** Of what is quoted in a sentence. */
+/** The longest quotation in an error message. */
 const MOST_CHARACTERS = 500;
 const MOST_FOREIGN_CHARACTERS = 200;
 
@@ -62,7 +62,7 @@ interface Reply {
   location: string | null;
 }
 
-/** A server of the protocol as its clients see it: one rule for retries, no redirects, every answer checked. */
+/** The client of the HTTP API: one rule for retries, no redirects, every answer checked. */
 export class Api {
   readonly #base: string;
   readonly #timeoutSeconds: number;
@@ -104,7 +104,7 @@ export class Api {
     const { token, clientVersion } = this.options;
     const headers = {
       'Content-Type': 'application/json',
-      // An old answer would be taken for the state of the build.
+      // A cached answer would be mistaken for the current state of the build.
       'Cache-Control': 'no-cache',
       ...tokenHeaders(token),
       'SERVICE-CLIENT-NAME': 'ballast',
@@ -121,7 +121,7 @@ export class Api {
       return new Trouble(causeOf(error), null);
     }
     const { status } = response;
-    if (bytes === null) throw new Refused(`${method} ${target} was answered with ${status} and more than ${this.#mostBytes} bytes, which is too large for an answer of Ballast`, status);
+    if (bytes === null) throw new Refused(`${method} ${target} was answered with ${status} and more than ${this.#mostBytes} bytes, more than Ballast ever sends: give the address of a Ballast server`, status);
     // 408 and 429: it did not look at what was sent.
     if (status >= 500 || status === 408 || status === 429) return new Trouble(`it answered ${status}: ${sentenceOf(bytes)}`, secondsIn(response.headers.get('Retry-After')));
     return { status, bytes, location: response.headers.get('Location') };
@@ -141,11 +141,11 @@ function accept<T>({ method, target }: Request, { status, bytes, location }: Rep
   if (accepted !== null) return accepted;
   const request = `${method} ${target}`;
   if (status >= 400) throw new Refused(`${request} was refused with ${status}: ${sentenceOf(bytes)}`, status);
-  if (status >= 300 && location !== null) throw new Refused(`${request} was answered with ${status}, a redirect to ${location.slice(0, MOST_CHARACTERS)}: give the address that this leads to`, status);
-  throw new Refused(`${request} was not answered by a server of Ballast's protocol: status ${status}, ${beginningOf(bytes)}; give its own address, without a proxy that answers for it`, status);
+  if (status >= 300 && location !== null) throw new Refused(`${request} was answered with ${status}, a redirect to ${location.slice(0, MOST_CHARACTERS)}: give that address instead`, status);
+  throw new Refused(`${request} was not answered by a server of Ballast's protocol: status ${status}, ${beginningOf(bytes)}; give the address of the server itself, not of a proxy that answers for it`, status);
 }
 
-/** Null when there are more than `most` bytes: the rest is not read. */
+/** Returns null beyond `most` bytes, and does not read the rest. */
 async function bytesOf({ body }: Response, most: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -157,7 +157,7 @@ async function bytesOf({ body }: Response, most: number): Promise<Buffer | null>
   return Buffer.concat(chunks);
 }
 
-/** Null when it is not JSON in UTF-8. */
+/** Returns null unless the bytes are JSON in UTF-8. */
 function jsonIn(bytes: Buffer): { value: unknown } | null {
   if (bytes.length === 0) return { value: undefined };
   if (!isUtf8(bytes)) return null;
@@ -189,7 +189,7 @@ function sentenceOf(bytes: Buffer): string {
   return sentence.length > MOST_CHARACTERS ? `${sentence.slice(0, MOST_CHARACTERS)}...` : sentence;
 }
 
-/** What is wrong with each parameter, as {"branch": ["parameter is required"]} tells. */
+/** The complaints about each parameter, as in {"branch": ["parameter is required"]}. */
 function complaintsOf(errors: unknown): string {
   const entries = Object.entries(errors ?? {});
   const isFlat = entries.every(([, messages]) => Array.isArray(messages) && messages.every(message => typeof message === 'string'));

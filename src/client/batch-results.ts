@@ -22,15 +22,15 @@ export interface BatchResult {
   isRun: boolean;
 }
 
-/** What decides about a batch beside the exit code of its command. */
+/** Options that decide, besides the exit code of the command, whether a batch passed. */
 export interface Judgement {
-  /** The exit code alone decides: failures in a report, and a report that cannot be read, do not make the batch fail. */
+  /** Only the exit code decides: a failure in a report, or an unreadable report, does not fail the batch. */
   trustExitCode?: true;
   /** A file that no report mentions counts as failed and not run. */
   failUnreported?: true;
 }
 
-/** What the reports of a batch leave open. */
+/** What speaks against a batch in its reports. */
 export interface Evidence {
   /** Files, or test cases of no known file, that failed. */
   failed: readonly string[];
@@ -40,10 +40,10 @@ export interface Evidence {
   unreported: readonly string[];
 }
 
-/** Why a batch failed though its command ended with 0; null: it did not fail. */
+/** Why a batch failed although its command ended with 0; null: it passed. */
 export function whyFailed({ failed, unreadable, unreported }: Evidence, { trustExitCode, failUnreported }: Judgement): string | null {
-  if (!trustExitCode && failed.length > 0) return `a report has failures (${named(failed)}); end the command with its test runner's exit code, or give --trust-exit-code`;
-  if (!trustExitCode && unreadable.length > 0) return `a report cannot be read (${named(unreadable)}); end the command with its test runner's exit code, or give --trust-exit-code`;
+  if (!trustExitCode && failed.length > 0) return `a report has failures (${named(failed)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
+  if (!trustExitCode && unreadable.length > 0) return `a report cannot be read (${named(unreadable)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
   if (failUnreported && unreported.length > 0) return `no report mentions ${counted(unreported.length, 'test file')} (${named(unreported)}), and --fail-unreported is given`;
   return null;
 }
@@ -57,7 +57,7 @@ export function timeOf({ hasRun, isFailed, seconds }: FileResult): number {
 }
 
 /**
- * What became of a batch by its reports. When the batch passed, a file that they do not mention had nothing to run and is recorded with 0
+ * The result of a batch by its reports. When the batch passed, a file that they do not mention had nothing to run and is recorded with 0
  * (scheduled, not measured). When it failed, that file may not have been run: it counts as failed and is not recorded.
  */
 export function resultByReports(files: readonly PlannedFile[], reported: ReadonlyMap<string, FileResult>, isSuccess: boolean): BatchResult {
@@ -69,7 +69,7 @@ export function resultByReports(files: readonly PlannedFile[], reported: Readonl
     else if (isSuccess) recorded.push({ path, time_execution: 0 });
     if (!isSuccess && (result?.isFailed ?? true)) failed.push(path);
   }
-  // The batch failed for a reason that no report tells: it may be any of them.
+  // No report names the cause of the failure: it may be any of these files.
   if (!isSuccess && failed.length === 0) for (const { path } of files) failed.push(path);
   return { recorded, failed, isRun: recorded.length === files.length };
 }

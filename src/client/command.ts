@@ -21,14 +21,14 @@ export function withFiles(command: readonly string[], files: readonly string[]):
   return command.flatMap(arg => (arg === '{}' ? paths : [arg.replaceAll('{,}', () => joined)]));
 }
 
-/** Why the command would not run all of the files that it is given; null: nothing is known to keep it from that. */
+/** Why the command would not run all files that it is given; null: no reason is known. */
 export function complaintOf(command: readonly string[], files: readonly string[]): string | null {
   const withComma = command.some(arg => arg.includes('{,}')) ? files.find(path => path.includes(',')) : undefined;
-  if (withComma !== undefined) return `{,} cannot name the test file ${withComma}, as its path has a comma: use {}`;
+  if (withComma !== undefined) return `{,} cannot pass on the test file ${withComma}, because its path has a comma: use {}`;
   const flag = /^(.*\/)?\w*sh$/.test(command[0] ?? '') ? command.findIndex(arg => /^-[a-z]*c$/.test(arg)) : -1;
   const script = command[flag + 1] ?? '';
   const isFirstLost = flag > 0 && withFiles(command, ['\0'])[flag + 2] === '\0' && /\$\{?[@*1]/.test(script) && !/\$\{?0/.test(script);
-  return isFirstLost ? `the first test file would be $0 of the script, and is not in its arguments: name the script, as in ${command[0]} ${command[flag]} '... "$@"' ${command[0]} {}` : null;
+  return isFirstLost ? `the script would get the first test file as $0, and would not run it: put a name before the files, as in ${command[0]} ${command[flag]} '... "$@"' ${command[0]} {}` : null;
 }
 
 /** Bytes of the paths of one command. Linux takes 131,072 in one argument, which `{,}` makes of them all, and npx of the whole command. */

@@ -2,14 +2,14 @@ import { counted } from '../terminal.js';
 import type { Unreachable } from './api.js';
 
 /**
- * What a node runs without the server: every file that it has not run itself. Others may run them, too, but a node cannot know which: a part
- * by name, say, would leave files to nobody as soon as one other node reaches the server.
+ * The files that a node runs without the server: all that it has not run itself. Other nodes may run them, too, but the node cannot know
+ * which. If it ran only a part, by name, some files would not run at all as soon as one other node reached the server.
  */
 export function filesOfFallback(all: readonly string[], ran: ReadonlySet<string>): string[] {
   return all.filter(path => !ran.has(path));
 }
 
-/** Said before a node goes on without the server. */
+/** The warning of a node that goes on without the server. */
 export function fallbackWarning({ message }: Unreachable, count: number, total: number): string[] {
   const files = count === total ? `all ${counted(total, 'test file')}` : `the ${count} of ${counted(total, 'test file')} that it has not run`;
   return [
@@ -18,7 +18,7 @@ export function fallbackWarning({ message }: Unreachable, count: number, total: 
   ];
 }
 
-/** Why a node without the server ends. @param undone what it did not do */
+/** The error of a node that ends without the server. @param undone what it did not do */
 export function noFallback({ message }: Unreachable, undone: string): string {
-  return `${message}; ${undone}. Run this node again when the server answers, or give --fallback: then it runs every test file that it has not run`;
+  return `${message}; ${undone}. Run this node again when the server answers, or give --fallback to run every test file that it has not run`;
 }

@@ -19,9 +19,9 @@ export class NotStarted extends Error {
 }
 
 interface Reports extends Results {
-  /** How many were written. */
+  /** The number of reports that were written. */
   count: number;
-  /** Those of them that should have been reports of tests, and cannot be read. */
+  /** Reports that cannot be read. Other kinds of XML do not count. */
   unreadable: string[];
 }
 
@@ -103,13 +103,13 @@ export class NodeRun {
     if (isInterrupted) return { ...notRun(files), recorded: resultByReports(files.filter(({ path }) => byFile.get(path)?.isFailed === false), byFile, true).recorded };
     const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path));
     const why = code === 0 ? whyFailed({ failed: failuresIn(reports), unreadable, unreported }, this.judgement) : null;
-    if (why !== null) say(`the command ended with 0, but the exit code is 1 (${this.#batchOf(files)}): ${why}`);
+    if (why !== null) say(`the command ended with 0, but the batch failed (${this.#batchOf(files)}): ${why}`);
     const isSuccess = code === 0 && why === null;
     const isUntold = this.#warn(files, reports, unreported, isSuccess);
     return isUntold && isSuccess ? resultByClock(files, seconds, true) : resultByReports(files, byFile, isSuccess);
   }
 
-  /** Says what the reports do not tell. Whether they tell nothing of the batch, and not that it had nothing to run. */
+  /** Warns of what the reports leave out. Returns whether they say nothing about the batch, not even that it had nothing to run. */
   #warn(files: readonly PlannedFile[], { byFile, strays, count }: Reports, unreported: readonly string[], isSuccess: boolean): boolean {
     const globs = this.reportGlobs.join(' ');
     const batch = new Set(files.map(({ path }) => path));
@@ -117,7 +117,7 @@ export class NodeRun {
     const hint = isSuccess ? ' (--fail-unreported: fail instead)' : '';
     if (unreported.length < files.length) {
       if (others.length > 0) say(`WARNING: the command ran ${counted(others.length, 'test file')} of other batches, too: ${named(others)}`);
-      const stray = strays.length > 0 ? `; of ${counted(strays.length, 'test case')} it does not tell the file, such as ${described(strays[0])}` : '';
+      const stray = strays.length > 0 ? `; it does not name the file of ${counted(strays.length, 'test case')}, such as ${described(strays[0])}` : '';
       if (unreported.length > 0 && (isSuccess || stray !== '')) say(`WARNING: --junit ${globs} does not mention ${unreported.length} of ${counted(files.length, 'test file')}: ${named(unreported)}${stray}${hint}`);
       return false;
     }
@@ -126,7 +126,7 @@ export class NodeRun {
       say(`WARNING: no test was run in batch ${this.#commands}, ${counted(files.length, 'test file')}: ${named(unreported)}${hint}`);
       return false;
     }
-    const why = count === 0 ? 'the command wrote no report there' : `of its files none is in the reports, which tell of ${described(strays[0]) ?? (named(others) || 'no test case')}`;
+    const why = count === 0 ? 'the command wrote no report there' : `the reports mention no file of the batch, but ${described(strays[0]) ?? (named(others) || 'no test case')}`;
     say(`WARNING: --junit ${globs}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`);
     return true;
   }

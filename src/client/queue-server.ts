@@ -29,7 +29,7 @@ export class QueueServer {
     this.#digest = digestOfList(all);
   }
 
-  /** The first batch; null: there is none for this node. Makes the queue when there is none yet. Throws ListDiffers when it is of another list. */
+  /** Returns the first batch; null: there is none for this node. Creates the queue if there is none. Throws ListDiffers when it was made of another list. */
   async first(): Promise<Batch | null> {
     const start = { can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#ask({ ...start, attempt_connect_to_queue: true }, batchAnswerOrMiss);

@@ -4,10 +4,10 @@ import type { Api } from './api.js';
 import type { RecordedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 
-/** Which node of which build it was; the CI run where that is known. */
+/** The node and its build; the CI run if it is known. */
 type Ran = Omit<Identity, 'build_id'> & { build_id?: string | undefined };
 
-/** Records what a node ran, and says so, or what the server says instead. Returns whether the server stored it. */
+/** Records what a node ran, and prints that or the message of the server. Returns whether the server stored it. */
 export async function recordRun(api: Api, { build_id: ci_build_id, ...node }: Ran, test_files: readonly RecordedFile[], retries?: number): Promise<boolean> {
   const { isStored, message } = await api.post('/v1/build_subsets', { ...node, ci_build_id, test_files }, recordingAnswer, retries);
   if (message) say(message);

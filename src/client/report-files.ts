@@ -7,7 +7,7 @@ import { ReportError } from '../reports/report.js';
 import type { Results } from '../reports/times.js';
 import { fromHere, isFile } from './test-files.js';
 
-/** The test cases of a report, for people who named the file. Throws the Error that says what is wrong with it; its cause is the reader's. */
+/** Reads the test cases of a report. Throws an Error that names the file and the problem; its cause is the reader's error. */
 export function readReport(path: string): TestCase[] {
   let bytes: Buffer;
   try {
@@ -24,12 +24,12 @@ export function readReport(path: string): TestCase[] {
   }
 }
 
-/** A test case as a sentence names it. */
+/** The name of a test case in messages. */
 export function nameOf({ suite, classname, name }: TestCase): string {
   return `${classname} ${name}`.trim() || suite.name || 'a suite without a name';
 }
 
-/** The files and other test cases that failed, as a sentence names them. */
+/** The names, in messages, of the files and of the other test cases that failed. */
 export function failuresIn({ byFile, strays }: Results): string[] {
   return [...[...byFile].filter(([, { isFailed }]) => isFailed).map(([path]) => path), ...strays.filter(({ isFailed }) => isFailed).map(nameOf)];
 }

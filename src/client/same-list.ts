@@ -2,12 +2,12 @@ import { fileOf } from '../plan/times/test-case.js';
 import { counted, named } from '../terminal.js';
 import { Refused } from './api.js';
 
-/** The server's split or queue was made of other test files than this node lists: some would never run. */
+/** The server's split or queue was made of another list than this node's: some test files would never run. */
 export class ListDiffers extends Error {
   readonly exitCode = 2;
 }
 
-/** Throws ListDiffers when something was handed out that is not in the node's list, or a test case in it. */
+/** Throws ListDiffers when a path was handed out that is neither in the node's list nor a test case of a file in it. */
 export function assertListed(what: 'split' | 'queue', handedOut: readonly string[], all: readonly string[]): void {
   const listed = new Set(all);
   const foreign = handedOut.filter(path => !listed.has(path) && !listed.has(fileOf(path) ?? path));
@@ -18,7 +18,7 @@ export function assertListed(what: 'split' | 'queue', handedOut: readonly string
   );
 }
 
-/** Sends the list. Where another node was faster with another one, the second answer names what differs. */
+/** Sends the list. When another node has just sent another list, it asks again: the second answer names the difference. */
 export async function withNames<T>(initialise: () => Promise<T>): Promise<T> {
   try {
     return await initialise();
@@ -28,7 +28,7 @@ export async function withNames<T>(initialise: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs a request that tells which list the node has; throws ListDiffers when the server has another one. */
+/** Sends a request that names the node's list. Throws ListDiffers when the server has another one. */
 export async function withSameList<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();

@@ -8,7 +8,7 @@ import type { Identity } from './ci/identity.js';
 
 type Node = Omit<Identity, 'build_id'>;
 
-/** What `split` leaves for `record`: the split that the node ran a part of, and what to ask for it with. */
+/** What `split` saves for `record`: the split that the node ran a part of, and the parameters that ask for it. */
 interface SplitState extends Node {
   build_distribution_id: string;
   ci_build_id: string;
@@ -16,12 +16,12 @@ interface SplitState extends Node {
   test_files_digest: string;
 }
 
-/** A node's part came from a split that the server does not have any more: other nodes get parts of another one. */
+/** The server no longer has the split that this node ran a part of: other nodes get parts of another one. */
 class SplitLost extends Error {
   readonly exitCode = 3;
 }
 
-/** Remembers of which split the node in this folder has its part. Where that cannot be written, only the gate tells of a lost one. */
+/** Saves which split the part of the node in this folder comes from. If it cannot be saved, only the gate detects a lost split. */
 export function rememberSplit(api: Api, state: SplitState): void {
   const path = pathOf(api, state);
   try {
@@ -33,26 +33,26 @@ export function rememberSplit(api: Api, state: SplitState): void {
   }
 }
 
-/** The node runs something else than its part of a split. */
+/** Deletes the saved split: the node does not run a part of it. */
 export function forgetSplit(api: Api, node: Node): void {
   rmSync(pathOf(api, node), { force: true });
 }
 
-/** Reports that were there before `split` printed the list, which an earlier run left: whatever they tell, this node did not run it. */
+/** Reports that are older than the list that `split` printed. An earlier run left them: this node did not run what they contain. */
 export function olderThanSplit(api: Api, node: Node, list: string, reports: readonly string[]): string[] {
   const [splitAt, listedAt] = [writtenAt(pathOf(api, node)), writtenAt(list)];
-  // A list that is older is of another split.
+  // An older list belongs to another split.
   if (splitAt === null || listedAt === null || listedAt < splitAt) return [];
   return reports.filter(path => writtenAt(path)! < splitAt);
 }
 
-/** Milliseconds since 1970; null: it is no file. */
+/** Milliseconds since 1970; null: it is not a file. */
 function writtenAt(path: string): number | null {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats?.isFile() ? stats.mtimeMs : null;
 }
 
-/** Throws SplitLost when the server has another split for the node than the one that it ran. Asks nothing when `split` left no state here. */
+/** Throws SplitLost when the server no longer has the split that the node ran. Sends nothing when `split` saved no state here. */
 export async function assertSplitStands(api: Api, node: Node): Promise<void> {
   const state = readState(pathOf(api, node));
   if (state?.commit_hash !== node.commit_hash || state.branch !== node.branch) return;
@@ -60,14 +60,14 @@ export async function assertSplitStands(api: Api, node: Node): Promise<void> {
   const answer = await api.post('/v1/build_distributions/subset', { ...split, cache_read_attempt: true }, splitAnswerOrMiss(node.node_index, split.test_files_digest));
   if ('build_distribution_id' in answer && answer.build_distribution_id === ran) return;
   throw new SplitLost(
-    `the server does not have the split any more that this node ran a part of (${ran}): its data was lost or restored. ` +
-      'Other nodes got parts of another split, so some test files may have been run by no node: run all nodes of this CI run again',
+    `the server no longer has the split that this node ran a part of (${ran}): its data was lost or restored. ` +
+      'Other nodes got parts of another split, so some test files may not have run: run all nodes of this CI run again',
   );
 }
 
 function readState(path: string): SplitState | null {
   try {
-    // Anybody may write to a folder for temporary files.
+    // Any user may write to the folder for temporary files.
     if (statSync(path).uid !== process.getuid?.()) return null;
     return JSON.parse(readFileSync(path, 'utf8')) as SplitState;
   } catch {
@@ -75,7 +75,7 @@ function readState(path: string): SplitState | null {
   }
 }
 
-/** One file for a node in a folder, whichever commits it runs. */
+/** One file per node and working folder, for all commits. */
 function pathOf({ options: { url, token } }: Api, { node_index, node_total }: Node): string {
   const key = JSON.stringify([process.cwd(), url, token, node_index, node_total]);
   return join(tmpdir(), `ballast-split-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);

@@ -16,8 +16,8 @@ export interface BackupOptions {
 const SHOWN_MILLISECONDS = 250;
 
 /**
- * Copies the store as it is at one moment into a folder, also while a server writes. The folder can be served as it is.
- * Nothing is left there when it fails, or `stop` ends it.
+ * Copies the state of the store at one moment into a folder, also while a server writes. The folder can be served as it is.
+ * Leaves nothing there when it fails or `stop` ends it.
  */
 export function backup(dataDir: string, target: string, { json }: BackupOptions, stop: AbortSignal): Promise<void> {
   return withExistingStore(dataDir, async store => {

@@ -13,13 +13,13 @@ export interface CheckOptions {
   json?: true;
 }
 
-/** What the thread that looks is given. */
+/** Input of the checking thread. */
 export interface CheckSetup {
   dataDir: string;
   isRepairing: boolean;
 }
 
-/** How far it is. */
+/** Progress of the check. */
 export interface Looking {
   table: string;
   count: number;
@@ -27,7 +27,7 @@ export interface Looking {
 
 export type FoundProblem = Omit<Problem, 'repair'> & { repairable: boolean };
 
-/** What it found. */
+/** Result of the check. */
 export interface CheckOutcome {
   found: FoundProblem[];
   /** After repairs. */
@@ -36,12 +36,12 @@ export interface CheckOutcome {
   records: ReadonlyMap<string, number>;
 }
 
-/** Problems of one table that are printed one by one. */
+/** How many problems of one table are printed one by one. */
 const MOST_SHOWN = 20;
 
 /**
- * Looks whether everything in the store fits together, and repairs what follows from the rest, until `stop` ends it. Exit code 1: it
- * does not fit.
+ * Checks that the store is consistent, and repairs what can be derived from other records, until `stop` ends it. Exit code 1: problems
+ * are left.
  */
 export function check(dataDir: string, options: CheckOptions, stop: AbortSignal): Promise<void> {
   return withExistingStore(dataDir, async () => {
@@ -58,7 +58,7 @@ export function check(dataDir: string, options: CheckOptions, stop: AbortSignal)
 
 async function look(setup: CheckSetup, stop: AbortSignal): Promise<CheckOutcome> {
   stop.throwIfAborted();
-  // While this repairs no server runs.
+  // No server runs during a repair, so it may take as long as it needs.
   const ends = setup.isRepairing ? stop : AbortSignal.any([stop, endOfSnapshot()]);
   const thread = new Worker(new URL('./checking.js', import.meta.url), {
     workerData: setup,
@@ -80,7 +80,7 @@ async function look(setup: CheckSetup, stop: AbortSignal): Promise<CheckOutcome>
   }
   if (outcome) return outcome;
   ends.throwIfAborted();
-  throw new Error(`cannot check ${setup.dataDir}: the thread that looks ended`);
+  throw new Error(`cannot check ${setup.dataDir}: the checking thread ended without a result`);
 }
 
 function tell({ found, left, records }: CheckOutcome, { json }: CheckOptions): void {

@@ -5,9 +5,9 @@ import type { Store } from '../store/open.js';
 import type { CheckOutcome, CheckSetup, FoundProblem, Looking } from './check.js';
 import { withStore } from './data-folder.js';
 
-/** The thread that looks through a store for `check`: it does so without a pause, and meanwhile the process must hear signals. */
+/** The thread that checks a store for `check`: it never yields, and the process must handle signals meanwhile. */
 
-/** A repair may show what it did not look for: a build without runs is still listed. */
+/** A repair may uncover further problems: a build without runs is still listed. */
 const MOST_ROUNDS = 5;
 const TELL_MILLISECONDS = 200;
 

@@ -12,6 +12,6 @@ export interface ClientOptions extends Given {
 /** What those that list test files take. */
 export interface ListOptions {
   stdin?: true;
-  /** Run all files when the server cannot be reached; otherwise that fails. */
+  /** Run all files when the server cannot be reached; without it the command fails. */
   fallback?: boolean;
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Copies the store of a folder into a file, which must not be there yet; `stop` ends it at once, with its reason. */
+/** Copies the store of a folder into a file that must not exist yet. `stop` ends the copy at once; it then rejects with the reason. */
 export async function copyStore(dataDir: string, target: string, stop: AbortSignal): Promise<void> {
   stop.throwIfAborted();
   const child = fork(fileURLToPath(new URL('./copying.js', import.meta.url)), [dataDir, target], { execArgv: [] });
@@ -11,10 +11,10 @@ export async function copyStore(dataDir: string, target: string, stop: AbortSign
   let failure: string | null = null;
   child.once('message', (message: string) => (failure = message));
   try {
-    // What it tells comes before that.
+    // Its message comes before both events.
     const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [[number | null, NodeJS.Signals | null], unknown];
     stop.throwIfAborted();
-    if (failure === null && code !== 0) failure = `the process that copies ended with ${signal ?? `exit code ${code}`}; is the disk full?`;
+    if (failure === null && code !== 0) failure = `the copying process ended with ${signal ?? `exit code ${code}`}; is the disk full?`;
     if (failure !== null) throw new Error(failure);
   } finally {
     stop.removeEventListener('abort', kill);

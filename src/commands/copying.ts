@@ -1,9 +1,9 @@
 import { openStore } from '../store/open.js';
 import { endAtOnce } from './end-at-once.js';
 
-/** The process that copies a store for `backup`: a copy that has begun can be ended only together with its process. */
+/** The process that copies a store for `backup`: LMDB cannot stop a copy, so only the end of its process does. */
 
-// Whoever sends one to all of a terminal's processes sends it to `backup`, too, which ends this one.
+// A signal to all processes of a terminal also reaches `backup`, which ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', endAtOnce);
 if (!process.connected) endAtOnce();
@@ -11,7 +11,7 @@ if (!process.connected) endAtOnce();
 const [dataDir, target] = process.argv.slice(2) as [string, string];
 const store = openStore(dataDir);
 try {
-  // Compact: without the pages that are free.
+  // Compact: without free pages.
   await store.root.backup(target, true);
 } catch (error) {
   process.send!((error as Error).message);

@@ -10,7 +10,7 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
   }
   const file = storeFileOf(dataDir);
   if (file && file.bytes < file.expectedBytes) {
-    say(`the store has ${file.bytes} of ${file.expectedBytes} bytes; should this end without a word, it was cut off`);
+    say(`the store has ${file.bytes} of ${file.expectedBytes} bytes; if this ends without a message, the file was cut off`);
   }
   await withStore(dataDir, work);
 }
@@ -18,7 +18,7 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
 /** Runs work on the store of a folder, made if missing. */
 export async function withStore<T>(dataDir: string, work: (store: Store) => T | Promise<T>): Promise<T> {
   const store = openStore(dataDir, error => {
-    // At once, also in a thread.
+    // Synchronously, so that a thread's message is not lost.
     writeSync(2, `ballast: ${printable(sentenceOfFailure(dataDir, error))}\n`);
     endAtOnce();
   });

@@ -40,9 +40,9 @@ export interface ImportOptions {
   json?: true;
 }
 
-/** A large build takes a while to be read or recorded. */
+/** Reading or recording a large build takes a while. */
 const ANSWER_SECONDS = 60;
-/** All runs of a build are one answer. */
+/** One answer has all runs of a build. */
 const MOST_BYTES = 256 * 2 ** 20;
 
 /** Records timings of elsewhere on a server, so that its first split is balanced. Reports are read whole before any of them is recorded. */
@@ -76,7 +76,7 @@ export async function importTimings(files: readonly string[], options: ImportOpt
     const { runs } = recorder.tally;
     if (runs === 0 || to === null) throw error;
     const { message, exitCode } = error as Error & { exitCode?: number };
-    throw Object.assign(new Error(`${message}; ${runs} runs were recorded before that: import again, and what is there stays as it is`, { cause: error }), { exitCode });
+    throw Object.assign(new Error(`${message}; ${runs} runs were recorded before that: import again, which does not record them twice`, { cause: error }), { exitCode });
   } finally {
     progress.end();
   }

@@ -13,18 +13,18 @@ const LOCK_FILE = 'lock';
 const TRIES = 10;
 
 /**
- * Makes the folder, PREFIX and six characters, for a file of this name, and removes those of killed processes. A process holds the
- * lock of its folder: one whose lock is free belongs to a process that is gone, in whichever container that ran.
+ * Creates a folder, named PREFIX and six characters, for a file of this name, and removes the folders of killed processes. A process
+ * holds the lock of its folder. A free lock means that its process has ended, in whichever container it ran.
  */
 export function makePart(prefix: string, name: string): Part {
   removeStale(prefix, name);
   for (let tries = 0; tries < TRIES; tries++) {
     const folder = mkdtempSync(prefix);
-    // Null: another process took this folder for a stale one, before it was locked.
+    // Null: another process took this folder for a stale one before it was locked.
     const lock = takeFolder(folder);
     if (lock) return { path: join(folder, name), remove: () => removeFolder(folder, lock) };
   }
-  throw new Error(`other processes keep removing ${prefix}*`);
+  throw new Error(`cannot create a folder ${prefix}*: other processes removed it ${TRIES} times; try again`);
 }
 
 function removeStale(prefix: string, name: string): void {
@@ -37,7 +37,7 @@ function removeStale(prefix: string, name: string): void {
   }
 }
 
-/** Whatever else is in a folder, somebody else put it there. */
+/** A folder with any other entry belongs to somebody else. */
 function isPart(folder: string, name: string): boolean {
   try {
     return lstatSync(folder).isDirectory() && readdirSync(folder).every(entry => entry === name || entry === LOCK_FILE);
@@ -47,7 +47,7 @@ function isPart(folder: string, name: string): boolean {
   }
 }
 
-/** Null when another process has the folder, or removes it just now. */
+/** Returns null when another process holds the folder or is removing it. */
 function takeFolder(folder: string): FileLock | null {
   try {
     return takeLock(join(folder, LOCK_FILE));

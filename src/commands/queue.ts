@@ -51,7 +51,7 @@ export async function queue(globs: readonly string[], command: readonly string[]
   }
 }
 
-/** Runs all batches of the node; without the server, where that is wanted, all that it has not run. */
+/** Runs all batches of the node; with --fallback and without the server, all files that it has not run. */
 async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all: readonly string[], options: QueueOptions): Promise<void> {
   const server = new QueueServer(new Api(options), identity, all);
   const unlessInterrupted = (asked: Promise<Batch | null>) => Promise.race([asked, runner.interrupted.then(() => null)]);
@@ -74,7 +74,7 @@ async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all:
   }
   if (run.commands > 0 || runner.signal) return;
   say(`nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`);
-  // The gate then knows that the node came, and ended.
+  // It tells the gate that the node started and ended.
   await recordFiles([], options.retries, identity, options);
 }
 

@@ -92,7 +92,7 @@ async function knownRuns(api: Api, { commit_hash, branch, node_total }: Triple):
   const known = new Map<string, number>();
   for (const { id } of data) {
     const build = await readBuild(api, id);
-    // Runs of another build are none of this one, should a server not filter.
+    // A server that does not filter lists other builds, too.
     if (build?.commit_hash !== commit_hash || build.branch !== branch || build.node_total !== node_total) continue;
     for (const { node_index, test_files } of build.build_subsets) {
       const digest = digestOf(node_index, test_files);

@@ -25,7 +25,7 @@ export interface RecordOptions extends ClientOptions, Judgement {
   json?: true;
 }
 
-/** Records the times that reports tell of what this node ran. Sets the exit code when they tell that this failed and nobody else does. */
+/** Records the times in the reports of this node. Sets the exit code when only the reports show that tests failed. */
 export async function record(globs: readonly string[], options: RecordOptions): Promise<void> {
   const { filesFrom, exitCode } = options;
   if (options.failUnreported && filesFrom === undefined) throw new UsageError(['--fail-unreported needs the list of the test files that the node was to run: name it with --files-from']);
@@ -35,24 +35,24 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   if (found.length === 0) throw new UsageError([`no reports: nothing matches ${globs.join(' ')} in ${process.cwd()}`]);
   const older = filesFrom === undefined ? [] : olderThanSplit(api, identity, filesFrom, found);
   const reports = found.filter(path => !older.includes(path));
-  if (older.length > 0) say(`WARNING: left out, because older than the split of this node: ${named(older)}`);
-  if (reports.length === 0) throw new Error('nothing to record: the tests wrote no report; did they end before that?');
+  if (older.length > 0) say(`WARNING: left out reports that are older than the split of this node: ${named(older)}`);
+  if (reports.length === 0) throw new Error('nothing to record: the tests wrote no report after the split of this node; did they end before that?');
   const given = filesFrom === undefined ? null : await listFrom(filesFrom);
   const known = given ? new GivenFiles(given) : new DiskFiles(process.cwd());
   const results = together(reports.sort().map(path => withReported(timesOf(readReport(path), known), given !== null)));
   const { byFile, strays } = results;
   warnOfOlder(reports, filesFrom);
-  if (strays.length > 0) say(`WARNING: in no known test file, and left out: ${counted(strays.length, 'test case')}: ${named(strays.map(nameOf))}`);
+  if (strays.length > 0) say(`WARNING: left out ${counted(strays.length, 'test case')} of no known test file: ${named(strays.map(nameOf))}`);
   const unreported = given?.filter(path => !byFile.has(path)) ?? [];
   const failed = failuresIn(results);
-  // Without an exit code the caller keeps the one of the command.
+  // Without --exit-code the caller keeps the exit code of its command.
   const why = whyFailed({ failed: exitCode === 0 ? failed : [], unreadable: [], unreported }, options);
-  // What a command that succeeded left out had nothing to run.
+  // Files that a successful command left out had nothing to run.
   const isScheduled = exitCode === 0 && why === null;
   const missing = isScheduled ? [] : unreported;
   if (unreported.length > 0) {
     const [isWhat, hint] = isScheduled ? ['recorded as not measured', ' (--fail-unreported: fail instead)'] : ['not recorded', ''];
-    say(`WARNING: in no report, and ${isWhat}: ${unreported.length} of ${counted(given!.length, 'test file')}: ${named(unreported)}${hint}`);
+    say(`WARNING: no report mentions ${unreported.length} of ${counted(given!.length, 'test file')} (${isWhat}): ${named(unreported)}${hint}`);
   }
   const recorded: RecordedFile[] = [
     ...[...byFile].map(([path, result]) => ({ path, time_execution: timeOf(result) })),
@@ -63,20 +63,20 @@ export async function record(globs: readonly string[], options: RecordOptions): 
   await assertSplitStands(api, identity);
   if (failed.length > 0) say(`failed: ${named(failed)}`);
   if (why !== null) {
-    say(`${exitCode === 0 ? 'the command ended with 0, but ' : ''}the exit code is 1: ${why}`);
+    say(`${exitCode === 0 ? 'the command ended with 0, but ' : ''}record ends with 1: ${why}`);
     process.exitCode = exitCodes.failed;
   }
   if (options.json) print(JSON.stringify({ test_files: isStored ? recorded : [], not_recorded: missing, unknown_test_cases: strays.length }));
 }
 
-/** A report that is older than the list of what was to run may be one of an earlier run. */
+/** Warns of reports that are older than the list of test files: they may be from an earlier run. */
 function warnOfOlder(reports: readonly string[], list: string | undefined): void {
   if (list === undefined || list === '-') return;
-  // A pipe, as a shell has for <(command), is as new as its reader.
+  // A pipe, as in <(command), is always as new as its reader.
   const listed = statSync(list, { throwIfNoEntry: false });
   if (!listed?.isFile()) return;
   const older = reports.filter(path => statSync(path).mtimeMs < listed.mtimeMs);
-  if (older.length > 0) say(`WARNING: older than ${list}, so perhaps of an earlier run: ${named(older)} (remove reports before the tests run)`);
+  if (older.length > 0) say(`WARNING: reports are older than ${list} and may be from an earlier run: ${named(older)} (remove reports before the tests run)`);
 }
 
 /** Without a list also what is no file here: it ran elsewhere, or is a package. */

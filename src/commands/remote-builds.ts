@@ -57,7 +57,7 @@ export async function readBuild(from: Api, id: string): Promise<RecordedBuild | 
   }
 }
 
-/** What is in it is told in detail when it is no build. */
+/** Accepts any body: toBuild says in detail why it is not a build. */
 function ok(answer: Answer): Answer | null {
   return answer.status === 200 ? answer : null;
 }

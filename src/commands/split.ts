@@ -33,7 +33,7 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
   const end = options.null ? '\0' : '\n';
   const broken = options.null ? undefined : files.find(({ path }) => path.includes('\n'));
   if (broken) throw new UsageError([`the path ${JSON.stringify(broken.path)} has a line break: use --null, and read up to each NUL`]);
-  // Data for a program, unless a person looks at it.
+  // Data for a program, unless it goes to a terminal.
   const shown = process.stdout.isTTY ? files.map(file => ({ ...file, path: printable(file.path) })) : files;
   printData(shown.map(file => `${formatted(options.format, file)}${end}`).join(''));
 }

@@ -3,7 +3,7 @@ import { codeOfSignal } from '../client/command.js';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs work that a signal ends in an orderly way: the work is told by `stop`, cleans up and rejects; the exit code is that of the
+ * Runs work that a signal ends in an orderly way: `stop` aborts, the work cleans up and rejects; the exit code is that of the
  * signal (130, 143, 129). A second signal ends the process at once.
  */
 export async function untilSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {

@@ -11,14 +11,14 @@ import { exitCodes } from './exit-codes.js';
 export interface VerifyOptions extends ClientOptions {
   nodeBuildId?: string;
   ciBuildId?: string;
-  /** The newest queue or split of the build, whichever CI run it is of. */
+  /** Ask about the newest queue or split of the build, of any CI run. */
   newest?: true;
   /** Seconds. */
   wait: number;
   json?: true;
 }
 
-/** A queue or a split of the build by its id; neither: the newest of both. */
+/** The id of a queue or a split of the build; without both, the newest one is meant. */
 type Id = { node_build_id?: string; ci_build_id?: string };
 
 interface Build {
@@ -44,7 +44,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
       const answers: Completeness[] = [];
       for (const id of ids) answers.push(await ask(api, build, id, 0));
       const known = answers.filter(({ kind }) => kind !== null);
-      // Of an id that may be that of a queue or of a split, what is known as neither is told once.
+      // An id that names neither a queue nor a split is reported once.
       const meant = areAllMeant || known.length === 0 ? answers.slice(0, areAllMeant ? answers.length : 1) : known;
       const incomplete = meant.find(({ is_complete }) => !is_complete);
       const seconds = Math.floor((until - performance.now()) / 1000);
@@ -54,7 +54,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
       }
       if (options.json) print(JSON.stringify(incomplete ?? meant[0]));
       else for (const line of meant.flatMap(report)) print(line);
-      if (known.length === 0 && !options.newest) say(`the server knows no queue and no split of this CI run (${namesOf(ids)}); did its nodes reach it? --newest asks about the newest one of the build instead`);
+      if (known.length === 0 && !options.newest) say(`the server knows no queue and no split of this CI run (${namesOf(ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`);
       process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
       return;
     }
@@ -66,13 +66,13 @@ export async function verify(options: VerifyOptions): Promise<void> {
 }
 
 /**
- * Which queues and splits are asked about. What was named is meant, all of it. The id of the CI run, given or detected, may be that of a queue,
- * of a split or of both. Never another CI run's, unless the newest one is wanted: that may have ended complete before this one began.
+ * The queues and splits to ask about. All that were named are meant. The id of the CI run, given or detected, may be that of a queue, of a
+ * split or of both. Only --newest asks about another CI run: that one may have ended complete before this one began.
  */
 function idsOf({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): { ids: Id[]; areAllMeant: boolean } {
   const named: Id[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
   if (newest) {
-    if (named.length > 0 || buildId) throw new UsageError(['--newest goes without an id of the CI run: leave one of both out']);
+    if (named.length > 0 || buildId) throw new UsageError(['--newest cannot be combined with an id of the CI run: leave one of them out']);
     return { ids: [{}], areAllMeant: true };
   }
   if (named.length > 0) return { ids: named, areAllMeant: true };
@@ -85,11 +85,11 @@ function namesOf(ids: readonly Id[]): string {
   return [...new Set(ids.flatMap(({ node_build_id, ci_build_id }) => node_build_id ?? ci_build_id ?? []))].join(', ');
 }
 
-/** Resolves when the answer may be another one. */
+/** Resolves when the answer may have changed. */
 async function waitFor(api: Api, build: Build, id: Id, seconds: number): Promise<void> {
   const before = performance.now();
   await ask(api, build, id, seconds);
-  // A server that is busy may answer early.
+  // A busy server may answer early.
   if (performance.now() - before < PAUSE_MILLISECONDS) await sleep(PAUSE_MILLISECONDS);
 }
 

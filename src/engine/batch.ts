@@ -11,7 +11,7 @@ export interface Batch {
   files: number[];
   /** The node's first request: what it had before is nothing that it works on now. */
   starts: boolean;
-  /** Of a first request: runs of the build that were recorded before it; missing below store version 7. */
+  /** Only in a first request: how many runs of the build were recorded before it; missing below store version 7. */
   runs_before?: number;
   /** Files that the node had before, handed to it again: of a fixed split, or those that it did not tell to have run. */
   again: boolean;
@@ -45,7 +45,7 @@ export interface Pull {
   isRetry: boolean;
   /** The node's first request (can_initialize_queue). */
   starts: boolean;
-  /** Of a first request: runs of the build that were recorded before it. */
+  /** Only in a first request: how many runs of the build were recorded before it. */
   runs_before?: number;
   /** It starts, and wants the last split again (fixed_queue_split). */
   wantsLastSplit: boolean;
@@ -69,7 +69,7 @@ export function isHandedOn(batch: Batch): boolean {
   return isGivenUp(batch) || batch.lease === 'late';
 }
 
-/** Whether a batch that an earlier process was handed again is all that this one is to be handed. */
+/** Whether the batch that an earlier process got again is all that this process should get. */
 export function isUntouched(last: Batch, { acknowledges }: Pull, files: readonly number[]): boolean {
   return acknowledges === true && !last.failed && !isGivenUp(last) && last.files.length === files.length;
 }

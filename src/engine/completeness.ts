@@ -8,7 +8,7 @@ export interface Hand {
   at: number | null;
   /** It told that it ran the file, as newer clients do, and that it did not fail. */
   ran: boolean;
-  /** When the process began that it was handed to. */
+  /** When the process that it was handed to began. */
   began: Moment;
 }
 
@@ -39,7 +39,7 @@ export interface Comparison {
   notRecorded: FileOfNode[];
   /** But the node told that it ran it. */
   ranNotRecorded: FileOfNode[];
-  /** Nodes of those that recorded nothing at all since their process began. */
+  /** Those of these nodes that recorded nothing since their process began. */
   endedUnrecorded: number[];
   /** Nodes that came again and were given nothing to run, or recorded a run of nothing after one of something. */
   ranNothingAgain: number[];

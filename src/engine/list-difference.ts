@@ -1,6 +1,6 @@
 /** How two lists of test files differ. */
 export interface ListDifference {
-  /** The number of files of the list that a split or queue was made of, and of a node's list. */
+  /** The number of files in the list that a split or queue was made of, and in a node's list. */
   planned: number;
   listed: number;
   onlyPlanned: string[];
@@ -20,7 +20,7 @@ export function listDifference(planned: readonly string[], listed: readonly stri
 const NAMED = 3;
 const PATH_CHARACTERS = 200;
 
-/** Names both lists: the beginning of a sentence. */
+/** Describes both lists, as the beginning of a sentence. */
 export function sentenceOfDifference(what: 'split' | 'queue', { planned, listed, onlyPlanned, onlyListed }: ListDifference): string {
   return `the ${what} was made of ${planned} test files, and this node lists ${listed}: ${named(onlyPlanned)} only in the ${what}, ${named(onlyListed)} only on this node`;
 }

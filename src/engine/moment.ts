@@ -1,6 +1,6 @@
 /** A moment in the history of a build. */
 export interface Moment {
-  /** Runs of the build that were recorded before it; null: a record of an older store, of which only the time is known. */
+  /** How many runs of the build were recorded before it; null: an older store kept only the time. */
   runs_before: number | null;
   /** Milliseconds since 1970. */
   at: number;
@@ -11,15 +11,15 @@ export function beginningOf({ created_at: at, runs_before }: { created_at: numbe
   return { runs_before: runs_before ?? null, at };
 }
 
-/** A recorded run, as far as order goes. */
+/** The place of a recorded run in that history. */
 export interface Recorded {
-  /** Which run of its build it is, counted from 1 and never again; 0: an older store recorded it. */
+  /** Its number among the runs of its build, from 1, never reused; 0: an older store recorded it. */
   ordinal: number;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** Whether a run was recorded after a moment. Clocks are set back; the order of recording is not. */
+/** Whether a run was recorded after a moment. A clock can be set back; the order of recording cannot. */
 export function isAfter({ ordinal, at }: Recorded, moment: Moment): boolean {
   return moment.runs_before === null ? at >= moment.at : ordinal > moment.runs_before;
 }

@@ -24,7 +24,7 @@ export class Queue {
   #changed: Batch[] = [];
   #nextSeq = 0;
   #filesHanded = 0;
-  /** What clients sent and its batches keep. */
+  /** Text from clients that its batches keep. */
   readonly text = new BatchText();
 
   /**
@@ -160,7 +160,7 @@ export class Queue {
     return changed;
   }
 
-  /** A node ran a batch, and this of it failed. Not the one that its request was answered with: a restored store gives a seq again. Returns what is to be journaled again. */
+  /** Notes that a node ran a batch, and what of it failed; but not for the batch that answered this same request: a restored store gives a seq again. Returns the batch to journal again. */
   acknowledge({ node_index: node, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number, failed: (batch: Batch) => Failed): Batch | null {
     const batch = this.#bySeq.get(seq);
     return batch?.node_index !== node || batch.batch_uuid === batch_uuid || batch.failed ? null : this.text.addFailed(batch, failed(batch));

@@ -24,7 +24,7 @@ export class Body {
   #held = 0;
   #holder: Holder = null;
   #chunks: Uint8Array[] = [];
-  /** The last piece, while it is put together of small chunks: each kept as it comes would take a hundred times its bytes. */
+  /** The last piece, filled from small chunks: each chunk by itself would take a hundred times its bytes in memory. */
   #block: { bytes: Uint8Array; length: number } | null = null;
   #fault: Fault | null = null;
   #finished = false;
@@ -85,7 +85,7 @@ export class Body {
     }
     const block = (this.#block ??= { bytes: new Uint8Array(byteLength), length: 0 });
     const length = block.length + byteLength;
-    // Doubled when it is full: who sends little takes little.
+    // Doubles when it is full, so that small bodies take little memory.
     if (length > block.bytes.length) {
       const { bytes } = block;
       block.bytes = new Uint8Array(Math.min(BLOCK, 2 * length));

@@ -123,11 +123,11 @@ export class Exchange {
     this.#leave = writeAnswer(this.res, answer, { request, headers, closes, headOnly: method === 'HEAD', close }, this.#end, this.#break);
   };
 
-  /** A part of the answer is sent: what tells that it is not all is a connection that closes. */
+  /** A part of the answer has been sent: only closing the connection shows that the rest is missing. */
   readonly #break = (error: unknown) => {
     if (this.#ended) return;
     const { id: request, method, path } = this.#head;
-    this.options.log.error({ request, method, path, err: error }, 'an answer ends in the middle');
+    this.options.log.error({ request, method, path, err: error }, 'answer aborted after a part of it was sent');
     this.#answered = { status: 500, body: '' };
     this.#end();
     this.res.close();

@@ -2,15 +2,15 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 
 interface Told {
-  /** The last byte was handed to the system. */
+  /** Called when the last byte was handed to the system. */
   end: () => void;
-  /** What was sent is not all, and there is no more. */
+  /** Called when the body breaks off. */
   fail: (error: unknown) => void;
 }
 
 /**
- * Writes a body of unknown length, chunked, as the socket takes it; asks for the next piece not before. Returns what to call when
- * the client left.
+ * Writes a body of unknown length in chunks, and asks for the next piece when the socket can take it. Returns what to call when
+ * the client leaves.
  */
 export function writePieces(res: HttpResponse, first: Uint8Array, rest: AsyncGenerator<Uint8Array>, close: boolean, { end, fail }: Told): () => void {
   let isOver = false;

@@ -32,9 +32,9 @@ export interface Answer {
   body: string | Uint8Array;
   contentType?: string;
   headers?: Readonly<Record<string, string>>;
-  /** What follows the body, asked for as the socket takes it. No length is told then, and a failure closes the connection. */
+  /** The rest after the body, read as the socket takes it. The answer then has no Content-Length, and a failure closes the connection. */
   rest?: AsyncGenerator<Uint8Array>;
-  /** What it takes in memory while it is sent, when that is not the length of its body. */
+  /** The memory that it takes while it is sent, when that is not the length of its body. */
   heldBytes?: number;
   /** Told once whether the answer was written, or the client left before. */
   written?: (ok: boolean) => void;

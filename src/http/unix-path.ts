@@ -12,23 +12,23 @@ export function unixPath(host: string): string | null {
 
 /** The path of a socket that only this process may listen on. */
 export interface UnixPath {
-  /** Removes the socket, and lets others listen there. */
+  /** Removes the socket and lets other processes listen there. */
   release(): void;
 }
 
 /**
- * Takes a path to listen on, by the lock of a file beside it, and removes a socket that a killed process left there. Throws a
- * sentence when the path is taken, or when nothing tells whether it is.
+ * Takes a path to listen on by locking a file beside it, and removes the socket of a killed process. Throws an Error with a sentence
+ * when the path is in use, or when that is unknown.
  * @param settings to choose another with
  */
 export async function takeUnixPath(path: string, settings: string): Promise<UnixPath> {
   const another = `choose another with ${settings}`;
   const lockPath = `${path}.lock`;
   const lock = takeLock(lockPath);
-  if (!lock) throw new Error(`cannot listen on ${path}: another process does${holderOf(lockPath)}; ${another}`);
+  if (!lock) throw new Error(`cannot listen on ${path}: another process listens there${holderOf(lockPath)}; ${another}`);
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats && !stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file, and no socket; ${another}`);
+    if (stats && !stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file that is not a socket; ${another}`);
     if (stats) await assertUnused(path, another);
     rmSync(path, { force: true });
   } catch (error) {
@@ -43,7 +43,7 @@ export async function takeUnixPath(path: string, settings: string): Promise<Unix
   };
 }
 
-/** Throws when a program without the lock listens there, which may be any. */
+/** Throws when a program listens there without the lock. It may be any program. */
 async function assertUnused(path: string, another: string): Promise<void> {
   const socket = connect(path);
   try {
@@ -51,10 +51,10 @@ async function assertUnused(path: string, another: string): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ECONNREFUSED' || code === 'ENOENT') return;
-    // With EAGAIN somebody listens who is too busy to answer.
-    if (code !== 'EAGAIN') throw new Error(`cannot listen on ${path}: nothing tells whether another process does (${message}); remove that socket, or ${another}`, { cause: error });
+    // EAGAIN: a process listens, but is too busy to accept.
+    if (code !== 'EAGAIN') throw new Error(`cannot listen on ${path}: it is unknown whether another process listens there (${message}); remove that socket, or ${another}`, { cause: error });
   } finally {
     socket.destroy();
   }
-  throw new Error(`cannot listen on ${path}: another process does; ${another}`);
+  throw new Error(`cannot listen on ${path}: another process listens there; ${another}`);
 }

@@ -38,8 +38,8 @@ export interface Manner {
 }
 
 /**
- * Writes an answer and calls `end` when the last byte was handed to the system, or `fail` when there is no more of one that comes
- * piece by piece. Returns what to call when the client leaves before.
+ * Writes an answer, and calls `end` when the last byte was handed to the system, or `fail` when an answer in pieces breaks off.
+ * Returns what to call when the client leaves before that.
  */
 export function writeAnswer(res: HttpResponse, { status, body, rest, contentType = 'application/json', headers: own }: Answer, manner: Manner, end: () => void, fail: (error: unknown) => void): () => void {
   const { request, headers, closes, headOnly, close } = manner;
@@ -49,14 +49,14 @@ export function writeAnswer(res: HttpResponse, { status, body, rest, contentType
     if (body.length > 0) res.writeHeader('Content-Type', contentType);
     if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
     res.writeHeader('X-Request-Id', request);
-    // What is true now is told, and to whom the token is of.
+    // An answer is valid only now, and only for the owner of the token.
     res.writeHeader('Cache-Control', 'no-store');
     // uWebSockets.js says "close" itself only when the server is who closes.
     if (closes) res.writeHeader('Connection', 'close');
     for (const name in headers) res.writeHeader(name, headers[name]!);
     if (own) for (const name in own) res.writeHeader(name, own[name]!);
     if (headOnly && rest) {
-      // An argument that is undefined would be told as a length, and a huge one.
+      // uWebSockets.js would send an undefined argument as a huge length.
       res.endWithoutBody();
     } else if (headOnly) {
       // Closed by uWebSockets.js in any case: it counts the missing body as an aborted answer.

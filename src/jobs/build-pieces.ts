@@ -6,7 +6,7 @@ import { decodeSubset, subsetHead } from '../store/subset-codec.js';
 import { toSegments } from '../wire/segments.js';
 import { headOfBuild, headOfSubset } from './read.js';
 
-/** The runs of a large build, newest first: columns. */
+/** The runs of a large build, newest first, in columns. */
 export interface Outline {
   nodes: Uint32Array;
   runs: Uint32Array;
@@ -14,17 +14,17 @@ export interface Outline {
   times: Float64Array;
 }
 
-/** Where to go on: some runs, and the test file of the first one. */
+/** Where to continue: the next runs, and a test file of the first of them. */
 export interface PieceSubject {
   build: number;
   outline: Outline;
   from: number;
 }
 
-/** JSON, each run behind a comma. */
+/** JSON with a comma before each run. */
 export interface Piece {
   bytes: Uint8Array;
-  /** How many runs end in it, and the test file of the next run to go on with. */
+  /** How many runs end in it, and the test file at which the next run continues. */
   runs: number;
   from: number;
 }
@@ -40,7 +40,7 @@ export function buildOutline(store: Store, { number }: Build): Outline {
   };
 }
 
-/** Some of a build's runs, about `limits.pieceCharacters` long. Throws a 503 when the run that it is to go on with is gone. */
+/** A part of a build's runs, about `limits.pieceCharacters` long. Throws a 503 when the run to continue with is gone. */
 export function buildPiece(store: Store, { build, outline: { nodes, runs, times }, from }: PieceSubject): Piece {
   let text = '';
   let run = 0;
@@ -65,7 +65,7 @@ function jsonOfPath(store: Store, path: number): string {
   return store.pathNames.get(path) ?? JSON.stringify(nameOfPath(store, path));
 }
 
-/** The JSON of a large build, read piece by piece: between two pieces nothing of the store is held. */
+/** The JSON of a large build, read piece by piece. Between two pieces it holds no snapshot of the store. */
 export class BuildPieces {
   #run = 0;
   #from = 0;
@@ -77,7 +77,7 @@ export class BuildPieces {
     readonly read: (subject: PieceSubject, isFirst: boolean) => Promise<Piece>,
   ) {}
 
-  /** Beside the piece that is being sent. */
+  /** Memory in use, without the piece that is being sent. */
   get bytes(): number {
     const { nodes, runs, times } = this.outline;
     return nodes.byteLength + runs.byteLength + times.byteLength;

@@ -6,16 +6,16 @@ import { FairTurns } from './fair-turns.js';
 import type { JobPool } from './pool.js';
 import type { ReadAnswer } from './task.js';
 
-/** A comparison that has not begun: it will see all that is recorded by now. */
+/** A comparison that has not begun, so it will see everything that is recorded by now. */
 interface Asked {
   answer: Promise<ReadAnswer>;
-  /** Whether they left, of those who wait for it. */
+  /** For each request that waits for it: whether its client has left. */
   askers: (() => boolean)[];
 }
 
 /**
- * Compares builds for all who ask, one build after the other, so that the packing threads stay free for nodes; projects take
- * turns. Many who ask for one build share a comparison, and those who wait share a clock.
+ * Compares builds one after the other, so that the packing threads stay free for nodes. Projects take turns. Requests for the
+ * same build share a comparison, and those that wait share a clock.
  */
 export class Comparisons {
   readonly #closing = new AbortController();
@@ -34,7 +34,7 @@ export class Comparisons {
     this.#closing.abort();
   }
 
-  /** Rejects with a 503 when too many comparisons of the project wait; what all who asked for it have left is not begun. */
+  /** Rejects with a 503 when too many comparisons of the project wait. A comparison does not begin when all its clients have left. */
   compare(subject: CompletenessSubject, hasLeft: () => boolean): Promise<ReadAnswer> {
     const { wait: _, ...query } = subject.query;
     const key = JSON.stringify([subject.project, query]);
@@ -48,7 +48,7 @@ export class Comparisons {
     }
     const askers = [hasLeft];
     const answer = this.#turns.run(subject.project, async () => {
-      // Not before it is noted below, where its turn is at once.
+      // Its turn may come at once, but not before it is noted below.
       await Promise.resolve();
       this.#asked.delete(key);
       const haveLeft = () => askers.every(left => left());

@@ -25,11 +25,11 @@ interface Plan {
   kind: 'queue' | 'split';
   /** Nodes whose clients tell what they ran: run again, they are given what is not done, so maybe nothing. */
   acknowledging: ReadonlySet<number>;
-  /** What was recorded after it counts. */
+  /** Only runs that were recorded after it count. */
   since: Moment;
-  /** It was asked of a CI build, and the nodes of the split name none: whether it was theirs is not known. */
+  /** The query names a CI build, but the nodes of the split did not: it is unknown whether the split is its own. */
   isUnnamed: boolean;
-  /** How a node's list differed from what was planned, where one did. */
+  /** How a node's list differed from the planned one; null: none did. */
   otherList: string | null;
   handed: Handed;
   /** Of each node that came again the last time. */
@@ -43,7 +43,7 @@ export function completeness(store: Store, { project, query }: CompletenessSubje
   const plan = planOf(store, project, query);
   const id = query.node_build_id ?? query.ci_build_id;
   const ciRun = id === undefined ? null : shortDigest(id);
-  // What names no CI run may be of this one.
+  // A run that names no CI run may belong to this one.
   const runs = runsSince(store, project, query, plan?.since ?? null).filter(run => ciRun === null || run.ciRun === 0 || run.ciRun === ciRun);
   const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total, plan?.returns);
   const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.goneAgain])].filter(node => isFull(store, project, query, node));
@@ -111,7 +111,7 @@ function queueOf(store: Store, id: string | null): Plan | null {
   };
 }
 
-/** What was recorded after it counts for a queue: of a copy after that was made. */
+/** The moment after which recorded runs count for a queue. For a copy it is when the copy was made. */
 function sinceOf(record: QueueRecord, [first]: readonly Batch[]): Moment {
   if (!record.repeats) return beginningOf(record);
   return { runs_before: record.copied_runs_before ?? null, at: record.copied_at ?? first?.handed_at ?? Infinity };
@@ -167,8 +167,8 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNotRecord
   }
   const of = `of ${plan.handed.size} test files were`;
   const errors: string[] = [];
-  if (plan.isUnnamed) errors.push('the nodes of this split name no ci_build_id, so what this CI run recorded is not known; leave the id out to ask about the newest split of the build');
-  if (plan.otherList !== null) errors.push(`a node sent another list of test files, and a file of only one list would never run: ${plan.otherList}; give each suite a project of its own, and all its nodes the same list`);
+  if (plan.isUnnamed) errors.push('the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build');
+  if (plan.otherList !== null) errors.push(`a node sent another list of test files, and a file in only one of the lists would not run: ${plan.otherList}; give each suite a project of its own, and all its nodes the same list`);
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
     errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`);
@@ -178,7 +178,7 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNotRecord
   }
   if (endedUnrecorded.length > 0) {
     const count = ranNotRecorded.filter(({ node_index }) => endedUnrecorded.includes(node_index)).length;
-    errors.push(`${count} ${of} run and not recorded: ${named(endedUnrecorded)} recorded nothing since; a node that ended before it recorded may have failed, so retry it`);
+    errors.push(`${count} ${of} run and not recorded: ${named(endedUnrecorded)} recorded nothing since; a node that ends before it records may have failed, so retry it`);
   }
   const gone = goneAgain.filter(node => !full.includes(node));
   if (gone.length > 0) errors.push(`${named(gone)} came again and recorded nothing since: did these nodes end before they recorded? retry them`);

@@ -31,7 +31,7 @@ export interface Sending {
 interface Manner {
   hasLeft: () => boolean;
   transferList?: ArrayBuffer[];
-  /** A part of its answer is sent: it is not refused any more. */
+  /** A part of its answer has been sent, so it can no longer be refused. */
   isUnderWay?: boolean;
 }
 
@@ -117,7 +117,7 @@ export class JobPool {
     return pieces.isDone ? { status: 200, body } : { status: 200, body, rest: pieces.rest(), heldBytes: limits.pieceBytes + pieces.bytes };
   }
 
-  /** What was recorded for a build over all its nodes. */
+  /** What all nodes of a build recorded. */
   async distribution(build: Build, hasLeft: () => boolean): Promise<ReadAnswer> {
     if (isSmallBuild(build)) return recordedDistribution(this.store, build);
     return (await this.#run(build.project, { kind: 'read', job: 'recordedDistribution', subject: build }, { hasLeft })) as ReadAnswer;
@@ -125,13 +125,13 @@ export class JobPool {
 
   /** Whether all that a build was to run is recorded, as far as both are on disk. */
   async completeness(subject: CompletenessSubject, hasLeft: () => boolean): Promise<ReadAnswer> {
-    // A thread sees what is on disk.
+    // A thread sees only what is on disk.
     await written(this.store.journal.checkpoint());
     // One at a time: not behind what its project brings.
     return (await this.#run(COMPARISONS, { kind: 'read', job: 'completeness', subject }, { hasLeft })) as ReadAnswer;
   }
 
-  /** What failed in a queue. Always in a thread: what clients told of batches is read to know how much that is. */
+  /** What failed in a queue. Always in a thread: its size is known only after reading what clients reported. */
   async failedPaths(project: number, queue: string, hasLeft: () => boolean): Promise<ReadAnswer> {
     await written(this.store.journal.checkpoint());
     return (await this.#run(project, { kind: 'read', job: 'failedTestPaths', subject: queue }, { hasLeft })) as ReadAnswer;

@@ -160,9 +160,9 @@ function sentToQueue(store: Store, queue: string, paths: readonly string[], { is
 }
 
 /**
- * A list that a node sent for a split or queue that is there already.
+ * A list that a node sent for a split or queue that exists already.
  *
- * @param list what that was made of; missing: an older Ballast made it
+ * @param list the list that it was made of; missing: an older Ballast made it
  */
 function sentTo(what: 'split' | 'queue', list: ListRecord | undefined, listed: readonly string[], isPooled: boolean, planned: () => string[]): SentList {
   const sent = listOf([...new Set(listed)]);

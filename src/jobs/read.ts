@@ -17,7 +17,7 @@ export function toBuildAnswer({ id, commit_hash, branch, node_total, created_at,
   return { id, commit_hash, branch, node_total, created_at: toIso(created_at), updated_at: toIso(updated_at) };
 }
 
-/** A build with all its runs, newest first, as JSON. A large one: see build-pieces.ts. */
+/** A build with all its runs, newest first, as JSON. For large builds see build-pieces.ts. */
 export function buildDetail(store: Store, build: Build): ReadAnswer {
   const build_subsets = subsetsOf(store, build).map(subset => ({ ...toSubsetAnswer(subset), test_files: subset.test_files }));
   const answer: BuildDetail = { ...toBuildAnswer(build), build_subsets };
@@ -39,7 +39,7 @@ function toSubsetAnswer({ id, node_index, created_at }: Omit<Subset, 'test_files
   return { id, node_index, created_at: at, updated_at: at };
 }
 
-/** What failed in a queue, as far as it is on disk and its clients told, as JSON. */
+/** What failed in a queue, as JSON: as far as its clients reported it and it is on disk. */
 export function failedTestPaths(store: Store, queue: string): ReadAnswer {
   const failed = failedIn(batchesOf(store, queue));
   const paths = failed.size === 0 ? [] : pathsOf(store, queue, [...failed.keys()]);
@@ -47,7 +47,7 @@ export function failedTestPaths(store: Store, queue: string): ReadAnswer {
   return { status: 200, body: JSON.stringify(answer) };
 }
 
-/** What was recorded for a build over all its nodes and retries, as JSON. Throws a 422 when that is too much to merge. */
+/** What all nodes and retries of a build recorded, as JSON. Throws a 422 when that is too much to merge. */
 export function recordedDistribution(store: Store, build: Build): ReadAnswer {
   if (build.test_files > limits.mergedTestFiles) throw faults.buildTooLarge('recorded test files', limits.mergedTestFiles);
   const test_files = mergeSubsets(testFilesOf(store, build));

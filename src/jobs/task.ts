@@ -24,7 +24,7 @@ export interface ReadAnswer {
   body: string | Uint8Array;
 }
 
-/** Where it is large, as it is read; see Answer in http/request.ts. */
+/** The rest of a large answer, read while it is sent; see Answer in http/request.ts. */
 export interface PiecedAnswer extends ReadAnswer {
   rest?: AsyncGenerator<Uint8Array>;
   heldBytes?: number;

@@ -26,10 +26,10 @@ interface OpenSuite extends Suite {
   file: string | null;
 }
 
-/** What a suite counts of itself. */
+/** The counts that a suite gives of itself. */
 interface Counts {
   failures: number;
-  /** How many cases of the report had failed when it began. */
+  /** The number of failed cases in the report before the suite began. */
   failedBefore: number;
 }
 
@@ -111,7 +111,7 @@ export class JunitReader {
       if (name === 'testsuite') {
         const suite = suites.pop()!;
         const { failures, failedBefore } = counts.pop()!;
-        // Karma has no case for a browser that was lost.
+        // Karma writes no case for a browser that it lost.
         if (failures > 0 && failed === failedBefore) tellCase({ ...caseOf({}, suite), isFailed: true });
       }
       this.#depth -= 1;

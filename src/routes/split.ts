@@ -30,7 +30,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
   if (split && sent) await noteListOfSplit(store, key, build, split, user, sent, now());
   const isOther = split !== null && isOtherList(split.list, message.test_files_digest);
   if (isOther && sent) throw faults.listDiffers('split', sentenceOf('split', split!.list!, sent));
-  // Who brings another list is to send it, and is told how it differs.
+  // A node with another list must send it, and then gets the difference.
   if (!split || isOther) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
   await useSplit(store, key, build, split, user, now());
   const body = answerOfSplit(store, split, node_index);
@@ -39,7 +39,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
   return { status: 200, body: message.test_files_digest === undefined ? body : withDigest(body, message.test_files_digest) };
 }
 
-/** The answer names the list that it is a part of: to a client that asks for that, one of a cache is none. */
+/** Adds the digest of its list to the answer: a client that sent one rejects an answer of another list, as from a cache. */
 function withDigest(body: Buffer, digest: string): Buffer {
   return Buffer.concat([Buffer.from(`{"test_files_digest":${JSON.stringify(digest)},`), body.subarray(1)]);
 }

@@ -60,7 +60,7 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   }
   const { open, batch } = handed;
   if (isOther(open)) {
-    // Who only connects is to send its list, and is told how it differs.
+    // A node that only connects must send its list, and then gets the difference.
     if (can_initialize_queue && !sent) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
     const { list } = open.record;
     throw faults.listDiffers('queue', sent ? sentenceOf('queue', list!, sent) : `the queue was made of another list, of ${list!.test_files} test files`);

@@ -73,14 +73,14 @@ export function runsRecorded({ recorded, subsets }: BuildRecord): number {
   return recorded ?? subsets;
 }
 
-/** The same of a build that may not be there. @param build see buildIdKey */
+/** The same for a build that may not exist. @param build see buildIdKey */
 export function runsRecordedOf(store: Store, build: string): number {
   const number = store.buildNumbers.get(build);
   const record = number === undefined ? undefined : store.builds.get(number);
   return record ? runsRecorded(record) : 0;
 }
 
-/** What was recorded at once. */
+/** A recorded run. */
 export interface RunSince extends Recorded {
   node_index: number;
   /** See subset-codec.ts. */
@@ -89,7 +89,7 @@ export interface RunSince extends Recorded {
   seconds: Float64Array;
 }
 
-/** All runs of a build that were recorded since then (null: all), by node and in the order of recording. */
+/** The runs of a build that were recorded after a moment (null: all), by node and in the order of recording. */
 export function runsSince(store: Store, project: number, key: BuildKey, since: Moment | null): RunSince[] {
   const number = buildNumber(store, project, key);
   if (number === null) return [];
@@ -131,7 +131,7 @@ export function subsetsOf(store: Store, build: Build): Subset[] {
   return [...eachSubset(store, build)].sort((a, b) => b.created_at - a.created_at);
 }
 
-/** The same by node and in the order of recording, one at a time. */
+/** All runs of a build, one at a time, by node and in the order of recording. */
 export function* eachSubset(store: Store, { number }: Build): Generator<Subset> {
   const nameOf = namesOf(store);
   for (const { key, value } of store.subsets.getRange(runsOf(number))) {
@@ -146,7 +146,7 @@ export function runsOf(number: number): object {
   return { start: [number, -1], end: [number, Infinity] };
 }
 
-/** The name of a path by its number, looked up once each. Throws a 422 when they come to too much. */
+/** Returns the name of a path by its number, and looks each up once. Throws a 422 when the names are too many characters. */
 function namesOf(store: Store): (path: number) => string {
   const names = new Map<number, string>();
   let characters = 0;
@@ -166,7 +166,7 @@ export function nameOfPath(store: Store, path: number): string {
   return name === undefined ? `(path ${path}, whose name is lost)` : (JSON.parse(name) as string);
 }
 
-/** The last recorded run of a node since then, null when there is none. */
+/** The last run of a node that was recorded after a moment; null: there is none. */
 export function lastSubsetId(store: Store, project: number, key: NodeKey, since: Moment): string | null {
   const number = buildNumber(store, project, key);
   const last = number === null ? null : lastRun(store, number, key.node_index);

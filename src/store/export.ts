@@ -106,7 +106,7 @@ async function release(store: Store): Promise<void> {
   await new Promise(resolve => setImmediate(resolve));
 }
 
-/** Rough bytes of an entry beside its characters, which take two bytes at most. */
+/** Rough size of an entry without its characters, which take at most two bytes each. */
 const BYTES_PER_NAME = 200;
 
 /** The builds of a project name the same paths again and again. */

@@ -116,7 +116,7 @@ export function pathsOf(store: Store, queue: string, files: readonly number[]): 
   return filesOf(store, queue, files).map(({ path }) => path);
 }
 
-/** The paths of all files of a queue, in their order. */
+/** The paths of all files of a queue, in order. */
 export function allPathsOf(store: Store, queue: string): string[] {
   return pathsOf(store, queue, Array.from(weightsOfQueue(store, queue), (_, file) => file));
 }

@@ -25,7 +25,7 @@ export class Journal {
   #saving: Promise<unknown> = Promise.resolve();
   /** What is on disk in sequence only, by queue, oldest first. */
   readonly #pending = new Map<string, Change[]>();
-  /** Characters that clients sent, in these. */
+  /** Characters from clients in these turns. */
   #characters = 0;
   /** The last record of the last checkpoint, the last one on disk, and the number of the next. */
   #done = 0;
@@ -41,7 +41,7 @@ export class Journal {
   write(queue: string, change: Change): Promise<void> {
     this.store.room.assert();
     if (this.#last - this.#done >= limits.turnsPending) throw faults.storeFailed(new Error('the journal cannot be checkpointed'));
-    if (this.#characters >= limits.charactersPending) throw faults.overloaded('memory', 'too much is told of batches at once', limits.retryAfterSeconds);
+    if (this.#characters >= limits.charactersPending) throw faults.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
     return turn.saved;
@@ -151,7 +151,7 @@ export class Journal {
       if (since.length > 0) this.#pending.set(queue, since);
       else this.#pending.delete(queue);
     }
-    // Anew: of a batch that was written before more may be told by now.
+    // Counted anew: the text of a batch may have grown since it was written.
     this.#characters = 0;
     for (const changes of this.#pending.values()) for (const change of changes) this.#characters += charactersIn(change);
   }

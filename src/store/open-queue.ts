@@ -30,7 +30,7 @@ const BYTES_PER_FILE = 32;
 const BYTES_PER_NODE = 400;
 const BYTES_PER_BATCH = 600;
 const BYTES_PER_FILE_HANDED = 8;
-/** The most that one takes. */
+/** The most memory that an open queue takes. */
 const BYTES_PER_CHARACTER = 2;
 
 /** What it takes in memory, roughly. */

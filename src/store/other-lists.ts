@@ -6,11 +6,11 @@ import { firstUseOf, noteSplitRun } from './splits.js';
 
 /** The list that a node sent to initialise a split or queue. */
 export interface SentList extends ListRecord {
-  /** How it differs from that of the one that was in force already; null: it does not, or there was none. */
+  /** How it differs from the list in force; null: it does not, or there was none. */
   difference: string | null;
 }
 
-/** Keeps for the completeness gate that a node sent another list than the one in force was made of, before that node is answered. */
+/** Records for the completeness gate, before the node is answered, that it sent another list than the one in force. */
 export async function noteListOfQueue(store: Store, key: string, sent: SentList): Promise<void> {
   const id = findQueue(store, key);
   const queue = id === null ? undefined : store.queues.get(id);
@@ -24,7 +24,7 @@ export async function noteListOfQueue(store: Store, key: string, sent: SentList)
 /**
  * The same for a split.
  *
- * @param ci_build_id the CI run of the node where the split is a fixed one: it is noted for that only; else null
+ * @param ci_build_id the CI run of the node if the split is a fixed one: the list counts only for that run; else null
  */
 export async function noteListOfSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, sent: SentList, now: Millis): Promise<void> {
   if (!isOtherList(split.list, sent.digest)) return;
@@ -38,12 +38,12 @@ export async function noteListOfSplit(store: Store, key: string, build: () => st
   });
 }
 
-/** Names both lists. */
+/** Describes both lists. */
 export function sentenceOf(what: 'split' | 'queue', list: ListRecord, { test_files, difference }: SentList): string {
   return difference ?? `the ${what} was made of ${list.test_files} test files, and a node lists ${test_files} others`;
 }
 
-/** Whether a node lists other test files than those of a split or queue; false when one of both does not tell. @param digest the node's */
+/** Whether a node lists other test files than those of a split or queue; false when either list is unknown. @param digest the node's */
 export function isOtherList(list: ListRecord | undefined, digest: string | undefined): boolean {
   return list !== undefined && digest !== undefined && list.digest !== digest;
 }

@@ -2,7 +2,7 @@ import { limits } from '../limits.js';
 import type { Store } from './open.js';
 import { pathKey } from './path-keys.js';
 
-/** Rough bytes, measured: an entry of the map, and its string at two bytes a character, the most that it can take. */
+/** Rough bytes, measured: an entry of the map, and its string at two bytes a character, the most possible. */
 const BYTES_PER_PATH = 64;
 const BYTES_PER_CHARACTER = 2;
 
@@ -40,7 +40,7 @@ export class PathNumbers {
     return this.#next++;
   }
 
-  /** What the kept paths take in memory, roughly. */
+  /** The rough memory of the kept paths. */
   get bytes(): number {
     return this.#bytes;
   }

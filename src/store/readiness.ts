@@ -3,8 +3,8 @@ import { commit } from './commit.js';
 import type { Store } from './open.js';
 
 /**
- * Tells whether writes reach the disk in time. Anybody may ask, so all callers share one probe write at a time, and its outcome
- * for `limits.readyFreshMilliseconds` after it began. While a write hangs, no other is begun.
+ * Tests whether writes reach the disk in time. Anybody may ask, so all callers share one probe write, and reuse its outcome
+ * for `limits.readyFreshMilliseconds` after it began. While a write hangs, no other one begins.
  */
 export class Readiness {
   #outcome: Promise<void> = Promise.resolve();
@@ -23,7 +23,7 @@ export class Readiness {
 
   /** Rejects when writes are refused, fail, or take longer than `limits.readySeconds`. */
   async assert(): Promise<void> {
-    // Costs nothing, and holds at once.
+    // This check costs nothing and needs no write.
     this.store.room.assert();
     this.store.failure.assert();
     if (!this.#isWriting && this.uptime() >= this.#freshUntil) this.#begin();
@@ -35,7 +35,7 @@ export class Readiness {
     this.#freshUntil = this.uptime() + limits.readyFreshMilliseconds;
     const write = commit(this.store, () => void this.store.meta.put('readiness', this.now())).finally(() => (this.#isWriting = false));
     this.#outcome = within(limits.readySeconds, write);
-    // Those who wait are told.
+    // Each waiting caller gets the failure itself.
     this.#outcome.catch(() => {});
   }
 }

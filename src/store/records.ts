@@ -64,20 +64,20 @@ export interface SplitRecord {
   node_total: number;
   people: KeptPeople;
   created_at: Millis;
-  /** Runs of its build that were recorded before it was made; missing below store version 7. */
+  /** How many runs of its build were recorded before it was made; missing below store version 7. */
   runs_before?: number;
-  /** The test files that it was made of; missing below store version 7. */
+  /** The list of test files that it was made of; missing below store version 7. */
   list?: ListRecord;
-  /** How a node's list differed from that, where one sent another. */
+  /** How a node's list differed from `list`; missing: no node sent another one. */
   other_list?: string;
   /** Renewed while it is in use: it expires by this time. */
   used_at: Millis;
 }
 
-/** When a CI build first asked for a fixed split, how many runs of the build were recorded before, and `other_list` as above; a number below store version 7. */
+/** When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above. Below store version 7 only the time. */
 export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: string } | Millis;
 
-/** What tells one list of test files from another. */
+/** Identifies a list of test files. */
 export interface ListRecord {
   /** See list-digest.ts. */
   digest: string;
@@ -94,17 +94,17 @@ export interface QueueRecord {
   guessed: boolean;
   /** It repeats an earlier queue: every node that starts gets first what it was handed there. */
   repeats: boolean;
-  /** When it began to do so; `created_at` is that of the earlier one, and so is `runs_before`. */
+  /** When it began to repeat; `created_at` and `runs_before` are those of the earlier queue. */
   copied_at?: Millis;
-  /** Runs of its build that were recorded before it began to do so. */
+  /** How many runs of its build were recorded before it began to repeat. */
   copied_runs_before?: number;
   people: KeptPeople;
   created_at: Millis;
-  /** Runs of its build that were recorded before it was made; missing below store version 7. */
+  /** How many runs of its build were recorded before it was made; missing below store version 7. */
   runs_before?: number;
-  /** The test files that it was made of; missing below store version 7. */
+  /** The list of test files that it was made of; missing below store version 7. */
   list?: ListRecord;
-  /** How a node's list differed from that, where one sent another. */
+  /** How a node's list differed from `list`; missing: no node sent another one. */
   other_list?: string;
   /** Renewed while it is in use: it expires by this time. */
   used_at: Millis;

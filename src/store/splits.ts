@@ -33,7 +33,7 @@ const nameOf = (key: string) => `split ${key}`;
 /**
  * Notes that a split is in use, which then does not expire.
  *
- * @param build its key, see buildIdKey; asked for when it is needed
+ * @param build returns the key of its build, see buildIdKey; called only when needed
  * @param ci_build_id who uses a fixed one, which is kept; null: it is no fixed one
  */
 export async function useSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, now: Millis): Promise<void> {
@@ -54,7 +54,7 @@ export async function useSplit(store: Store, key: string, build: () => string, s
   if (user !== null) store.splitUsers.set(user, true);
 }
 
-/** Within a write transaction: notes that a CI build uses a fixed split, and that one of its nodes sent another list. @param build see buildIdKey */
+/** Records, within a write transaction, that a CI build uses a fixed split, and whether one of its nodes sent another list. @param build see buildIdKey */
 export function noteSplitRun(store: Store, split: SplitRecord, ci_build_id: string, build: string, now: Millis, other_list?: string): void {
   const run = runOf(split, ci_build_id);
   const known = store.splitRuns.get(run);
@@ -63,7 +63,7 @@ export function noteSplitRun(store: Store, split: SplitRecord, ci_build_id: stri
   void store.splitRuns.put(run, { ...first, ...(other_list !== undefined && { other_list }) });
 }
 
-/** When a CI build first asked for a fixed split, and `other_list`; undefined: it did not ask. */
+/** When a CI build first asked for a fixed split, and its `other_list`; undefined: it never asked. */
 export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): (Moment & { other_list?: string }) | undefined {
   const use = store.splitRuns.get(runOf(split, ci_build_id));
   return typeof use === 'number' ? { runs_before: null, at: use } : use;
@@ -90,7 +90,7 @@ export function* filesOfSplit(store: Store, split: SplitRecord): Generator<{ nod
   }
 }
 
-/** All of them. */
+/** The test files of all nodes. */
 export function pathsOfSplit(store: Store, split: SplitRecord): string[] {
   return [...filesOfSplit(store, split)].flatMap(({ paths }) => paths);
 }
@@ -106,7 +106,7 @@ export interface SplitPlan {
 }
 
 /**
- * Installs a split unless another request was faster; returns the one in force.
+ * Installs a split unless another request was faster. Returns the one in force.
  * @param build see buildIdKey
  */
 export async function installSplit(

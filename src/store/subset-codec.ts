@@ -14,7 +14,7 @@ const VERSION = 2;
 const ORDINAL = 23;
 const CI_RUN = 27;
 const HEAD = 33;
-/** The length of the head by version; null: this Ballast does not read it. */
+/** The length of the head by version; null: an unknown version. */
 const HEADS = [null, ORDINAL, HEAD];
 const ENTRY = 12;
 
@@ -23,9 +23,9 @@ export interface SubsetHead {
   id: string;
   /** In milliseconds since 1970. */
   created_at: number;
-  /** Which run of its build it is, counted from 1; 0: an older Ballast recorded it. */
+  /** Its number among the runs of its build, from 1; 0: an older Ballast recorded it. */
   ordinal: number;
-  /** shortDigest of the ci_build_id that it named; 0: it named none. */
+  /** shortDigest of its ci_build_id; 0: it has none. */
   ciRun: number;
 }
 
@@ -51,7 +51,7 @@ export function encodeSubset({ id, created_at, ciRun, paths, seconds }: Omit<Cod
   return bytes;
 }
 
-/** Which run of its build it is, counted from 1. */
+/** Sets the number of a run among the runs of its build, from 1. */
 export function setOrdinal(bytes: Buffer, ordinal: number): void {
   bytes.writeUInt32BE(ordinal, ORDINAL);
 }
@@ -82,7 +82,7 @@ export function subsetCount(bytes: Buffer): number {
   return (bytes.length - headOf(bytes)) / ENTRY;
 }
 
-/** Whether both are of the same CI run, and have the same test files with the same times, word for word. */
+/** Whether both have the same CI run and exactly the same test files and times. */
 export function areSameRuns(a: Buffer, b: Buffer): boolean {
   return subsetHead(a).ciRun === subsetHead(b).ciRun && a.subarray(headOf(a)).equals(b.subarray(headOf(b)));
 }

@@ -118,7 +118,7 @@ export function knownTimes(
   return { seconds, files };
 }
 
-/** A part of a text holds on to all of it, and the numbers of paths are kept by path. */
+/** Copies a part of a text: a substring would keep the whole text in memory as long as its path is kept. */
 function copyOf(part: string): string {
   return Buffer.from(part, 'utf16le').toString('utf16le');
 }

@@ -9,7 +9,7 @@ import type { RecordedTestFile, TestFileList } from './test-file.js';
 /** POST /build_subsets */
 export interface BuildSubsetMessage extends NodeKey {
   test_files: TestFileList<RecordedTestFile>;
-  /** The CI run, as its split (ci_build_id) or queue (node_build_id, test_queue_id) is named: then it counts for no other one's completeness. */
+  /** The id of the CI run, as given for its split (ci_build_id) or queue (node_build_id, test_queue_id). The run then counts only for the completeness of that CI run. */
   ci_build_id?: OptionalText;
 }
 

@@ -60,10 +60,10 @@ export function bodyToken(sent: Sent): string | null {
   return typeof token === 'string' && token !== '' ? token : null;
 }
 
-/** Where clients write it. */
+/** How far from either end of a body clients write the token. */
 const TOKEN_BYTES = 4096;
 
-/** What looks like that token at the begin or the end of a large body, in its pieces: a guess, without parsing it. */
+/** Guesses the token of a large body, given in pieces, from its beginning and end, without parsing it. */
 export function likelyToken(body: readonly Uint8Array[]): string | null {
   const texts = [body[0]!.subarray(0, TOKEN_BYTES), body.at(-1)!.subarray(-TOKEN_BYTES)].map(part => Buffer.from(part).toString('latin1'));
   for (const text of texts) {

@@ -102,7 +102,7 @@ export const operations = {
       operationId: 'pullFromQueue',
       tag: 'Queue mode',
       summary: "Connect to a build's queue, create it, or pull the next batch.",
-      description: 'Connect first; where there is no queue yet, ask again with `attempt_connect_to_queue: false` and all test files; then pull with both `false` until a batch is empty. A pull of a queue that the server does not know is a 422, never an empty batch.',
+      description: 'Connect first. If there is no queue yet, ask again with `attempt_connect_to_queue: false` and all test files. Then pull with both `false` until a batch is empty. A pull from a queue that the server does not know gets a 422, never an empty batch.',
     },
     { of: ['QueueMessage'], example: { ...node, node_build_id: '1', can_initialize_queue: true, attempt_connect_to_queue: false, test_files: listed } },
     handedOut({ of: ['QueueAnswer', 'ConnectFailed'], example: { queue_name: 'c0ffee', build_subset_id: null, test_files: timed } }, 'A batch, none at the end, or that there is no queue yet.'),

@@ -14,8 +14,8 @@ export interface SplitMessage extends NodeKey, People {
   ci_build_id: Text;
   test_files?: TestFileList<ListedTestFile>;
   /**
-   * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL behind each. A split of
-   * another list is then a cache miss, and a 409 to the request with the list.
+   * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL after each. If the split was
+   * made of another list, a request without the list is a cache miss, and a request with it gets a 409.
    */
   test_files_digest?: Text;
 }
@@ -25,7 +25,7 @@ export interface SplitAnswer {
   build_distribution_id: Uuid;
   node_index: Count;
   test_files: PlannedTestFile[];
-  /** Of the request. */
+  /** The digest from the request. */
   test_files_digest?: string;
 }
 

@@ -22,8 +22,8 @@ export interface TestQueueMessage extends NodeKey, People {
   /** All test files, where it initialises. */
   paths?: TestFileList<Path>;
   /**
-   * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL behind each. A queue of
-   * another list cannot be connected to, and is a 409 to the request with the list and to pulls.
+   * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL after each. If the queue was
+   * made of another list, connecting fails, and a request with the list, or a pull, gets a 409.
    */
   test_files_digest?: Text;
   /** The batch that it ran, and what of that failed: files, or test cases in them. */
@@ -31,7 +31,7 @@ export interface TestQueueMessage extends NodeKey, People {
   failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;
   /** Create or connect, but take no batch. */
   skip_pull?: boolean;
-  /** The answer has in `times` what each file is expected to take, null where nothing is known, and names the request that it answers. */
+  /** The answer then has `times`, the expected time of each file or null if unknown, and names the request that it answers. */
   wants_times?: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface TestQueueAnswer {
   batch_id: Count | null;
   /** Of each path, where the request wants them; null: no timing is known. */
   times?: (number | null)[];
-  /** Of the request, where that wants times. */
+  /** From the request, if `wants_times` is set. */
   node_uuid?: string;
   batch_index?: Count;
   /** Where the build is seen, when skip_pull took nothing. */

@@ -67,7 +67,7 @@ describe('a request of a node', () => {
   it('that is redirected is refused with where to, and takes its token nowhere', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const { api, requests } = await answering((_, response) => response.writeHead(status, { Location: '/elsewhere' }).end('{}'));
-      await expect(api.post('/x', {}, ok)).rejects.toThrow(`/x was answered with ${status}, a redirect to /elsewhere: give the address that this leads to`);
+      await expect(api.post('/x', {}, ok)).rejects.toThrow(`/x was answered with ${status}, a redirect to /elsewhere: give that address instead`);
       await expect(api.get('/x', ok)).rejects.toThrow(Refused);
       expect(requests).toHaveLength(2);
     }

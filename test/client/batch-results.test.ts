@@ -48,8 +48,8 @@ describe('a batch whose command ended with 0', () => {
   });
 
   it.each([
-    ['a failure in a report', { ...nothing, failed: ['a'] }, 'a report has failures (a); end the command'],
-    ['a report that cannot be read', { ...nothing, unreadable: ['r.xml'] }, 'a report cannot be read (r.xml); end the command'],
+    ['a failure in a report', { ...nothing, failed: ['a'] }, 'a report has failures (a); let the command return the exit code'],
+    ['a report that cannot be read', { ...nothing, unreadable: ['r.xml'] }, 'a report cannot be read (r.xml); let the command'],
   ])('failed for %s, unless its exit code is trusted', (_, evidence, sentence) => {
     expect(whyFailed(evidence, {})).toContain(sentence);
     expect(whyFailed(evidence, {})).toContain('--trust-exit-code');

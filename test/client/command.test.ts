@@ -18,8 +18,8 @@ describe('the command of a batch', () => {
 
   it.each([
     ['a path with a comma for {,}', ['cypress', '--spec={,}'], 'has a comma: use {}'],
-    ['the first file as the name of a script', ['sh', '-c', 'jest "$@"', '{}'], '$0 of the script'],
-    ['it behind other flags, or at the end', ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'], '$0 of the script'],
+    ['the first file as the name of a script', ['sh', '-c', 'jest "$@"', '{}'], 'the first test file as $0'],
+    ['it behind other flags, or at the end', ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'], 'the first test file as $0'],
   ])('is refused when it gets %s', (_, command, complaint) => {
     expect(complaintOf(command, ['a', 'b,c'])).toContain(complaint);
   });

@@ -43,7 +43,7 @@ describe('a command that ended with 0', () => {
     const result = await run({ 'new.xml': reportOf(failing('a.js')) });
     expect(result).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], isRun: false });
     expect(paths(result)).toEqual(['a.js']);
-    expect(result.said).toMatch(/^ballast: the command ended with 0, but the exit code is 1 \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/);
+    expect(result.said).toMatch(/^ballast: the command ended with 0, but the batch failed \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/);
   });
 
   it.each([

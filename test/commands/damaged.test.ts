@@ -51,6 +51,6 @@ describe('a store whose file is damaged', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^ballast: cannot serve .*: its store was cut off, it has 20480 of \d+ bytes; put a backup in its place\n$/);
     expect(Number(/of (\d+) bytes/.exec(stderr)![1])).toBeLessThanOrEqual(size);
-    expect((await runBallast(['check', '--data-dir', dataDir])).stderr).toMatch(/^ballast: the store has 20480 of \d+ bytes; should this end without a word, it was cut off\n/);
+    expect((await runBallast(['check', '--data-dir', dataDir])).stderr).toMatch(/^ballast: the store has 20480 of \d+ bytes; if this ends without a message, the file was cut off\n/);
   });
 });

@@ -85,7 +85,7 @@ describe('ballast import of an export', () => {
     const lines = ['c1', 'c2', 'c3'].map(commit => JSON.stringify(build(commit)));
     const file = fileOf(`${lines.slice(0, 2).join('\n')}\n${' '.repeat(70_000)}\n${lines[2]!.slice(0, -9)}`);
     const { code, stderr } = await into(server, file);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `ballast: cannot import ${file}: line 4: it ends in the middle; 2 runs were recorded before that: import again, and what is there stays as it is\n` });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `ballast: cannot import ${file}: line 4: it ends in the middle; 2 runs were recorded before that: import again, which does not record them twice\n` });
     writeFileSync(file, lines.join('\n'));
     expect((await into(server, file)).stdout).toContain('imported 1 build, 1 run, 1 time, 1.0 s\n2 runs were there already, and stay as they are\n');
   });

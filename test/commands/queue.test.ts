@@ -42,7 +42,7 @@ describe('ballast queue', () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
     const queue = (...flags: string[]) => suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...flags, ...suite.runner], { ...REPORT, FAILING: FILES[0]!, LOST: '1' });
     const lost = await queue();
-    expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining(`ballast: the command ended with 0, but the exit code is 1 (batch 1, 1 test file): a report has failures (${FILES[0]}); `) as string });
+    expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining(`ballast: the command ended with 0, but the batch failed (batch 1, 1 test file): a report has failures (${FILES[0]}); `) as string });
     expect(lost.stderr).toMatch(/\nballast: failed: test\/x\.test\.js\n$/);
     // It was told to have failed: the node gets it again.
     expect(await queue('--trust-exit-code')).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n' });

@@ -33,10 +33,10 @@ describe('ballast record', () => {
     const [server, suite] = [await startServer(), suiteWith([], 'gotestsum')];
     const { code, stderr } = await suite.run(server, 0, ['record', 'gotestsum.xml', '--files-from', '-'], {}, './cart\n./user\n');
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^ballast: WARNING: in no report, and not recorded: 1 of 2 test files: \.\/user\nballast: recorded 1 /);
+    expect(stderr).toMatch(/^ballast: WARNING: no report mentions 1 of 2 test files \(not recorded\): \.\/user\nballast: recorded 1 /);
     expect(await recorded(server)).toEqual({ './cart': 0.305 });
     const passed = await suite.run(server, 1, ['record', 'gotestsum.xml', '--files-from', '-', '--exit-code', '0', '--json'], {}, './cart\n./user\n');
-    expect(passed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^ballast: WARNING: in no report, and recorded as not measured: 1 of 2 test files: \.\/user \(--fail-unreported: fail instead\)\nballast: recorded 2 /) as string });
+    expect(passed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^ballast: WARNING: no report mentions 1 of 2 test files \(recorded as not measured\): \.\/user \(--fail-unreported: fail instead\)\nballast: recorded 2 /) as string });
     expect(JSON.parse(passed.stdout)).toEqual({ test_files: [{ path: './cart', time_execution: 0.305 }, { path: './user', time_execution: 0 }], not_recorded: [], unknown_test_cases: 0 });
   });
 
@@ -48,17 +48,17 @@ describe('ballast record', () => {
     const lost = await record('rspec.xml', '--files-from', 'list', '--exit-code', '0');
     expect(lost.code).toBe(1);
     // Why it is not recorded: the command may not have come to it.
-    expect(lost.stderr).toMatch(/^ballast: WARNING: older than list, so perhaps of an earlier run: rspec\.xml \(remove reports before the tests run\)\n.*not recorded: 1 of 3 test files: spec\/other_spec\.rb\nballast: recorded 2 .*\nballast: failed: spec\/models\/cart_spec\.rb\nballast: the command ended with 0, but the exit code is 1: a report has failures/);
+    expect(lost.stderr).toMatch(/^ballast: WARNING: reports are older than list and may be from an earlier run: rspec\.xml \(remove reports before the tests run\)\n.* 1 of 3 test files \(not recorded\): spec\/other_spec\.rb\nballast: recorded 2 .*\nballast: failed: spec\/models\/cart_spec\.rb\nballast: the command ended with 0, but record ends with 1: a report has failures/);
     expect(await record('rspec.xml', '--exit-code', '0', '--trust-exit-code')).toMatchObject({ code: 0, stderr: expect.stringMatching(/failed: spec\/models\/cart_spec\.rb\n$/) as string });
     const unreported = await record('gotestsum.xml', '--files-from', 'list', '--exit-code', '0', '--fail-unreported');
-    expect(unreported).toMatchObject({ code: 1, stderr: expect.stringContaining('not recorded: 3 of 3 test files') as string });
+    expect(unreported).toMatchObject({ code: 1, stderr: expect.stringContaining('no report mentions 3 of 3 test files (not recorded)') as string });
     expect(await record('rspec.xml', '--fail-unreported')).toMatchObject({ code: 2, stderr: expect.stringContaining('--fail-unreported needs the list') as string });
   });
 
   it('says which cases are in no known file, and fails when all are', async () => {
     const [server, suite] = [await startServer(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
     const some = await suite.run(server, 0, ['record', 'pytest.xml']);
-    expect(some).toMatchObject({ code: 0, stderr: expect.stringMatching(/^ballast: WARNING: in no known test file, and left out: 1 test case: tests\.web\.test_login test_fails\n/) as string });
+    expect(some).toMatchObject({ code: 0, stderr: expect.stringMatching(/^ballast: WARNING: left out 1 test case of no known test file: tests\.web\.test_login test_fails\n/) as string });
     const none = suiteWith([], 'pytest');
     expect(await none.run(server, 0, ['record', 'pytest.xml'])).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing to record: no test file that is known here is in 1 report;') as string });
   });
@@ -85,6 +85,6 @@ describe('ballast record', () => {
     expect((await suite.run(client, 0, split)).code).toBe(0);
     expect((await suite.run(client, 0, record)).code).toBe(0);
     current = emptied;
-    expect(await suite.run(client, 0, record)).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: recorded 2 .*\nballast: the server does not have the split any more .* run all nodes of this CI run again\n$/) as string });
+    expect(await suite.run(client, 0, record)).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: recorded 2 .*\nballast: the server no longer has the split .* run all nodes of this CI run again\n$/) as string });
   });
 });

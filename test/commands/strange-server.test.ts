@@ -40,7 +40,7 @@ describe('ballast import', () => {
     });
     const redirecting = await startStrange((_, response) => response.writeHead(302, { Location: `${other.url}/login` }).end());
     const file = fileOf(REPORT);
-    expect(await into(redirecting, file)).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(`was answered with 302, a redirect to ${other.url}/login: give the address that this leads to`) as string });
+    expect(await into(redirecting, file)).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(`was answered with 302, a redirect to ${other.url}/login: give that address instead`) as string });
     expect((await into(redirecting, '--from', redirecting.url, '--from-token', 'theirs')).code).toBe(3);
     expect(elsewhere).toEqual([]);
   });

@@ -88,7 +88,7 @@ describe('ballast verify', () => {
       code: 2,
       stderr: 'ballast: the number of nodes is not known: give --node-total <number> or set BALLAST_NODE_TOTAL; tried CI_NODE_TOTAL (no known CI system)\n',
     });
-    expect(await verify({ url: 'localhost', token: 't' })).toMatchObject({ code: 2, stderr: 'ballast: "localhost/" is no address of a server: it must be as https://ballast.example.com (--url, BALLAST_URL)\n' });
+    expect(await verify({ url: 'localhost', token: 't' })).toMatchObject({ code: 2, stderr: 'ballast: "localhost/" is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)\n' });
     expect(await verify({ url: 'http://127.0.0.1:1', token: 't' }, '--wait', 'long')).toMatchObject({ code: 2, stderr: expect.stringContaining('It must be a whole number of seconds.') as string });
   });
 });

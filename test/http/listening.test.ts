@@ -69,7 +69,7 @@ describe('a server on a socket in the file system', () => {
     const first = await startServer({ host: `unix:${path}` });
     expect(first.url).toBe(`unix:${path}`);
     expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
-    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(`cannot listen on ${path}: another process does`);
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(`cannot listen on ${path}: another process listens there`);
     expect((statSync(path).mode & 0o777).toString(8)).toBe('666');
     await first.close();
     expect(existsSync(path)).toBe(false);
@@ -94,7 +94,7 @@ describe('a server on a socket in the file system', () => {
     const started = await Promise.allSettled([startServer({ host: `unix:${path}` }), startServer({ host: `unix:${path}` })]);
     expect(started.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const refused = started.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
-    expect(String(refused.reason)).toMatch(/^Error: cannot listen on .*: another process does \(process \d+ on /);
+    expect(String(refused.reason)).toMatch(/^Error: cannot listen on .*: another process listens there \(process \d+ on /);
     expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
   });
 
@@ -103,20 +103,20 @@ describe('a server on a socket in the file system', () => {
     const other = createServer().listen(path);
     await once(other, 'listening');
     onTestFinished(() => void other.close());
-    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(/^cannot listen on .*: another process does; choose/);
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(/^cannot listen on .*: another process listens there; choose/);
     // A probe that fails tells nothing.
     const connecting = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
       return this.destroy(Object.assign(new Error('connect EACCES'), { code: 'EACCES' }));
     });
     onTestFinished(() => connecting.mockRestore());
-    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(/^cannot listen on .*: nothing tells whether another process does \(connect EACCES\); remove that socket, or choose/);
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(/^cannot listen on .*: it is unknown whether another process listens there \(connect EACCES\); remove that socket, or choose/);
     expect(existsSync(path)).toBe(true);
   });
 
   it('does not take the place of a file', async () => {
     const path = join(temporaryFolder(), 'file');
     writeFileSync(path, 'precious');
-    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(`cannot listen on ${path}: there is a file, and no socket`);
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(`cannot listen on ${path}: there is a file that is not a socket`);
     expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 });

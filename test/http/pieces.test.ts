@@ -110,6 +110,6 @@ describe('an answer that comes in pieces', () => {
 
   it('is refused for good when it is larger than may ever be held', async () => {
     const server = await listenWith(() => ({ status: 200, body: 'x'.repeat(600_000) }), { held: new HeldBytes(1_000_000) });
-    expect(await server.get('/')).toMatchObject({ status: 422, json: { errors: ['the answer has more than 500000 bytes, and no answer of that size is sent'] } });
+    expect(await server.get('/')).toMatchObject({ status: 422, json: { errors: ['the answer has more than 500000 bytes, the limit of an answer'] } });
   });
 });

@@ -14,7 +14,7 @@ const MOST_MILLISECONDS = 120_000;
 describe('npm run green', () => {
   it('plays CI runs in which much goes wrong, and tells that whatever ended green was run', async () => {
     const { code, printed } = await runScript('green', '--runs', '4', '--seed', SEED);
-    expect(printed).toMatch(/^4 runs \(seed \d+\) of \d CI runs: all nodes of \d ended with 0, verify of \d; drawn: .*\nwhatever ended green was run\n$/);
+    expect(printed).toMatch(/^4 runs \(seed \d+\) of \d CI runs: all nodes of \d ended with 0, verify of \d; drawn: .*\nevery green run ran all its test files\n$/);
     expect(code).toBe(0);
   }, MOST_MILLISECONDS);
 
@@ -57,8 +57,8 @@ describe('the judge of a CI run', () => {
   it('finds a file that failed though its node is green', () => {
     const played = { ...whole(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')] };
     expect(complaintsAbout(played)).toEqual([
-      'queue node 0 of suite a ended with 0, and in it failed 1 (b_spec.rb)',
-      'every node ended with 0, and the last time that they were run there failed 1 (b_spec.rb)',
+      'queue node 0 of suite a ended with 0 although these failed: 1 (b_spec.rb)',
+      'every node ended with 0 although these failed when they were last run: 1 (b_spec.rb)',
     ]);
   });
 

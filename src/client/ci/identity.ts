@@ -98,7 +98,7 @@ function ofCheckout(field: Field, checkout: Checkout): string | null {
   return field === 'branch' || field === 'commitHash' ? checkout[field]() : null;
 }
 
-/** Says that a value is not known, and what was tried. */
+/** The error message for an unknown value: it names what was tried. */
 export function missing(field: Field, environment: Environment): string {
   const { flag, own, what } = fields[field];
   const system = systemOf(environment);

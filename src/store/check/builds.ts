@@ -40,11 +40,11 @@ function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Gen
       test_files += subsetCount(value);
       last = Math.max(last, subsetHead(value).ordinal);
     } catch {
-      // Named with the runs; the sums cannot be compared.
+      // Reported with the runs; the sums cannot be compared.
       test_files = NaN;
     }
   }
-  if (last > runsRecorded(build)) yield problem(`counts ${runsRecorded(build)} runs that were ever recorded, and has run ${last}`, () => store.builds.put(number, { ...build, recorded: last }));
+  if (last > runsRecorded(build)) yield problem(`counts ${runsRecorded(build)} runs ever recorded, but has run ${last}`, () => store.builds.put(number, { ...build, recorded: last }));
   if (subsets === 0) {
     yield problem('has no recorded run', () => store.builds.remove(number));
   } else if (Number.isInteger(test_files) && (subsets !== build.subsets || test_files !== build.test_files)) {
