@@ -112,11 +112,17 @@ type Required = 'is_complete' | 'kind' | 'test_files' | 'recorded' | 'errors' | 
 /** The other lists of details are optional: older servers do not send them. */
 export type Completeness = Pick<CompletenessAnswer, Required> & Partial<CompletenessAnswer>;
 
-export function completenessAnswer({ status, body }: Answer): Completeness | null {
-  if ((status !== 200 && status !== 409) || !isCompleteness(body)) return null;
-  const { is_complete, kind, test_files, recorded, errors, never_handed_out, handed_out_not_recorded } = body;
-  if (is_complete !== (status === 200) || is_complete !== (errors.length === 0) || recorded > test_files) return null;
-  return is_complete && (kind === null || never_handed_out.length > 0 || handed_out_not_recorded.length > 0) ? null : body;
+/** @param asked what the id that was asked about is of; null: of either */
+export function completenessAnswer(asked: Completeness['kind']): Check<Completeness> {
+  return ({ status, body }) => {
+    if ((status !== 200 && status !== 409) || !isCompleteness(body)) return null;
+    const { is_complete, kind, test_files, recorded, errors, never_handed_out, handed_out_not_recorded, ran_not_recorded } = body;
+    if (is_complete !== (status === 200) || is_complete !== (errors.length === 0) || recorded > test_files) return null;
+    if (kind !== null && asked !== null && kind !== asked) return null;
+    if (!is_complete) return body;
+    const isUntold = recorded < test_files && ran_not_recorded?.length === 0;
+    return kind === null || isUntold || never_handed_out.length > 0 || handed_out_not_recorded.length > 0 ? null : body;
+  };
 }
 
 function isCompleteness(body: unknown): body is Completeness {

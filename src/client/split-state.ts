@@ -35,7 +35,16 @@ export function rememberSplit(api: Api, state: SplitState): void {
 
 /** Deletes the saved split: the node does not run a part of it. */
 export function forgetSplit(api: Api, node: Node): void {
-  rmSync(pathOf(api, node), { force: true });
+  try {
+    rmSync(pathOf(api, node), { force: true });
+  } catch {
+    // What another user left there is not read either.
+  }
+}
+
+/** The CI run that `split` named for the node in this folder; null: it left no state of this commit. */
+export function ciRunOfSplit(api: Api, node: Node): string | null {
+  return stateOf(api, node)?.ci_build_id ?? null;
 }
 
 /** Reports that are older than the list that `split` printed. An earlier run left them: this node did not run what they contain. */
@@ -48,14 +57,18 @@ export function olderThanSplit(api: Api, node: Node, list: string, reports: read
 
 /** Milliseconds since 1970; null: it is not a file. */
 function writtenAt(path: string): number | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() ? stats.mtimeMs : null;
+  try {
+    const stats = statSync(path);
+    return stats.isFile() ? stats.mtimeMs : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Throws SplitLost when the server no longer has the split that the node ran. Sends nothing when `split` saved no state here. */
 export async function assertSplitStands(api: Api, node: Node): Promise<void> {
-  const state = readState(pathOf(api, node));
-  if (state?.commit_hash !== node.commit_hash || state.branch !== node.branch) return;
+  const state = stateOf(api, node);
+  if (state === null) return;
   const { build_distribution_id: ran, ...split } = state;
   const answer = await api.post('/v1/build_distributions/subset', { ...split, cache_read_attempt: true }, splitAnswerOrMiss(node.node_index, split.test_files_digest));
   if ('build_distribution_id' in answer && answer.build_distribution_id === ran) return;
@@ -65,11 +78,16 @@ export async function assertSplitStands(api: Api, node: Node): Promise<void> {
   );
 }
 
-function readState(path: string): SplitState | null {
+/** What `split` left for this commit; null: nothing that can be used. */
+function stateOf(api: Api, node: Node): SplitState | null {
   try {
+    const path = pathOf(api, node);
     // Any user may write to the folder for temporary files.
     if (statSync(path).uid !== process.getuid?.()) return null;
-    return JSON.parse(readFileSync(path, 'utf8')) as SplitState;
+    const state = JSON.parse(readFileSync(path, 'utf8')) as SplitState | null;
+    const isOfNode = (['commit_hash', 'branch', 'node_index', 'node_total'] as const).every(name => state?.[name] === node[name]);
+    const isWhole = [state?.build_distribution_id, state?.ci_build_id, state?.test_files_digest].every(text => typeof text === 'string');
+    return isOfNode && isWhole ? state : null;
   } catch {
     return null;
   }

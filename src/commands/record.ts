@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { Api } from '../client/api.js';
 import { type Judgement, type RecordedFile, timeOf, whyFailed } from '../client/batch-results.js';
-import { identify } from '../client/ci/identity.js';
+import { detected, identify } from '../client/ci/identity.js';
 import { checkoutOf } from '../client/git.js';
 import { recordRun } from '../client/record-run.js';
 import { failuresIn, nameOf, readReport } from '../client/report-files.js';
-import { assertSplitStands, olderThanSplit } from '../client/split-state.js';
+import { assertSplitStands, ciRunOfSplit, olderThanSplit } from '../client/split-state.js';
 import { filesMatching, listFrom } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { DiskFiles } from '../reports/disk-files.js';
@@ -59,7 +59,7 @@ export async function record(globs: readonly string[], options: RecordOptions): 
     ...(isScheduled ? unreported : []).map(path => ({ path, time_execution: 0 })),
   ];
   if (recorded.length === 0) throw new Error(`nothing to record: no test file that is known here is in ${counted(reports.length, 'report')}; run this in the folder of the tests, or give --files-from`);
-  const isStored = await recordRun(api, { ...identity, build_id: options.buildId || undefined }, recorded);
+  const isStored = await recordRun(api, { ...identity, build_id: options.buildId || ciRunKnownTo(api, identity, options.environment) }, recorded);
   await assertSplitStands(api, identity);
   if (failed.length > 0) say(`failed: ${named(failed)}`);
   if (why !== null) {
@@ -67,6 +67,12 @@ export async function record(globs: readonly string[], options: RecordOptions): 
     process.exitCode = exitCodes.failed;
   }
   if (options.json) print(JSON.stringify({ test_files: isStored ? recorded : [], not_recorded: missing, unknown_test_cases: strays.length }));
+}
+
+/** The CI run of the `split` in this folder, unless this is another one. Without it the times may count for any CI run of the commit. */
+function ciRunKnownTo(api: Api, node: Parameters<typeof ciRunOfSplit>[1], environment: NodeJS.ProcessEnv): string | undefined {
+  const ofSplit = ciRunOfSplit(api, node);
+  return ofSplit === (detected('buildId', environment) ?? ofSplit) ? (ofSplit ?? undefined) : undefined;
 }
 
 /** Warns of reports that are older than the list of test files: they may be from an earlier run. */

@@ -95,7 +95,9 @@ async function waitFor(api: Api, build: Build, id: Id, seconds: number): Promise
 
 async function ask(api: Api, build: Build, id: Id, wait: number): Promise<Completeness> {
   const query = new URLSearchParams({ ...build, ...id, wait: String(wait) });
-  return api.get(`/v1/builds/completeness?${query.toString()}`, completenessAnswer, wait);
+  const { node_build_id, ci_build_id } = id;
+  const asked = node_build_id !== undefined ? 'queue' : ci_build_id !== undefined ? 'split' : null;
+  return api.get(`/v1/builds/completeness?${query.toString()}`, completenessAnswer(asked), wait);
 }
 
 function report(answer: Completeness): string[] {

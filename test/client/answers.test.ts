@@ -102,8 +102,11 @@ describe('an answer to verify', () => {
   const incomplete = { ...complete, is_complete: false, recorded: 0, errors: ['why'], never_handed_out: [{ path: 'a.js' }], handed_out_not_recorded: [{ path: 'b.js', node_index: 0, handed_out_at: null }] };
 
   it('says whether the build is complete, in its status, too', () => {
-    const known = [[200, complete], [409, incomplete], [409, { ...incomplete, kind: null }]] as const;
-    expect(accepted(completenessAnswer, known)).toEqual(known);
+    const ranOnly = { ...complete, recorded: 1, ran_not_recorded: [{ path: 'a.js', node_index: 0 }] };
+    const known = [[200, complete], [200, ranOnly], [409, incomplete], [409, { ...incomplete, kind: null }]] as const;
+    expect(accepted(completenessAnswer(null), known)).toEqual(known);
+    expect(accepted(completenessAnswer('queue'), known)).toEqual(known);
+    expect(accepted(completenessAnswer('split'), known)).toEqual(known.slice(3));
   });
 
   it('is nothing else, and in itself consistent', () => {
@@ -113,7 +116,7 @@ describe('an answer to verify', () => {
         is_complete: [undefined, 1, 'true', null],
         kind: [undefined, null, 'suite', 1],
         test_files: [undefined, null, '2', 1, -1],
-        recorded: [undefined, null, 3, 1.5],
+        recorded: [undefined, null, 3, 1.5, 1],
         errors: [undefined, null, 'no', {}, [1]],
         warnings: [undefined, [null]],
         never_handed_out: [undefined, null, ['a.js'], [{ path: 'a.js' }]],
@@ -123,7 +126,7 @@ describe('an answer to verify', () => {
         nodes_never_came: [['0']],
       }),
     ] as const;
-    expect([...accepted(completenessAnswer, wrong), ...acceptedNonsense(completenessAnswer)]).toEqual([]);
+    expect([...accepted(completenessAnswer(null), wrong), ...acceptedNonsense(completenessAnswer(null))]).toEqual([]);
   });
 });
 

@@ -87,4 +87,20 @@ describe('ballast record', () => {
     current = emptied;
     expect(await suite.run(client, 0, record)).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: recorded 2 .*\nballast: the server no longer has the split .* run all nodes of this CI run again\n$/) as string });
   });
+
+  it('counts for the CI run of the split only, also when the times name none', async () => {
+    const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
+    const other = suiteWith(suite.files);
+    const github = (id: string) => ({ BALLAST_BUILD_ID: '', BALLAST_NODE_TOTAL: '1', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: id });
+    for (const [node, id] of [[other, '1'], [suite, '2']] as const) expect((await node.run(server, 0, ['split', 'src/*.js'], github(id))).code).toBe(0);
+    expect((await suite.run(server, 0, ['record', '*.xml'], github('2'))).code).toBe(0);
+    expect((await suite.run(server, 0, ['verify'], github('2'))).code).toBe(0);
+    expect((await suite.run(server, 0, ['verify'], github('1'))).code).toBe(1);
+  });
+
+  it('goes without a folder for temporary files', async () => {
+    const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
+    const TMPDIR = join(suite.folder, 'runner.mjs');
+    for (const args of [['split', 'src/*.js'], ['record', '*.xml']]) expect(await suite.run(server, 0, args, { TMPDIR })).toMatchObject({ code: 0 });
+  });
 });
