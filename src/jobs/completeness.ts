@@ -168,7 +168,7 @@ function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNotRecord
   const of = `of ${plan.handed.size} test files were`;
   const errors: string[] = [];
   if (plan.isUnnamed) errors.push('the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build');
-  if (plan.otherList !== null) errors.push(`a node sent another list of test files, and a file in only one of the lists would not run: ${plan.otherList}; give each suite a project of its own, and all its nodes the same list`);
+  if (plan.otherList !== null) errors.push(`a node sent another list of test files, and a file in only one of the lists would not run: ${plan.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`);
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
     errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`);

@@ -11,7 +11,7 @@ import type { Store } from '../store/open.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { QueuePlan } from '../store/queues.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
-import { isOtherList, type SentList } from '../store/other-lists.js';
+import type { SentList } from '../store/other-lists.js';
 import type { ListRecord } from '../store/records.js';
 import { findSplit, pathsOfSplit, splitKey, type SplitPlan } from '../store/splits.js';
 import { knownTimes, TooManyCases } from '../store/timings.js';
@@ -166,9 +166,11 @@ function sentToQueue(store: Store, queue: string, paths: readonly string[], { is
  */
 function sentTo(what: 'split' | 'queue', list: ListRecord | undefined, listed: readonly string[], isPooled: boolean, planned: () => string[]): SentList {
   const sent = listOf([...new Set(listed)]);
-  if (!isOtherList(list, sent.digest)) return { ...sent, difference: null };
-  if (!isPooled && list!.test_files >= limits.pooledTestFiles) throw new TooManyCases();
-  return { ...sent, difference: sentenceOfDifference(what, listDifference(planned(), listed)) };
+  if (list?.digest === sent.digest) return { ...sent, difference: null };
+  if (!isPooled && (list?.test_files ?? Infinity) >= limits.pooledTestFiles) throw new TooManyCases();
+  const difference = listDifference(planned(), listed);
+  const isSame = difference.onlyPlanned.length + difference.onlyListed.length === 0;
+  return { ...sent, difference: isSame ? null : sentenceOfDifference(what, difference) };
 }
 
 /** Each file as it is answered, behind a comma. */

@@ -2,7 +2,7 @@ import { faults } from '../fault.js';
 import type { Answer, Request } from '../http/request.js';
 import type { SplitRecord } from '../store/records.js';
 import { buildIdKey } from '../store/builds.js';
-import { isOtherList, noteListOfSplit, sentenceOf } from '../store/other-lists.js';
+import { differs, isToSend, noteListOfSplit, sentenceOf } from '../store/other-lists.js';
 import { answerOfSplit, findSplitOnDisk, installSplit, useSplit } from '../store/splits.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { SplitMiss } from '../wire/split.js';
@@ -28,15 +28,15 @@ export async function splitForNode(context: Context, request: Request): Promise<
   }
   if (!split && !message.cache_read_attempt) throw faults.expiredMeanwhile('split');
   if (split && sent) await noteListOfSplit(store, key, build, split, user, sent, now());
-  const isOther = split !== null && isOtherList(split.list, message.test_files_digest);
-  if (isOther && sent) throw faults.listDiffers('split', sentenceOf('split', split!.list!, sent));
+  const { test_files_digest } = message;
+  if (split && sent && test_files_digest !== undefined && differs(split.list, sent)) throw faults.listDiffers('split', sentenceOf('split', split.list, sent));
   // A node with another list must send it, and then gets the difference.
-  if (!split || isOther) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
+  if (!split || (!sent && isToSend(split.list, test_files_digest))) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
   await useSplit(store, key, build, split, user, now());
   const body = answerOfSplit(store, split, node_index);
   if (!body) throw faults.expiredMeanwhile('split');
   if (request.wantsText) return asLines(body);
-  return { status: 200, body: message.test_files_digest === undefined ? body : withDigest(body, message.test_files_digest) };
+  return { status: 200, body: test_files_digest === undefined ? body : withDigest(body, test_files_digest) };
 }
 
 /** Adds the digest of its list to the answer: a client that sent one rejects an answer of another list, as from a cache. */

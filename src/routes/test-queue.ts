@@ -8,7 +8,7 @@ import { digest } from '../store/digest.js';
 import { filesOf, pathsOf } from '../store/file-blocks.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
-import { isOtherList, sentenceOf } from '../store/other-lists.js';
+import { differs, isOtherList, isToSend, sentenceOf } from '../store/other-lists.js';
 import { initializes } from '../wire/queue.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { TestQueueAnswer } from '../wire/test-queue.js';
@@ -30,7 +30,11 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const at = now();
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull === true && can_initialize_queue;
-  const isOther = ({ record }: OpenQueue) => isOtherList(record.list, message.test_files_digest);
+  const { test_files_digest } = message;
+  const isOther = ({ record: { list } }: OpenQueue) => {
+    if (sent) return test_files_digest !== undefined && differs(list, sent);
+    return can_initialize_queue ? isToSend(list, test_files_digest) : isOtherList(list, test_files_digest);
+  };
   const pull = (open: OpenQueue): Verdict<Handed> => {
     if (takesNothing || isOther(open)) return { value: { open, batch: null }, changes: [] };
     const failed = (batch: Batch) => (failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths));
@@ -63,7 +67,7 @@ export async function testQueueForNode(context: Context, request: Request): Prom
     // A node that only connects must send its list, and then gets the difference.
     if (can_initialize_queue && !sent) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
     const { list } = open.record;
-    throw faults.listDiffers('queue', sent ? sentenceOf('queue', list!, sent) : `the queue was made of another list, of ${list!.test_files} test files`);
+    throw faults.listDiffers('queue', sent ? sentenceOf('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`);
   }
   const answered = wants_times ? { node_uuid, batch_index } : {};
   if (!batch) return wantsText ? lines([]) : json(200, { ...END, ...answered, ...(takesNothing && { url: buildsUrl(context, request, message) }) });

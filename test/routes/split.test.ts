@@ -189,6 +189,21 @@ describe('POST /build_distributions/subset', () => {
     expect(pathsOf(same)).toHaveLength(1);
   });
 
+  it('that an older version made is refused to a node with another list, too, once that sends it', async () => {
+    const server = await shared.project();
+    const { build_distribution_id } = (await startSplit(server, ['a_spec.rb', 'b_spec.rb'])).json;
+    const [made] = [...shared.store.splits.getRange()].filter(({ value }) => value.id === build_distribution_id);
+    const { list: _list, ...older } = made!.value;
+    await shared.store.splits.put(made!.key, older);
+    const ask = async (paths: string[]) => {
+      const own = { node_index: 1, test_files_digest: digestOfList(paths) };
+      expect((await readSplit(server, own)).json).toEqual(CACHE_MISS);
+      return startSplit(server, paths, own);
+    };
+    expect((await ask(['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json.errors).toEqual([expect.stringContaining('none only in the split, "c_spec.rb" only on this node')]);
+    expect(pathsOf(await ask(['b_spec.rb', 'a_spec.rb']))).toHaveLength(1);
+  });
+
   it('is made by one of two nodes that say that they list different files, and refused to the other', async () => {
     const server = await shared.project();
     const start = (paths: string[], node_index: number) => startSplit(server, paths, { node_index, test_files_digest: digestOfList(paths) });
