@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import semver from 'semver';
+// Not all of semver: every command of a CI node starts with this file.
+import coerce from 'semver/functions/coerce.js';
 import type { Config } from './config.js';
 import { trustedProxies } from './http/forwarded.js';
 import { limits } from './limits.js';
@@ -186,7 +187,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
       const versions = new Map<string, string>();
       for (const entry of text.split(',').filter(part => part.trim() !== '')) {
         const [, name, version] = /^\s*(.+)=\s*([^=]+?)\s*$/.exec(entry) ?? [];
-        if (!name || !version || !semver.valid(semver.coerce(version))) {
+        if (!name || !version || !coerce(version)) {
           throw new Error('must be a list such as knapsack_pro=7.14.0,@knapsack-pro/jest=9.0.0');
         }
         versions.set(name.trim(), version);

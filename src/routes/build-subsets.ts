@@ -1,4 +1,5 @@
-import semver from 'semver';
+import coerce from 'semver/functions/coerce.js';
+import lt from 'semver/functions/lt.js';
 import type { Answer, Request } from '../http/request.js';
 import { limits } from '../limits.js';
 import { recordSubset } from '../store/recording.js';
@@ -29,7 +30,7 @@ function updateMessage(
 ): string | null {
   const newest = newestVersions.get(clientName);
   if (newest === undefined) return null;
-  const current = semver.coerce(clientVersion, { includePrerelease: true });
-  if (!current || !semver.lt(current, semver.coerce(newest)!)) return null;
+  const current = coerce(clientVersion, { includePrerelease: true });
+  if (!current || !lt(current, coerce(newest)!)) return null;
   return `${clientName} ${clientVersion} is outdated; please update to version ${newest}`;
 }
