@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Tests run on the compiled code: typia's checkers and the worker's entry are there as in production. */
@@ -9,7 +10,8 @@ export default defineConfig({
     isolate: false,
     // uWebSockets.js belongs on a process's main thread.
     pool: 'forks',
-    maxWorkers: '150%',
+    // Many tests wait for processes. As a share, vitest takes no more than one for each core.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },
