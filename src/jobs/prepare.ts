@@ -128,10 +128,11 @@ export function prepareTestQueue(store: Store, sent: Sent, project: number, opti
   const key = queueKey(project, whole, whole.test_queue_id);
   if (!initializes(whole)) return { message: whole, key, plan: null, sent: null };
   const { rest, people } = separatePeople(whole);
-  const { paths = [], ...message } = rest;
+  const { paths: listed = [], ...message } = rest;
+  const paths = [...new Set(listed)];
   const queue = findQueue(store, key);
   if (queue !== null) return { message, key, plan: null, sent: sentToQueue(store, queue, paths, options) };
-  const plan = planQueue(store, [...new Set(paths)], { project, people, ...message }, options);
+  const plan = planQueue(store, paths, { project, people, ...message }, options);
   return { message, key, plan, sent: { ...plan.list, difference: null } };
 }
 
@@ -165,7 +166,7 @@ function sentToQueue(store: Store, queue: string, paths: readonly string[], { is
  * @param list the list that it was made of; missing: an older Ballast made it
  */
 function sentTo(what: 'split' | 'queue', list: ListRecord | undefined, listed: readonly string[], isPooled: boolean, planned: () => string[]): SentList {
-  const sent = listOf([...new Set(listed)]);
+  const sent = listOf(listed);
   if (list?.digest === sent.digest) return { ...sent, difference: null };
   if (!isPooled && (list?.test_files ?? Infinity) >= limits.pooledTestFiles) throw new TooManyCases();
   const difference = listDifference(planned(), listed);
