@@ -52,6 +52,8 @@ export const faults = {
       `${sentence}; a file that is not in the list of the ${what} would never run: give all nodes of a suite the same list, and each suite a project of its own; ` +
         `for another list of the same commit, use ${what === 'split' ? 'a split for each CI run (fixed_test_suite_split: false; ballast split --dynamic)' : 'another test_queue_id (ballast queue --build-id)'}`,
     ]),
+  headTooLarge: (bytes: number, headers: number) => new Fault(431, [`the head of the request has more than ${bytes} bytes or ${headers} headers; send fewer`]),
+  headTooSlow: (seconds: number) => new Fault(408, [`the head of the request did not arrive within ${seconds} seconds`]),
   bodyTooSlow: (seconds: number) => new Fault(408, [`the request body did not arrive within ${seconds} seconds`]),
   clientLeft: () => new Fault(408, ['the client left before it was answered']),
   bodyTooLarge: (limitBytes: number) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Config } from './config.js';
 import type { Lease } from './engine/leases.js';
 import type { FileLock } from './file-lock.js';
+import { chooseFront } from './http/choose-front.js';
 import type { Observe } from './http/exchange.js';
 import { HeldBytes } from './http/held-bytes.js';
 import { listen } from './http/server.js';
@@ -97,7 +98,8 @@ export async function openService(
     const context: Context = { store, queues, readiness, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
     const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
-    const httpOptions = { ...config, settings: 'BALLAST_PORT or BALLAST_HOST', certificate, bodySeconds: limits.bodySeconds, held, holderOf };
+    const front = await chooseFront(config.httpServer);
+    const httpOptions = { ...config, openFront: front.open, settings: 'BALLAST_PORT or BALLAST_HOST', certificate, bodySeconds: limits.bodySeconds, held, holderOf };
     const observe: Observe = (path, status, seconds, unavailable) => metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
     let adminUrl: string | null = null;
     if (config.adminPort !== null) {
@@ -107,6 +109,7 @@ export async function openService(
       closers.push(() => admin.drain());
     }
     const http = await listen(httpOptions, request => route(context, request), log, observe);
+    log.info(front.why);
     closers.push(() => {
       comparisons.close();
       return http.drain();
@@ -114,6 +117,7 @@ export async function openService(
 
     metrics.watch({
       version,
+      httpServer: front.name,
       connections: () => http.connections,
       requestsInFlight: () => http.requestsInFlight,
       heldBytes: () => held.all,

@@ -63,6 +63,16 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     help: 'address of the admin port, or unix: and a path, which needs no port',
     parse: host,
   },
+  httpServer: {
+    flag: '--http-server <name>',
+    env: 'BALLAST_HTTP_SERVER',
+    fallback: 'auto',
+    help: 'what reads and writes HTTP: uwebsockets (fast), node (runs everywhere), or auto: uwebsockets where it has a binary',
+    parse: text => {
+      if (text !== 'auto' && text !== 'uwebsockets' && text !== 'node') throw new Error('must be auto, uwebsockets or node');
+      return text;
+    },
+  },
   dataDir: {
     flag: '--data-dir <folder>',
     env: 'BALLAST_DATA_DIR',

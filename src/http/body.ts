@@ -1,4 +1,3 @@
-import type { HttpResponse } from 'uWebSockets.js';
 import { type Fault, faults } from '../fault.js';
 import { limits } from '../limits.js';
 import type { HeldBytes, Holder } from './held-bytes.js';
@@ -31,7 +30,6 @@ export class Body {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
-    res: HttpResponse,
     contentLength: number | null,
     readonly limit: BodyLimits,
     readonly held: HeldBytes,
@@ -39,7 +37,6 @@ export class Body {
     readonly done: Done,
   ) {
     if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(faults.bodyTooLarge(limit.maxBytes));
-    res.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
 
   /** Gives the body's bytes back, and waits for no more. */
@@ -48,7 +45,8 @@ export class Body {
     this.#drop();
   }
 
-  #take(chunk: ArrayBuffer, isLast: boolean): void {
+  /** @param chunk lent */
+  take(chunk: Uint8Array, isLast: boolean): void {
     if (this.#finished) return;
     const { maxBytes, seconds } = this.limit;
     const { byteLength } = chunk;
@@ -67,15 +65,15 @@ export class Body {
     this.#timer ??= setTimeout(() => this.#finish(this.#fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
   }
 
-  #whole(last: ArrayBuffer): Uint8Array[] {
-    if (this.#chunks.length === 0 && !this.#block) return [last.byteLength < limits.pooledBodyBytes ? new Uint8Array(last) : kept(last)];
+  #whole(last: Uint8Array): Uint8Array[] {
+    if (this.#chunks.length === 0 && !this.#block) return [last.byteLength < limits.pooledBodyBytes ? last : kept(last)];
     this.#endBlock();
     const isLarge = this.#held >= limits.pooledBodyBytes;
     const isGiven = isLarge && (this.#chunks.length + 1) * LEAST_PIECE <= this.#held;
-    return isGiven ? [...this.#chunks, kept(last)] : [Buffer.concat([...this.#chunks, new Uint8Array(last)])];
+    return isGiven ? [...this.#chunks, kept(last)] : [Buffer.concat([...this.#chunks, last])];
   }
 
-  #keep(chunk: ArrayBuffer): void {
+  #keep(chunk: Uint8Array): void {
     const { byteLength } = chunk;
     if (this.#block && this.#block.length + byteLength > BLOCK) this.#endBlock();
     if (byteLength >= LEAST_PIECE) {
@@ -91,7 +89,7 @@ export class Body {
       block.bytes = new Uint8Array(Math.min(BLOCK, 2 * length));
       block.bytes.set(bytes);
     }
-    block.bytes.set(new Uint8Array(chunk), block.length);
+    block.bytes.set(chunk, block.length);
     block.length = length;
   }
 
@@ -124,7 +122,7 @@ export class Body {
   }
 }
 
-/** A copy: the chunk's memory is used again after its callback. */
-function kept(chunk: ArrayBuffer): Uint8Array {
-  return new Uint8Array(chunk.slice(0));
+/** A copy with memory of its own, which may be given to another thread: the chunk's is used again after its callback. */
+function kept(chunk: Uint8Array): Uint8Array {
+  return new Uint8Array(chunk);
 }

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { us_listen_socket } from 'uWebSockets.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { Seldom } from '../seldom.js';
+import type { Listener } from './front.js';
 
 export interface DoorOptions {
-  /** False when the port is somebody else's. */
-  listen: () => us_listen_socket | false;
-  close: (socket: us_listen_socket) => void;
+  /** Null when the port is somebody else's. */
+  listen: () => Promise<Listener | null>;
   room: FileRoom;
 }
 
@@ -22,8 +21,8 @@ export interface FileRoom {
  * loop would ask for it without end, and whoever comes behind it would wait. A client that is refused comes again.
  */
 export class Door {
-  #socket: us_listen_socket | false;
-  #listen: DoorOptions['listen'];
+  #listener: Listener | null = null;
+  #isOpening = false;
   #connections = 0;
   #isShut = false;
   readonly #seldom = new Seldom();
@@ -32,34 +31,41 @@ export class Door {
   constructor(
     readonly options: DoorOptions,
     readonly log: Logger,
-  ) {
-    this.#listen = options.listen;
-    this.#socket = this.#listen();
+  ) {}
+
+  /** Resolves with null when it could not listen. */
+  async open(): Promise<Listener | null> {
+    if (this.#listener || this.#isOpening || this.#isShut) return this.#listener;
+    this.#isOpening = true;
+    const listener = await this.options.listen();
+    this.#isOpening = false;
+    // Meanwhile it was shut, or the last place was taken.
+    if (listener && (this.#isShut || this.#isFull)) listener.close();
+    else this.#listener = listener;
+    return this.#listener;
   }
 
-  /** False when it could not listen. */
-  get socket(): us_listen_socket | false {
-    return this.#socket;
+  get isOpen(): boolean {
+    return this.#listener !== null;
   }
 
   get connections(): number {
     return this.#connections;
   }
 
-  /** Listens so from now on; connections stay, and are counted. */
-  relisten(listen: DoorOptions['listen']): void {
-    this.#listen = listen;
-    if (!this.#socket) return;
+  /** Listens anew; connections stay, and are counted. */
+  async reopen(): Promise<void> {
+    if (!this.#listener) return;
     this.#close();
-    this.#resume();
+    await this.#resume();
   }
 
   /** @param change 1: one more connection, -1: one less */
-  count(change: number): void {
+  count(change: 1 | -1): void {
     this.#connections += change;
     const { connections } = this.options.room;
-    if (change > 0 && this.#connections >= connections) this.#pause();
-    else if (change < 0 && this.#connections < connections - connections / 16) this.#resume();
+    if (this.#isFull) this.#pause();
+    else if (change < 0 && this.#connections < connections - connections / 16) void this.#resume();
   }
 
   /** Listens no more. */
@@ -68,8 +74,12 @@ export class Door {
     this.#close();
   }
 
+  get #isFull(): boolean {
+    return this.#connections >= this.options.room.connections;
+  }
+
   #pause(): void {
-    if (!this.#socket) return;
+    if (!this.#listener) return;
     this.#close();
     if (this.#seldom.happened() === null) return;
     this.#isTold = true;
@@ -80,11 +90,10 @@ export class Door {
     );
   }
 
-  #resume(): void {
-    if (this.#socket || this.#isShut) return;
-    this.#socket = this.#listen();
-    if (!this.#socket) {
-      setTimeout(() => this.#resume(), limits.listenAgainMilliseconds).unref();
+  async #resume(): Promise<void> {
+    if (this.#listener || this.#isOpening || this.#isShut) return;
+    if (!(await this.open())) {
+      setTimeout(() => void this.#resume(), limits.listenAgainMilliseconds).unref();
     } else if (this.#isTold) {
       this.#isTold = false;
       this.log.info({ connections: this.#connections }, 'there is room for connections again');
@@ -92,8 +101,8 @@ export class Door {
   }
 
   #close(): void {
-    if (this.#socket) this.options.close(this.#socket);
-    this.#socket = false;
+    this.#listener?.close();
+    this.#listener = null;
   }
 }
 

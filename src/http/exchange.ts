@@ -1,16 +1,15 @@
 import type { BlockList } from 'node:net';
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { Fault, faults } from '../fault.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Seldom } from '../seldom.js';
 import { Body, type BodyLimits } from './body.js';
 import { believe, isTrusted } from './forwarded.js';
-import { type Head, type HeaderFields, readHead } from './head.js';
+import type { Headers, Receiver, Reply } from './front.js';
+import type { Head } from './head.js';
 import type { HeldBytes, Holder } from './held-bytes.js';
 import type { Answer, Request } from './request.js';
 import type { Traffic } from './traffic.js';
-import { type Headers, writeAnswer } from './write.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
@@ -21,7 +20,6 @@ const CLIENT_LEFT = 499;
 
 export interface ExchangeOptions {
   handler: Handler;
-  fields: HeaderFields;
   bodyLimits: BodyLimits;
   held: HeldBytes;
   holderOf: (token: string | null) => Holder;
@@ -39,8 +37,7 @@ export interface ExchangeOptions {
  * One request from its head to the end of its answer. Ends exactly once, answered or left by its client, whatever
  * the handler returns or throws: a Fault is answered as such, anything else is logged and answered as internal.
  */
-export class Exchange {
-  readonly #head: Head;
+export class Exchange implements Receiver {
   readonly #body: Body | null;
   readonly #start = performance.now();
   #stage: 'receiving' | 'answering' = 'receiving';
@@ -49,36 +46,39 @@ export class Exchange {
   #answered: Answer | null = null;
   #unavailable: string | null = null;
   #heldAnswer = 0;
-  #leave = () => {};
+  #stop = () => {};
   #heldBy: { holder: Holder } | null = null;
   /** Whether the request was read to its end: only then another may follow it. */
   #wasRead = false;
 
   constructor(
-    readonly res: HttpResponse,
-    req: HttpRequest,
+    readonly head: Head,
+    readonly reply: Reply,
     readonly options: ExchangeOptions,
   ) {
-    const head = readHead(req, options.fields);
     const { trustedProxies, scheme } = options;
     head.scheme = scheme;
-    if (head.forwarded && trustedProxies && isTrusted(trustedProxies, Buffer.from(res.getRemoteAddressAsText()).toString())) believe(head, head.forwarded);
-    this.#head = head;
+    if (head.forwarded && trustedProxies && isTrusted(trustedProxies, reply.remoteAddress())) believe(head, head.forwarded);
     head.hasLeft = () => this.#left;
     options.traffic.startReceiving();
-    res.onAborted(() => {
-      this.#left = true;
-      // A handler that is still at work ends the exchange itself.
-      if (this.#answered || this.#stage === 'receiving') this.#end();
-    });
     if (head.refusal) {
       this.#body = null;
       // Its body is not waited for: what follows such a head may be anything. Answered a moment later, because a
       // request behind it in the same segment makes uWebSockets.js close the connection only while none was answered.
       setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
     } else {
-      this.#body = new Body(res, head.contentLength, options.bodyLimits, options.held, this.#holder, (body, whole) => this.#answer(body, whole));
+      this.#body = new Body(head.contentLength, options.bodyLimits, options.held, this.#holder, (body, whole) => this.#answer(body, whole));
     }
+  }
+
+  take(chunk: Uint8Array, isLast: boolean): void {
+    this.#body?.take(chunk, isLast);
+  }
+
+  leave(): void {
+    this.#left = true;
+    // A handler that is still at work ends the exchange itself.
+    if (this.#answered || this.#stage === 'receiving') this.#end();
   }
 
   #answer(body: Uint8Array[] | Fault, whole: boolean): void {
@@ -90,8 +90,8 @@ export class Exchange {
       return;
     }
     try {
-      this.#head.body = body;
-      const result = this.options.handler(this.#head);
+      this.head.body = body;
+      const result = this.options.handler(this.head);
       if (result instanceof Promise) result.then(this.#write).catch(this.#fail);
       else this.#write(result);
     } catch (error) {
@@ -113,28 +113,28 @@ export class Exchange {
       return;
     }
     const { log, traffic } = this.options;
-    const { id: request, method, path, closes, clientName: client, clientVersion: version } = this.#head;
+    const { id: request, method, path, closes, clientName: client, clientVersion: version } = this.head;
     const { status } = answer;
     if (log.isLevelEnabled('debug')) {
       const milliseconds = Math.round((performance.now() - this.#start) * 100) / 100;
       log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
     }
     const close = traffic.draining || closes || !this.#wasRead;
-    this.#leave = writeAnswer(this.res, answer, { request, headers, closes, headOnly: method === 'HEAD', close }, this.#end, this.#break);
+    this.#stop = this.reply.send(answer, { request, headers, closes, headOnly: method === 'HEAD', close }, { end: this.#end, fail: this.#break });
   };
 
   /** A part of the answer has been sent: only closing the connection shows that the rest is missing. */
   readonly #break = (error: unknown) => {
     if (this.#ended) return;
-    const { id: request, method, path } = this.#head;
+    const { id: request, method, path } = this.head;
     this.options.log.error({ request, method, path, err: error }, 'answer aborted after a part of it was sent');
     this.#answered = { status: 500, body: '' };
     this.#end();
-    this.res.close();
+    this.reply.close();
   };
 
   /** Who holds what is held: found once, because it must be given back to the same. */
-  readonly #holder = (): Holder => (this.#heldBy ??= { holder: this.options.holderOf(this.#head.token) }).holder;
+  readonly #holder = (): Holder => (this.#heldBy ??= { holder: this.options.holderOf(this.head.token) }).holder;
 
   /** Takes the bytes of an answer that may have to wait for its reader. False when that is too much. */
   #holds({ body, heldBytes = body.length }: Answer): boolean {
@@ -145,7 +145,7 @@ export class Exchange {
   }
 
   readonly #fail = (error: unknown) => {
-    const { id: request, method, path } = this.#head;
+    const { id: request, method, path } = this.head;
     const { log } = this.options;
     const fault = error instanceof Fault ? error : faults.internal(request);
     if (fault !== error) log.error({ request, method, path, err: error }, 'internal');
@@ -157,17 +157,17 @@ export class Exchange {
   /** While a disk is full, every request that writes fails. */
   #tellOfCause({ cause: err, errors }: Fault): void {
     const times = this.options.failures.happened();
-    const { id: request, method, path } = this.#head;
+    const { id: request, method, path } = this.head;
     if (times !== null) this.options.log.error({ request, method, path, times, err }, errors.join());
   }
 
   readonly #end = () => {
     if (this.#ended) return;
     this.#ended = true;
-    this.#leave();
+    this.#stop();
     this.#body?.release();
     if (this.#heldAnswer > 0) this.options.held.giveBack(this.#holder(), this.#heldAnswer);
-    const { id: request, method, path } = this.#head;
+    const { id: request, method, path } = this.head;
     if (this.#left) this.options.log.debug({ request, method, path }, 'client left');
     this.#answered?.written?.(!this.#left);
     this.options.traffic.end(this.#stage);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { HttpRequest } from 'uWebSockets.js';
 import type { Fault } from '../fault.js';
 import { faults } from '../fault.js';
 import type { Forwarded } from './forwarded.js';
@@ -15,6 +14,17 @@ export interface Head extends Request {
   contentLength: number | null;
   /** Why the request is refused whatever its path. */
   refusal: Fault | null;
+}
+
+/** A head as it was parsed. A request of uWebSockets.js is one. */
+export interface ParsedHead {
+  getMethod(): string;
+  /** Without the query. */
+  getUrl(): string;
+  /** Without the question mark. */
+  getQuery(): string | undefined;
+  /** @param each called with the name in lower case */
+  forEach(each: (name: string, value: string) => void): void;
 }
 
 const NO_BODY = [new Uint8Array()];
@@ -35,11 +45,11 @@ export function headerFields(prefixes: readonly string[]): HeaderFields {
 }
 
 /** Copies what is needed from a request's head, and refuses what the parser let through. */
-export function readHead(req: HttpRequest, fields: HeaderFields): Head {
-  const query = req.getQuery() ?? '';
-  const url = req.getUrl();
+export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
+  const query = parsed.getQuery() ?? '';
+  const url = parsed.getUrl();
   const head: Head = {
-    method: req.getMethod().toUpperCase(),
+    method: parsed.getMethod().toUpperCase(),
     // An endpoint configured with a trailing slash makes clients send "//v1/...".
     path: url.startsWith('//') ? url.replace(/^\/{2,}/, '/') : url,
     query,
@@ -60,7 +70,7 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
     refusal: null,
   };
   let chunked = false;
-  req.forEach((name, value) => {
+  parsed.forEach((name, value) => {
     switch (name) {
       case 'content-length':
         if (head.contentLength !== null) head.refusal = faults.malformed('Content-Length is sent twice');
@@ -76,6 +86,7 @@ export function readHead(req: HttpRequest, fields: HeaderFields): Head {
         head.closes = /\bclose\b/i.test(value);
         return;
       case 'host':
+        if (head.host !== '') head.refusal = faults.malformed('Host is sent twice');
         head.host = value;
         return;
       case 'x-forwarded-proto':

@@ -1,40 +1,38 @@
-import type { HttpResponse } from 'uWebSockets.js';
 import { limits } from '../limits.js';
+import type { Sent } from './front.js';
 
-interface Told {
-  /** Called when the last byte was handed to the system. */
-  end: () => void;
-  /** Called when the body breaks off. */
-  fail: (error: unknown) => void;
+/** Takes a body of unknown length in pieces. */
+export interface PieceWriter {
+  /** False when the client has to read before there should be more. The piece was taken in any case. */
+  write(piece: Uint8Array): boolean;
+  /** Called again and again, whenever the socket can take more. */
+  onWritable(goOn: () => void): void;
+  /** Ends the body. @param done called when its last byte was handed to the system */
+  end(done: () => void): void;
 }
 
 /**
- * Writes a body of unknown length in chunks, and asks for the next piece when the socket can take it. Returns what to call when
- * the client leaves.
+ * Sends a body of unknown length, and asks for the next piece when the socket can take it. Returns what to call when the client
+ * leaves.
  */
-export function writePieces(res: HttpResponse, first: Uint8Array, rest: AsyncGenerator<Uint8Array>, close: boolean, { end, fail }: Told): () => void {
+export function sendPieces(to: PieceWriter, first: string | Uint8Array, rest: AsyncGenerator<Uint8Array>, { end, fail }: Sent): () => void {
   let isOver = false;
   let goOn = () => {};
-  res.onWritable(() => {
-    goOn();
-    return true;
-  });
+  to.onWritable(() => goOn());
   const write = async (piece: Uint8Array) => {
     for (let at = 0; at < piece.length && !isOver; at += limits.answerPieceBytes) {
-      let isTaken = true;
-      res.cork(() => void (isTaken = res.write(piece.subarray(at, at + limits.answerPieceBytes))));
+      const isTaken = to.write(piece.subarray(at, at + limits.answerPieceBytes));
       if (!isTaken) await new Promise<void>(resolve => (goOn = resolve));
     }
   };
   const writeAll = async () => {
-    await write(first);
+    await write(typeof first === 'string' ? Buffer.from(first) : first);
     while (!isOver) {
       const { value, done } = await rest.next();
       if (!done) await write(value);
       else if (!isOver) {
         isOver = true;
-        res.cork(() => res.end(undefined, close));
-        end();
+        to.end(end);
       }
     }
   };

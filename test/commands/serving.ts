@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { httpServer } from '../harness/http-server.js';
 
 const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
@@ -23,7 +24,7 @@ export async function serving(args: readonly string[], env: Record<string, strin
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('BALLAST_'));
   const [command, ...words] = [...under, process.execPath, main, 'serve', '--port', '0', ...args] as [string, ...string[]];
   const child = spawn(command, words, {
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: { ...Object.fromEntries(inherited), BALLAST_HTTP_SERVER: httpServer, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

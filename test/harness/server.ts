@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { type Config, parseConfig } from '../../src/config.js';
 import { openLog } from '../../src/log.js';
 import { openService, type Service } from '../../src/service.js';
+import { httpServer } from './http-server.js';
 
 /** A folder that is gone after the test. */
 export function temporaryFolder(): string {
@@ -79,7 +80,7 @@ export async function startServer(
   const dataDir = texts.dataDir ?? temporaryFolder();
   const token = texts.bootstrapToken ?? 'a-token-for-tests-0123456789abcdef';
   const log: string[] = [];
-  const config = parseConfig({ port: '0', logLevel: 'debug', ...texts, dataDir, bootstrapToken: token });
+  const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', ...texts, dataDir, bootstrapToken: token });
   const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { now, uptime, isWarm: false });
   let closed: Promise<void> | null = null;
   const close = () => (closed ??= service.close());

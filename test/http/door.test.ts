@@ -2,33 +2,43 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { us_listen_socket } from 'uWebSockets.js';
 import { Door, fileRoom } from '../../src/http/door.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/log.js';
 import { serving } from '../commands/serving.js';
 import { Client, temporaryFolder } from '../harness/server.js';
 
-/** A door with room for so many connections, and whether it listens. */
-function doorFor(connections: number) {
-  const state = { listens: false, isTaken: false, log: [] as string[] };
-  const listen = () => (state.isTaken ? false : ((state.listens = true), {} as us_listen_socket));
-  const close = () => (state.listens = false);
+/** An open door with room for so many connections, and whether it listens. */
+async function doorFor(connections: number) {
+  const state = { listens: false, times: 0, isTaken: false, log: [] as string[] };
+  const listen = async () => {
+    if (state.isTaken) return null;
+    state.listens = true;
+    state.times += 1;
+    return { port: 0, close: () => void (state.listens = false) };
+  };
   const log = openLog('info', { write: line => state.log.push((JSON.parse(line) as { msg: string }).msg) });
-  return { state, door: new Door({ listen, close, room: { connections, openFiles: 40 } }, log) };
+  const door = new Door({ listen, room: { connections, openFiles: 40 } }, log);
+  await door.open();
+  return { state, door };
 }
 
+/** What was awaited has happened. */
+const settled = () => new Promise(resolve => setImmediate(resolve));
+
 describe('a door', () => {
-  it('is closed to more connections than there is room for, and open again when enough of them ended', () => {
-    const { state, door } = doorFor(32);
+  it('is closed to more connections than there is room for, and open again when enough of them ended', async () => {
+    const { state, door } = await doorFor(32);
     for (let i = 1; i < 32; i++) door.count(1);
     expect(state.listens).toBe(true);
     door.count(1);
     expect(state.listens).toBe(false);
     door.count(-1);
     door.count(-1);
+    await settled();
     expect(state.listens).toBe(false);
     door.count(-1);
+    await settled();
     expect(state).toMatchObject({
       listens: true,
       log: [
@@ -38,47 +48,60 @@ describe('a door', () => {
     });
   });
 
-  it('may listen with another from now on, when it is open or when it opens', () => {
-    const { state, door } = doorFor(2);
-    const others: string[] = [];
-    door.relisten(() => (others.push('second'), {} as us_listen_socket));
-    expect([state.listens, others]).toEqual([false, ['second']]);
+  it('may listen anew, when it is open', async () => {
+    const { state, door } = await doorFor(2);
+    await door.reopen();
+    expect(state).toMatchObject({ listens: true, times: 2 });
     door.count(1);
     door.count(1);
-    door.relisten(() => (others.push('third'), {} as us_listen_socket));
-    expect([door.connections, door.socket, others]).toEqual([2, false, ['second']]);
-    door.count(-1);
-    expect(others).toEqual(['second', 'third']);
+    await door.reopen();
+    expect([door.connections, state.listens, state.times]).toEqual([2, false, 2]);
   });
 
-  it('tells of that once a minute', () => {
-    const { state, door } = doorFor(1);
+  it('that has no room any more when it has opened is closed again', async () => {
+    const { state, door } = await doorFor(1);
+    door.count(1);
+    door.count(-1);
+    door.count(1);
+    await settled();
+    expect(state).toMatchObject({ listens: false, times: 2 });
+    door.count(-1);
+    await settled();
+    expect(state.listens).toBe(true);
+  });
+
+  it('tells of that once a minute', async () => {
+    const { state, door } = await doorFor(1);
     for (let i = 0; i < 10; i++) {
       door.count(1);
       door.count(-1);
+      await settled();
     }
     expect(state.log).toHaveLength(2);
   });
 
-  it('that cannot be opened, because the port was taken meanwhile, is tried again', () => {
+  it('that cannot be opened, because the port was taken meanwhile, is tried again', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { state, door } = doorFor(1);
+    const { state, door } = await doorFor(1);
     door.count(1);
     state.isTaken = true;
     door.count(-1);
+    await vi.advanceTimersByTimeAsync(1);
     expect(state.listens).toBe(false);
     state.isTaken = false;
-    vi.advanceTimersByTime(limits.listenAgainMilliseconds);
+    await vi.advanceTimersByTimeAsync(limits.listenAgainMilliseconds);
     expect(state.listens).toBe(true);
   });
 
-  it('that was shut stays so', () => {
-    const { state, door } = doorFor(1);
+  it('that was shut stays so', async () => {
+    const { state, door } = await doorFor(1);
     door.count(1);
-    door.shut();
     door.count(-1);
+    door.shut();
+    await settled();
     expect(state.listens).toBe(false);
+    expect(await door.open()).toBeNull();
   });
 });
 

@@ -12,6 +12,7 @@ import {
   subsetMessage,
   uuidPattern,
 } from '../harness/messages.js';
+import { httpServer } from '../harness/http-server.js';
 import { type Client, startServer } from '../harness/server.js';
 import { SharedServer } from '../routes/shared-server.js';
 import { head, post, RawConnection } from './raw.js';
@@ -58,25 +59,30 @@ describe('a request that two parsers could read differently', () => {
   });
 
   it.each([
-    ['Content-Length is sent twice', [once, once], record],
+    ['Content-Length is sent twice', /^Duplicate Content-Length$/, [once, once], record],
     [
       'Transfer-Encoding must be chunked or absent',
+      /^Invalid `Transfer-Encoding` header value$/,
       ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
       `${chunk(record)}0\r\n\r\n`,
     ],
-  ])('is told why (%s), and its connection is closed', async (why, fields, body) => {
+    ['Host is sent twice', /^Host is sent twice$/, ['Host: another'], ''],
+  ])('is told why (%s), and its connection is closed', async (why, whyOfNode, fields, body) => {
     const connection = await RawConnection.open(server.url);
     connection.send(head('POST /v1/build_subsets', fields), body);
     const reply = await connection.reply();
     expect(reply?.status).toBe(400);
-    expect(JSON.parse(reply!.text)).toEqual({ errors: [`malformed request: ${why}`] });
-    expect(reply?.headers['x-request-id']).toMatch(uuidPattern);
+    const [error = ''] = (JSON.parse(reply!.text) as { errors: string[] }).errors;
+    const told = error.replace('malformed request: ', '');
+    if (httpServer === 'node') expect(told).toMatch(whyOfNode);
+    else expect(told).toBe(why);
+    if (told === why) expect(reply?.headers['x-request-id']).toMatch(uuidPattern);
     expect(await connection.closed()).toBe('');
   });
 
   it.each([
     ['not HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
-    ['HTTP/1.0', 'GET /healthz HTTP/1.0\r\nHost: a\r\n\r\n'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['no Host', 'GET /healthz HTTP/1.1\r\nX-Host: a\r\n\r\n'],
     ['a head of 64 KB', head('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
     ['200 headers', head('GET /healthz', Array.from({ length: 200 }, (_, i) => `X-${i}: 1`))],

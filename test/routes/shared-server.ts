@@ -8,6 +8,7 @@ import { openService, type Service } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { createToken } from '../../src/store/tokens.js';
+import { httpServer } from '../harness/http-server.js';
 import { Client } from '../harness/server.js';
 
 /** One server for all tests of a file, as starting one takes longer than most tests. */
@@ -20,7 +21,7 @@ export class SharedServer extends Client {
     super('', 'a-token-for-tests-0123456789abcdef');
     const dataDir = mkdtempSync(join(tmpdir(), 'ballast-test-'));
     beforeAll(async () => {
-      const config = parseConfig({ port: '0', logLevel: 'silent', ...texts, dataDir, bootstrapToken: this.token });
+      const config = parseConfig({ port: '0', httpServer, logLevel: 'silent', ...texts, dataDir, bootstrapToken: this.token });
       this.#service = await openService(config, openLog(config.logLevel), { isWarm: false });
       this.#store = openStore(dataDir);
       Object.assign(this, { url: this.#service.url });

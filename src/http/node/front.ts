@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Fault, faults } from '../../fault.js';
+import { limits } from '../../limits.js';
+import { Seldom } from '../../seldom.js';
+import type { Certificate } from '../certificate.js';
+import type { Front, FrontOptions, Listener, OpenFront } from '../front.js';
+import { readHead } from '../head.js';
+import { STATUS_LINES } from '../status-lines.js';
+import { Connection } from './connection.js';
+import { IncomingHead } from './incoming-head.js';
+import { NodeReply } from './reply.js';
+
+export const openNode: OpenFront = options => new NodeFront(options);
+
+const TIMES: ServerOptions = {
+  headersTimeout: 1000 * limits.headSeconds,
+  // The time of a body is the exchange's matter.
+  requestTimeout: 0,
+  keepAliveTimeout: 1000 * limits.idleSeconds,
+  connectionsCheckingInterval: 1000,
+};
+
+const NOTHING = new Uint8Array();
+
+class NodeFront implements Front {
+  readonly #server: Server | TlsServer;
+  readonly #sockets = new Set<Socket>();
+  /** By the socket on which requests come: with TLS, another one than that on which the connection came. */
+  readonly #connections = new WeakMap<Duplex, Connection>();
+  readonly #failures = new Seldom();
+  readonly #handshakes = new Seldom();
+  #port: number;
+
+  constructor(readonly options: FrontOptions) {
+    this.#port = options.port;
+    const { certificate } = options;
+    const settings: ServerOptions = { ...TIMES, maxHeaderSize: limits.headBytes, requireHostHeader: false };
+    const server = certificate
+      ? createTlsServer({ ...settings, ...secretsOf(certificate), handshakeTimeout: 1000 * limits.headSeconds })
+      : createServer(settings);
+    this.#server = server;
+    server.timeout = 1000 * limits.idleSeconds;
+    // Else it would leave headers out without a word.
+    server.maxHeadersCount = 0;
+    server.on('connection', (socket: Socket) => this.#open(socket));
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response));
+    server.on('timeout', (socket: Socket) => this.#isAtWork(socket) || socket.destroy());
+    server.on('clientError', (error: ParseError, socket: Duplex) => this.#refuse(error, socket));
+    server.on('tlsClientError', (error: Error, { remoteAddress: client }: Socket) => this.#tell(this.#handshakes, { client, reason: error.message }, 'a TLS handshake failed'));
+    server.on('error', (err: Error) => server.listening && this.#tell(this.#failures, { err }, 'could not accept a connection'));
+  }
+
+  listen(): Promise<Listener | null> {
+    const { path, host } = this.options;
+    const server = this.#server;
+    return new Promise(resolve => {
+      const fail = () => {
+        server.off('listening', succeed);
+        resolve(null);
+      };
+      const succeed = () => {
+        server.off('error', fail);
+        if (path === null) this.#port = (server.address() as AddressInfo).port;
+        // Its own close() would close idle connections, too.
+        resolve({ port: path === null ? this.#port : 0, close: () => void NetServer.prototype.close.call(server) });
+      };
+      server.once('error', fail).once('listening', succeed);
+      server.listen(path === null ? { host, port: this.#port } : { path });
+    });
+  }
+
+  async renew(): Promise<boolean> {
+    const { certificate } = this.options;
+    if (certificate) (this.#server as TlsServer).setSecureContext(secretsOf(certificate));
+    return false;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #open(socket: Socket): void {
+    this.#sockets.add(socket);
+    this.options.count(1);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.options.count(-1);
+    });
+  }
+
+  #connectionOf(socket: Duplex): Connection {
+    let connection = this.#connections.get(socket);
+    if (!connection) this.#connections.set(socket, (connection = new Connection()));
+    return connection;
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const connection = this.#connectionOf(socket);
+    response.once('close', () => {
+      if (socket.writable) connection.leave();
+      else connection.forget();
+      if (connection.isBroken && connection.state === 'idle') socket.destroy();
+    });
+    if (!connection.enter(() => this.#begin(request, response, connection))) socket.destroy();
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
+    const head = readHead(new IncomingHead(request), this.options.fields);
+    const isOld = request.httpVersionMinor === 0;
+    if (isOld) head.closes = !response.shouldKeepAlive;
+    else if (head.host === '') head.refusal ??= faults.malformed('Host is missing');
+    if (request.rawHeaders.length > 2 * limits.headersPerRequest) head.refusal = faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
+    const receiver = this.options.begin(head, new NodeReply(response));
+    response.once('close', () => response.writableFinished || receiver.leave());
+    const take = (chunk: Uint8Array, isLast: boolean) => {
+      if (isLast) connection.state = 'answering';
+      receiver.take(chunk, isLast);
+    };
+    if (head.refusal) return;
+    if (request.headers['transfer-encoding'] !== undefined) {
+      request.on('data', (chunk: Buffer) => take(chunk, false)).on('end', () => take(NOTHING, true));
+      return;
+    }
+    let missing = head.contentLength ?? 0;
+    if (missing === 0) take(NOTHING, true);
+    else request.on('data', (chunk: Buffer) => take(chunk, (missing -= chunk.length) === 0));
+  }
+
+  /** Nothing moves because this server is at work, not because the client reads or sends nothing. */
+  #isAtWork(socket: Socket): boolean {
+    return this.#connections.get(socket)?.state === 'answering' && socket.writableLength === 0;
+  }
+
+  /** Answers bytes that are no request, and closes the connection: behind the answers that are still to come. */
+  #refuse(error: ParseError, socket: Duplex): void {
+    const fault = faultOf(error);
+    const connection = this.#connections.get(socket);
+    if (fault && connection?.state === 'answering') {
+      connection.isBroken = true;
+    } else if (fault && socket.writable) {
+      const body = JSON.stringify({ errors: fault.errors });
+      const head = [`HTTP/1.1 ${STATUS_LINES[fault.status]!}`, 'Connection: close', 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+      socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+    } else {
+      socket.destroy();
+    }
+  }
+
+  #tell(seldom: Seldom, details: object, what: string): void {
+    const times = seldom.happened();
+    if (times !== null) this.options.log.warn({ times, ...details }, what);
+  }
+}
+
+function secretsOf({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
+  return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+}
+
+interface ParseError {
+  code?: string;
+  /** Of the parser. */
+  reason?: string;
+}
+
+/** What to answer; null: nobody is there to read it. */
+function faultOf({ code = '', reason = code }: ParseError): Fault | null {
+  if (code === 'HPE_HEADER_OVERFLOW') return faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return faults.headTooSlow(limits.headSeconds);
+  return code.startsWith('HPE_') ? faults.malformed(reason) : null;
+}

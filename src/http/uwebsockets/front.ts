@@ -1,0 +1,88 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { limits } from '../../limits.js';
+import type { Front, FrontOptions, Listener, OpenFront } from '../front.js';
+import { readHead } from '../head.js';
+import { UwebsocketsReply } from './reply.js';
+
+type Uwebsockets = typeof import('uWebSockets.js');
+
+/** @param uws the library, whichever package it came from */
+export function openUwebsockets(uws: Uwebsockets): OpenFront {
+  return options => new UwebsocketsFront(uws, options);
+}
+
+class UwebsocketsFront implements Front {
+  /** One for each certificate that was read: connections stay with theirs. The last one listens. */
+  readonly #apps: TemplatedApp[] = [];
+  #port: number;
+
+  constructor(
+    readonly uws: Uwebsockets,
+    readonly options: FrontOptions,
+  ) {
+    this.#port = options.port;
+    this.#apps.push(this.#newApp());
+  }
+
+  async listen(): Promise<Listener | null> {
+    const { path } = this.options;
+    const { us_listen_socket_close: close, us_socket_local_port: portOf } = this.uws;
+    // A port that the system picked is listened on by its number: only then it can be listened on again while it has connections.
+    if (path === null && this.#port === 0) {
+      const picked = this.#listenOn(0);
+      if (!picked) return null;
+      this.#port = portOf(picked);
+      close(picked);
+    }
+    const socket = path === null ? this.#listenOn(this.#port) : this.#listenOnPath(path);
+    return socket ? { port: path === null ? this.#port : 0, close: () => close(socket) } : null;
+  }
+
+  async renew(): Promise<boolean> {
+    this.#apps.push(this.#newApp());
+    await quietTurn();
+    return true;
+  }
+
+  close(): void {
+    for (const app of this.#apps) app.close();
+  }
+
+  #newApp(): TemplatedApp {
+    const { certificate, fields, begin, count } = this.options;
+    const app = certificate ? this.uws.SSLApp({ cert_file_name: certificate.certFile, key_file_name: certificate.keyFile }) : this.uws.App();
+    app.filter((_, change) => count(change === 1 ? 1 : -1));
+    return app.any('/*', (res, req) => {
+      const receiver = begin(readHead(req, fields), new UwebsocketsReply(res));
+      res.onAborted(() => receiver.leave());
+      res.onData((chunk, isLast) => receiver.take(new Uint8Array(chunk), isLast));
+    });
+  }
+
+  /** LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is missing from the types.) */
+  #listenOn(port: number): us_listen_socket | false {
+    const app = this.#apps.at(-1)!;
+    let listening: us_listen_socket | false = false;
+    (app.listen.bind(app) as unknown as Listen)(this.options.host, port, 1, socket => (listening = socket));
+    return listening;
+  }
+
+  #listenOnPath(path: string): us_listen_socket | false {
+    let listening: us_listen_socket | false = false;
+    (this.#apps.at(-1) as unknown as { listen_unix: ListenOnPath }).listen_unix(socket => (listening = socket), path);
+    return listening;
+  }
+}
+
+type Listen = (host: string, port: number, options: 1, listening: (socket: us_listen_socket | false) => void) => void;
+type ListenOnPath = (listening: (socket: us_listen_socket | false) => void, path: string) => void;
+
+/** To close a listener refuses whoever waits to be accepted: a short turn of the event loop leaves hardly any. */
+async function quietTurn(): Promise<void> {
+  await nextTurn();
+  for (let turns = 0, begun = -Infinity; turns < limits.quietTurns && performance.now() - begun > limits.quietTurnMilliseconds; turns++) {
+    begun = performance.now();
+    await nextTurn();
+  }
+}

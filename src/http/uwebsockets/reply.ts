@@ -1,0 +1,89 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import { limits } from '../../limits.js';
+import type { Manner, Reply, Sent } from '../front.js';
+import { sendPieces } from '../pieces.js';
+import type { Answer } from '../request.js';
+import { KEEP_ALIVE, STATUS_LINES } from '../status-lines.js';
+
+/** Answers with uWebSockets.js. */
+export class UwebsocketsReply implements Reply {
+  constructor(readonly res: HttpResponse) {}
+
+  remoteAddress(): string {
+    return Buffer.from(this.res.getRemoteAddressAsText()).toString();
+  }
+
+  close(): void {
+    this.res.close();
+  }
+
+  send({ status, body, rest, contentType = 'application/json', headers: own }: Answer, manner: Manner, sent: Sent): () => void {
+    const { request, headers, closes, headOnly, close } = manner;
+    const { res } = this;
+    let leave = () => {};
+    res.cork(() => {
+      res.writeStatus(STATUS_LINES[status]!);
+      if (body.length > 0) res.writeHeader('Content-Type', contentType);
+      if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
+      res.writeHeader('X-Request-Id', request);
+      // An answer is valid only now, and only for the owner of the token.
+      res.writeHeader('Cache-Control', 'no-store');
+      // uWebSockets.js says "close" itself only when the server is who closes.
+      if (closes) res.writeHeader('Connection', 'close');
+      for (const name in headers) res.writeHeader(name, headers[name]!);
+      if (own) for (const name in own) res.writeHeader(name, own[name]!);
+      if (headOnly && rest) {
+        // uWebSockets.js would send an undefined argument as a huge length.
+        res.endWithoutBody();
+      } else if (headOnly) {
+        // Closed by uWebSockets.js in any case: it counts the missing body as an aborted answer.
+        res.endWithoutBody(Buffer.byteLength(body), true);
+      } else if (rest) {
+        leave = sendPieces(this.#pieces(close), body, rest, sent);
+        return;
+      } else if (body.length <= limits.answerPieceBytes) {
+        res.end(body, close);
+      } else {
+        this.#sendWhole(typeof body === 'string' ? Buffer.from(body) : body, sent.end);
+        return;
+      }
+      sent.end();
+    });
+    return leave;
+  }
+
+  /** `end` would copy the whole body into the socket's buffer; this sends what the socket takes. */
+  #sendWhole(body: Uint8Array, end: () => void): void {
+    const { res } = this;
+    const [sent, all] = res.tryEnd(body, body.length);
+    if (sent || all) {
+      end();
+      return;
+    }
+    res.onWritable(offset => {
+      const [ok, finished] = res.tryEnd(body.subarray(offset), body.length);
+      if (finished) end();
+      return ok;
+    });
+  }
+
+  #pieces(close: boolean) {
+    const { res } = this;
+    return {
+      write(piece: Uint8Array) {
+        let isTaken = true;
+        res.cork(() => void (isTaken = res.write(piece)));
+        return isTaken;
+      },
+      onWritable: (goOn: () => void) =>
+        void res.onWritable(() => {
+          goOn();
+          return true;
+        }),
+      end(done: () => void) {
+        res.cork(() => res.end(undefined, close));
+        done();
+      },
+    };
+  }
+}

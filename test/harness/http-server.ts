@@ -1,0 +1,7 @@
+import { chooseFront, type FrontName } from '../../src/http/choose-front.js';
+
+/** vitest.config.ts sets the variable, and so may who runs the tests. */
+const wanted = (process.env['BALLAST_HTTP_SERVER'] ?? 'auto') as FrontName;
+
+/** The HTTP server under test. */
+export const { open: openFront, name: httpServer } = await chooseFront(wanted);
