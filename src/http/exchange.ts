@@ -76,6 +76,7 @@ export class Exchange implements Receiver {
   }
 
   leave(): void {
+    if (this.#ended) return;
     this.#left = true;
     // A handler that is still at work ends the exchange itself.
     if (this.#answered || this.#stage === 'receiving') this.#end();

@@ -40,7 +40,7 @@ export interface FrontOptions {
 export interface Receiver {
   /** Bytes of the body, lent: copied when they are kept. Called at least once, unless the client leaves before. */
   take(chunk: Uint8Array, isLast: boolean): void;
-  /** The client left before its answer was sent. */
+  /** The connection is closed: the client has left, unless its answer was sent. */
   leave(): void;
 }
 

@@ -7,15 +7,15 @@ export interface PieceWriter {
   write(piece: Uint8Array): boolean;
   /** Called again and again, whenever the socket can take more. */
   onWritable(goOn: () => void): void;
-  /** Ends the body. @param done called when its last byte was handed to the system */
-  end(done: () => void): void;
+  /** Ends the body, and tells when its last byte was handed to the system. */
+  end(): void;
 }
 
 /**
  * Sends a body of unknown length, and asks for the next piece when the socket can take it. Returns what to call when the client
  * leaves.
  */
-export function sendPieces(to: PieceWriter, first: string | Uint8Array, rest: AsyncGenerator<Uint8Array>, { end, fail }: Sent): () => void {
+export function sendPieces(to: PieceWriter, first: string | Uint8Array, rest: AsyncGenerator<Uint8Array>, fail: Sent['fail']): () => void {
   let isOver = false;
   let goOn = () => {};
   to.onWritable(() => goOn());
@@ -32,7 +32,7 @@ export function sendPieces(to: PieceWriter, first: string | Uint8Array, rest: As
       if (!done) await write(value);
       else if (!isOver) {
         isOver = true;
-        to.end(end);
+        to.end();
       }
     }
   };

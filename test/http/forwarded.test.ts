@@ -15,6 +15,8 @@ describe('a list of trusted proxies', () => {
     ['2001:0db9:0000:0000:0000:0000:0000:0005', false],
     ['0000:0000:0000:0000:0000:ffff:0a01:0203', true],
     ['0000:0000:0000:0000:0000:ffff:0a02:0203', false],
+    ['::ffff:10.1.2.3', true],
+    ['::ffff:10.2.2.3', false],
     ['', false],
   ])('has %s: %s', (address, expected) => {
     expect(isTrusted(proxies, address)).toBe(expected);

@@ -5,18 +5,9 @@ import { request as httpsRequest } from 'node:https';
 import { createServer, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import selfsigned from 'selfsigned';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startServer, temporaryFolder } from '../harness/server.js';
-
-/** A certificate of its own making, in files. */
-function certificate(commonName: string, folder = temporaryFolder(), days = 365): { tlsCert: string; tlsKey: string } {
-  const { cert, private: key } = selfsigned.generate([{ name: 'commonName', value: commonName }], { keySize: 2048, algorithm: 'sha256', days });
-  const files = { tlsCert: join(folder, 'cert.pem'), tlsKey: join(folder, 'key.pem') };
-  writeFileSync(files.tlsCert, cert);
-  writeFileSync(files.tlsKey, key);
-  return files;
-}
+import { certificate } from './certificate.js';
 
 /** Status and body of a GET, and whose certificate came with it. */
 async function get(url: string, options: object = {}): Promise<{ status: number; text: string; name: string | undefined }> {

@@ -14,15 +14,14 @@ import { Connection } from './connection.js';
 import { IncomingHead } from './incoming-head.js';
 import { NodeReply } from './reply.js';
 
-export const openNode: OpenFront = options => new NodeFront(options);
+interface Times {
+  headSeconds: number;
+  idleSeconds: number;
+}
 
-const TIMES: ServerOptions = {
-  headersTimeout: 1000 * limits.headSeconds,
-  // The time of a body is the exchange's matter.
-  requestTimeout: 0,
-  keepAliveTimeout: 1000 * limits.idleSeconds,
-  connectionsCheckingInterval: 1000,
-};
+export function openNode(times: Times): OpenFront {
+  return options => new NodeFront(options, times);
+}
 
 const NOTHING = new Uint8Array();
 
@@ -35,15 +34,26 @@ class NodeFront implements Front {
   readonly #handshakes = new Seldom();
   #port: number;
 
-  constructor(readonly options: FrontOptions) {
+  constructor(
+    readonly options: FrontOptions,
+    readonly times: Times,
+  ) {
     this.#port = options.port;
     const { certificate } = options;
-    const settings: ServerOptions = { ...TIMES, maxHeaderSize: limits.headBytes, requireHostHeader: false };
-    const server = certificate
-      ? createTlsServer({ ...settings, ...secretsOf(certificate), handshakeTimeout: 1000 * limits.headSeconds })
-      : createServer(settings);
+    const headMilliseconds = 1000 * times.headSeconds;
+    const idleMilliseconds = 1000 * times.idleSeconds;
+    const settings: ServerOptions = {
+      headersTimeout: headMilliseconds,
+      connectionsCheckingInterval: headMilliseconds / 10,
+      // The time of a body is the exchange's matter.
+      requestTimeout: 0,
+      keepAliveTimeout: idleMilliseconds,
+      maxHeaderSize: limits.headBytes,
+      requireHostHeader: false,
+    };
+    const server = certificate ? createTlsServer({ ...settings, ...secretsOf(certificate), handshakeTimeout: headMilliseconds }) : createServer(settings);
     this.#server = server;
-    server.timeout = 1000 * limits.idleSeconds;
+    server.timeout = idleMilliseconds;
     // Else it would leave headers out without a word.
     server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => this.#open(socket));
@@ -117,7 +127,7 @@ class NodeFront implements Front {
     else if (head.host === '') head.refusal ??= faults.malformed('Host is missing');
     if (request.rawHeaders.length > 2 * limits.headersPerRequest) head.refusal = faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
     const receiver = this.options.begin(head, new NodeReply(response));
-    response.once('close', () => response.writableFinished || receiver.leave());
+    response.once('close', () => receiver.leave());
     const take = (chunk: Uint8Array, isLast: boolean) => {
       if (isLast) connection.state = 'answering';
       receiver.take(chunk, isLast);
@@ -139,7 +149,7 @@ class NodeFront implements Front {
 
   /** Answers bytes that are no request, and closes the connection: behind the answers that are still to come. */
   #refuse(error: ParseError, socket: Duplex): void {
-    const fault = faultOf(error);
+    const fault = faultOf(error, this.times);
     const connection = this.#connections.get(socket);
     if (fault && connection?.state === 'answering') {
       connection.isBroken = true;
@@ -169,8 +179,8 @@ interface ParseError {
 }
 
 /** What to answer; null: nobody is there to read it. */
-function faultOf({ code = '', reason = code }: ParseError): Fault | null {
+function faultOf({ code = '', reason = code }: ParseError, { headSeconds }: Times): Fault | null {
   if (code === 'HPE_HEADER_OVERFLOW') return faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return faults.headTooSlow(limits.headSeconds);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return faults.headTooSlow(headSeconds);
   return code.startsWith('HPE_') ? faults.malformed(reason) : null;
 }

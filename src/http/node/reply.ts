@@ -30,19 +30,18 @@ export class NodeReply implements Reply {
     else headers.push('Connection', 'keep-alive', 'Keep-Alive', KEEP_ALIVE);
     if (!rest) headers.push('Content-Length', String(Buffer.byteLength(body)));
     response.writeHead(status, headers);
-    // Called with an error when the client left: the end of the connection tells of that.
-    const end = (error?: Error | null) => {
-      if (!error) sent.end();
-    };
+    const { socket } = response.req;
+    // Node says "finish" also when the socket was destroyed before it had sent all. Asked before Node itself closes the connection.
+    response.prependOnceListener('finish', () => socket.destroyed || sent.end());
     if (!rest || headOnly) {
-      response.end(headOnly ? undefined : body, end);
+      response.end(headOnly ? undefined : body);
       return () => {};
     }
     const pieces = {
       write: (piece: Uint8Array) => response.write(piece),
       onWritable: (goOn: () => void) => void response.on('drain', goOn),
-      end: () => void response.end(end),
+      end: () => void response.end(),
     };
-    return sendPieces(pieces, body, rest, sent);
+    return sendPieces(pieces, body, rest, sent.fail);
   }
 }

@@ -39,7 +39,7 @@ export class UwebsocketsReply implements Reply {
         // Closed by uWebSockets.js in any case: it counts the missing body as an aborted answer.
         res.endWithoutBody(Buffer.byteLength(body), true);
       } else if (rest) {
-        leave = sendPieces(this.#pieces(close), body, rest, sent);
+        leave = sendPieces(this.#pieces(close, sent.end), body, rest, sent.fail);
         return;
       } else if (body.length <= limits.answerPieceBytes) {
         res.end(body, close);
@@ -67,7 +67,7 @@ export class UwebsocketsReply implements Reply {
     });
   }
 
-  #pieces(close: boolean) {
+  #pieces(close: boolean, end: () => void) {
     const { res } = this;
     return {
       write(piece: Uint8Array) {
@@ -80,9 +80,9 @@ export class UwebsocketsReply implements Reply {
           goOn();
           return true;
         }),
-      end(done: () => void) {
+      end() {
         res.cork(() => res.end(undefined, close));
-        done();
+        end();
       },
     };
   }

@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import type { Handler } from '../../src/http/exchange.js';
+import { openNode } from '../../src/http/node/front.js';
+import { limits } from '../../src/limits.js';
+import { httpServer } from '../harness/http-server.js';
+import { certificate } from './certificate.js';
+import { listenWith } from './listen-with.js';
+import { head, RawConnection } from './raw.js';
+
+const isNode = httpServer === 'node';
+
+/** Answers with the path, a turn later, and knows which requests it was handed and which answers were sent. */
+function echo() {
+  const seen = { begun: [] as string[], written: [] as boolean[], atOnce: 0, mostAtOnce: 0 };
+  const handler: Handler = async ({ path }) => {
+    seen.begun.push(path);
+    seen.mostAtOnce = Math.max(seen.mostAtOnce, ++seen.atOnce);
+    await new Promise(resolve => setImmediate(resolve));
+    seen.atOnce -= 1;
+    return { status: 200, body: JSON.stringify(path), written: ok => seen.written.push(ok) };
+  };
+  return { seen, handler };
+}
+
+describe('a request of HTTP/1.0', () => {
+  it.skipIf(!isNode)('is answered, and its connection closed, unless it wants to keep it', async () => {
+    const server = await listenWith(echo().handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send('GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
+    const kept = await connection.reply();
+    expect([kept?.text, kept?.headers['connection']]).toEqual(['"/a"', 'keep-alive']);
+    connection.send('GET /b HTTP/1.0\r\n\r\n');
+    const last = await connection.reply();
+    expect([last?.text, last?.headers['connection']]).toEqual(['"/b"', 'close']);
+    expect(await connection.closed()).toBe('');
+  });
+
+  it.skipIf(!isNode)('gets an answer in pieces without chunks', async () => {
+    const rest = async function* () {
+      yield Buffer.from('bc');
+    };
+    const server = await listenWith(() => ({ status: 200, body: 'a', rest: rest() }));
+    const connection = await RawConnection.open(server.url);
+    connection.send('GET / HTTP/1.0\r\n\r\n');
+    const all = await connection.closed();
+    expect(all).toMatch(/\r\n\r\nabc$/);
+    expect(all.toLowerCase()).not.toContain('transfer-encoding');
+  });
+
+  it.skipIf(isNode)('is refused, and nothing is handed on', async () => {
+    const { seen, handler } = echo();
+    const server = await listenWith(handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send('GET /a HTTP/1.0\r\nHost: a\r\n\r\n');
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 505 HTTP Version Not Supported\r\n/);
+    expect(seen.begun).toEqual([]);
+  });
+});
+
+describe('requests that are sent ahead of the answers', () => {
+  it('are all answered in their order, where answers are ready at once', async () => {
+    const server = await listenWith(({ path }) => ({ status: 200, body: JSON.stringify(path) }));
+    const connection = await RawConnection.open(server.url);
+    connection.send(...['/a', '/b', '/c'].map(path => head(`GET ${path}`, [])));
+    for (const path of ['/a', '/b', '/c']) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
+  });
+
+  it.skipIf(!isNode)('are answered one at a time, in their order, with and without bodies', async () => {
+    const { seen, handler } = echo();
+    const server = await listenWith(handler);
+    const connection = await RawConnection.open(server.url);
+    const paths = Array.from({ length: limits.pipelinedRequests }, (_, i) => `/${i}`);
+    connection.send(...paths.map((path, i) => (i % 2 === 0 ? head(`GET ${path}`, []) : `${head(`POST ${path}`, ['Content-Length: 3'])}[1]`)));
+    for (const path of paths) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
+    expect(seen).toMatchObject({ begun: paths, mostAtOnce: 1 });
+    expect(seen.written.every(Boolean)).toBe(true);
+  });
+
+  it.skipIf(!isNode)('are not begun behind an answer that closes the connection', async () => {
+    const { seen, handler } = echo();
+    const server = await listenWith(handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('GET /a', []), head('GET /b', ['Host: again']), head('GET /c', []));
+    expect((await connection.reply())?.status).toBe(200);
+    expect((await connection.reply())?.status).toBe(400);
+    expect(await connection.closed()).toBe('');
+    expect(seen.begun).toEqual(['/a']);
+    expect(server.http.requestsInFlight).toBe(0);
+  });
+
+  it.skipIf(!isNode)('are not begun when the client left', async () => {
+    const { seen, handler } = echo();
+    let goOn = () => {};
+    const server = await listenWith(async request => {
+      const answer = await handler(request);
+      await new Promise<void>(resolve => (goOn = resolve));
+      return answer;
+    });
+    const leaver = await RawConnection.open(server.url);
+    leaver.send(head('GET /a', []), head('GET /b', []));
+    await vi.waitFor(() => expect(seen.begun).toEqual(['/a']), { interval: 1 });
+    leaver.leave();
+    await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
+    goOn();
+    await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/a'], written: [false] }), { interval: 1 });
+    expect(server.http.requestsInFlight).toBe(0);
+  });
+
+  it.skipIf(!isNode)('close the connection when they are too many, and the first of them is left', async () => {
+    const { seen, handler } = echo();
+    const server = await listenWith(handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('GET /', []).repeat(limits.pipelinedRequests + 2));
+    expect(await connection.closed()).toBe('');
+    await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/'], written: [false] }), { interval: 1 });
+  });
+
+  it.skipIf(isNode)('close the connection where an answer takes a turn, and it is left', async () => {
+    const { seen, handler } = echo();
+    const server = await listenWith(handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('GET /a', []), head('GET /b', []));
+    expect(await connection.closed()).toBe('');
+    await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/a'], written: [false] }), { interval: 1 });
+  });
+});
+
+describe('bytes behind a request that are none', () => {
+  it('do not change its answer, and close the connection', async () => {
+    const { seen, handler } = echo();
+    const server = await listenWith(handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('GET /a', []), 'nonsense\r\n\r\n');
+    const reply = await connection.reply();
+    if (isNode) expect(reply?.text).toBe('"/a"');
+    expect(await connection.closed()).not.toContain('200 OK');
+    expect(seen.begun).toEqual(['/a']);
+  });
+});
+
+describe.skipIf(!isNode)('a connection', () => {
+  const times = { headSeconds: 0.2, idleSeconds: 0.3 };
+
+  it.each([
+    ['on which nothing comes', ''],
+    ['on which the rest of a body does not come', head('POST /', ['Content-Length: 5']) + '{'],
+  ])('(%s) is closed after the idle time', async (_, bytes) => {
+    const { seen, handler } = echo();
+    const server = await listenWith(handler, { openFront: openNode({ headSeconds: 60, idleSeconds: 0.1 }) });
+    const connection = await RawConnection.open(server.url);
+    connection.send(bytes);
+    expect(await connection.closed()).toBe('');
+    expect(seen.begun).toEqual([]);
+    await vi.waitFor(() => expect(server.http.requestsInFlight).toBe(0), { interval: 1 });
+  });
+
+  it('on which a head drips is told, and closed', async () => {
+    const server = await listenWith(echo().handler, { openFront: openNode({ ...times, idleSeconds: 60 }) });
+    const connection = await RawConnection.open(server.url);
+    connection.send('GET / HTTP/1.1\r\nHost');
+    const reply = await connection.reply();
+    expect(reply).toMatchObject({ status: 408, text: '{"errors":["the head of the request did not arrive within 0.2 seconds"]}' });
+    expect(await connection.closed()).toBe('');
+  });
+
+  it('whose request is worked on for longer than the idle time stays open', async () => {
+    let ask = 0;
+    const handler: Handler = async () => {
+      if (++ask === 1) await new Promise(resolve => setTimeout(resolve, 900));
+      return { status: 200, body: '{}' };
+    };
+    const server = await listenWith(handler, { openFront: openNode(times) });
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('GET /', []));
+    expect((await connection.reply())?.status).toBe(200);
+    connection.send(head('GET /', []));
+    expect((await connection.reply())?.status).toBe(200);
+  });
+
+  it('whose client reads no more of a large answer is closed after the idle time', async () => {
+    const told: boolean[] = [];
+    const server = await listenWith(() => ({ status: 200, body: Buffer.alloc(40_000_000), written: ok => told.push(ok) }), { openFront: openNode(times) });
+    const connection = await RawConnection.open(server.url);
+    connection.socket.pause();
+    connection.send(head('GET /', []));
+    await vi.waitFor(() => expect(told).toEqual([false]), { timeout: 10_000, interval: 5 });
+  });
+});
+
+describe.skipIf(!isNode)('a TLS handshake that fails', () => {
+  it('is told in the log, and the server goes on', async () => {
+    const { tlsCert: certFile, tlsKey: keyFile } = certificate('a');
+    const server = await listenWith(echo().handler, { certificate: { certFile, keyFile } });
+    const { hostname, port } = new URL(server.url);
+    for (let i = 0; i < 3; i++) {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await once(socket.resume(), 'close');
+    }
+    const failures = server.log.map(line => JSON.parse(line) as { msg: string }).filter(({ msg }) => msg === 'a TLS handshake failed');
+    expect(failures).toEqual([expect.objectContaining({ level: 'warn', times: 1, client: '127.0.0.1', reason: expect.stringMatching(/http request/) as string })]);
+    await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
+  });
+});
