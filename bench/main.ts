@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { exitOnSignals } from './belongings.js';
 import { estimating } from './estimating.js';
 import { number, whole } from './flags.js';
@@ -41,12 +41,13 @@ const speed: { command: Command; run: Run }[] = [];
 type Run = (chosen: string[], options: any) => Promise<Result[]>;
 
 const helpOfTrials = Object.entries(trials).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
-speedTrial('requests', 'requests a second of each kind, beside a bare uWebSockets.js handler with the same bytes', (chosen, options: Extent) =>
+speedTrial('requests', 'requests a second of each kind over each HTTP server, beside a bare handler with the same bytes', (chosen, options: Extent) =>
   requests(chosen, options),
 )
   .argument('[trials...]', 'kinds of request to run alone')
   .option('--seconds <number>', 'load on each of the two in a trial, in three rounds', positive, 8)
   .option('--connections <number>', 'open connections, each with one request at a time', whole, 64)
+  .addOption(new Option('--http-server <name>', 'that one alone').choices(['uwebsockets', 'node']).default('auto', 'each that this machine has'))
   .option('--cpu-prof <folder>', 'write CPU profiles of the server there, for the DevTools or speedscope')
   .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`);
 speedTrial('initializing', 'how long suites of 10,000 and 100,000 files take to become a queue or a split', (_, { times }) =>

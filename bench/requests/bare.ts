@@ -1,9 +1,13 @@
-import { App, us_socket_local_port } from 'uWebSockets.js';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadUwebsockets } from '../../src/http/uwebsockets/load.js';
+import { limits } from '../../src/limits.js';
 import { answering } from './answering.js';
 
 /**
- * The yardstick: a bare uWebSockets.js handler that reads a body and answers one. Told by message
- * what to answer; replies with its address.
+ * The yardstick: a bare handler that reads a body and answers one, of uWebSockets.js, or of node:http on a machine that has no binary of it.
+ * Told by message what to answer; replies with its address and what it is.
  */
 
 export interface BareAnswer {
@@ -11,28 +15,48 @@ export interface BareAnswer {
   bytes: number;
 }
 
-let status = '200 OK';
+export interface BareServer {
+  url: string;
+  name: 'uWebSockets.js' | 'node:http';
+}
+
+let status: 200 | 201 = 200;
 let body = '';
 
-const app = App().post('/*', res => {
-  res.onAborted(() => {});
-  res.onData((_chunk, isLast) => {
-    if (!isLast) return;
-    res.cork(() => {
-      res.writeStatus(status);
-      res.end(body);
-    });
-  });
-});
-const url = new Promise<string>(resolve => {
-  app.listen('127.0.0.1', 0, socket => {
-    if (!socket) throw new Error('cannot listen');
-    resolve(`http://127.0.0.1:${us_socket_local_port(socket)}`);
-  });
+const server = loadUwebsockets(limits.headBytes).then(withUwebsockets, withNode);
+
+answering<BareAnswer, BareServer>(answer => {
+  status = answer.status;
+  body = 'x'.repeat(answer.bytes);
+  return server;
 });
 
-answering<BareAnswer, string>(answer => {
-  status = answer.status === 201 ? '201 Created' : '200 OK';
-  body = 'x'.repeat(answer.bytes);
-  return url;
-});
+function withUwebsockets({ App, us_socket_local_port: portOf }: typeof import('uWebSockets.js')): Promise<BareServer> {
+  const app = App().post('/*', res => {
+    res.onAborted(() => {});
+    res.onData((_chunk, isLast) => {
+      if (!isLast) return;
+      res.cork(() => {
+        res.writeStatus(status === 201 ? '201 Created' : '200 OK');
+        res.end(body);
+      });
+    });
+  });
+  return new Promise(resolve => {
+    app.listen('127.0.0.1', 0, socket => {
+      if (!socket) throw new Error('cannot listen');
+      resolve({ url: `http://127.0.0.1:${portOf(socket)}`, name: 'uWebSockets.js' });
+    });
+  });
+}
+
+async function withNode(): Promise<BareServer> {
+  const bare = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.writeHead(status, { 'Content-Length': body.length });
+      response.end(body);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(bare, 'listening');
+  return { url: `http://127.0.0.1:${(bare.address() as AddressInfo).port}`, name: 'node:http' };
+}

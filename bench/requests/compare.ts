@@ -1,10 +1,10 @@
-import type { BareAnswer } from './bare.js';
+import type { BareAnswer, BareServer } from './bare.js';
 import type { Load, Outcome } from './generator.js';
 import { type Cpu, cpuOf, since } from './cpu.js';
 import { headers, type Helper, type Server } from './processes.js';
 import type { Trial } from './trials.js';
 
-export type Bare = Helper<BareAnswer, string>;
+export type Bare = Helper<BareAnswer, BareServer>;
 export type Generator = Helper<Load, Outcome>;
 
 /** A trial's load on one server: what came back, and what it cost. */
@@ -54,7 +54,7 @@ export async function compare(
   const ours = (duration: number) => run(server.url, server.pid, trial.expected, duration);
 
   const { meanAnswerBytes } = await ours(warmUp);
-  const bareUrl = await bare.ask({ status, bytes: meanAnswerBytes });
+  const { url: bareUrl } = await bare.ask({ status, bytes: meanAnswerBytes });
   const yardstick = (duration: number) => run(bareUrl, bare.pid, '', duration);
   await yardstick(warmUp);
 

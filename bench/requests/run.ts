@@ -1,19 +1,23 @@
+import { chooseFront, type FrontName } from '../../src/http/choose-front.js';
 import { type Bare, compare, type Comparison, type Generator, limitOf, rate, type Side } from './compare.js';
 import { Helper, startServer } from './processes.js';
 import { tell } from '../progress.js';
 import type { Result } from '../results.js';
 import { type Trial, trials } from './trials.js';
 
-/** Requests a second of each kind, as a share of what a bare uWebSockets.js handler does with the same bytes. */
+/** Requests a second of each kind over each HTTP server, as a share of what a bare handler does with the same bytes. */
 
 export interface Extent {
   seconds: number;
   connections: number;
+  /** auto: each that this machine has. */
+  httpServer: FrontName;
   cpuProf?: string;
 }
 
 const head = [
   'trial',
+  'HTTP server',
   'req/s',
   'bare req/s',
   'ratio',
@@ -27,7 +31,8 @@ const head = [
   'bare limit',
   'failures',
 ];
-const legend =
+const legend = (bare: string) =>
+  `Beside a bare handler of ${bare}. ` +
   'ratio: of the median of three rounds. CPU s: server (all threads) + generator. CPU ratio: server CPU a request, ' +
   'bare over ours: what the ratio would be if no generator were the limit. limit: the ' +
   'main thread that had the most to do: how much of the time it ran / would have run with a core to itself; ' +
@@ -40,23 +45,28 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
   const bare: Bare = new Helper('requests/bare.js');
   const generator: Generator = new Helper('requests/generator.js');
   const rows: string[][] = [];
+  const { name: best } = await chooseFront(extent.httpServer);
+  const httpServers = extent.httpServer === 'auto' ? [...new Set([best, 'node'])] : [best];
+  const { name: bareName } = await bare.ask({ status: 200, bytes: 1 });
   try {
     for (const [name, trial] of Object.entries(trials)) {
       if (chosen.length > 0 && !chosen.includes(name)) continue;
-      tell(`${name}: ${trial.about}`);
-      rows.push(toRow(name, await onFreshServer(trial, extent, bare, generator)));
+      for (const httpServer of httpServers) {
+        tell(`${name}, ${httpServer}: ${trial.about}`);
+        rows.push(toRow(name, httpServer, await onFreshServer(trial, httpServer, extent, bare, generator)));
+      }
     }
   } finally {
     await Promise.all([bare.stop(), generator.stop()]);
   }
   const failed = rows.filter(row => row.at(-1) !== '0').map(([name]) => name);
   if (failed.length > 0) throw new Error(`requests of ${failed.join()} failed: their figures count for nothing`);
-  return [{ title: 'Requests', head, rows, legend }];
+  return [{ title: 'Requests', head, rows, legend: legend(bareName) }];
 }
 
-async function onFreshServer(trial: Trial, extent: Extent, bare: Bare, generator: Generator): Promise<Comparison> {
+async function onFreshServer(trial: Trial, httpServer: string, extent: Extent, bare: Bare, generator: Generator): Promise<Comparison> {
   const profile = extent.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${extent.cpuProf}`] : [];
-  const server = await startServer({ nodeArgs: profile });
+  const server = await startServer({ nodeArgs: profile, flags: ['--http-server', httpServer] });
   try {
     return await compare(trial, extent, { server, bare, generator });
   } finally {
@@ -64,11 +74,12 @@ async function onFreshServer(trial: Trial, extent: Extent, bare: Bare, generator
   }
 }
 
-function toRow(name: string, { ours, bare, ratio, ratios }: Comparison): string[] {
+function toRow(name: string, httpServer: string, { ours, bare, ratio, ratios }: Comparison): string[] {
   const cpu = ({ server, generator }: Side) => `${server.all.toFixed(1)} + ${generator.all.toFixed(1)}`;
   const each = ({ server, answers }: Side) => server.all / answers;
   return [
     name,
+    httpServer,
     rate(ours).toFixed(0),
     rate(bare).toFixed(0),
     ratio.toFixed(2),
