@@ -59,6 +59,24 @@ describe('a request of HTTP/1.0', () => {
   });
 });
 
+describe('a client that expects', () => {
+  it('to be told to go on with the body is told so', async () => {
+    const server = await listenWith(({ body }) => ({ status: 200, body: Buffer.concat(body) }));
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('POST /', ['Content-Length: 3', 'Expect: 100-continue']));
+    expect((await connection.reply())?.status).toBe(100);
+    connection.send('[1]');
+    expect(await connection.reply()).toMatchObject({ status: 200, text: '[1]' });
+  });
+
+  it('anything else is answered all the same', async () => {
+    const server = await listenWith(echo().handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('GET /a', ['Expect: the unexpected']));
+    expect((await connection.reply())?.text).toBe('"/a"');
+  });
+});
+
 describe('requests that are sent ahead of the answers', () => {
   it('are all answered in their order, where answers are ready at once', async () => {
     const server = await listenWith(({ path }) => ({ status: 200, body: JSON.stringify(path) }));

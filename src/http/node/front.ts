@@ -57,7 +57,9 @@ class NodeFront implements Front {
     // Else it would leave headers out without a word.
     server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => this.#open(socket));
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response));
+    const receive = (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response);
+    // What else a client expects may be ignored: by itself Node would refuse the request, without a reason.
+    server.on('request', receive).on('checkExpectation', receive);
     server.on('timeout', (socket: Socket) => this.#isAtWork(socket) || socket.destroy());
     server.on('clientError', (error: ParseError, socket: Duplex) => this.#refuse(error, socket));
     server.on('tlsClientError', (error: Error, { remoteAddress: client }: Socket) => this.#tell(this.#handshakes, { client, reason: error.message }, 'a TLS handshake failed'));
