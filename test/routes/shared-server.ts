@@ -22,13 +22,14 @@ export class SharedServer extends Client {
     const dataDir = mkdtempSync(join(tmpdir(), 'ballast-test-'));
     beforeAll(async () => {
       const config = parseConfig({ port: '0', httpServer, logLevel: 'silent', ...texts, dataDir, bootstrapToken: this.token });
-      this.#service = await openService(config, openLog(config.logLevel), { isWarm: false });
+      // First: to open it while the service writes may wait for a write that waits for this thread.
       this.#store = openStore(dataDir);
+      this.#service = await openService(config, openLog(config.logLevel), { isWarm: false });
       Object.assign(this, { url: this.#service.url });
     });
     afterAll(async () => {
-      await this.#store?.root.close();
       await this.#service?.close();
+      await this.#store?.root.close();
       rmSync(dataDir, { recursive: true, force: true });
     });
   }
