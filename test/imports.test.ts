@@ -75,7 +75,7 @@ describe('the sources', () => {
   });
 
   it('keep each foreign library of the edges in one folder', () => {
-    const homes: Record<string, string> = { 'uWebSockets.js': 'http/uwebsockets', 'node:http': 'http/node', 'node:https': 'http/node', lmdb: 'store', piscina: 'jobs', sax: 'reports', '@streamparser/json': 'reports' };
+    const homes: Record<string, string> = { 'uws-pack': 'http/uwebsockets', 'node:http': 'http/node', 'node:https': 'http/node', lmdb: 'store', piscina: 'jobs', sax: 'reports', '@streamparser/json': 'reports' };
     for (const [name, home] of Object.entries(homes)) {
       expect(offenders((path, { target }) => isPackage(target, name) && !isIn(path, home))).toEqual([]);
     }
@@ -91,7 +91,7 @@ describe('the sources', () => {
       offenders(
         (path, { target }) =>
           isIn(path, 'engine', 'plan') &&
-          (isIn(target, ...outside) || /^(lmdb|piscina|uWebSockets\.js|node:.*)$/.test(target)),
+          (isIn(target, ...outside) || /^(lmdb|piscina|uws-pack|node:.*)$/.test(target)),
       ),
     ).toEqual([]);
   });

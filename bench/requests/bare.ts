@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { loadUwebsockets } from '../../src/http/uwebsockets/load.js';
+import { loadUwebsockets, type Uwebsockets } from '../../src/http/uwebsockets/load.js';
 import { limits } from '../../src/limits.js';
 import { answering } from './answering.js';
 
@@ -23,7 +23,7 @@ export interface BareServer {
 let status: 200 | 201 = 200;
 let body = '';
 
-const server = loadUwebsockets(limits.headBytes).then(withUwebsockets, withNode);
+const server = loadUwebsockets(limits.headBytes).then(({ uws }) => withUwebsockets(uws), withNode);
 
 answering<BareAnswer, BareServer>(answer => {
   status = answer.status;
@@ -31,7 +31,7 @@ answering<BareAnswer, BareServer>(answer => {
   return server;
 });
 
-function withUwebsockets({ App, us_socket_local_port: portOf }: typeof import('uWebSockets.js')): Promise<BareServer> {
+function withUwebsockets({ App, us_socket_local_port: portOf }: Uwebsockets): Promise<BareServer> {
   const app = App().post('/*', res => {
     res.onAborted(() => {});
     res.onData((_chunk, isLast) => {

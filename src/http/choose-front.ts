@@ -19,11 +19,11 @@ export async function chooseFront(wanted: FrontName): Promise<ChosenFront> {
   const asTold = 'as BALLAST_HTTP_SERVER says';
   if (wanted === 'node') return { name: 'node', open: openNode(limits), why: `HTTP is served by node:http, ${asTold}` };
   try {
-    const open = openUwebsockets(await loadUwebsockets(limits.headBytes));
-    return { name: 'uwebsockets', open, why: `HTTP is served by uWebSockets.js, ${wanted === 'auto' ? 'which has a binary for this machine' : asTold}` };
+    const { uws, from } = await loadUwebsockets(limits.headBytes);
+    const why = `HTTP is served by uWebSockets.js, ${wanted === 'auto' ? `of which the package ${from} has a binary for this machine` : `${asTold} (package ${from})`}`;
+    return { name: 'uwebsockets', open: openUwebsockets(uws), why };
   } catch (error) {
-    const reason = (error as Error).message.split('\n')[0];
-    const lack = `no package of uWebSockets.js has a binary that loads with Node ${process.version} on ${process.platform}-${process.arch} (${reason})`;
+    const lack = `no package of uWebSockets.js has a binary that loads with Node ${process.version} on ${process.platform}-${process.arch} (${(error as Error).message})`;
     if (wanted === 'uwebsockets') throw new Error(`cannot listen with uWebSockets.js: ${lack}; set BALLAST_HTTP_SERVER to auto, or see src/docs/platforms.md`, { cause: error });
     return { name: 'node', open: openNode(limits), why: `HTTP is served by node:http, which takes more processor time: ${lack}; see src/docs/platforms.md` };
   }

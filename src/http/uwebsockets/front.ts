@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { TemplatedApp, us_listen_socket } from 'uws-pack';
 import { limits } from '../../limits.js';
 import type { Front, FrontOptions, Listener, OpenFront } from '../front.js';
 import { readHead } from '../head.js';
+import type { Uwebsockets } from './load.js';
 import { UwebsocketsReply } from './reply.js';
-
-type Uwebsockets = typeof import('uWebSockets.js');
 
 /** @param uws the library, whichever package it came from */
 export function openUwebsockets(uws: Uwebsockets): OpenFront {

@@ -1,4 +1,4 @@
-import type { HttpResponse } from 'uWebSockets.js';
+import type { HttpResponse } from 'uws-pack';
 import { limits } from '../../limits.js';
 import type { Manner, Reply, Sent } from '../front.js';
 import { sendPieces } from '../pieces.js';
