@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { tryLock } from 'fs-native-extensions';
+import { tryLock } from './try-lock.js';
 
 /**
  * An exclusive lock on a file. The kernel drops it when the process ends, however it ends. It holds across containers that

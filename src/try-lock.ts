@@ -1,0 +1,36 @@
+import { createRequire } from 'node:module';
+
+/** Locks a whole open file exclusively. Returns false when another open file has the lock, and throws on other failures. */
+export type TryLock = (fd: number) => boolean;
+
+/** What the binary itself has: it throws with the code EAGAIN when another open file has the lock. */
+interface Binary {
+  tryLock(fd: number, offset: number, length: number, isExclusive: boolean): void;
+}
+
+/**
+ * Loads the lock of fs-native-extensions. On Alpine the package looks for a binary that is made for musl, and has none. The one for glibc
+ * needs nothing that musl lacks, and musl answers to the name of glibc's library.
+ */
+export function loadTryLock(require: (path: string) => unknown, platform: string = process.platform, arch: string = process.arch): TryLock {
+  try {
+    return (require('fs-native-extensions') as { tryLock: TryLock }).tryLock;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ADDON_NOT_FOUND' || platform !== 'linux') throw error;
+    return tryLockOf(require(`fs-native-extensions/prebuilds/linux-${arch}/fs-native-extensions.node`) as Binary);
+  }
+}
+
+function tryLockOf(binary: Binary): TryLock {
+  return fd => {
+    try {
+      binary.tryLock(fd, 0, 0, true);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false;
+      throw error;
+    }
+  };
+}
+
+export const tryLock = loadTryLock(createRequire(import.meta.url));

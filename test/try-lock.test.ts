@@ -1,0 +1,34 @@
+import { closeSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadTryLock } from '../src/try-lock.js';
+import { temporaryFolder } from './harness/server.js';
+
+const require = createRequire(import.meta.url);
+
+/** As on Alpine, where the package looks for a binary for musl. */
+const requireOnAlpine = (path: string): unknown => {
+  if (path === 'fs-native-extensions') throw Object.assign(new Error("Cannot find addon '.'"), { code: 'ADDON_NOT_FOUND' });
+  return require(path);
+};
+
+describe('a lock', () => {
+  it.each<[situation: string, requireHere: (path: string) => unknown]>([
+    ['the package finds its binary', require],
+    ...(process.platform === 'linux' ? [['it finds none, as on Alpine', requireOnAlpine] as [string, typeof requireOnAlpine]] : []),
+  ])('is exclusive where %s', (_, requireHere) => {
+    const tryLock = loadTryLock(requireHere);
+    const path = join(temporaryFolder(), 'lock');
+    const [first, second] = [openSync(path, 'w'), openSync(path, 'r+')];
+    onTestFinished(() => closeSync(second));
+    expect([tryLock(first), tryLock(second)]).toEqual([true, false]);
+    closeSync(first);
+    expect(tryLock(second)).toBe(true);
+    expect(() => tryLock(99_999)).toThrow(/EBADF|bad file descriptor/i);
+  });
+
+  it('is not to be had where no binary loads', () => {
+    expect(() => loadTryLock(requireOnAlpine, 'plan9')).toThrow('Cannot find addon');
+  });
+});
