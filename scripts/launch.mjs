@@ -3,7 +3,7 @@
 // PROGRAM is a path from the project's root. Quiet and quick when nothing is missing or stale.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -11,14 +11,20 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 
 const [program, ...args] = process.argv.slice(2);
-if (program?.startsWith('-')) {
+if (program && program.startsWith('-')) {
   say('usage: node scripts/launch.mjs [PROGRAM [ARGUMENT...]]: installs and compiles what is missing, then runs the program');
   process.exit(program === '--help' ? 0 : 2);
 }
+// An old Node gets this far only when it can parse and link the whole file: Node 12 can.
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (![20, 22].includes(major) || (major === 20 && minor < 12)) {
-  say(`this is Node ${process.version}: use Node 20 (from 20.12) or 22, for which the package of the HTTP server has binaries`);
-  process.exit(1);
+if (major < 20 || (major === 20 && minor < 12)) {
+  say(`this is Node ${process.versions.node}, and Ballast needs Node 20 (from 20.12), 22, 24 or 26: get one from https://nodejs.org, or by "nvm install 24"`);
+  process.exit(2);
+}
+const { platform, arch } = process;
+if (!['linux', 'darwin'].includes(platform) || !['x64', 'arm64'].includes(arch)) {
+  say(`this is ${platform} on ${arch}, and the packages that Ballast is built with need Linux or macOS on x64 or arm64: build it there, in a container or a virtual machine for example`);
+  process.exit(2);
 }
 if (!isInstalled()) {
   say('installing packages (once, 350 MB) ...');
@@ -36,34 +42,34 @@ if (read(at('dist', '.built')) !== build) {
   // Built beside and then swapped in, so that a running server keeps its files until the new ones are whole.
   const fresh = at(`dist.${process.pid}`);
   const compile = [at('node_modules', 'ts-patch', 'bin', 'tspc.js'), '-p', at('tsconfig.json'), '--outDir', fresh];
-  run(process.execPath, compile, 'could not compile', 2, () => rmSync(fresh, { recursive: true, force: true }));
-  writeFileSync(join(fresh, '.built'), build);
+  run(process.execPath, compile, 'could not compile', 2, () => fs.rmSync(fresh, { recursive: true, force: true }));
+  fs.writeFileSync(join(fresh, '.built'), build);
   const old = `${fresh}.old`;
-  if (existsSync(at('dist'))) renameSync(at('dist'), old);
-  renameSync(fresh, at('dist'));
-  rmSync(old, { recursive: true, force: true });
+  if (fs.existsSync(at('dist'))) fs.renameSync(at('dist'), old);
+  fs.renameSync(fresh, at('dist'));
+  fs.rmSync(old, { recursive: true, force: true });
 }
 if (program) {
   process.argv = [process.execPath, at(program), ...args];
-  await import(pathToFileURL(at(program)).href);
+  import(pathToFileURL(at(program)).href);
 }
 
 /** Whether npm installed, here or by hand, what the lock file wants. What is optional is not for every machine. */
 function isInstalled() {
-  const have = JSON.parse(read(at('node_modules', '.package-lock.json')) ?? '{"packages":{}}').packages;
+  const have = JSON.parse(read(at('node_modules', '.package-lock.json')) || '{"packages":{}}').packages;
   const wanted = Object.entries(JSON.parse(read(at('package-lock.json'))).packages);
   return wanted.every(
-    ([path, { version, optional, devOptional }]) => !path || optional || devOptional || have[path]?.version === version,
+    ([path, { version, optional, devOptional }]) => !path || optional || devOptional || (have[path] && have[path].version === version),
   );
 }
 
 function read(path) {
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  return fs.existsSync(path) ? fs.readFileSync(path, 'utf8') : undefined;
 }
 
 function sources(folder) {
-  if (!existsSync(at(folder))) return [];
-  return readdirSync(at(folder), { recursive: true })
+  if (!fs.existsSync(at(folder))) return [];
+  return fs.readdirSync(at(folder), { recursive: true })
     .filter((name) => name.endsWith('.ts'))
     .sort()
     .map((name) => at(folder, name));
@@ -71,7 +77,7 @@ function sources(folder) {
 
 function fingerprint(paths) {
   const hash = createHash('sha256');
-  for (const path of paths) hash.update(`\0${path.slice(root.length)}\0`).update(readFileSync(path));
+  for (const path of paths) hash.update(`\0${path.slice(root.length)}\0`).update(fs.readFileSync(path));
   return hash.digest('hex');
 }
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { expectBinaries } from './supported.js';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { serverOf } from './client/address.js';
 import { type Given, fields } from './client/ci/identity.js';
@@ -37,6 +38,7 @@ const serveCommand = program.command('serve').description('run the server until 
 for (const setting of Object.values(settings)) addOption(serveCommand, setting);
 serveCommand
   .addHelpText('after', `\nEnvironment only:\n${helpOfSecrets()}`)
+  .hook('preAction', expectBinaries)
   .action(async (flags: Texts) => (await import('./commands/serve.js')).serve(parseConfig(withSecrets(flags)), unknownVariables()));
 
 const project = program.command('project').description('make and list projects');
@@ -166,7 +168,7 @@ function dataCommand(
 ): Command {
   const command = parent.command(usage).description(description);
   addOption(command, settings.dataDir);
-  command.action(async (...given: unknown[]) => {
+  command.hook('preAction', expectBinaries).action(async (...given: unknown[]) => {
     const { dataDir, ...flags } = command.opts<Texts>();
     const config = parseConfig(dataDir === undefined ? {} : { dataDir });
     await run(config.dataDir, typeof given[0] === 'string' ? given[0] : '', flags as Record<string, true>);

