@@ -27,7 +27,7 @@ if (!['linux', 'darwin'].includes(platform) || !['x64', 'arm64'].includes(arch))
   process.exit(2);
 }
 if (!isInstalled()) {
-  say('installing packages (once, 350 MB) ...');
+  say('installing packages (once, 450 MB) ...');
   // --include=dev: the compiler is needed even where NODE_ENV is "production". Without a network npm would try for minutes.
   const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
   run('npm', ['ci', ...flags], 'could not install the packages', 'ignore');
