@@ -1,6 +1,6 @@
 import { say } from './terminal.js';
 
-/** Ends the process with a sentence on a Node that is too old. Imported first: what it runs before would fail without telling why. */
+/** Ends the process with a sentence on a Node that is too old. Imported before the program. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 12)) {
   say(`this is Node ${process.versions.node}, and Ballast needs Node 20 (from 20.12), 22, 24 or 26: get one from https://nodejs.org, or by "nvm install 24"`);

@@ -25,7 +25,7 @@ export function printData(data: string): void {
 
 /** Escapes, as \uXXXX, each character that a terminal obeys or does not show: controls (C1 too), line breaks, bidirectional overrides, zero widths. */
 export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, escaped);
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, escaped);
 }
 
 function escaped(character: string): string {
