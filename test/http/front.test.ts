@@ -59,6 +59,27 @@ describe('a request of HTTP/1.0', () => {
   });
 });
 
+describe('an answer to HEAD', () => {
+  it('has the length of the body and leaves the connection open', async () => {
+    const server = await listenWith(echo().handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('HEAD /a', []));
+    await once(connection.socket, 'data');
+    connection.send(head('GET /a', ['Connection: close']));
+    const all = await connection.closed();
+    expect(all.match(/^(HTTP|Content-Length).*/gm)).toEqual(['HTTP/1.1 200 OK', 'Content-Length: 4', 'HTTP/1.1 200 OK', 'Content-Length: 4']);
+    expect(all).toMatch(/\r\n\r\n"\/a"$/);
+  });
+
+  it('closes the connection when the request was refused for its head', async () => {
+    const server = await listenWith(echo().handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('HEAD /a', ['Host: again']));
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 400 /);
+    await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
+  });
+});
+
 describe('a client that expects', () => {
   it('to be told to go on with the body is told so', async () => {
     const server = await listenWith(({ body }) => ({ status: 200, body: Buffer.concat(body) }));
