@@ -83,6 +83,7 @@ describe('a request that two parsers could read differently', () => {
   it.each([
     ['not HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['two hosts of which one is empty', 'GET /healthz HTTP/1.1\r\nHost:\r\nHost: a\r\n\r\n'],
     ['no Host', 'GET /healthz HTTP/1.1\r\nX-Host: a\r\n\r\n'],
     ['a head of 64 KB', head('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
     ['200 headers', head('GET /healthz', Array.from({ length: 200 }, (_, i) => `X-${i}: 1`))],
