@@ -80,6 +80,29 @@ describe('an answer to HEAD', () => {
   });
 });
 
+describe('a client that has left', () => {
+  it.each([
+    ['in the head of its next request', 'GET /b'],
+    ['in a body that is larger than what is read ahead', `${head('POST /b', ['Content-Length: 1000000'])}${' '.repeat(300_000)}`],
+    ['in such a body in chunks', `${head('POST /b', ['Transfer-Encoding: chunked'])}493e0\r\n${' '.repeat(300_000)}`],
+  ])('%s is noticed before the answer', async (_, bytes) => {
+    const { seen, handler } = echo();
+    let goOn = () => {};
+    const server = await listenWith(async request => {
+      const answer = await handler(request);
+      await new Promise<void>(resolve => (goOn = resolve));
+      return answer;
+    });
+    const leaver = await RawConnection.open(server.url);
+    leaver.send(head('GET /a', []), bytes);
+    await vi.waitFor(() => expect(seen.begun).toEqual(['/a']), { interval: 1 });
+    leaver.socket.end();
+    await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
+    goOn();
+    await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/a'], written: [false] }), { interval: 1 });
+  });
+});
+
 describe('a client that expects', () => {
   it('to be told to go on with the body is told so', async () => {
     const server = await listenWith(({ body }) => ({ status: 200, body: Buffer.concat(body) }));

@@ -119,7 +119,9 @@ class NodeFront implements Front {
       else connection.forget();
       if (connection.isBroken && connection.state === 'idle') socket.destroy();
     });
-    if (!connection.enter(() => this.#begin(request, response, connection))) socket.destroy();
+    // Reading would pause in its body, and an end of the connection would not be seen: the answer before it would count as read.
+    const isLong = connection.state !== 'idle' && mayPause(request);
+    if (isLong || !connection.enter(() => this.#begin(request, response, connection))) socket.destroy();
   }
 
   #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
@@ -170,6 +172,11 @@ class NodeFront implements Front {
   }
 }
 
+/** Whether a body may be more than Node keeps of one that nobody reads yet. */
+function mayPause({ headers, readableHighWaterMark }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= readableHighWaterMark;
+}
+
 function secretsOf({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
   return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
 }
@@ -184,5 +191,7 @@ interface ParseError {
 function faultOf({ code = '', reason = code }: ParseError, { headSeconds }: Times): Fault | null {
   if (code === 'HPE_HEADER_OVERFLOW') return faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return faults.headTooSlow(headSeconds);
+  // The connection ended in the middle of a request.
+  if (code === 'HPE_INVALID_EOF_STATE') return null;
   return code.startsWith('HPE_') ? faults.malformed(reason) : null;
 }
