@@ -126,9 +126,8 @@ class NodeFront implements Front {
 
   #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const head = readHead(new IncomingHead(request), this.options.fields);
-    const isOld = request.httpVersionMinor === 0;
-    if (isOld) head.closes = !response.shouldKeepAlive;
-    else if (head.host === '') head.refusal ??= faults.malformed('Host is missing');
+    if (request.httpVersion === '1.0') head.closes = !response.shouldKeepAlive;
+    head.refusal ??= refusalOf(request);
     if (request.rawHeaders.length > 2 * limits.headersPerRequest) head.refusal = faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
     const receiver = this.options.begin(head, new NodeReply(response));
     response.once('close', () => receiver.leave());
@@ -175,6 +174,14 @@ class NodeFront implements Front {
 /** Whether a body may be more than Node keeps of one that nobody reads yet. */
 function mayPause({ headers, readableHighWaterMark }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= readableHighWaterMark;
+}
+
+/** What the parser lets through, and uWebSockets.js does not. */
+function refusalOf({ httpVersion, headers }: IncomingMessage): Fault | null {
+  if (httpVersion === '1.1') return headers.host === undefined ? faults.malformed('Host is missing') : null;
+  if (httpVersion !== '1.0') return faults.malformed(`the version is HTTP/${httpVersion}; send HTTP/1.1`);
+  // Programs of that time know no chunks: one in front may see another end of the body.
+  return headers['transfer-encoding'] === undefined ? null : faults.malformed('Transfer-Encoding is not part of HTTP/1.0');
 }
 
 function secretsOf({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
