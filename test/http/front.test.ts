@@ -103,6 +103,19 @@ describe('a client that has left', () => {
   });
 });
 
+describe('a client that wants the connection closed', () => {
+  it.skipIf(!isNode).each([
+    ['with two Connection headers', ['Connection: close', 'Connection: keep-alive']],
+    ['with Proxy-Connection', ['Proxy-Connection: close']],
+  ])('(%s) is told that it is', async (_, fields) => {
+    const server = await listenWith(echo().handler);
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('GET /a', fields));
+    expect((await connection.reply())?.headers['connection']).toBe('close');
+    expect(await connection.closed()).toBe('');
+  });
+});
+
 describe('a client that expects', () => {
   it('to be told to go on with the body is told so', async () => {
     const server = await listenWith(({ body }) => ({ status: 200, body: Buffer.concat(body) }));

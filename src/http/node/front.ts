@@ -126,7 +126,8 @@ class NodeFront implements Front {
 
   #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const head = readHead(new IncomingHead(request), this.options.fields);
-    if (request.httpVersion === '1.0') head.closes = !response.shouldKeepAlive;
+    // The parser stops behind a request that it takes for the last one: it knows more ways to say so than Connection.
+    head.closes = !response.shouldKeepAlive;
     head.refusal ??= refusalOf(request);
     if (request.rawHeaders.length > 2 * limits.headersPerRequest) head.refusal = faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
     const receiver = this.options.begin(head, new NodeReply(response));
