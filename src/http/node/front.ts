@@ -62,7 +62,7 @@ class NodeFront implements Front {
     server.on('request', receive).on('checkExpectation', receive);
     server.on('timeout', (socket: Socket) => this.#isAtWork(socket) || socket.destroy());
     server.on('clientError', (error: ParseError, socket: Duplex) => this.#refuse(error, socket));
-    server.on('tlsClientError', (error: Error, { remoteAddress: client }: Socket) => this.#tell(this.#handshakes, { client, reason: error.message }, 'a TLS handshake failed'));
+    server.on('tlsClientError', ({ message, reason = message }: TlsError, { remoteAddress: client }: Socket) => this.#tell(this.#handshakes, { client, reason }, 'a TLS handshake failed'));
     server.on('error', (err: Error) => server.listening && this.#tell(this.#failures, { err }, 'could not accept a connection'));
   }
 
@@ -187,6 +187,11 @@ function refusalOf({ httpVersion, headers }: IncomingMessage): Fault | null {
 
 function secretsOf({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
   return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+}
+
+interface TlsError extends Error {
+  /** Of OpenSSL, without where in its source. */
+  reason?: string;
 }
 
 interface ParseError {
