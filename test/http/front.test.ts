@@ -37,15 +37,16 @@ describe('a request of HTTP/1.0', () => {
     expect(await connection.closed()).toBe('');
   });
 
-  it.skipIf(!isNode)('gets an answer in pieces without chunks', async () => {
+  it.skipIf(!isNode)('gets an answer in pieces without chunks, and is told that its connection closes', async () => {
     const rest = async function* () {
       yield Buffer.from('bc');
     };
     const server = await listenWith(() => ({ status: 200, body: 'a', rest: rest() }));
     const connection = await RawConnection.open(server.url);
-    connection.send('GET / HTTP/1.0\r\n\r\n');
+    connection.send('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
     const all = await connection.closed();
     expect(all).toMatch(/\r\n\r\nabc$/);
+    expect(all).toContain('Connection: close');
     expect(all.toLowerCase()).not.toContain('transfer-encoding');
   });
 
