@@ -241,6 +241,19 @@ describe.skipIf(!isNode)('a connection', () => {
     expect(await connection.closed()).toBe('');
   });
 
+  it('on which chunks come without a byte of the body is told, and closed', async () => {
+    const { seen, handler } = echo();
+    const server = await listenWith(handler, { bodySeconds: 0.2, openFront: openNode({ headSeconds: 60, idleSeconds: 0.5 }) });
+    const connection = await RawConnection.open(server.url);
+    connection.send(head('POST /', ['Transfer-Encoding: chunked']), '0\r\n');
+    const drip = setInterval(() => connection.send('X: y\r\n'), 50);
+    expect(await connection.reply()).toMatchObject({ status: 408, text: '{"errors":["the request body did not arrive within 0.2 seconds"]}' });
+    clearInterval(drip);
+    expect(await connection.closed()).toBe('');
+    expect(seen.begun).toEqual([]);
+    expect(server.http.requestsInFlight).toBe(0);
+  });
+
   it('whose request is worked on for longer than the idle time stays open', async () => {
     let ask = 0;
     const handler: Handler = async () => {

@@ -139,6 +139,8 @@ class NodeFront implements Front {
     if (head.refusal) return;
     if (request.headers['transfer-encoding'] !== undefined) {
       request.on('data', (chunk: Buffer) => take(chunk, false)).on('end', () => take(NOTHING, true));
+      // The time begins now: sizes and trailers may drip without a byte of the body.
+      take(NOTHING, false);
       return;
     }
     let missing = head.contentLength ?? 0;
