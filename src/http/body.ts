@@ -52,7 +52,7 @@ export class Body {
     const { byteLength } = chunk;
     if (!this.#fault && this.#held + byteLength > maxBytes) this.#refuse(faults.bodyTooLarge(maxBytes));
     const isLent = isLast && this.#held === 0 && byteLength < limits.pooledBodyBytes;
-    if (!this.#fault && !isLent) {
+    if (!this.#fault && !isLent && byteLength > 0) {
       if (this.#held === 0) this.#holder = this.holder();
       if (this.held.take(this.#holder, byteLength)) this.#held += byteLength;
       else this.#refuse(faults.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
@@ -61,7 +61,7 @@ export class Body {
       this.#finish(this.#fault ?? this.#whole(chunk), true);
       return;
     }
-    if (!this.#fault) this.#keep(chunk);
+    if (!this.#fault && byteLength > 0) this.#keep(chunk);
     this.#timer ??= setTimeout(() => this.#finish(this.#fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
   }
 

@@ -70,6 +70,7 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
     refusal: null,
   };
   let chunked = false;
+  let hasHost = false;
   parsed.forEach((name, value) => {
     switch (name) {
       case 'content-length':
@@ -86,7 +87,8 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
         head.closes = /\bclose\b/i.test(value);
         return;
       case 'host':
-        if (head.host !== '') head.refusal = faults.malformed('Host is sent twice');
+        if (hasHost) head.refusal = faults.malformed('Host is sent twice');
+        hasHost = true;
         head.host = value;
         return;
       case 'x-forwarded-proto':

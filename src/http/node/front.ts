@@ -62,7 +62,7 @@ class NodeFront implements Front {
     server.on('request', receive).on('checkExpectation', receive);
     server.on('timeout', (socket: Socket) => this.#isAtWork(socket) || socket.destroy());
     server.on('clientError', (error: ParseError, socket: Duplex) => this.#refuse(error, socket));
-    server.on('tlsClientError', (error: Error, { remoteAddress: client }: Socket) => this.#tell(this.#handshakes, { client, reason: error.message }, 'a TLS handshake failed'));
+    server.on('tlsClientError', ({ message, reason = message }: TlsError, { remoteAddress: client }: Socket) => this.#tell(this.#handshakes, { client, reason }, 'a TLS handshake failed'));
     server.on('error', (err: Error) => server.listening && this.#tell(this.#failures, { err }, 'could not accept a connection'));
   }
 
@@ -119,14 +119,16 @@ class NodeFront implements Front {
       else connection.forget();
       if (connection.isBroken && connection.state === 'idle') socket.destroy();
     });
-    if (!connection.enter(() => this.#begin(request, response, connection))) socket.destroy();
+    // Reading would pause in its body, and an end of the connection would not be seen: the answer before it would count as read.
+    const isLong = connection.state !== 'idle' && mayPause(request);
+    if (isLong || !connection.enter(() => this.#begin(request, response, connection))) socket.destroy();
   }
 
   #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const head = readHead(new IncomingHead(request), this.options.fields);
-    const isOld = request.httpVersionMinor === 0;
-    if (isOld) head.closes = !response.shouldKeepAlive;
-    else if (head.host === '') head.refusal ??= faults.malformed('Host is missing');
+    // The parser stops behind a request that it takes for the last one: it knows more ways to say so than Connection.
+    head.closes = !response.shouldKeepAlive;
+    head.refusal ??= refusalOf(request);
     if (request.rawHeaders.length > 2 * limits.headersPerRequest) head.refusal = faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
     const receiver = this.options.begin(head, new NodeReply(response));
     response.once('close', () => receiver.leave());
@@ -137,6 +139,8 @@ class NodeFront implements Front {
     if (head.refusal) return;
     if (request.headers['transfer-encoding'] !== undefined) {
       request.on('data', (chunk: Buffer) => take(chunk, false)).on('end', () => take(NOTHING, true));
+      // The time begins now: sizes and trailers may drip without a byte of the body.
+      take(NOTHING, false);
       return;
     }
     let missing = head.contentLength ?? 0;
@@ -170,8 +174,26 @@ class NodeFront implements Front {
   }
 }
 
+/** Whether a body may be more than Node keeps of one that nobody reads yet. */
+function mayPause({ headers, readableHighWaterMark }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= readableHighWaterMark;
+}
+
+/** What the parser lets through, and uWebSockets.js does not. */
+function refusalOf({ httpVersion, headers }: IncomingMessage): Fault | null {
+  if (httpVersion === '1.1') return headers.host === undefined ? faults.malformed('Host is missing') : null;
+  if (httpVersion !== '1.0') return faults.malformed(`the version is HTTP/${httpVersion}; send HTTP/1.1`);
+  // Programs of that time know no chunks: one in front may see another end of the body.
+  return headers['transfer-encoding'] === undefined ? null : faults.malformed('Transfer-Encoding is not part of HTTP/1.0');
+}
+
 function secretsOf({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
   return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+}
+
+interface TlsError extends Error {
+  /** Of OpenSSL, without where in its source. */
+  reason?: string;
 }
 
 interface ParseError {
@@ -184,5 +206,7 @@ interface ParseError {
 function faultOf({ code = '', reason = code }: ParseError, { headSeconds }: Times): Fault | null {
   if (code === 'HPE_HEADER_OVERFLOW') return faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return faults.headTooSlow(headSeconds);
+  // The connection ended in the middle of a request.
+  if (code === 'HPE_INVALID_EOF_STATE') return null;
   return code.startsWith('HPE_') ? faults.malformed(reason) : null;
 }

@@ -26,7 +26,8 @@ export class NodeReply implements Reply {
     for (const name in more) headers.push(name, more[name]!);
     if (own) for (const name in own) headers.push(name, own[name]!);
     // Without these Node would add its own.
-    if (close || closes) headers.push('Connection', 'close');
+    // Only the end of the connection ends an answer in pieces that has no chunks.
+    if (close || closes || (rest && !response.useChunkedEncodingByDefault)) headers.push('Connection', 'close');
     else headers.push('Connection', 'keep-alive', 'Keep-Alive', KEEP_ALIVE);
     if (!rest) headers.push('Content-Length', String(Buffer.byteLength(body)));
     response.writeHead(status, headers);

@@ -32,12 +32,13 @@ export class UwebsocketsReply implements Reply {
       if (closes) res.writeHeader('Connection', 'close');
       for (const name in headers) res.writeHeader(name, headers[name]!);
       if (own) for (const name in own) res.writeHeader(name, own[name]!);
-      if (headOnly && rest) {
-        // uWebSockets.js would send an undefined argument as a huge length.
-        res.endWithoutBody();
+      if (headOnly && close && !closes) {
+        res.endWithoutBody(0, true);
       } else if (headOnly) {
-        // Closed by uWebSockets.js in any case: it counts the missing body as an aborted answer.
-        res.endWithoutBody(Buffer.byteLength(body), true);
+        // With the length as its argument, uWebSockets.js would wait for the body: the connection would stay open without a limit.
+        if (!rest) res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+        // It would send an undefined argument as a huge length.
+        res.endWithoutBody();
       } else if (rest) {
         leave = sendPieces(this.#pieces(close, sent.end), body, rest, sent.fail);
         return;
