@@ -22,15 +22,16 @@ export const limits = {
   /** Failing entries of test_files named in one 422. */
   complainedEntries: 1000,
 
-  /** Bytes of a request's line and headers, and headers; above either 431. uWebSockets.js knows no other number of headers. */
+  /** Bytes of a request's line and headers, and headers; above either 431. uWebSockets.js takes no more headers than that. */
   headBytes: 16_384,
-  headersPerRequest: 100,
+  headersPerRequest: 98,
   /** A head may take this long, and so may a TLS handshake. */
   headSeconds: 10,
   /** A connection on which nothing moves is closed, unless its request is worked on. uWebSockets.js knows no other time. */
   idleSeconds: 10,
-  /** Requests that a client may send ahead of their answers; beyond them the connection is closed. */
+  /** Requests that a client may send ahead of their answers, and their bytes; beyond either the connection is closed. */
   pipelinedRequests: 100,
+  pipelinedBytes: 65_536,
   /** A body may take this long, however steadily it drips. */
   bodySeconds: 30,
   /** Bytes of all bodies being received or worked on, and of large answers being sent, at once; above it 503. Half of it for one token. */

@@ -68,9 +68,16 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   });
   const listenNow = async () => {
     const listener = await front.listen();
-    // Who may reach its folder may connect, as to a port: otherwise only this user could, and so no proxy.
-    if (listener && path !== null) chmodSync(path, 0o666);
-    return listener;
+    if (!listener || path === null) return listener;
+    try {
+      // Who may reach its folder may connect, as to a port: otherwise only this user could, and so no proxy.
+      chmodSync(path, 0o666);
+      return listener;
+    } catch {
+      // It was removed in this moment.
+      listener.close();
+      return null;
+    }
   };
   const door = new Door({ listen: listenNow, room: fileRoom() }, log);
   const taken = path === null ? null : await takeUnixPath(path, settings);

@@ -184,11 +184,14 @@ describe('requests that are sent ahead of the answers', () => {
     expect(server.http.requestsInFlight).toBe(0);
   });
 
-  it.skipIf(!isNode)('close the connection when they are too many, and the first of them is left', async () => {
+  it.skipIf(!isNode).each<[what: string, count: number, fields: string[]]>([
+    ['many', limits.pipelinedRequests + 2, []],
+    ['large', 7, [`X-Long: ${'x'.repeat(12_000)}`]],
+  ])('close the connection when they are too %s, and the first of them is left', async (_, count, fields) => {
     const { seen, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /', []).repeat(limits.pipelinedRequests + 2));
+    connection.send(head('GET /', fields).repeat(count));
     expect(await connection.closed()).toBe('');
     await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/'], written: [false] }), { interval: 1 });
   });

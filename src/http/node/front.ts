@@ -120,8 +120,9 @@ class NodeFront implements Front {
       if (connection.isBroken && connection.state === 'idle') socket.destroy();
     });
     // Reading would pause in its body, and an end of the connection would not be seen: the answer before it would count as read.
-    const isLong = connection.state !== 'idle' && mayPause(request);
-    if (isLong || !connection.enter(() => this.#begin(request, response, connection))) socket.destroy();
+    const isAhead = connection.state !== 'idle';
+    const isLong = isAhead && mayPause(request);
+    if (isLong || !connection.enter(() => this.#begin(request, response, connection), isAhead ? bytesOf(request) : 0)) socket.destroy();
   }
 
   #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
@@ -172,6 +173,11 @@ class NodeFront implements Front {
     const times = seldom.happened();
     if (times !== null) this.options.log.warn({ times, ...details }, what);
   }
+}
+
+/** Of its headers, and of the body that it declares. */
+function bytesOf({ rawHeaders, headers }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, Number(headers['content-length'] ?? 0));
 }
 
 /** Whether a body may be more than Node keeps of one that nobody reads yet. */
