@@ -5,7 +5,7 @@ import { Seldom } from '../seldom.js';
 import type { Listener } from './front.js';
 
 export interface DoorOptions {
-  /** Null when the port is somebody else's. */
+  /** Resolves with null when it cannot listen, for example because another process has the port. */
   listen: () => Promise<Listener | null>;
   room: FileRoom;
 }
@@ -33,13 +33,13 @@ export class Door {
     readonly log: Logger,
   ) {}
 
-  /** Resolves with null when it could not listen. */
+  /** Resolves with null when it does not listen afterwards. */
   async open(): Promise<Listener | null> {
     if (this.#listener || this.#isOpening || this.#isShut) return this.#listener;
     this.#isOpening = true;
     const listener = await this.options.listen();
     this.#isOpening = false;
-    // Meanwhile it was shut, or the last place was taken.
+    // The door may have been shut, or the last place taken, while it opened.
     if (listener && (this.#isShut || this.#isFull)) listener.close();
     else this.#listener = listener;
     return this.#listener;
@@ -53,14 +53,14 @@ export class Door {
     return this.#connections;
   }
 
-  /** Listens anew; connections stay, and are counted. */
+  /** Closes the listener and opens another. Connections stay open and stay counted. */
   async reopen(): Promise<void> {
     if (!this.#listener) return;
     this.#close();
     await this.#resume();
   }
 
-  /** @param change 1: one more connection, -1: one less */
+  /** @param change 1: a connection has begun, -1: one has ended */
   count(change: 1 | -1): void {
     this.#connections += change;
     const { connections } = this.options.room;
@@ -68,7 +68,7 @@ export class Door {
     else if (change < 0 && this.#connections < connections - connections / 16) void this.#resume();
   }
 
-  /** Listens no more. */
+  /** Stops listening for good. */
   shut(): void {
     this.#isShut = true;
     this.#close();
@@ -91,7 +91,8 @@ export class Door {
   }
 
   async #resume(): Promise<void> {
-    if (this.#listener || this.#isOpening || this.#isShut) return;
+    // A full door waits for a connection to end: `count` calls this again.
+    if (this.#listener || this.#isOpening || this.#isShut || this.#isFull) return;
     if (!(await this.open())) {
       setTimeout(() => void this.#resume(), limits.listenAgainMilliseconds).unref();
     } else if (this.#isTold) {
