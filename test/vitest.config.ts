@@ -1,19 +1,17 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { limits } from '../src/limits.js';
 
-const hasUwebsockets = await loadUwebsockets(limits.headBytes).then(() => true, () => false);
+const hasUwebsockets = await loadUwebsockets().then(() => true, () => false);
+const all: TestProjectInlineConfiguration = { extends: true, test: { name: 'all', include: ['test/**/*.test.js'] } };
+/** What is sent and received over HTTP, a second time where `all` runs it over uWebSockets.js. */
+const overNode: TestProjectInlineConfiguration = { extends: true, test: { name: 'node:http', include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } } };
 
 /** Tests run on the compiled code: typia's checkers and the worker's entry are there as in production. */
 export default defineConfig({
   test: {
     root: 'dist',
-    projects: [
-      { extends: true, test: { name: 'all', include: ['test/**/*.test.js'] } },
-      // What is sent and received over HTTP, once more over the other HTTP server.
-      ...(hasUwebsockets && process.env['BALLAST_HTTP_SERVER'] !== 'node' ? [{ extends: true as const, test: { name: 'node:http', include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } } }] : []),
-    ],
+    projects: hasUwebsockets && process.env['BALLAST_HTTP_SERVER'] !== 'node' ? [all, overNode] : [all],
     // Files keep what is loaded, and nothing else, from one to the next: to load it takes half a second of each.
     isolate: false,
     // uWebSockets.js belongs on a process's main thread.

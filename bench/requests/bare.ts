@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadUwebsockets, type Uwebsockets } from '../../src/http/uwebsockets/load.js';
-import { limits } from '../../src/limits.js';
 import { answering } from './answering.js';
 
 /**
- * The yardstick: a bare handler that reads a body and answers one, of uWebSockets.js, or of node:http on a machine that has no binary of it.
- * Told by message what to answer; replies with its address and what it is.
+ * The yardstick: a bare handler that reads a body and answers with another. It runs on uWebSockets.js, or on node:http where that has no
+ * binary. A message sets the answer; the reply to it has the address and the name of the library.
  */
 
 export interface BareAnswer {
@@ -23,7 +22,7 @@ export interface BareServer {
 let status: 200 | 201 = 200;
 let body = '';
 
-const server = loadUwebsockets(limits.headBytes).then(({ uws }) => withUwebsockets(uws), withNode);
+const server = loadUwebsockets().then(({ uws }) => withUwebsockets(uws), withNode);
 
 answering<BareAnswer, BareServer>(answer => {
   status = answer.status;

@@ -19,7 +19,7 @@ export async function chooseFront(wanted: FrontName): Promise<ChosenFront> {
   const asTold = 'as BALLAST_HTTP_SERVER says';
   if (wanted === 'node') return { name: 'node', open: openNode(limits), why: `HTTP is served by node:http, ${asTold}` };
   try {
-    const { uws, from } = await loadUwebsockets(limits.headBytes);
+    const { uws, from } = await loadUwebsockets();
     const why = `HTTP is served by uWebSockets.js, ${wanted === 'auto' ? `of which the package ${from} has a binary for this machine` : `${asTold} (package ${from})`}`;
     return { name: 'uwebsockets', open: openUwebsockets(uws), why };
   } catch (error) {
