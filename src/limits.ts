@@ -22,14 +22,14 @@ export const limits = {
   /** Failing entries of test_files named in one 422. */
   complainedEntries: 1000,
 
-  /** Bytes of a request's line and headers, and headers; above either 431. uWebSockets.js takes no more headers than that. */
+  /** Bytes of the request line and headers, and number of headers; above either 431. uWebSockets.js takes no more headers than that. */
   headBytes: 16_384,
   headersPerRequest: 98,
-  /** A head may take this long, and so may a TLS handshake. */
+  /** Time for a head to arrive, and for a TLS handshake, with node:http. uWebSockets.js has its own. */
   headSeconds: 10,
-  /** A connection on which nothing moves is closed, unless its request is worked on. uWebSockets.js knows no other time. */
+  /** A connection without traffic is closed after this time, unless the server works on its request. uWebSockets.js has no other time. */
   idleSeconds: 10,
-  /** Requests that a client may send ahead of their answers, and their bytes; beyond either the connection is closed. */
+  /** Requests, and their bytes, that a client may send ahead of their answers to node:http; above either the connection is closed. */
   pipelinedRequests: 100,
   pipelinedBytes: 65_536,
   /** A body may take this long, however steadily it drips. */

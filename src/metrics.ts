@@ -92,7 +92,7 @@ export class Metrics {
     const store = this.#once(sources.store);
     const sweeps = this.#once(sources.sweeps);
     this.#gauge('ballast_build_info', 'The version that runs.', () => ({ [sources.version]: 1 }), 'version');
-    this.#gauge('ballast_http_server_info', 'What reads and writes HTTP: uwebsockets or node.', () => ({ [sources.httpServer]: 1 }), 'name');
+    this.#gauge('ballast_http_server_info', 'The HTTP server: uwebsockets or node.', () => ({ [sources.httpServer]: 1 }), 'name');
     this.#gauge('ballast_connections', 'Open connections.', connections);
     this.#gauge('ballast_requests_in_flight', 'Requests that are being received or answered.', requestsInFlight);
     this.#gauge('ballast_held_bytes', 'Bodies and large answers of requests in flight.', heldBytes);

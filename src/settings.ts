@@ -67,7 +67,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--http-server <name>',
     env: 'BALLAST_HTTP_SERVER',
     fallback: 'auto',
-    help: 'what reads and writes HTTP: uwebsockets (fast), node (runs everywhere), or auto: uwebsockets where it has a binary',
+    help: 'HTTP server: uwebsockets (fast), node (runs everywhere), or auto (uwebsockets where it has a binary, else node)',
     parse: text => {
       if (text !== 'auto' && text !== 'uwebsockets' && text !== 'node') throw new Error('must be auto, uwebsockets or node');
       return text;

@@ -45,7 +45,7 @@ export class Body {
     this.#drop();
   }
 
-  /** @param chunk lent */
+  /** @param chunk valid only during the call */
   take(chunk: Uint8Array, isLast: boolean): void {
     if (this.#finished) return;
     const { maxBytes, seconds } = this.limit;
@@ -122,7 +122,7 @@ export class Body {
   }
 }
 
-/** A copy with memory of its own, which may be given to another thread: the chunk's is used again after its callback. */
+/** A copy with memory of its own, which can be moved to another thread. The HTTP library uses the chunk's memory again. */
 function kept(chunk: Uint8Array): Uint8Array {
   return new Uint8Array(chunk);
 }

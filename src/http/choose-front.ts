@@ -4,27 +4,26 @@ import { openNode } from './node/front.js';
 import { openUwebsockets } from './uwebsockets/front.js';
 import { loadUwebsockets } from './uwebsockets/load.js';
 
-/** Which HTTP server is wanted; auto: uWebSockets.js where it has a binary. */
+/** The setting. auto: uWebSockets.js where it has a binary, else node:http. */
 export type FrontName = 'auto' | 'uwebsockets' | 'node';
 
 export interface ChosenFront {
   name: Exclude<FrontName, 'auto'>;
   open: OpenFront;
-  /** A sentence: which one it is, and why. */
+  /** A line for the log: which server it is, and why. */
   why: string;
 }
 
-/** Rejects with a sentence when uWebSockets.js is wanted and has no binary for this machine. */
+/** Rejects with a sentence when uWebSockets.js is configured and no package has a binary that loads here. */
 export async function chooseFront(wanted: FrontName): Promise<ChosenFront> {
-  const asTold = 'as BALLAST_HTTP_SERVER says';
-  if (wanted === 'node') return { name: 'node', open: openNode(limits), why: `HTTP is served by node:http, ${asTold}` };
+  if (wanted === 'node') return { name: 'node', open: openNode(limits), why: 'HTTP server: node:http, as configured' };
   try {
     const { uws, from } = await loadUwebsockets();
-    const why = `HTTP is served by uWebSockets.js, ${wanted === 'auto' ? `of which the package ${from} has a binary for this machine` : `${asTold} (package ${from})`}`;
+    const why = `HTTP server: uWebSockets.js of the package ${from}, ${wanted === 'auto' ? 'which has a binary for this machine' : 'as configured'}`;
     return { name: 'uwebsockets', open: openUwebsockets(uws), why };
   } catch (error) {
-    const lack = `no package of uWebSockets.js has a binary that loads with Node ${process.version} on ${process.platform}-${process.arch} (${(error as Error).message})`;
-    if (wanted === 'uwebsockets') throw new Error(`cannot listen with uWebSockets.js: ${lack}; set BALLAST_HTTP_SERVER to auto, or see src/docs/platforms.md`, { cause: error });
-    return { name: 'node', open: openNode(limits), why: `HTTP is served by node:http, which takes more processor time: ${lack}; see src/docs/platforms.md` };
+    const lack = `no package of uWebSockets.js loads with Node ${process.versions.node} on ${process.platform}-${process.arch} (${(error as Error).message})`;
+    if (wanted === 'uwebsockets') throw new Error(`cannot serve HTTP with uWebSockets.js: ${lack}; set BALLAST_HTTP_SERVER to auto or node, or see src/docs/platforms.md`, { cause: error });
+    return { name: 'node', open: openNode(limits), why: `HTTP server: node:http, which takes more processor time, because ${lack}; see src/docs/platforms.md` };
   }
 }

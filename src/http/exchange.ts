@@ -48,7 +48,7 @@ export class Exchange implements Receiver {
   #heldAnswer = 0;
   #stop = () => {};
   #heldBy: { holder: Holder } | null = null;
-  /** Whether the request was read to its end: only then another may follow it. */
+  /** Whether the request was read to its end. Only then may another follow on the connection. */
   #wasRead = false;
 
   constructor(
@@ -63,8 +63,8 @@ export class Exchange implements Receiver {
     options.traffic.startReceiving();
     if (head.refusal) {
       this.#body = null;
-      // Its body is not waited for: what follows such a head may be anything. Answered a moment later, because a
-      // request behind it in the same segment makes uWebSockets.js close the connection only while none was answered.
+      // The body is not awaited, because the bytes after such a head may be anything. The answer waits a turn: uWebSockets.js closes
+      // the connection for a second request in the same packet only as long as the first has no answer.
       setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
     } else {
       this.#body = new Body(head.contentLength, options.bodyLimits, options.held, this.#holder, (body, whole) => this.#answer(body, whole));

@@ -3,75 +3,79 @@ import type { Certificate } from './certificate.js';
 import type { Head, HeaderFields } from './head.js';
 import type { Answer } from './request.js';
 
-/** What reads and writes HTTP on sockets: uWebSockets.js, or Node's own server. All above that is the same for both. */
+/** Reads and writes HTTP on sockets, with uWebSockets.js or with Node's own server. Everything above it is the same for both. */
 export interface Front {
-  /** Listens. Null when that is not possible. The number of a port that the system picked stays the same from then on. */
+  /** Starts to listen. Resolves with null when it cannot. A port number that the system picked is kept for the next call. */
   listen(): Promise<Listener | null>;
-  /** Reads the files of the certificate again. True: connections get the new one only from a listener that is opened after this. */
+  /** Reads the certificate's files again. Resolves with true when only listeners that are opened afterwards use the new certificate. */
   renew(): Promise<boolean>;
   /** Closes all connections at once. */
   close(): void;
 }
 
 export interface Listener {
-  /** 0 for a socket in the file system. */
+  /** 0 for a Unix socket. */
   port: number;
-  /** Takes no further connection; those that are open stay so. */
+  /** Stops listening. Open connections stay open. */
   close(): void;
 }
 
 export type OpenFront = (options: FrontOptions) => Front;
 
 export interface FrontOptions {
-  /** Of a socket in the file system; else null. */
+  /** Of a Unix socket. Null: `host` and `port` count. */
   path: string | null;
   host: string;
   port: number;
   certificate: Certificate | null;
   fields: HeaderFields;
-  /** Told of every connection. @param change 1: it begins, -1: it has ended */
+  /** Called for every connection. @param change 1: it begins, -1: it has ended */
   count: (change: 1 | -1) => void;
-  /** Told of every request when its head has arrived. */
+  /** Called for every request when its head has arrived. */
   begin: (head: Head, reply: Reply) => Receiver;
   log: Logger;
 }
 
-/** What is told how a request goes on. */
+/** Takes what follows the head of a request. */
 export interface Receiver {
-  /** Bytes of the body, lent: copied when they are kept. Called at least once, unless the client leaves before. */
+  /**
+   * Takes bytes of the body. The chunk is valid only during the call. Called at least once, unless the client leaves before that or the
+   * head is refused.
+   */
   take(chunk: Uint8Array, isLast: boolean): void;
-  /** The connection is closed: the client has left, unless its answer was sent. */
+  /** Called when the connection is closed: the client has left, unless its answer was sent. */
   leave(): void;
 }
 
-/** How a request is answered. */
+/** Answers one request. */
 export interface Reply {
-  /** The address of the client as the socket tells it; empty on a socket in the file system. */
+  /** The IP address at the other end of the connection; empty on a Unix socket. */
   remoteAddress(): string;
-  /** Sends an answer. Returns what to call when the client leaves before all of it is sent. */
+  /** Sends an answer. Returns a function that stops an answer in pieces; it does nothing once the answer is sent. */
   send(answer: Answer, manner: Manner, sent: Sent): () => void;
   /** Closes the connection at once. */
   close(): void;
 }
 
-/** What becomes of an answer. */
+/** Called by `send`: one of the two, once, unless the client leaves before. */
 export interface Sent {
-  /** Called when its last byte was handed to the system. */
+  /** The last byte was handed to the socket. */
   end: () => void;
-  /** Called when an answer in pieces breaks off. */
+  /** The next piece of an answer could not be read. */
   fail: (error: unknown) => void;
 }
 
 /** How an answer is sent. */
 export interface Manner {
-  /** The id of the request. */
+  /** Id of the request. */
   request: string;
+  /** Besides those of the answer. */
   headers: Headers | undefined;
-  /** The client said that it closes. */
+  /** The client asked to close the connection; `close` is then true, too. */
   closes: boolean;
-  /** The answer to HEAD has a length but no body. */
+  /** The request is HEAD: headers are sent, with the length, and no body. */
   headOnly: boolean;
-  /** The connection is closed behind it. */
+  /** The connection is closed after the answer. */
   close: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface Head extends Request {
   refusal: Fault | null;
 }
 
-/** A head as it was parsed. A request of uWebSockets.js is one. */
+/** A parsed head. The request of uWebSockets.js has these methods itself. */
 export interface ParsedHead {
   getMethod(): string;
   /** Without the query. */

@@ -3,17 +3,17 @@ import type { Sent } from './front.js';
 
 /** Takes a body of unknown length in pieces. */
 export interface PieceWriter {
-  /** False when the client has to read before there should be more. The piece was taken in any case. */
+  /** Returns false when the client must read before more is written. The piece is taken in any case. */
   write(piece: Uint8Array): boolean;
-  /** Called again and again, whenever the socket can take more. */
+  /** Sets what to call each time the socket can take more. */
   onWritable(goOn: () => void): void;
-  /** Ends the body, and tells when its last byte was handed to the system. */
+  /** Ends the body. */
   end(): void;
 }
 
 /**
- * Sends a body of unknown length, and asks for the next piece when the socket can take it. Returns what to call when the client
- * leaves.
+ * Sends a body of unknown length, and asks for the next piece when the socket can take it. Returns a function to call when the
+ * client leaves.
  */
 export function sendPieces(to: PieceWriter, first: string | Uint8Array, rest: AsyncGenerator<Uint8Array>, fail: Sent['fail']): () => void {
   let isOver = false;

@@ -1,6 +1,6 @@
 import { limits } from '../limits.js';
 
-/** Every status that is answered, with its reason phrase. */
+/** Status lines by status: all that Ballast answers with. */
 export const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',
   201: '201 Created',
@@ -20,5 +20,5 @@ export const STATUS_LINES: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 };
 
-/** Idle connections are closed after `limits.idleSeconds`: clients that know drop theirs before. */
+/** A client that knows the limit of idle connections closes its own before the server does. */
 export const KEEP_ALIVE = `timeout=${limits.idleSeconds - 1}`;

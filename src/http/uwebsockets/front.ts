@@ -6,13 +6,13 @@ import { readHead } from '../head.js';
 import type { Uwebsockets } from './load.js';
 import { UwebsocketsReply } from './reply.js';
 
-/** @param uws the library, whichever package it came from */
+/** @param uws the library, from either package */
 export function openUwebsockets(uws: Uwebsockets): OpenFront {
   return options => new UwebsocketsFront(uws, options);
 }
 
 class UwebsocketsFront implements Front {
-  /** One for each certificate that was read: connections stay with theirs. The last one listens. */
+  /** One for each certificate that was read, because connections keep theirs. The last one listens. */
   readonly #apps: TemplatedApp[] = [];
   #port: number;
 
@@ -27,7 +27,7 @@ class UwebsocketsFront implements Front {
   async listen(): Promise<Listener | null> {
     const { path } = this.options;
     const { us_listen_socket_close: close, us_socket_local_port: portOf } = this.uws;
-    // A port that the system picked is listened on by its number: only then it can be listened on again while it has connections.
+    // A port that the system picked is opened again by its number: otherwise it could not be reopened while it has connections.
     if (path === null && this.#port === 0) {
       const picked = this.#listenOn(0);
       if (!picked) return null;
@@ -77,7 +77,7 @@ class UwebsocketsFront implements Front {
 type Listen = (host: string, port: number, options: 1, listening: (socket: us_listen_socket | false) => void) => void;
 type ListenOnPath = (listening: (socket: us_listen_socket | false) => void, path: string) => void;
 
-/** To close a listener refuses whoever waits to be accepted: a short turn of the event loop leaves hardly any. */
+/** Waits for a short turn of the event loop: closing a listener resets connections that wait to be accepted, and then there are hardly any. */
 async function quietTurn(): Promise<void> {
   await nextTurn();
   for (let turns = 0, begun = -Infinity; turns < limits.quietTurns && performance.now() - begun > limits.quietTurnMilliseconds; turns++) {
