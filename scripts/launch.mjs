@@ -15,15 +15,15 @@ if (program && program.startsWith('-')) {
   say('usage: node scripts/launch.mjs [PROGRAM [ARGUMENT...]]: installs and compiles what is missing, then runs the program');
   process.exit(program === '--help' ? 0 : 2);
 }
-// An old Node gets this far only when it can parse and link the whole file: Node 12 can.
+// This file keeps to the syntax and the imports of Node 12: an old Node that could not load it would not reach this check.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 12)) {
-  say(`this is Node ${process.versions.node}, and Ballast needs Node 20 (from 20.12), 22, 24 or 26: get one from https://nodejs.org, or by "nvm install 24"`);
+  say(`cannot run on Node ${process.versions.node}: Ballast needs Node 20.12 or later; install Node 24 from https://nodejs.org or with "nvm install 24"`);
   process.exit(2);
 }
 const { platform, arch } = process;
 if (!['linux', 'darwin'].includes(platform) || !['x64', 'arm64'].includes(arch)) {
-  say(`this is ${platform} on ${arch}, and the packages that Ballast is built with need Linux or macOS on x64 or arm64: build it there, in a container or a virtual machine for example`);
+  say(`cannot build Ballast on ${platform}-${arch}: its packages need Linux or macOS on x64 or arm64; use a machine, a container or a virtual machine that has it`);
   process.exit(2);
 }
 if (!isInstalled()) {
@@ -54,7 +54,7 @@ if (program) {
   import(pathToFileURL(at(program)).href);
 }
 
-/** Whether npm installed, here or by hand, what the lock file wants. What is optional is not for every machine. */
+/** Whether the packages of the lock file are installed, by this script or by hand. Optional ones are not for every machine. */
 function isInstalled() {
   const have = JSON.parse(read(at('node_modules', '.package-lock.json')) || '{"packages":{}}').packages;
   const wanted = Object.entries(JSON.parse(read(at('package-lock.json'))).packages);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import './supported.js';
 
-// Only now: what the program imports is not to be had in an older Node, which would tell of that and not of its age.
+// Loaded after the check: an older Node cannot link the program, and would report a missing export instead of its version.
 void import('./program.js');

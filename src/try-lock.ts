@@ -3,14 +3,14 @@ import { createRequire } from 'node:module';
 /** Locks a whole open file exclusively. Returns false when another open file has the lock, and throws on other failures. */
 export type TryLock = (fd: number) => boolean;
 
-/** What the binary itself has: it throws with the code EAGAIN when another open file has the lock. */
+/** The binary's own function throws an error with the code EAGAIN when another open file has the lock. */
 interface Binary {
   tryLock(fd: number, offset: number, length: number, isExclusive: boolean): void;
 }
 
 /**
- * Loads the lock of fs-native-extensions. On Alpine the package looks for a binary that is made for musl, and has none. The one for glibc
- * needs nothing that musl lacks, and musl answers to the name of glibc's library.
+ * Loads the lock of fs-native-extensions. On Alpine the package looks for a binary for musl, and has none. Its binary for glibc works
+ * there: it calls nothing that musl lacks, and musl's loader accepts the name of glibc's library.
  */
 export function loadTryLock(require: (path: string) => unknown, platform: string = process.platform, arch: string = process.arch): TryLock {
   try {

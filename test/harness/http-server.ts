@@ -1,6 +1,6 @@
 import { chooseFront, type FrontName } from '../../src/http/choose-front.js';
 
-/** vitest.config.ts sets the variable, and so may who runs the tests. */
+/** vitest.config.ts sets the variable for one project; the environment may set it for the others. */
 const wanted = (process.env['BALLAST_HTTP_SERVER'] ?? 'auto') as FrontName;
 
 /** The HTTP server under test. */

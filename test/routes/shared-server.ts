@@ -22,7 +22,7 @@ export class SharedServer extends Client {
     const dataDir = mkdtempSync(join(tmpdir(), 'ballast-test-'));
     beforeAll(async () => {
       const config = parseConfig({ port: '0', httpServer, logLevel: 'silent', ...texts, dataDir, bootstrapToken: this.token });
-      // First: to open it while the service writes may wait for a write that waits for this thread.
+      // Before the service: lmdb's write thread may wait for this thread within a transaction, and opening the store waits for that.
       this.#store = openStore(dataDir);
       this.#service = await openService(config, openLog(config.logLevel), { isWarm: false });
       Object.assign(this, { url: this.#service.url });
