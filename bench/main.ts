@@ -47,7 +47,7 @@ speedTrial('requests', 'requests a second of each kind over each HTTP server, be
   .argument('[trials...]', 'kinds of request to run alone')
   .option('--seconds <number>', 'load on each of the two in a trial, in three rounds', positive, 8)
   .option('--connections <number>', 'open connections, each with one request at a time', whole, 64)
-  .addOption(new Option('--http-server <name>', 'that one alone').choices(['uwebsockets', 'node']).default('auto', 'each that this machine has'))
+  .addOption(new Option('--http-server <name>', 'load this HTTP server only').choices(['uwebsockets', 'node']).default('auto', 'each that this machine has'))
   .option('--cpu-prof <folder>', 'write CPU profiles of the server there, for the DevTools or speedscope')
   .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`);
 speedTrial('initializing', 'how long suites of 10,000 and 100,000 files take to become a queue or a split', (_, { times }) =>
@@ -140,7 +140,7 @@ function flagsOf(command: Command): string[] {
   const options = command.opts<Record<string, unknown>>();
   return command.options.flatMap(option => {
     const value = options[option.attributeName()];
-    return typeof value === 'number' ? [`${option.long} ${value}`] : [];
+    return typeof value === 'number' || option.argChoices?.includes(String(value)) ? [`${option.long} ${String(value)}`] : [];
   });
 }
 

