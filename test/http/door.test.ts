@@ -23,7 +23,7 @@ async function doorFor(connections: number) {
   return { state, door };
 }
 
-/** What was awaited has happened. */
+/** Lets the door's promises settle. */
 const settled = () => new Promise(resolve => setImmediate(resolve));
 
 describe('a door', () => {
@@ -48,7 +48,7 @@ describe('a door', () => {
     });
   });
 
-  it('may listen anew, when it is open', async () => {
+  it('that is open closes its listener and opens another', async () => {
     const { state, door } = await doorFor(2);
     await door.reopen();
     expect(state).toMatchObject({ listens: true, times: 2 });
@@ -59,12 +59,17 @@ describe('a door', () => {
   });
 
   it('that has no room any more when it has opened is closed again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { state, door } = await doorFor(1);
     door.count(1);
     door.count(-1);
     door.count(1);
     await settled();
     expect(state).toMatchObject({ listens: false, times: 2 });
+    vi.advanceTimersByTime(limits.listenAgainMilliseconds);
+    await settled();
+    expect(state.times).toBe(2);
     door.count(-1);
     await settled();
     expect(state.listens).toBe(true);

@@ -206,15 +206,14 @@ describe('requests that are sent ahead of the answers', () => {
   });
 });
 
-describe('bytes behind a request that are none', () => {
-  it('do not change its answer, and close the connection', async () => {
+describe('bytes after a request that are not a request', () => {
+  it.skipIf(!isNode)('do not change its answer, and close the connection', async () => {
     const { seen, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
     connection.send(head('GET /a', []), 'nonsense\r\n\r\n');
-    const reply = await connection.reply();
-    if (isNode) expect(reply?.text).toBe('"/a"');
-    expect(await connection.closed()).not.toContain('200 OK');
+    expect((await connection.reply())?.text).toBe('"/a"');
+    expect(await connection.closed()).toBe('');
     expect(seen.begun).toEqual(['/a']);
   });
 });
@@ -235,7 +234,7 @@ describe.skipIf(!isNode)('a connection', () => {
     await vi.waitFor(() => expect(server.http.requestsInFlight).toBe(0), { interval: 1 });
   });
 
-  it('on which a head drips is told, and closed', async () => {
+  it('on which a head does not arrive in time is answered with 408 and closed', async () => {
     const server = await listenWith(echo().handler, { openFront: openNode({ ...times, idleSeconds: 60 }) });
     const connection = await RawConnection.open(server.url);
     connection.send('GET / HTTP/1.1\r\nHost');

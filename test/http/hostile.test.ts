@@ -73,9 +73,12 @@ describe('a request that two parsers could read differently', () => {
     expect(reply?.status).toBe(400);
     const [error = ''] = (JSON.parse(reply!.text) as { errors: string[] }).errors;
     const told = error.replace('malformed request: ', '');
-    if (httpServer === 'node') expect(told).toMatch(whyOfNode);
-    else expect(told).toBe(why);
-    if (told === why) expect(reply?.headers['x-request-id']).toMatch(uuidPattern);
+    if (httpServer === 'node') {
+      expect(told).toMatch(whyOfNode);
+    } else {
+      expect(told).toBe(why);
+      expect(reply?.headers['x-request-id']).toMatch(uuidPattern);
+    }
     expect(await connection.closed()).toBe('');
   });
 

@@ -1,17 +1,17 @@
 import { limits } from '../../limits.js';
 
-/** The requests of one connection, one at a time: a client may send some ahead of the answers. */
+/** Begins the requests of one connection one at a time. A client may send some ahead of the answers. */
 export class Connection {
-  /** Of the request that is not answered yet. */
+  /** State of the request that has no answer yet. */
   state: 'idle' | 'receiving' | 'answering' = 'idle';
-  /** What came behind its requests is none: it is closed when they are answered. */
+  /** The bytes after its requests are not a request: it is closed when those are answered. */
   isBroken = false;
   readonly #ahead: { begin: () => void; bytes: number }[] = [];
   #aheadBytes = 0;
 
   /**
-   * Begins a request now, or when those before it are answered. False when those are too many.
-   * @param bytes what it takes in memory until then
+   * Begins a request now, or when those before it are answered. Returns false when too many wait.
+   * @param bytes memory that it takes while it waits
    */
   enter(begin: () => void, bytes: number): boolean {
     if (this.state === 'idle') {
@@ -23,7 +23,7 @@ export class Connection {
     return this.#ahead.push({ begin, bytes }) <= limits.pipelinedRequests && this.#aheadBytes <= limits.pipelinedBytes;
   }
 
-  /** The request is over: the next one's turn. */
+  /** Ends a request, and begins the next. */
   leave(): void {
     const next = this.#ahead.shift();
     this.state = next ? 'receiving' : 'idle';
@@ -32,7 +32,7 @@ export class Connection {
     next.begin();
   }
 
-  /** It is closed: what was sent ahead is not begun. */
+  /** Drops the waiting requests of a closed connection. */
   forget(): void {
     this.#ahead.length = 0;
   }

@@ -28,7 +28,7 @@ const NOTHING = new Uint8Array();
 class NodeFront implements Front {
   readonly #server: Server | TlsServer;
   readonly #sockets = new Set<Socket>();
-  /** By the socket on which requests come: with TLS, another one than that on which the connection came. */
+  /** By the socket that requests arrive on. With TLS it is not the socket that was accepted. */
   readonly #connections = new WeakMap<Duplex, Connection>();
   readonly #failures = new Seldom();
   readonly #handshakes = new Seldom();
@@ -45,20 +45,21 @@ class NodeFront implements Front {
     const settings: ServerOptions = {
       headersTimeout: headMilliseconds,
       connectionsCheckingInterval: headMilliseconds / 10,
-      // The time of a body is the exchange's matter.
+      // `Body` limits the time of a body.
       requestTimeout: 0,
       keepAliveTimeout: idleMilliseconds,
       maxHeaderSize: limits.headBytes,
+      // Node's own refusal would have no JSON: `refusalOf` looks for the host.
       requireHostHeader: false,
     };
     const server = certificate ? createTlsServer({ ...settings, ...secretsOf(certificate), handshakeTimeout: headMilliseconds }) : createServer(settings);
     this.#server = server;
     server.timeout = idleMilliseconds;
-    // Else it would leave headers out without a word.
+    // Otherwise Node would silently drop headers; `#begin` refuses too many.
     server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => this.#open(socket));
     const receive = (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response);
-    // What else a client expects may be ignored: by itself Node would refuse the request, without a reason.
+    // Expectations other than 100-continue may be ignored. Node would refuse them with 417 and no reason.
     server.on('request', receive).on('checkExpectation', receive);
     server.on('timeout', (socket: Socket) => this.#isAtWork(socket) || socket.destroy());
     server.on('clientError', (error: ParseError, socket: Duplex) => this.#refuse(error, socket));
@@ -77,7 +78,7 @@ class NodeFront implements Front {
       const succeed = () => {
         server.off('error', fail);
         if (path === null) this.#port = (server.address() as AddressInfo).port;
-        // Its own close() would close idle connections, too.
+        // http.Server's own close() would also close idle connections.
         resolve({ port: path === null ? this.#port : 0, close: () => void NetServer.prototype.close.call(server) });
       };
       server.once('error', fail).once('listening', succeed);
@@ -119,7 +120,7 @@ class NodeFront implements Front {
       else connection.forget();
       if (connection.isBroken && connection.state === 'idle') socket.destroy();
     });
-    // Reading would pause in its body, and an end of the connection would not be seen: the answer before it would count as read.
+    // Node would stop reading within its body and not notice that the client left: the answer before it would count as sent.
     const isAhead = connection.state !== 'idle';
     const isLong = isAhead && mayPause(request);
     if (isLong || !connection.enter(() => this.#begin(request, response, connection), isAhead ? bytesOf(request) : 0)) socket.destroy();
@@ -127,7 +128,7 @@ class NodeFront implements Front {
 
   #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
     const head = readHead(new IncomingHead(request), this.options.fields);
-    // The parser stops behind a request that it takes for the last one: it knows more ways to say so than Connection.
+    // The parser stops after a request that it takes for the last one, and not only the header Connection makes it one.
     head.closes = !response.shouldKeepAlive;
     head.refusal ??= refusalOf(request);
     if (request.rawHeaders.length > 2 * limits.headersPerRequest) head.refusal = faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
@@ -140,7 +141,7 @@ class NodeFront implements Front {
     if (head.refusal) return;
     if (request.headers['transfer-encoding'] !== undefined) {
       request.on('data', (chunk: Buffer) => take(chunk, false)).on('end', () => take(NOTHING, true));
-      // The time begins now: sizes and trailers may drip without a byte of the body.
+      // Starts the time limit of the body: chunk sizes and trailers may arrive slowly without a byte of the body.
       take(NOTHING, false);
       return;
     }
@@ -149,12 +150,12 @@ class NodeFront implements Front {
     else request.on('data', (chunk: Buffer) => take(chunk, (missing -= chunk.length) === 0));
   }
 
-  /** Nothing moves because this server is at work, not because the client reads or sends nothing. */
+  /** Whether the connection is idle because this server works on an answer, and not because the client neither reads nor sends. */
   #isAtWork(socket: Socket): boolean {
     return this.#connections.get(socket)?.state === 'answering' && socket.writableLength === 0;
   }
 
-  /** Answers bytes that are no request, and closes the connection: behind the answers that are still to come. */
+  /** Answers bytes that are not a request and closes the connection, after the answers that are still to come. */
   #refuse(error: ParseError, socket: Duplex): void {
     const fault = faultOf(error, this.times);
     const connection = this.#connections.get(socket);
@@ -175,21 +176,21 @@ class NodeFront implements Front {
   }
 }
 
-/** Of its headers, and of the body that it declares. */
+/** Bytes of a request's headers and of the body that it declares. */
 function bytesOf({ rawHeaders, headers }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, Number(headers['content-length'] ?? 0));
 }
 
-/** Whether a body may be more than Node keeps of one that nobody reads yet. */
+/** Whether a body may be longer than what Node buffers of an unread one. */
 function mayPause({ headers, readableHighWaterMark }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= readableHighWaterMark;
 }
 
-/** What the parser lets through, and uWebSockets.js does not. */
+/** Refuses what Node's parser accepts and uWebSockets.js does not. */
 function refusalOf({ httpVersion, headers }: IncomingMessage): Fault | null {
   if (httpVersion === '1.1') return headers.host === undefined ? faults.malformed('Host is missing') : null;
   if (httpVersion !== '1.0') return faults.malformed(`the version is HTTP/${httpVersion}; send HTTP/1.1`);
-  // Programs of that time know no chunks: one in front may see another end of the body.
+  // HTTP/1.0 has no chunks: a proxy in front may see another end of the body.
   return headers['transfer-encoding'] === undefined ? null : faults.malformed('Transfer-Encoding is not part of HTTP/1.0');
 }
 
@@ -198,17 +199,17 @@ function secretsOf({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buf
 }
 
 interface TlsError extends Error {
-  /** Of OpenSSL, without where in its source. */
+  /** OpenSSL's reason, without the place in its source. */
   reason?: string;
 }
 
 interface ParseError {
   code?: string;
-  /** Of the parser. */
+  /** The parser's own sentence. */
   reason?: string;
 }
 
-/** What to answer; null: nobody is there to read it. */
+/** The answer to an error of the connection. Null: nobody is there to read one. */
 function faultOf({ code = '', reason = code }: ParseError, { headSeconds }: Times): Fault | null {
   if (code === 'HPE_HEADER_OVERFLOW') return faults.headTooLarge(limits.headBytes, limits.headersPerRequest);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return faults.headTooSlow(headSeconds);

@@ -7,8 +7,8 @@ export class IncomingHead implements ParsedHead {
   readonly #queryAt: number;
 
   constructor(readonly incoming: IncomingMessage) {
-    // A client may send the whole address, as it would to a proxy.
-    const url = utf8(incoming.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
+    // A client may send an absolute URL, as it would to a proxy.
+    const url = (incoming.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
     this.#url = url;
     this.#queryAt = url.indexOf('?');
   }
@@ -31,7 +31,7 @@ export class IncomingHead implements ParsedHead {
   }
 }
 
-/** Node reads a head as Latin-1. */
+/** Node decodes header values as Latin-1; clients send UTF-8. */
 function utf8(text: string): string {
   return /[\x80-\xff]/.test(text) ? Buffer.from(text, 'latin1').toString() : text;
 }

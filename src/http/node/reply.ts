@@ -17,7 +17,7 @@ export class NodeReply implements Reply {
   }
 
   send({ status, body, rest, contentType = 'application/json', headers: own }: Answer, manner: Manner, sent: Sent): () => void {
-    const { request, headers: more, closes, headOnly, close } = manner;
+    const { request, headers: more, headOnly, close } = manner;
     const { response } = this;
     const headers: string[] = [];
     if (body.length > 0) headers.push('Content-Type', contentType);
@@ -25,14 +25,13 @@ export class NodeReply implements Reply {
     headers.push('X-Request-Id', request, 'Cache-Control', 'no-store');
     for (const name in more) headers.push(name, more[name]!);
     if (own) for (const name in own) headers.push(name, own[name]!);
-    // Without these Node would add its own.
-    // Only the end of the connection ends an answer in pieces that has no chunks.
-    if (close || closes || (rest && !response.useChunkedEncodingByDefault)) headers.push('Connection', 'close');
+    // Node adds its own headers where these are missing. In HTTP/1.0 only closing the connection ends an answer in pieces.
+    if (close || (rest && !response.useChunkedEncodingByDefault)) headers.push('Connection', 'close');
     else headers.push('Connection', 'keep-alive', 'Keep-Alive', KEEP_ALIVE);
     if (!rest) headers.push('Content-Length', String(Buffer.byteLength(body)));
     response.writeHead(status, headers);
     const { socket } = response.req;
-    // Node says "finish" also when the socket was destroyed before it had sent all. Asked before Node itself closes the connection.
+    // Node emits "finish" also when the socket was destroyed before all was sent. This listener runs before Node's own, which closes the socket.
     response.prependOnceListener('finish', () => socket.destroyed || sent.end());
     if (!rest || headOnly) {
       response.end(headOnly ? undefined : body);
