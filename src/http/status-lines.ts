@@ -1,5 +1,3 @@
-import { limits } from '../limits.js';
-
 /** Status lines by status: all that Ballast answers with. */
 export const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',
@@ -19,6 +17,3 @@ export const STATUS_LINES: Readonly<Record<number, string>> = {
   500: '500 Internal Server Error',
   503: '503 Service Unavailable',
 };
-
-/** A client that knows the limit of idle connections closes its own before the server does. */
-export const KEEP_ALIVE = `timeout=${limits.idleSeconds - 1}`;

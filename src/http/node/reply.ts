@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
 import type { Manner, Reply, Sent } from '../front.js';
 import { sendPieces } from '../pieces.js';
 import type { Answer } from '../request.js';
-import { KEEP_ALIVE } from '../status-lines.js';
 
 /** Answers with Node's own server. */
 export class NodeReply implements Reply {
@@ -16,15 +16,12 @@ export class NodeReply implements Reply {
     this.response.req.socket.destroy();
   }
 
-  send({ status, body, rest, contentType = 'application/json', headers: own }: Answer, manner: Manner, sent: Sent): () => void {
-    const { request, headers: more, headOnly, close } = manner;
+  send(answer: Answer, manner: Manner, sent: Sent): () => void {
+    const { status, body, rest } = answer;
+    const { headOnly, close } = manner;
     const { response } = this;
     const headers: string[] = [];
-    if (body.length > 0) headers.push('Content-Type', contentType);
-    // An answer is valid only now, and only for the owner of the token.
-    headers.push('X-Request-Id', request, 'Cache-Control', 'no-store');
-    for (const name in more) headers.push(name, more[name]!);
-    if (own) for (const name in own) headers.push(name, own[name]!);
+    writeHeaders(answer, manner, (name, value) => void headers.push(name, value));
     // Node adds its own headers where these are missing. In HTTP/1.0 only closing the connection ends an answer in pieces.
     if (close || (rest && !response.useChunkedEncodingByDefault)) headers.push('Connection', 'close');
     else headers.push('Connection', 'keep-alive', 'Keep-Alive', KEEP_ALIVE);

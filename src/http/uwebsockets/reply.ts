@@ -1,9 +1,10 @@
 import type { HttpResponse } from 'uws-pack';
 import { limits } from '../../limits.js';
+import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
 import type { Manner, Reply, Sent } from '../front.js';
 import { sendPieces } from '../pieces.js';
 import type { Answer } from '../request.js';
-import { KEEP_ALIVE, STATUS_LINES } from '../status-lines.js';
+import { STATUS_LINES } from '../status-lines.js';
 
 /** Answers with uWebSockets.js. */
 export class UwebsocketsReply implements Reply {
@@ -17,21 +18,17 @@ export class UwebsocketsReply implements Reply {
     this.res.close();
   }
 
-  send({ status, body, rest, contentType = 'application/json', headers: own }: Answer, manner: Manner, sent: Sent): () => void {
-    const { request, headers, closes, headOnly, close } = manner;
+  send(answer: Answer, manner: Manner, sent: Sent): () => void {
+    const { status, body, rest } = answer;
+    const { closes, headOnly, close } = manner;
     const { res } = this;
     let leave = () => {};
     res.cork(() => {
       res.writeStatus(STATUS_LINES[status]!);
-      if (body.length > 0) res.writeHeader('Content-Type', contentType);
+      writeHeaders(answer, manner, (name, value) => void res.writeHeader(name, value));
       if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
-      res.writeHeader('X-Request-Id', request);
-      // An answer is valid only now, and only for the owner of the token.
-      res.writeHeader('Cache-Control', 'no-store');
-      // uWebSockets.js says "close" itself only when the server is who closes.
+      // uWebSockets.js writes "close" itself, but not when the client has sent it.
       if (closes) res.writeHeader('Connection', 'close');
-      for (const name in headers) res.writeHeader(name, headers[name]!);
-      if (own) for (const name in own) res.writeHeader(name, own[name]!);
       if (headOnly && close && !closes) {
         res.endWithoutBody(0, true);
       } else if (headOnly) {
