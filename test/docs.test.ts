@@ -1,12 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from './harness/server.js';
 
-const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
-const blocks = [...readme.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => block!.split('\n\n'));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** The README and the guides, by their paths from the root. */
+const documents = new Map(['README.md', ...readdirSync(join(root, 'src/docs')).map(name => `src/docs/${name}`)].map(path => [path, readFileSync(join(root, path), 'utf8')]));
+
+const blocks = [...documents.values()].flatMap(text => [...text.matchAll(/^```sh\n(.*?)^```/gms)]).flatMap(([, block]) => block!.split('\n\n'));
 /** What a CI job runs and is judged by. */
 const recipes = blocks.filter(block => /ballast (-- )?(queue|split|verify)|curl --fail/.test(block));
 
@@ -48,7 +51,7 @@ function run(recipe: string, fails: number): { code: number | null; ran: string[
   return { code: status, ran: readFileSync(ran, 'utf8').split('\n').slice(0, -1) };
 }
 
-describe('a recipe of the README', () => {
+describe('a recipe of the README and the guides', () => {
   it('is there for each runner, and for the gate', () => {
     const texts = recipes.join('\n');
     for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast split', 'verify', 'completeness']) expect(texts).toContain(part);
