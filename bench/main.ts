@@ -18,7 +18,7 @@ import { starting } from './speed/starting.js';
 import { sweeping } from './speed/sweeping.js';
 import { readHistories, readSuites } from './suites.js';
 
-/** Every figure that the README gives, measured again. */
+/** Every figure of src/docs/benchmarks.md, measured again. */
 
 exitOnSignals();
 

@@ -7,7 +7,7 @@ import { MAIN } from './operator.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, nameOf, type Scenario } from './scenario.js';
 
-/** Ballast's own client, in separate processes, called as in the README. */
+/** Ballast's own client, in separate processes, called as in src/docs/any-runner.md. */
 
 export interface Ended {
   /** As in a shell; null: the process hung. */

@@ -1,0 +1,173 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { systems } from '../src/client/ci/systems.js';
+import { settings } from '../src/settings.js';
+import { temporaryFolder } from './harness/server.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** The README and the guides, by their paths from the root. */
+const documents = new Map(['README.md', ...readdirSync(join(root, 'src/docs')).map(name => `src/docs/${name}`)].map(path => [path, readFileSync(join(root, path), 'utf8')]));
+
+const blocks = [...documents.values()].flatMap(text => [...text.matchAll(/^```sh\n(.*?)^```/gms)]).flatMap(([, block]) => block!.split('\n\n'));
+/** What a CI job runs and is judged by. */
+const recipes = blocks.filter(block => /ballast (-- )?(queue|split|verify)|curl --fail/.test(block));
+
+/**
+ * Stands for every command of a recipe. Notes that it ran, and fails when it is the FAILS-th of them, with what it printed until then.
+ * As `ballast queue` it runs its command for one file, which it is given in a list where it reads one.
+ */
+const STUB = `#!/bin/sh
+name=\${0##*/}
+echo "$name $1 $2" >> "$RAN"
+case "$name $1 $2" in
+  'npx ballast split') printf 'spec/a_spec.rb\\0spec/b_spec.rb\\0' ;;
+  'go list '*) echo example.com/a ;;
+esac
+[ "$(wc -l < "$RAN")" -eq "$FAILS" ] && exit 3
+[ "$name $1 $2" = 'npx ballast queue' ] || exit 0
+case " $* " in *' --stdin '*) [ -n "$(cat)" ] || exit 2 ;; esac
+while [ "$1" != -- ]; do shift; done
+shift
+for argument; do
+  shift
+  [ "$argument" = '{}' ] && argument=a
+  set -- "$@" "$argument"
+done
+"$@"
+`;
+
+/** Runs a recipe in a shell. The FAILS-th of its commands fails; 0: none does. */
+function run(recipe: string, fails: number): { code: number | null; ran: string[] } {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'bin'));
+  for (const name of ['npx', 'npm', 'bundle', 'go', 'python3', 'curl']) {
+    writeFileSync(join(folder, 'bin', name), STUB);
+    chmodSync(join(folder, 'bin', name), 0o755);
+  }
+  const ran = join(folder, 'ran');
+  writeFileSync(ran, '');
+  const { status } = spawnSync('sh', ['-c', recipe], { cwd: folder, env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, RAN: ran, FAILS: String(fails), API: 'http://127.0.0.1:1', TOKEN: 't' } });
+  return { code: status, ran: readFileSync(ran, 'utf8').split('\n').slice(0, -1) };
+}
+
+/** Text outside of code, and code: blocks and spans. */
+function split(text: string): { prose: string; blocks: string[]; spans: string[] } {
+  const blocks = [...text.matchAll(/^```\w*\n(.*?)^```/gms)].map(([, block]) => block!);
+  const withoutBlocks = text.replace(/^```.*?^```/gms, '');
+  return { prose: withoutBlocks.replace(/`[^`]+`/g, ''), blocks, spans: [...withoutBlocks.matchAll(/`([^`]+)`/g)].map(([, span]) => span!) };
+}
+
+/** The anchors that GitHub gives to the headings of a document. */
+function anchorsOf(path: string): string[] {
+  const withoutBlocks = readFileSync(join(root, path), 'utf8').replace(/^```.*?^```/gms, '');
+  return [...withoutBlocks.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+}
+
+/** What `--help` of a command prints. */
+function help(...command: string[]): string {
+  const { stdout, status } = spawnSync(process.execPath, [join(root, 'dist/src/main.js'), ...command, '--help'], { encoding: 'utf8' });
+  expect(status).toBe(0);
+  return stdout;
+}
+
+/** The first words of the lines of a help text that begin so. */
+const listed = (text: string, begin: RegExp) => [...text.matchAll(begin)].map(([, name]) => name!);
+
+const commandsOf = (text: string) => listed(text.split('\nCommands:')[1] ?? '', /^  ([a-z]+)\b/gm).filter(name => name !== 'help');
+const flagsOf = (text: string) => listed(text, /^  (?:-\w, )?(--[a-z-]+)/gm);
+
+/** Programs of others have flags, too. */
+const foreignFlags = ['--runTestsByPath', '--fail', '--spec'];
+
+describe('a recipe of the README and the guides', () => {
+  it('is there for each runner, and for the gate', () => {
+    const texts = recipes.join('\n');
+    for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast split', 'verify', 'completeness']) expect(texts).toContain(part);
+  });
+
+  it.each(recipes.map(recipe => [recipe.split('\n')[0]!, recipe] as const))('fails when any of its commands fails: %s', (_, recipe) => {
+    const { code, ran } = run(recipe, 0);
+    expect(code).toBe(0);
+    expect(ran.length).toBeGreaterThan(0);
+    for (const [i, command] of ran.entries()) expect({ command, isGreen: run(recipe, i + 1).code === 0 }).toEqual({ command, isGreen: false });
+  });
+});
+
+describe('the README and the guides', () => {
+  it('are short enough to be read', () => {
+    for (const [path, text] of documents) expect({ path, isShort: text.split('\n').length <= (path === 'README.md' ? 250 : 200) }).toEqual({ path, isShort: true });
+  });
+
+  it('are all named in the index', () => {
+    for (const path of documents.keys()) if (path !== 'README.md') expect(documents.get('README.md')).toContain(`](${path})`);
+  });
+
+  it('link to files and headings that exist', () => {
+    const tour = [['src/README.md', readFileSync(join(root, 'src/README.md'), 'utf8')] as const];
+    const broken = [...documents, ...tour].flatMap(([path, text]) =>
+      [...text.replace(/^```.*?^```/gms, '').matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, target]) => target!)
+        .filter(target => {
+          if (/^https?:/.test(target)) return false;
+          const [file, anchor] = target.split('#') as [string, string?];
+          const found = file === '' ? path : join(dirname(path), file);
+          return !existsSync(join(root, found)) || (anchor !== undefined && !anchorsOf(found).includes(anchor));
+        })
+        .map(target => `${path}: ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('name commands, flags and variables that exist', () => {
+    const commands = new Map(commandsOf(help()).map(name => [name, help(name)]));
+    const subcommands = [...commands].flatMap(([name, text]) => commandsOf(text).map(sub => help(name, sub)));
+    const helps = [...commands.values(), ...subcommands];
+    const flags = new Set([...helps.flatMap(flagsOf), '--help', ...foreignFlags]);
+    const variables = new Set(helps.flatMap(text => listed(text, /\b(BALLAST_[A-Z_]+)/g)));
+    const scripts = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }).scripts);
+
+    const unknown = [...documents].flatMap(([path, text]) => {
+      const { blocks, spans } = split(text);
+      const calls = [...blocks.map(block => block.replaceAll('\\\n', ' ')), ...spans].flatMap(code => [...code.matchAll(/\bballast (?:-- )?([a-z]+)\b([^\n]*)/g)]);
+      return [
+        ...listed(text, /\b(BALLAST_[A-Z][A-Z_]*)/g).filter(name => !variables.has(name)),
+        ...listed(text, /\bnpm run (?:-s )?([a-z][a-z:-]*)/g).filter(name => !scripts.includes(name)),
+        ...spans.flatMap(span => listed(span, /^(--[A-Za-z][A-Za-z-]*)/g)).filter(flag => !flags.has(flag)),
+        ...calls.flatMap(([call, command, rest]) => {
+          const known = commands.get(command!);
+          if (known === undefined) return [call];
+          return listed(rest!.split(' -- ')[0]!, /\s(--[a-z][a-z-]*)/g).filter(flag => !flagsOf(known).includes(flag) && commandsOf(known).length === 0);
+        }),
+      ].map(name => `${path}: ${name}`);
+    });
+    expect(unknown).toEqual([]);
+
+    const commandLine = documents.get('src/docs/command-line.md')!;
+    for (const [name, text] of commands) {
+      expect(commandLine).toContain(`| \`${name}`);
+      if (name !== 'serve') for (const flag of flagsOf(text).filter(flag => flag !== '--help')) expect(commandLine).toMatch(new RegExp(`\`(-0\`, \`)?${flag}[ \`]`));
+    }
+  });
+
+  it('list every setting with its default', () => {
+    const rows = documents.get('src/docs/settings.md')!.split('\n');
+    for (const [name, { env, flag, fallback }] of Object.entries(settings)) {
+      const row = rows.find(text => text.startsWith('|') && text.includes(`\`${env}\``));
+      expect({ env, row }).toMatchObject({ row: expect.any(String) as string });
+      if (flag !== null) expect(row).toContain(`\`${flag.split(' ')[0]}\``);
+      // By the number of cores.
+      if (fallback !== '' && name !== 'workers') expect(row).toContain(`\`${fallback}\``);
+    }
+  });
+
+  it('name the CI systems that the client knows, and their variables', () => {
+    const text = documents.get('src/docs/ci-systems.md')!;
+    const { spans } = split(text);
+    for (const { name } of systems) expect(text).toContain(name);
+    const variables = systems.flatMap(({ nodeIndex, nodeTotal, buildId }) => [...nodeIndex, ...nodeTotal, ...buildId].map(variable => variable.name));
+    for (const span of spans) if (/^[A-Z][A-Z_]+$/.test(span) && !span.startsWith('BALLAST_')) expect(variables).toContain(span);
+  });
+});
