@@ -40,27 +40,27 @@ serveCommand
   .hook('preAction', expectBinaries)
   .action(async (flags: Texts) => (await import('./commands/serve.js')).serve(parseConfig(withSecrets(flags)), unknownVariables()));
 
-const project = program.command('project').description('make and list projects');
+const project = program.command('project').description('create and list projects');
 const projects = () => import('./commands/project.js');
-dataCommand(project, 'create <name>', 'make a project and print its test-suite token', async (...given) => (await projects()).createProjectWithToken(...given)).option('--json', 'print JSON');
+dataCommand(project, 'create <name>', 'create a project and print its test-suite token', async (...given) => (await projects()).createProjectWithToken(...given)).option('--json', 'print JSON');
 dataCommand(project, 'list', 'list the projects', async (...given) => (await projects()).printProjects(...given)).option('--json', 'print JSON');
 
-const token = program.command('token').description('make, list and revoke test-suite tokens');
-dataCommand(token, 'create <project>', 'make a further token for a project and print it', async (...given) => (await projects()).createTokenOf(...given)).option('--json', 'print JSON');
+const token = program.command('token').description('create, list and revoke test-suite tokens');
+dataCommand(token, 'create <project>', 'create another token for a project and print it', async (...given) => (await projects()).createTokenOf(...given)).option('--json', 'print JSON');
 dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) => (await projects()).printTokens(...given)).option('--json', 'print JSON');
-dataCommand(token, 'revoke <token-or-id>', 'make a token invalid from the next request on', async (...given) => (await projects()).revoke(...given)).option('--json', 'print JSON');
+dataCommand(token, 'revoke <token-or-id>', 'revoke a token: the next request with it is refused', async (...given) => (await projects()).revoke(...given)).option('--json', 'print JSON');
 
 dataCommand(program, 'backup <folder>', 'copy the current state of the store into a folder, also while the server runs', (...given) => untilSignal(async stop => (await import('./commands/backup.js')).backup(...given, stop)))
   .option('--json', 'print one JSON object');
 dataCommand(program, 'check', 'check that the store is consistent, also while the server runs (exit code 1: it is not)', (dataDir, _, options) => untilSignal(async stop => (await import('./commands/check.js')).check(dataDir, options, stop)))
-  .option('--repair', 'write what follows from the rest; no server may run')
+  .option('--repair', 'rebuild records that can be derived from others; stop the server before')
   .option('--json', 'print one JSON object');
 
 dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (dataDir, _, options) => untilSignal(async stop => (await import('./commands/export.js')).exportStore(dataDir, options as unknown as ExportOptions, stop)))
-  .option('--project <name>', 'only of this one')
-  .option('--output <file>', 'to write instead of stdout (- is that); replaced when it is whole')
-  .option('--no-builds', 'only timings')
-  .option('--no-timings', 'only builds')
+  .option('--project <name>', 'export this project only')
+  .option('--output <file>', 'write to this file (- is stdout); an existing file is replaced when the new one is complete')
+  .option('--no-builds', 'leave out the builds')
+  .option('--no-timings', 'leave out the timings')
   .option('--json', 'print one JSON object about the file');
 
 // What is behind "--" is a command of somebody else's, with flags of its own.
@@ -76,46 +76,46 @@ const judgementFlags = (command: Command) =>
     .option('--fail-unreported', 'fail when no report mentions a test file: the file counts as not run');
 
 listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by a split made once per build', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
-  .option('-0, --null', 'end each with NUL instead of a line break')
-  .option('--format <template>', 'print each so; {path}, and {seconds} that it should take (nothing when it was never measured)', '{path}')
-  .option('--dynamic', 'make a split for each --build-id, not one for the commit')
+  .option('-0, --null', 'end each path with NUL instead of a line break')
+  .option('--format <template>', 'template of each printed line: {path} and {seconds}, the expected duration (empty if it was never measured)', '{path}')
+  .option('--dynamic', 'make a new split for each --build-id instead of one split for the commit')
   .option('--json', 'print one JSON object')
   .action(async (globs: string[], flags) => (await import('./commands/split.js')).split(globs, asNode(flags)));
 judgementFlags(listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record the times: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash'])))
-  .option('--junit <glob>', 'the JUnit reports that the command writes, with the times and failures of its files; repeat it for more', (glob: string, others: string[] = []) => [...others, glob])
+  .option('--junit <glob>', 'JUnit reports that the command writes, with the times and failures of its files; may be repeated', (glob: string, others: string[] = []) => [...others, glob])
   .addHelpText('after', '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.')
   .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })));
 judgementFlags(nodeCommand('record <reports...>', 'record the times of the tests that this node ran, from JUnit reports', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash']))
   .addOption(new Option(fields.buildId.flag, 'the id of the CI run, as given to split: the times then count only for this CI run').env(fields.buildId.own))
-  .option('--files-from <file>', 'the list that the node was to run (- is stdin): reports are read as of these')
+  .option('--files-from <file>', 'file with the test files that the node was given (- is stdin); reports are matched to them')
   .option('--exit-code <number>', 'exit code of the command that ran the tests: with 0, files in no report are recorded as having nothing to run, and a failure in a report ends record with 1', wholeNumber())
   .option('--json', 'print one JSON object')
   .action(async (reports: string[], flags) => (await import('./commands/record.js')).record(reports, asNode(flags)));
 nodeCommand('verify', 'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: it could not be asked)', ['nodeTotal', 'buildId', 'branch', 'commitHash'])
-  .option('--node-build-id <id>', 'the queue of this id, and no split')
-  .option('--ci-build-id <id>', 'the split of this id, and no queue')
+  .option('--node-build-id <id>', 'ask about the queue with this id, not about a split')
+  .option('--ci-build-id <id>', 'ask about the split with this id, not about a queue')
   .option('--newest', 'ask about the newest queue or split of the build, of any CI run')
-  .option('--wait <seconds>', 'wait so long for nodes that are about to record', wholeNumber('seconds'), 0)
+  .option('--wait <seconds>', 'seconds to wait for nodes that have not recorded yet', wholeNumber('seconds'), 0)
   .option('--json', 'print the answer as one JSON object')
   .action(async flags => (await import('./commands/verify.js')).verify(asNode(flags)));
 
 program
   .command('import [files...]')
-  .description('record timings of elsewhere on a server, so that its first split is balanced; - is stdin')
-  .addOption(new Option('--url <address>', 'of the server to import into').env('BALLAST_URL'))
+  .description('import timings recorded by other tools, so that the first split is balanced; - is stdin')
+  .addOption(new Option('--url <address>', 'address of the server to import into').env('BALLAST_URL'))
   .addOption(new Option('--token <token>', 'test-suite token of the project to import into').env('BALLAST_TOKEN'))
-  .addOption(new Option('--format <name>', 'of the files; without it their content tells').choices(formats))
-  .option('--root <folder>', 'that test files are relative to, where reports have absolute paths (default: this folder)')
-  .option('--files-from <file>', 'a list of the test files as nodes ask for them (- is stdin): reports are read as of these')
-  .option('--cases', 'keep the times of test cases, and do not add them up by file')
-  .option('--commit-hash <hash>', 'to record reports under (default: import- and a digest of the timings)')
-  .option('--branch <name>', 'to record reports under', 'main')
-  .option('--project <name>', 'of an export of several projects')
-  .option('--from <address>', 'of another server of the same protocol, whose builds to import instead of files')
-  .addOption(new Option('--from-token <token>', 'test-suite token of the project there').env('BALLAST_FROM_TOKEN'))
-  .option('--builds <number>', 'only so many of its newest builds', wholeNumber('builds'))
+  .addOption(new Option('--format <name>', 'report format (default: detected from the content)').choices(formats))
+  .option('--root <folder>', 'folder that paths are relative to, for reports with absolute paths (default: the current folder)')
+  .option('--files-from <file>', 'file with the test files as the nodes list them (- is stdin); reports are matched to them')
+  .option('--cases', 'import test cases one by one instead of the sum of each file')
+  .option('--commit-hash <hash>', 'commit to record reports under (default: import- and a digest of the timings)')
+  .option('--branch <name>', 'branch to record reports under', 'main')
+  .option('--project <name>', 'project to import from an export that has several')
+  .option('--from <address>', 'address of another server of the same protocol; its builds are imported instead of files')
+  .addOption(new Option('--from-token <token>', 'test-suite token of the project on that server').env('BALLAST_FROM_TOKEN'))
+  .option('--builds <number>', 'number of newest builds to import from that server', wholeNumber('builds'))
   .addOption(retriesOption())
-  .option('--dry-run', 'read and tell, but record nothing')
+  .option('--dry-run', 'read the files and print what would be imported, but record nothing')
   .option('--json', 'print one JSON object')
   .action(async (files: string[], flags) => (await import('./commands/import.js')).importTimings(files, { ...flags, clientVersion: version }));
 
@@ -143,7 +143,7 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
   const command = program
     .command(usage)
     .description(description)
-    .addOption(new Option('--url <address>', 'of the server').env('BALLAST_URL'))
+    .addOption(new Option('--url <address>', 'address of the server').env('BALLAST_URL'))
     .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN'));
   for (const field of named) {
     const { flag, own, what } = fields[field];

@@ -39,28 +39,28 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--host <address>',
     env: 'BALLAST_HOST',
     fallback: '127.0.0.1',
-    help: 'address to listen on; 0.0.0.0 or :: for all (with TLS, or a proxy that has it); unix:/run/ballast/ballast.sock',
+    help: 'address to listen on: an address, a host name, 0.0.0.0 or :: for all (use TLS or a proxy), or unix:/run/ballast/ballast.sock',
     parse: host,
   },
   port: {
     flag: '--port <number>',
     env: 'BALLAST_PORT',
     fallback: '8080',
-    help: 'port to listen on; 0 picks a free one and prints it',
+    help: 'port to listen on; 0 picks a free port and prints it',
     parse: whole(0, 65_535),
   },
   adminPort: {
     flag: '--admin-port <number>',
     env: 'BALLAST_ADMIN_PORT',
     fallback: '',
-    help: 'a port of its own for /metrics, which is then not on the other one, with /healthz and /readyz; 0 picks a free one and prints it',
+    help: 'port for /metrics, /healthz and /readyz; /metrics is then served only there; 0 picks a free port and prints it',
     parse: text => (text === '' ? null : whole(0, 65_535)(text)),
   },
   adminHost: {
     flag: '--admin-host <address>',
     env: 'BALLAST_ADMIN_HOST',
     fallback: '127.0.0.1',
-    help: 'address of the admin port, or unix: and a path, which needs no port',
+    help: 'address of the admin port, or unix: and a path; a path needs no port',
     parse: host,
   },
   httpServer: {
@@ -77,7 +77,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--data-dir <folder>',
     env: 'BALLAST_DATA_DIR',
     fallback: './data',
-    help: 'where the store lies',
+    help: 'folder of the store',
     parse: text => {
       if (text === '') throw new Error('must name a folder');
       return text;
@@ -87,7 +87,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--header-prefixes <list>',
     env: 'BALLAST_HEADER_PREFIXES',
     fallback: 'SERVICE,KNAPSACK-PRO',
-    help: 'prefixes of the request headers, as in <prefix>-TEST-SUITE-TOKEN',
+    help: 'prefixes of request headers, as in <prefix>-TEST-SUITE-TOKEN',
     parse: text => {
       const prefixes = text.split(',').map(prefix => prefix.trim().toUpperCase());
       if (!prefixes.every(prefix => /^[A-Z0-9]+(-[A-Z0-9]+)*$/.test(prefix))) {
@@ -100,7 +100,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--public-url <url>',
     env: 'BALLAST_PUBLIC_URL',
     fallback: '',
-    help: 'address that clients see, used in links; without it the Host header is used',
+    help: 'address of the server in links (default: the Host header of the request)',
     parse: text => {
       if (text === '') return null;
       const url = URL.canParse(text) ? new URL(text) : null;
@@ -114,35 +114,35 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--tls-cert <file>',
     env: 'BALLAST_TLS_CERT',
     fallback: '',
-    help: 'PEM file with the certificate and its chain, for TLS; SIGHUP reads it again',
+    help: 'PEM file with the TLS certificate and its chain; SIGHUP reads it again',
     parse: text => (text === '' ? null : text),
   },
   tlsKey: {
     flag: '--tls-key <file>',
     env: 'BALLAST_TLS_KEY',
     fallback: '',
-    help: 'PEM file with its key',
+    help: 'PEM file with the key of the certificate',
     parse: text => (text === '' ? null : text),
   },
   trustedProxies: {
     flag: '--trusted-proxies <list>',
     env: 'BALLAST_TRUSTED_PROXIES',
     fallback: '',
-    help: 'addresses and ranges (10.0.0.0/8,::1) whose X-Forwarded-Proto and -Host make the address in links',
+    help: 'addresses and ranges (10.0.0.0/8,::1) of proxies whose X-Forwarded-Proto and X-Forwarded-Host are used in links',
     parse: trustedProxies,
   },
   retentionDays: {
     flag: '--retention-days <days>',
     env: 'BALLAST_RETENTION_DAYS',
     fallback: '90',
-    help: 'everything older is deleted',
+    help: 'days after which records are deleted',
     parse: whole(1, 36_500),
   },
   pullCostSeconds: {
     flag: '--pull-cost-seconds <seconds>',
     env: 'BALLAST_PULL_COST_SECONDS',
     fallback: '2',
-    help: 'what a node loses between two batches of a queue (request and test runner start)',
+    help: 'seconds that a node loses between two batches: the request, and the start of the test runner',
     parse: text => {
       const value = Number(text);
       if (text.trim() === '' || !(value >= 0.01 && value <= 600)) throw new Error('must be a number from 0.01 to 600');
@@ -153,7 +153,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--lease-factor <number>',
     env: 'BALLAST_LEASE_FACTOR',
     fallback: '0',
-    help: 'hand a batch to another node, once, when its node is silent for so many times what the batch should take; 0: never',
+    help: 'reassign a batch once when its node has been silent for this many times the expected duration of the batch; 0 never reassigns',
     parse: text => {
       const value = Number(text);
       if (text.trim() === '' || !(value === 0 || (value >= 1 && value <= 1000))) throw new Error('must be 0 or a number from 1 to 1000');
@@ -164,35 +164,35 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--lease-grace-seconds <seconds>',
     env: 'BALLAST_LEASE_GRACE_SECONDS',
     fallback: '300',
-    help: 'and so long besides',
+    help: 'extra seconds of silence allowed before a batch is reassigned',
     parse: whole(0, 86_400),
   },
   maxBodyBytes: {
     flag: '--max-body-bytes <bytes>',
     env: 'BALLAST_MAX_BODY_BYTES',
     fallback: String(32 * MIB),
-    help: 'larger request bodies are answered with 413',
+    help: 'largest request body; larger ones are answered with 413',
     parse: whole(1024, limits.heldBytes / 4),
   },
   queueCacheBytes: {
     flag: '--queue-cache-bytes <bytes>',
     env: 'BALLAST_QUEUE_CACHE_BYTES',
     fallback: String(256 * MIB),
-    help: 'memory for open queues; more are read back from the store as they are asked for',
+    help: 'memory for open queues; other queues are read from the store on demand',
     parse: whole(MIB, 1024 * 1024 * MIB),
   },
   workers: {
     flag: '--workers <threads>',
     env: 'BALLAST_WORKERS',
     fallback: String(Math.min(4, Math.max(1, availableParallelism() - 1))),
-    help: 'threads that pack suites of 1,000 files and more',
+    help: 'threads that plan suites of 1,000 files and more',
     parse: whole(1, 64),
   },
   clientVersions: {
     flag: '--client-versions <list>',
     env: 'BALLAST_CLIENT_VERSIONS',
     fallback: '',
-    help: 'newest client versions as name=version,...; older clients are told to update',
+    help: 'newest client versions as name=version,...; older clients are asked to update',
     parse: text => {
       const versions = new Map<string, string>();
       for (const entry of text.split(',').filter(part => part.trim() !== '')) {
@@ -221,7 +221,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: null,
     env: 'BALLAST_BOOTSTRAP_TOKEN',
     fallback: '',
-    help: 'token of the project "default", which is made if missing',
+    help: 'token of the project "default", which is created if missing',
     parse: text => {
       if (text === '') return null;
       // The value itself is a secret: the sentence does not repeat it.

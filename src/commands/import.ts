@@ -45,7 +45,7 @@ const ANSWER_SECONDS = 60;
 /** One answer has all runs of a build. */
 const MOST_BYTES = 256 * 2 ** 20;
 
-/** Records timings of elsewhere on a server, so that its first split is balanced. Reports are read whole before any of them is recorded. */
+/** Imports timings recorded by other tools. All reports are read before the first one is recorded. */
 export async function importTimings(files: readonly string[], options: ImportOptions): Promise<void> {
   const to = target(files, options);
   const recorder = new BuildRecorder(to);

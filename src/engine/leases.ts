@@ -1,7 +1,7 @@
 import { WEIGHTS_PER_SECOND } from '../plan/weight.js';
 import type { Batch } from './batch.js';
 
-/** How long a node may be silent with a batch: so many times what that is expected to take, and so long besides. */
+/** How long a node may be silent with a batch: `factor` times its expected duration, and the grace. */
 export interface Lease {
   factor: number;
   graceMilliseconds: number;
