@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { drawScenario } from '../../scripts/green/draw.js';
-import { Evidence } from '../../scripts/green/evidence.js';
-import { hostilities } from '../../scripts/green/hostilities.js';
-import { complaintsAbout, type Played } from '../../scripts/green/judge.js';
-import type { Ran } from '../../scripts/green/runner.js';
-import { nameOf } from '../../scripts/green/scenario.js';
+import { drawScenario } from '../../scripts/chaos/green/draw.js';
+import { Evidence } from '../../scripts/chaos/green/evidence.js';
+import { hostilities } from '../../scripts/chaos/green/hostilities.js';
+import { complaintsAbout, type Played } from '../../scripts/chaos/green/judge.js';
+import type { Ran } from '../../scripts/chaos/green/runner.js';
+import { nameOf } from '../../scripts/chaos/green/scenario.js';
 import { runScript } from './script.js';
 
 /** Two suites under one token, a store that is emptied, a clock that is set, and a run in which nothing goes wrong. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { whyNotTraced } from '../../scripts/power-cuts/trace.js';
+import { whyNotTraced } from '../../scripts/chaos/power-cuts/trace.js';
 import { runScript } from './script.js';
 
 describe('npm run power-cuts', () => {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../bench/belongings.js';
-import { startServer } from '../../bench/requests/processes.js';
-import { STORE_FILE } from '../../src/store/open.js';
+import { temporaryFolder } from '../../../bench/belongings.js';
+import { startServer } from '../../../bench/requests/processes.js';
+import { STORE_FILE } from '../../../src/store/open.js';
 import { answerOf } from '../answer.js';
 import { type Build, drawBuild, play } from '../builds.js';
 import { NodeLog } from './node-log.js';

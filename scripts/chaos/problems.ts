@@ -1,6 +1,6 @@
-import { problemsOf } from '../src/store/check/check.js';
-import { sentenceOf } from '../src/store/check/problem.js';
-import { openStore } from '../src/store/open.js';
+import { problemsOf } from '../../src/store/check/check.js';
+import { sentenceOf } from '../../src/store/check/problem.js';
+import { openStore } from '../../src/store/open.js';
 import { must } from './promises.js';
 
 /** What does not fit together in the store of a folder that nobody serves, a sentence each. */
