@@ -1,9 +1,9 @@
 import { pack } from '../src/plan/split/pack.js';
 import { estimate, SPLIT_PERCENTILE } from '../src/plan/times/estimate.js';
-import { geometricMean } from './geometric-mean.js';
-import { average, ballast, type Estimator, meanOf, medianOf } from './level-peers.js';
+import { geometricMean } from './suites/geometric-mean.js';
+import { average, ballast, type Estimator, meanOf, medianOf } from './suites/level-baselines.js';
 import type { Result } from './results.js';
-import { type History, madeUpHistory, randomOf } from './suites.js';
+import { type History, madeUpHistory, randomOf } from './suites/suites.js';
 
 const ESTIMATORS: Record<string, () => Estimator> = {
   'Ballast: robust adaptive level': ballast,

@@ -1,22 +1,22 @@
 import { Command, Option } from 'commander';
-import { exitOnSignals } from './belongings.js';
+import { exitOnSignals } from './load/cleanup.js';
 import { estimating } from './estimating.js';
 import { number, whole } from './flags.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
 import { print, record, type Result } from './results.js';
-import { type Extent, requests } from './requests/run.js';
-import { trials } from './requests/trials.js';
-import { disk } from './speed/disk.js';
-import { initializing } from './speed/initializing.js';
-import { isolation } from './speed/isolation.js';
-import { listing } from './speed/listing.js';
-import { memory } from './speed/memory.js';
-import { SeededFolders } from './speed/seeded-folders.js';
-import { soak } from './speed/soak.js';
-import { starting } from './speed/starting.js';
-import { sweeping } from './speed/sweeping.js';
-import { readHistories, readSuites } from './suites.js';
+import { type Extent, requests } from './requests.js';
+import { trials } from './load/trials.js';
+import { disk } from './disk.js';
+import { initializing } from './initializing.js';
+import { isolation } from './isolation.js';
+import { listing } from './listing.js';
+import { memory } from './memory.js';
+import { SeededFolders } from './load/seeded-folders.js';
+import { soak } from './soak.js';
+import { starting } from './starting.js';
+import { sweeping } from './sweeping.js';
+import { readHistories, readSuites } from './suites/suites.js';
 
 /** Every figure that the README gives, measured again. */
 

@@ -1,7 +1,7 @@
 import { lowerBound } from '../src/plan/split/bound.js';
 import { pack } from '../src/plan/split/pack.js';
 import { toWeight } from '../src/plan/weight.js';
-import { geometricMean } from './geometric-mean.js';
+import { geometricMean } from './suites/geometric-mean.js';
 import type { Result } from './results.js';
 import {
   differencing,
@@ -12,8 +12,8 @@ import {
   roundRobin,
   type Split,
   type WeightedFile,
-} from './split-peers.js';
-import { madeUpSuite, normal, randomOf, type Suite } from './suites.js';
+} from './suites/split-baselines.js';
+import { madeUpSuite, normal, randomOf, type Suite } from './suites/suites.js';
 
 const SPLITS: Record<string, Split> = {
   'Ballast: longest first, refined': (files, nodes) => {

@@ -1,4 +1,4 @@
-import { headers } from '../../bench/requests/processes.js';
+import { headers } from '../../bench/load/processes.js';
 import { must } from './promises.js';
 
 /** Sends a body, or asks without one; the answer, null when it is empty. Throws Broken when it is a refusal, TypeError when there is none. */

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
-import { exitOnSignals } from '../../bench/belongings.js';
+import { exitOnSignals } from '../../bench/load/cleanup.js';
 import { whole } from '../../bench/flags.js';
-import { inParallel } from '../../bench/in-parallel.js';
+import { inParallel } from '../../bench/load/in-parallel.js';
 import { drawScenario } from './green/draw.js';
 import { hostilities } from './green/hostilities.js';
 import { complaintsAbout, complaintsAboutPeace, isGreen } from './green/judge.js';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { exitOnSignals, temporaryFolder } from '../../bench/belongings.js';
+import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
 import { whole } from '../../bench/flags.js';
-import { type Server, startServer } from '../../bench/requests/processes.js';
-import { randomOf } from '../../bench/suites.js';
+import { type Server, startServer } from '../../bench/load/processes.js';
+import { randomOf } from '../../bench/suites/suites.js';
 import { answerOf } from './answer.js';
 import { type Build, drawBuild, expectComplete, play } from './builds.js';
 import { mustBeNone, problemsIn } from './problems.js';

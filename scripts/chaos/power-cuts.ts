@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/belongings.js';
+import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/load/cleanup.js';
 import { whole } from '../../bench/flags.js';
-import { inParallel } from '../../bench/in-parallel.js';
-import { Helper, startServer } from '../../bench/requests/processes.js';
-import { randomOf } from '../../bench/suites.js';
+import { inParallel } from '../../bench/load/in-parallel.js';
+import { Helper, startServer } from '../../bench/load/processes.js';
+import { randomOf } from '../../bench/suites/suites.js';
 import { STORE_FILE } from '../../src/store/open.js';
 import { answerOf } from './answer.js';
 import { expectComplete, play } from './builds.js';
@@ -69,7 +69,7 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   const recording = await record(seconds * 1000, random);
   const cuts = await drawCuts(recording, images, random);
   const kinds = Object.entries(losses);
-  const looker: Looker = new Helper('../scripts/chaos/power-cuts/look.js');
+  const looker: Looker = new Helper('scripts/chaos/power-cuts/look.js');
   const disk = new Disk(join(temporaryFolder(), 'safe'));
   let [moments, image, answers] = [0, 0, 0];
   for await (const moment of momentsOf(recording.trace)) {

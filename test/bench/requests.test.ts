@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Bare, compare, type Generator } from '../../bench/requests/compare.js';
-import { Helper, type Server, startServer } from '../../bench/requests/processes.js';
-import { trials } from '../../bench/requests/trials.js';
+import { type Bare, compare, type Generator } from '../../bench/load/compare.js';
+import { Helper, type Server, startServer } from '../../bench/load/processes.js';
+import { trials } from '../../bench/load/trials.js';
 
 /** The benchmark in its smallest form: that every trial works, not how fast. */
 describe('bench', () => {
@@ -9,8 +9,8 @@ describe('bench', () => {
   let bare: Bare;
   let generator: Generator;
   beforeAll(async () => {
-    bare = new Helper('requests/bare.js');
-    generator = new Helper('requests/generator.js');
+    bare = new Helper('bench/load/bare-server.js');
+    generator = new Helper('bench/load/generator.js');
     server = await startServer();
   });
   afterAll(() => Promise.all([server.stop(), bare.stop(), generator.stop()]));

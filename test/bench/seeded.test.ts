@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listing } from '../../bench/speed/listing.js';
-import { SeededFolders } from '../../bench/speed/seeded-folders.js';
-import { starting } from '../../bench/speed/starting.js';
-import { sweeping } from '../../bench/speed/sweeping.js';
+import { listing } from '../../bench/listing.js';
+import { SeededFolders } from '../../bench/load/seeded-folders.js';
+import { starting } from '../../bench/starting.js';
+import { sweeping } from '../../bench/sweeping.js';
 
 const MANY = 300;
 const FEW = 200;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Result } from '../../bench/results.js';
-import { disk } from '../../bench/speed/disk.js';
-import { initializing } from '../../bench/speed/initializing.js';
-import { isolation } from '../../bench/speed/isolation.js';
-import { memory } from '../../bench/speed/memory.js';
-import { soak } from '../../bench/speed/soak.js';
+import { disk } from '../../bench/disk.js';
+import { initializing } from '../../bench/initializing.js';
+import { isolation } from '../../bench/isolation.js';
+import { memory } from '../../bench/memory.js';
+import { soak } from '../../bench/soak.js';
 
 /** Trials of speed in their smallest form: that each works, not how fast. */
 describe('the bench of speed', () => {

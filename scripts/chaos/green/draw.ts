@@ -1,4 +1,4 @@
-import { randomOf } from '../../../bench/suites.js';
+import { randomOf } from '../../../bench/suites/suites.js';
 import { fileNames } from './file-names.js';
 import { drawnByName, hostilities, type Hostility } from './hostilities.js';
 import { pick, type Random, wholeUpTo } from './random.js';

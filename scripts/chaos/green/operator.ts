@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { own, removeFolder, temporaryFolder } from '../../../bench/belongings.js';
-import { type Server, startServer } from '../../../bench/requests/processes.js';
+import { own, removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
+import { type Server, startServer } from '../../../bench/load/processes.js';
 import type { Event, Scenario } from './scenario.js';
 
 export const MAIN = fileURLToPath(new URL('../../../src/main.js', import.meta.url));

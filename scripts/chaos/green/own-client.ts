@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { own } from '../../../bench/belongings.js';
-import { TOKEN } from '../../../bench/requests/processes.js';
+import { own } from '../../../bench/load/cleanup.js';
+import { TOKEN } from '../../../bench/load/processes.js';
 import { MAIN } from './operator.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, nameOf, type Scenario } from './scenario.js';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeFolder, temporaryFolder } from '../../../bench/belongings.js';
-import { randomOf } from '../../../bench/suites.js';
+import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
+import { randomOf } from '../../../bench/suites/suites.js';
 import { answerOf } from '../answer.js';
 import { startCommercial } from './commercial-client.js';
 import type { Played, Start } from './judge.js';

@@ -1,4 +1,4 @@
-import { answering } from '../../../bench/requests/answering.js';
+import { answering } from '../../../bench/load/answering.js';
 import { problemsIn } from '../problems.js';
 
 /** A helper: a file that is not sound may end the process that reads it. */

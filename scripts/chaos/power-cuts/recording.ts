@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../../bench/belongings.js';
-import { startServer } from '../../../bench/requests/processes.js';
+import { temporaryFolder } from '../../../bench/load/cleanup.js';
+import { startServer } from '../../../bench/load/processes.js';
 import { STORE_FILE } from '../../../src/store/open.js';
 import { answerOf } from '../answer.js';
 import { type Build, drawBuild, play } from '../builds.js';

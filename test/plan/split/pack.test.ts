@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { madeUpSuite, normal, randomOf } from '../../../bench/suites.js';
+import { madeUpSuite, normal, randomOf } from '../../../bench/suites/suites.js';
 import { pack, type Packing } from '../../../src/plan/split/pack.js';
 import { toWeight } from '../../../src/plan/weight.js';
 

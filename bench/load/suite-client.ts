@@ -1,5 +1,5 @@
-import { FILES_IN_ANSWER } from '../messages.js';
-import { answering } from '../requests/answering.js';
+import { FILES_IN_ANSWER } from './messages.js';
+import { answering } from './answering.js';
 import { check, Connections } from './connections.js';
 import { initialized, type Initialized, initializing, recordAll } from './suite-bodies.js';
 

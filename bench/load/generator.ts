@@ -1,7 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { answering } from './answering.js';
-import { digits, ROUND } from '../messages.js';
+import { digits, ROUND } from './messages.js';
 
 /** The load generator, a process of its own: told by message what to send, replies with what came back. */
 

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
-import { answering } from '../requests/answering.js';
+import { answering } from './answering.js';
 import type { Delays } from './loop-delay.js';
 
 /**

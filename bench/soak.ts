@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tell } from '../progress.js';
-import { Helper, startServer } from '../requests/processes.js';
-import type { Result } from '../results.js';
-import type { LoadPlan } from './load.js';
-import { mebibytes, type Resident, residentOf } from './resident.js';
-import { assertNoFailures, type LoadOutcome } from './tally.js';
-import type { Loader } from './watching.js';
+import { tell } from './progress.js';
+import { Helper, startServer } from './load/processes.js';
+import type { Result } from './results.js';
+import type { LoadPlan } from './load/loader.js';
+import { mebibytes, type Resident, residentOf } from './load/resident.js';
+import { assertNoFailures, type LoadOutcome } from './load/tally.js';
+import type { Loader } from './load/watching.js';
 
 /** Whether memory grows under a mixed load that goes on and on. */
 
@@ -26,7 +26,7 @@ const head = ['memory', 'first third: mean MiB', 'last third: mean MiB', 'growth
 
 export async function soak({ minutes, files = 5000, queues = 50 }: SoakExtent): Promise<Result[]> {
   const server = await startServer({ flags: ['--queue-cache-bytes', String(CACHE_BYTES)] });
-  const loader: Loader = new Helper('speed/load.js');
+  const loader: Loader = new Helper('bench/load/loader.js');
   try {
     const plans: LoadPlan[] = [
       { kind: 'pulls', perSecond: 200, connections: 8, queues, files: 1000 },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FILES_IN_ANSWER, RECORDING } from '../messages.js';
+import { FILES_IN_ANSWER, RECORDING } from './messages.js';
 import { check, Connections } from './connections.js';
-import type { Load } from './load.js';
+import type { Load } from './loader.js';
 import { initialized, type Initialized, initializing, recordAll, recordings } from './suite-bodies.js';
 import type { Tally } from './tally.js';
 import type { Template } from './template.js';

@@ -2,7 +2,7 @@ import { type ChildProcess, type ChildProcessByStdio, fork, spawn } from 'node:c
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { own, removeFolder, temporaryFolder } from '../belongings.js';
+import { own, removeFolder, temporaryFolder } from './cleanup.js';
 import type { Reply } from './answering.js';
 
 /** The processes of a trial: no two of them share a thread. */
@@ -28,7 +28,7 @@ export interface ServerOptions {
   flags?: readonly string[];
   /** Kept after `stop`; without it the server has a folder of its own, which is gone then. */
   dataDir?: string;
-  /** Its event loop can be watched: see speed/loop-delay.ts. */
+  /** Its event loop can be watched: see loop-delay.ts. */
   isWatched?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
 /** The real program. */
 export async function startServer({ nodeArgs = [], under = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
-  const probe = isWatched ? ['--import', new URL('../speed/probe.js', import.meta.url).href] : [];
+  const probe = isWatched ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
   const serve = [fileOf('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
   const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...probe, ...serve];
   const from = performance.now();
@@ -120,12 +120,12 @@ export async function ask<Answer>(child: ChildProcess, question: object): Promis
   return given.answer;
 }
 
-/** A program, named from bench/ on, that answers each message with one: see answering.ts. */
+/** A program, by its path from the project's root, that answers each message with one: see answering.ts. */
 export class Helper<Question extends object, Answer> {
   readonly child: ChildProcess;
 
   constructor(script: `${string}.js`) {
-    this.child = own(fork(fileOf(`bench/${script}`)));
+    this.child = own(fork(fileOf(script)));
   }
 
   get pid(): number {

@@ -1,6 +1,6 @@
-import { type Cpu, cpuOf, since } from '../requests/cpu.js';
-import { Helper, type Server } from '../requests/processes.js';
-import type { LoadQuestion } from './load.js';
+import { type Cpu, cpuOf, since } from './cpu.js';
+import { Helper, type Server } from './processes.js';
+import type { LoadQuestion } from './loader.js';
 import { type Delays, LoopDelay } from './loop-delay.js';
 import { assertNoFailures, type LoadOutcome } from './tally.js';
 
@@ -19,7 +19,7 @@ export interface Seen {
 
 /** A server and a bystander that are watched while loads run. */
 export class Watching {
-  readonly #bystander = new Helper('speed/bystander.js');
+  readonly #bystander = new Helper('bench/load/bystander.js');
 
   constructor(readonly server: Server) {}
 

@@ -1,10 +1,10 @@
-import { median } from '../../src/plan/times/median.js';
-import { tell } from '../progress.js';
-import { cpuOf, since } from '../requests/cpu.js';
-import { Helper, type Server, startServer } from '../requests/processes.js';
-import type { Result } from '../results.js';
-import { type Initialized, initializing as initializingBody } from './suite-bodies.js';
-import type { SuiteQuestion } from './suite-client.js';
+import { median } from '../src/plan/times/median.js';
+import { tell } from './progress.js';
+import { cpuOf, since } from './load/cpu.js';
+import { Helper, type Server, startServer } from './load/processes.js';
+import type { Result } from './results.js';
+import { type Initialized, initializing as initializingBody } from './load/suite-bodies.js';
+import type { SuiteQuestion } from './load/suite-client.js';
 
 /** How long a whole suite takes to become a queue or a split, on an idle server. */
 
@@ -41,7 +41,7 @@ export async function initializing({ times, sizes = SIZES }: InitializingExtent)
 
 async function ofSize([files, nodes]: readonly [number, number], times: number): Promise<string[][]> {
   const server = await startServer();
-  const client: Client = new Helper('speed/suite-client.js');
+  const client: Client = new Helper('bench/load/suite-client.js');
   try {
     const rows = [];
     for (const isKnown of [false, true]) {

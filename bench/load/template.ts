@@ -1,4 +1,4 @@
-import { digits, ROUND } from '../messages.js';
+import { digits, ROUND } from './messages.js';
 
 /** A body that is made once and sent anew: `ROUND` in it is replaced in place. */
 export class Template {

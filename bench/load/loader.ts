@@ -1,4 +1,4 @@
-import { answering } from '../requests/answering.js';
+import { answering } from './answering.js';
 import { Pulls, type PullsPlan } from './pulls.js';
 import { Scattered, type ScatteredPlan } from './scattered.js';
 import { Succession, type SuccessionPlan } from './succession.js';

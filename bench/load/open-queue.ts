@@ -1,4 +1,4 @@
-import { creation, deepPath, digits, files, FILES_IN_ANSWER, NODES, pull, QUEUE, ROUND } from '../messages.js';
+import { creation, deepPath, digits, files, FILES_IN_ANSWER, NODES, pull, QUEUE, ROUND } from './messages.js';
 import { type Answer, check, type Connections } from './connections.js';
 
 let pulls = 0;

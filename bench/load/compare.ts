@@ -1,4 +1,4 @@
-import type { BareAnswer, BareServer } from './bare.js';
+import type { BareAnswer, BareServer } from './bare-server.js';
 import type { Load, Outcome } from './generator.js';
 import { type Cpu, cpuOf, since } from './cpu.js';
 import { headers, type Helper, type Server } from './processes.js';

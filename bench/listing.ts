@@ -1,10 +1,10 @@
-import { tell } from '../progress.js';
-import { limitOf, rate, type Side } from '../requests/compare.js';
-import { cpuOf, since } from '../requests/cpu.js';
-import type { Load, Outcome } from '../requests/generator.js';
-import { headers, Helper, type Server, startServer } from '../requests/processes.js';
-import type { Result } from '../results.js';
-import type { SeededFolders } from './seeded-folders.js';
+import { tell } from './progress.js';
+import { limitOf, rate, type Side } from './load/compare.js';
+import { cpuOf, since } from './load/cpu.js';
+import type { Load, Outcome } from './load/generator.js';
+import { headers, Helper, type Server, startServer } from './load/processes.js';
+import type { Result } from './results.js';
+import type { SeededFolders } from './load/seeded-folders.js';
 
 /** Whether lists of builds get slower with the number of builds. */
 
@@ -30,7 +30,7 @@ type Listed = { id: string; commit_hash: string };
 
 export async function listing({ builds, fewBuilds = 1000, ...load }: ListingExtent, seeds: SeededFolders): Promise<Result[]> {
   const folders = [await seeds.grown(builds), await seeds.grown(fewBuilds)];
-  const generator: Generator = new Helper('requests/generator.js');
+  const generator: Generator = new Helper('bench/load/generator.js');
   const servers: Server[] = [];
   try {
     for (const dataDir of folders) servers.push(await startServer({ dataDir }));

@@ -1,12 +1,12 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore, type Store } from '../../src/store/open.js';
-import { inParallel } from '../in-parallel.js';
-import { deepPath, nodeOf, NODES, RECORDING } from '../messages.js';
-import { tell } from '../progress.js';
-import { type Server, startServer } from '../requests/processes.js';
-import type { Result } from '../results.js';
-import { madeUpSuite, randomOf, residual, type Suite } from '../suites.js';
+import { openStore, type Store } from '../src/store/open.js';
+import { inParallel } from './load/in-parallel.js';
+import { deepPath, nodeOf, NODES, RECORDING } from './load/messages.js';
+import { tell } from './progress.js';
+import { type Server, startServer } from './load/processes.js';
+import type { Result } from './results.js';
+import { madeUpSuite, randomOf, residual, type Suite } from './suites/suites.js';
 
 /** What a recorded time takes on disk. */
 

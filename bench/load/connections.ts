@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { headers } from '../requests/processes.js';
+import { headers } from './processes.js';
 
 export interface Answer {
   status: number;

@@ -1,5 +1,5 @@
-import { commit, creation, deepPath, files, nodeOf, QUEUE, RECORDING, ROUND, SPLIT, splitting } from '../messages.js';
-import { normal, randomOf } from '../suites.js';
+import { commit, creation, deepPath, files, nodeOf, QUEUE, RECORDING, ROUND, SPLIT, splitting } from './messages.js';
+import { normal, randomOf } from '../suites/suites.js';
 import { type Connections, check } from './connections.js';
 import { Template } from './template.js';
 

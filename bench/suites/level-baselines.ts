@@ -1,4 +1,4 @@
-import { follow, type Level, secondsOf } from '../src/plan/times/level.js';
+import { follow, type Level, secondsOf } from '../../src/plan/times/level.js';
 
 /** What estimates the next time of one path, from those before. */
 export interface Estimator {

@@ -1,5 +1,5 @@
-import { inParallel } from '../in-parallel.js';
-import { commit, creation, files, FILES_IN_ANSWER, nodeOf, NODES, path, pull, QUEUE, RECORDING, ROUND, SPLIT, splitting } from '../messages.js';
+import { inParallel } from './in-parallel.js';
+import { commit, creation, files, FILES_IN_ANSWER, nodeOf, NODES, path, pull, QUEUE, RECORDING, ROUND, SPLIT, splitting } from './messages.js';
 import type { Server } from './processes.js';
 
 /** One kind of request under load. */
