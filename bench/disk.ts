@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { openStore, type Store } from '../src/store/open.js';
 import { inParallel } from './load/in-parallel.js';
 import { deepPath, nodeOf, NODES, RECORDING } from './load/messages.js';
+import { type Server, startServer } from './load/server.js';
 import { tell } from './progress.js';
-import { type Server, startServer } from './load/processes.js';
+import { randomOf } from './random.js';
 import type { Result } from './results.js';
-import { madeUpSuite, randomOf, residual, type Suite } from './suites/suites.js';
+import { madeUpSuite, residual } from './suites/made-up.js';
+import type { Suite } from './suites/suites.js';
 
 /** What a recorded time takes on disk. */
 

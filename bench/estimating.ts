@@ -1,9 +1,11 @@
 import { pack } from '../src/plan/split/pack.js';
 import { estimate, SPLIT_PERCENTILE } from '../src/plan/times/estimate.js';
+import { randomOf } from './random.js';
+import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
 import { average, ballast, type Estimator, meanOf, medianOf } from './suites/level-baselines.js';
-import type { Result } from './results.js';
-import { type History, madeUpHistory, randomOf } from './suites/suites.js';
+import { madeUpHistory } from './suites/made-up.js';
+import type { History } from './suites/suites.js';
 
 const ESTIMATORS: Record<string, () => Estimator> = {
   'Ballast: robust adaptive level': ballast,
@@ -125,9 +127,9 @@ function replay<T>(
   for (const [i, { at, timings }] of versions.entries()) {
     if (i > 0) answers.push(ask(known, timings));
     for (const [path, seconds] of timings) {
-      let of = known.get(path);
-      if (!of) known.set(path, (of = estimator()));
-      of.add(seconds, at);
+      let pathEstimator = known.get(path);
+      if (!pathEstimator) known.set(path, (pathEstimator = estimator()));
+      pathEstimator.add(seconds, at);
     }
   }
   return answers;
@@ -137,9 +139,9 @@ function error(history: History, estimator: () => Estimator): number {
   let [off, total] = [0, 0];
   replay(history, estimator, (known, next) => {
     for (const [path, seconds] of next) {
-      const of = known.get(path);
-      if (!of) continue;
-      off += Math.abs(of.estimate() - seconds);
+      const pathEstimator = known.get(path);
+      if (!pathEstimator) continue;
+      off += Math.abs(pathEstimator.estimate() - seconds);
       total += seconds;
     }
   });

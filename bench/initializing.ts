@@ -1,10 +1,11 @@
 import { median } from '../src/plan/times/median.js';
-import { tell } from './progress.js';
 import { cpuOf, since } from './load/cpu.js';
-import { Helper, type Server, startServer } from './load/processes.js';
-import type { Result } from './results.js';
+import { type Server, startServer } from './load/server.js';
 import { type Initialized, initializing as initializingBody } from './load/suite-bodies.js';
 import type { SuiteQuestion } from './load/suite-client.js';
+import { Worker } from './load/worker.js';
+import { tell } from './progress.js';
+import type { Result } from './results.js';
 
 /** How long a whole suite takes to become a queue or a split, on an idle server. */
 
@@ -24,7 +25,7 @@ const SIZES = [
 
 const head = ['initialised', 'timings', 'body MB', 'median ms', 'max ms', 'JSON.parse ms', 'ratio', 'max ratio', 'server CPU ms'];
 
-type Client = Helper<SuiteQuestion, number[]>;
+type Client = Worker<SuiteQuestion, number[]>;
 
 export async function initializing({ times, sizes = SIZES }: InitializingExtent): Promise<Result[]> {
   const rows: string[][] = [];
@@ -41,7 +42,7 @@ export async function initializing({ times, sizes = SIZES }: InitializingExtent)
 
 async function ofSize([files, nodes]: readonly [number, number], times: number): Promise<string[][]> {
   const server = await startServer();
-  const client: Client = new Helper('bench/load/suite-client.js');
+  const client: Client = new Worker('bench/load/suite-client.js');
   try {
     const rows = [];
     for (const isKnown of [false, true]) {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tell } from './progress.js';
-import { Helper, startServer } from './load/processes.js';
-import type { Result } from './results.js';
+import { startServer } from './load/server.js';
 import type { LoadOutcome } from './load/tally.js';
 import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, legendOfSeen, type Loader, type Seen, Watching } from './load/watching.js';
+import { Worker } from './load/worker.js';
+import { tell } from './progress.js';
+import type { Result } from './results.js';
 
 /** Whether large suites hold up the small requests of everybody else. */
 
@@ -21,8 +22,8 @@ const head = ['load', ...headOfSeen, ...headOfPulls, 'initialised', 'median ms',
 export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 }: IsolationExtent): Promise<Result[]> {
   const server = await startServer({ isWatched: true });
   const watching = new Watching(server);
-  const small: Loader = new Helper('bench/load/loader.js');
-  const large: Loader = new Helper('bench/load/loader.js');
+  const small: Loader = new Worker('bench/load/loader.js');
+  const large: Loader = new Worker('bench/load/loader.js');
   const { url } = server;
   try {
     tell('isolation: preparing');

@@ -1,10 +1,11 @@
-import { tell } from './progress.js';
 import { limitOf, rate, type Side } from './load/compare.js';
 import { cpuOf, since } from './load/cpu.js';
 import type { Load, Outcome } from './load/generator.js';
-import { headers, Helper, type Server, startServer } from './load/processes.js';
-import type { Result } from './results.js';
 import type { SeededFolders } from './load/seeded-folders.js';
+import { headers, type Server, startServer } from './load/server.js';
+import { Worker } from './load/worker.js';
+import { tell } from './progress.js';
+import type { Result } from './results.js';
 
 /** Whether lists of builds get slower with the number of builds. */
 
@@ -25,12 +26,12 @@ const PER_PAGE = 100;
 const measured = ['req/s', 'p50 ms', 'p99 ms', 'limit'];
 const head = ['GET /v1/builds', ...measured, ...measured.map(name => `few: ${name}`), 'ratio of req/s', 'rounds'];
 
-type Generator = Helper<Load, Outcome>;
+type Generator = Worker<Load, Outcome>;
 type Listed = { id: string; commit_hash: string };
 
 export async function listing({ builds, fewBuilds = 1000, ...load }: ListingExtent, seeds: SeededFolders): Promise<Result[]> {
   const folders = [await seeds.grown(builds), await seeds.grown(fewBuilds)];
-  const generator: Generator = new Helper('bench/load/generator.js');
+  const generator: Generator = new Worker('bench/load/generator.js');
   const servers: Server[] = [];
   try {
     for (const dataDir of folders) servers.push(await startServer({ dataDir }));
@@ -57,17 +58,17 @@ type Kind = Pick<Load, 'paths' | 'expected'>;
 async function kindsOf(server: Server, builds: number): Promise<Record<string, Kind>> {
   const pages = Math.ceil(builds / PER_PAGE);
   const spread = [...new Set([1, 0.25, 0.5, 0.75].map(part => Math.ceil(pages * part)))];
-  const some: Listed[] = [];
-  for (const page of spread) some.push(...((await server.get(`/v1/builds?page=${page}`)) as { data: Listed[] }).data);
+  const sample: Listed[] = [];
+  for (const page of spread) sample.push(...((await server.get(`/v1/builds?page=${page}`)) as { data: Listed[] }).data);
   const list = (...queries: string[]) => ({ paths: queries.map(query => `/v1/builds?${query}`), expected: '"data":[{' });
   return {
     'first page': list('page=1'),
     'of a branch': list('branch=main'),
-    'of a commit': list(...some.map(({ commit_hash }) => `commit_hash=${commit_hash}`)),
+    'of a commit': list(...sample.map(({ commit_hash }) => `commit_hash=${commit_hash}`)),
     'of a number of nodes': list('node_total=8'),
     'middle page': list(`page=${Math.ceil(pages / 2)}`),
     'last page': list(`page=${pages}`),
-    'one build by its id': { paths: some.map(({ id }) => `/v1/builds/${id}`), expected: '"test_files":[{' },
+    'one build by its id': { paths: sample.map(({ id }) => `/v1/builds/${id}`), expected: '"test_files":[{' },
   };
 }
 

@@ -1,22 +1,22 @@
 import { Command, Option } from 'commander';
-import { exitOnSignals } from './load/cleanup.js';
+import { disk } from './disk.js';
 import { estimating } from './estimating.js';
 import { number, whole } from './flags.js';
-import { packing } from './packing.js';
-import { planning } from './planning.js';
-import { print, record, type Result } from './results.js';
-import { type Extent, requests } from './requests.js';
-import { trials } from './load/trials.js';
-import { disk } from './disk.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
 import { listing } from './listing.js';
-import { memory } from './memory.js';
+import { exitOnSignals } from './load/cleanup.js';
 import { SeededFolders } from './load/seeded-folders.js';
+import { trials } from './load/trials.js';
+import { memory } from './memory.js';
+import { packing } from './packing.js';
+import { planning } from './planning.js';
+import { type Extent, requests } from './requests.js';
+import { print, record, type Result } from './results.js';
 import { soak } from './soak.js';
 import { starting } from './starting.js';
-import { sweeping } from './sweeping.js';
 import { readHistories, readSuites } from './suites/suites.js';
+import { sweeping } from './sweeping.js';
 
 /** Every figure that the README gives, measured again. */
 
@@ -71,7 +71,7 @@ speedTrial('starting', 'how long the server takes to start, with an empty folder
   .option(...BUILDS)
   .option('--times <number>', 'how often each', whole, 5);
 speedTrial('disk', 'bytes on disk for each recorded time', ([folder], { times }) =>
-  disk({ builds: times, ...(folder !== undefined && { suites: some(readSuites(folder), folder, 'FILE.json') }) }),
+  disk({ builds: times, ...(folder !== undefined && { suites: nonEmpty(readSuites(folder), folder, 'FILE.json') }) }),
 )
   .argument('[folder]', 'recorded suites to measure too: FILE.json {"timings": {path: seconds}}')
   .option('--times <number>', 'builds that record each suite', whole, 200);
@@ -85,12 +85,12 @@ program
   .option('--write', 'write the results into bench/RESULTS.md')
   .option(...BUILDS)
   .allowExcessArguments()
-  .action(async ({ write, ...given }: { write?: true; builds: number }) => {
+  .action(async ({ write, ...shared }: { write?: true; builds: number }) => {
     const [unknown] = program.args;
     if (unknown !== undefined) throw new Error(`there is no command "${unknown}": see --help`);
     for (const { command, run } of speed) {
       try {
-        report(await run([], { ...command.opts(), ...given }), flagsOf(program), { write });
+        report(await run([], { ...command.opts(), ...shared }), flagsOf(program), { write });
       } catch (error) {
         // The others say nothing about it, nor it about them.
         complain(`${command.name()}: ${(error as Error).message}`);
@@ -99,12 +99,12 @@ program
   });
 
 const FOLDER = 'recorded suites: FILE.json {"timings": {path: seconds}}, history/FILE.json {"versions": [{"date", "timings"}]}';
-quality('packing', 'how even regular splits are, beside other algorithms', folder => packing(some(readSuites(folder), folder, 'FILE.json')));
+quality('packing', 'how even regular splits are, beside other algorithms', folder => packing(nonEmpty(readSuites(folder), folder, 'FILE.json')));
 quality('planning', 'how even queues end, in simulated builds, beside other batch sizes', folder =>
-  planning(some(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
+  planning(nonEmpty(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
 );
 quality('estimating', 'how near estimates come to the next times, and what that does to builds', folder =>
-  estimating(some(readHistories(folder), folder, 'history/FILE.json')),
+  estimating(nonEmpty(readHistories(folder), folder, 'history/FILE.json')),
 );
 
 try {
@@ -144,7 +144,7 @@ function flagsOf(command: Command): string[] {
   });
 }
 
-function some<T>(found: readonly T[], folder: string, pattern: string): readonly T[] {
+function nonEmpty<T>(found: readonly T[], folder: string, pattern: string): readonly T[] {
   if (found.length === 0) throw new Error(`there is no ${pattern} in ${folder}: see --help for what it must have`);
   return found;
 }

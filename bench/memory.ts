@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tell } from './progress.js';
-import { Helper, startServer } from './load/processes.js';
-import type { Result } from './results.js';
 import { cellsOf, residentOf } from './load/resident.js';
+import { startServer } from './load/server.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
 import type { Loader } from './load/watching.js';
+import { Worker } from './load/worker.js';
+import { tell } from './progress.js';
+import type { Result } from './results.js';
 
 /** What many open queues take in memory. */
 
@@ -30,7 +31,7 @@ export async function memory({ queues, files = 1000, settleSeconds = 5 }: Memory
   for (const [cache, flags] of CACHES) {
     tell(`memory: ${queues} queues, cache: ${cache}`);
     const server = await startServer({ flags });
-    const loader: Loader = new Helper('bench/load/loader.js');
+    const loader: Loader = new Worker('bench/load/loader.js');
     const settled = async () => {
       await sleep(settleSeconds * 1000);
       return cellsOf(residentOf(server.pid));

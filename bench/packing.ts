@@ -1,8 +1,10 @@
 import { lowerBound } from '../src/plan/split/bound.js';
 import { pack } from '../src/plan/split/pack.js';
 import { toWeight } from '../src/plan/weight.js';
-import { geometricMean } from './suites/geometric-mean.js';
+import { normal, randomOf } from './random.js';
 import type { Result } from './results.js';
+import { geometricMean } from './suites/geometric-mean.js';
+import { madeUpSuite } from './suites/made-up.js';
 import {
   differencing,
   durationChunks,
@@ -13,7 +15,7 @@ import {
   type Split,
   type WeightedFile,
 } from './suites/split-baselines.js';
-import { madeUpSuite, normal, randomOf, type Suite } from './suites/suites.js';
+import type { Suite } from './suites/suites.js';
 
 const SPLITS: Record<string, Split> = {
   'Ballast: longest first, refined': (files, nodes) => {

@@ -2,11 +2,13 @@ import { performance } from 'node:perf_hooks';
 import { estimate, QUEUE_PERCENTILE } from '../src/plan/times/estimate.js';
 import { follow, type Level, secondsOf } from '../src/plan/times/level.js';
 import { toSeconds } from '../src/plan/weight.js';
+import { randomOf } from './random.js';
+import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
+import { madeUpSuite, residual } from './suites/made-up.js';
 import { ballast, byCount, guided, listedOneAtATime, type Policy, split } from './suites/queue-baselines.js';
 import { type Build, type Outcome, play, type QueueFile } from './suites/queue-run.js';
-import type { Result } from './results.js';
-import { type History, madeUpSuite, randomOf, residual, type Suite } from './suites/suites.js';
+import type { History, Suite } from './suites/suites.js';
 
 const POLICIES: Record<string, Policy> = {
   'Ballast: towards a common finish line': ballast,

@@ -4,7 +4,7 @@ export function tell(what: string): void {
 }
 
 /** How far it is of many, on one line of the terminal. */
-export function tellProgress(what: string, done: number, of: number): void {
-  if (!process.stderr.isTTY || (done % Math.ceil(of / 200) !== 0 && done !== of)) return;
-  process.stderr.write(`\r${what}: ${done} of ${of}${done === of ? '\n' : ''}`);
+export function tellProgress(what: string, done: number, total: number): void {
+  if (!process.stderr.isTTY || (done % Math.ceil(total / 200) !== 0 && done !== total)) return;
+  process.stderr.write(`\r${what}: ${done} of ${total}${done === total ? '\n' : ''}`);
 }

@@ -1,9 +1,10 @@
 import { chooseFront, type FrontName } from '../src/http/choose-front.js';
 import { type Bare, compare, type Comparison, type Generator, limitOf, rate, type Side } from './load/compare.js';
-import { Helper, startServer } from './load/processes.js';
+import { startServer } from './load/server.js';
+import { type Trial, trials } from './load/trials.js';
+import { Worker } from './load/worker.js';
 import { tell } from './progress.js';
 import type { Result } from './results.js';
-import { type Trial, trials } from './load/trials.js';
 
 /** Requests a second of each kind over each HTTP server, as a share of what a bare handler does with the same bytes. */
 
@@ -44,8 +45,8 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
   if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": see "requests --help"`);
   const { name: chosenServer } = await chooseFront(extent.httpServer);
   const httpServers = extent.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
-  const bare: Bare = new Helper('bench/load/bare-server.js');
-  const generator: Generator = new Helper('bench/load/generator.js');
+  const bare: Bare = new Worker('bench/load/bare-server.js');
+  const generator: Generator = new Worker('bench/load/generator.js');
   const rows: string[][] = [];
   let bareName = '';
   try {

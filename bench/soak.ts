@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tell } from './progress.js';
-import { Helper, startServer } from './load/processes.js';
-import type { Result } from './results.js';
 import type { LoadPlan } from './load/loader.js';
 import { mebibytes, type Resident, residentOf } from './load/resident.js';
+import { startServer } from './load/server.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
 import type { Loader } from './load/watching.js';
+import { Worker } from './load/worker.js';
+import { tell } from './progress.js';
+import type { Result } from './results.js';
 
 /** Whether memory grows under a mixed load that goes on and on. */
 
@@ -26,7 +27,7 @@ const head = ['memory', 'first third: mean MiB', 'last third: mean MiB', 'growth
 
 export async function soak({ minutes, files = 5000, queues = 50 }: SoakExtent): Promise<Result[]> {
   const server = await startServer({ flags: ['--queue-cache-bytes', String(CACHE_BYTES)] });
-  const loader: Loader = new Helper('bench/load/loader.js');
+  const loader: Loader = new Worker('bench/load/loader.js');
   try {
     const plans: LoadPlan[] = [
       { kind: 'pulls', perSecond: 200, connections: 8, queues, files: 1000 },
@@ -51,10 +52,10 @@ export async function soak({ minutes, files = 5000, queues = 50 }: SoakExtent): 
 
 function rowsOf(readings: readonly Resident[]): string[][] {
   const third = Math.ceil(readings.length / 3);
-  const row = (name: string, of: (resident: Resident) => number): string[] => {
-    const mean = (some: readonly Resident[]) => some.reduce((sum, resident) => sum + of(resident), 0) / some.length;
+  const row = (name: string, bytesOf: (resident: Resident) => number): string[] => {
+    const mean = (part: readonly Resident[]) => part.reduce((sum, resident) => sum + bytesOf(resident), 0) / part.length;
     const [first, last] = [mean(readings.slice(0, third)), mean(readings.slice(-third))];
-    const most = Math.max(...readings.map(of));
+    const most = Math.max(...readings.map(bytesOf));
     return [name, mebibytes(first), mebibytes(last), `${((last / first - 1) * 100).toFixed(1)} %`, mebibytes(most)];
   };
   return [

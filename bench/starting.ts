@@ -1,7 +1,7 @@
 import { median } from '../src/plan/times/median.js';
-import { startServer } from './load/processes.js';
-import type { Result } from './results.js';
 import type { SeededFolders } from './load/seeded-folders.js';
+import { startServer } from './load/server.js';
+import type { Result } from './results.js';
 
 /** Whether the server starts slower with what is stored. */
 

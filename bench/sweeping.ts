@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeFolder } from './load/cleanup.js';
-import { tell } from './progress.js';
-import { Helper, type Server, startServer } from './load/processes.js';
-import type { Result } from './results.js';
 import { expired } from './load/seeded-folders.js';
+import { type Server, startServer } from './load/server.js';
 import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, legendOfSeen, type Loader, type Seen, Watching } from './load/watching.js';
+import { Worker } from './load/worker.js';
+import { tell } from './progress.js';
+import type { Result } from './results.js';
 
 /** Whether deleting what is old holds up anybody. */
 
@@ -26,7 +27,7 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
     // It sweeps from its start on.
     const from = performance.now();
     const watching = new Watching(server);
-    const loader: Loader = new Helper('bench/load/loader.js');
+    const loader: Loader = new Worker('bench/load/loader.js');
     try {
       tell('sweeping');
       const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 4, queues: 50, files: 1000 } as const;

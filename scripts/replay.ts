@@ -150,8 +150,8 @@ async function replay(timings: Map<string, number>, options: Options, server: Se
   const queue = await runQueue(timings, build, options, server, clock);
   const makespan = (nodes: readonly NodeResult[]) => Math.max(...nodes.map(({ seconds }) => seconds));
   if (options.json) {
-    const of = (nodes: readonly NodeResult[]) => ({ makespan: makespan(nodes), nodes });
-    print(JSON.stringify({ files: timings.size, seconds: total, lower_bound: lowerBound, regular: { ...of(regular.nodes), milliseconds: regular.milliseconds }, queue: of(queue.nodes) }));
+    const summary = (nodes: readonly NodeResult[]) => ({ makespan: makespan(nodes), nodes });
+    print(JSON.stringify({ files: timings.size, seconds: total, lower_bound: lowerBound, regular: { ...summary(regular.nodes), milliseconds: regular.milliseconds }, queue: summary(queue.nodes) }));
     return;
   }
 

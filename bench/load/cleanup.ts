@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,10 +22,17 @@ export function exitOnSignals(): void {
 }
 
 /** The child does not outlive this process. */
-export function own<C extends ChildProcess>(child: C): C {
+export function killAtExit<C extends ChildProcess>(child: C): C {
   children.add(child);
   child.once('exit', () => children.delete(child));
   return child;
+}
+
+/** Sends SIGTERM; resolves when the process has exited. */
+export async function terminate(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
 }
 
 /** A folder that does not outlive this process. */

@@ -1,11 +1,12 @@
 import type { BareAnswer, BareServer } from './bare-server.js';
-import type { Load, Outcome } from './generator.js';
 import { type Cpu, cpuOf, since } from './cpu.js';
-import { headers, type Helper, type Server } from './processes.js';
+import type { Load, Outcome } from './generator.js';
+import { headers, type Server } from './server.js';
 import type { Trial } from './trials.js';
+import type { Worker } from './worker.js';
 
-export type Bare = Helper<BareAnswer, BareServer>;
-export type Generator = Helper<Load, Outcome>;
+export type Bare = Worker<BareAnswer, BareServer>;
+export type Generator = Worker<Load, Outcome>;
 
 /** A trial's load on one server: what came back, and what it cost. */
 export interface Side extends Outcome {

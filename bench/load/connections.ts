@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { headers } from './processes.js';
+import { headers } from './server.js';
 
 export interface Answer {
   status: number;

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { ask } from './processes.js';
+import { ask } from './worker.js';
 
 /** How much later than asked for a timer's turn came, of those every millisecond. */
 export interface Delays {

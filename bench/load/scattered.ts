@@ -1,8 +1,8 @@
-import { inParallel } from './in-parallel.js';
-import { NODES } from './messages.js';
-import { randomOf } from '../suites/suites.js';
+import { randomOf } from '../random.js';
 import { Connections } from './connections.js';
+import { inParallel } from './in-parallel.js';
 import type { Load } from './loader.js';
+import { NODES } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import type { Tally } from './tally.js';
 

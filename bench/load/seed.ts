@@ -4,13 +4,13 @@ import { openService } from '../../src/service.js';
 import { closeStore, openStore } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { recordSubset, toRecordedRun } from '../../src/store/recording.js';
-import { inParallel } from './in-parallel.js';
-import { commit, deepPath, files, FILES_IN_ANSWER, SPLIT, splitting } from './messages.js';
 import { tellProgress } from '../progress.js';
 import { answering } from './answering.js';
-import { TOKEN } from './processes.js';
 import { check, Connections } from './connections.js';
+import { inParallel } from './in-parallel.js';
+import { commit, deepPath, files, FILES_IN_ANSWER, SPLIT, splitting } from './messages.js';
 import { OpenQueue } from './open-queue.js';
+import { TOKEN } from './server.js';
 
 /** Fills a folder with what a server gathers in a long time: through the store's own functions and the server's API. */
 

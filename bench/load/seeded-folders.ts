@@ -1,7 +1,7 @@
-import { removeFolder, temporaryFolder } from './cleanup.js';
 import { tell } from '../progress.js';
-import { Helper } from './processes.js';
+import { removeFolder, temporaryFolder } from './cleanup.js';
 import type { Seed } from './seed.js';
+import { Worker } from './worker.js';
 
 const DAY_MILLISECONDS = 86_400_000;
 
@@ -54,7 +54,7 @@ async function seeded(seed: Omit<Seed, 'folder'>): Promise<string> {
   try {
     // Each in a process of its own: lmdb remembers the many pages that so many builds free, and gets very slow by it.
     for (const part of ['builds', 'plans'] as const) {
-      const seeder = new Helper<Seed & { part: typeof part }, null>('bench/load/seed.js');
+      const seeder = new Worker<Seed & { part: typeof part }, null>('bench/load/seed.js');
       try {
         await seeder.ask({ folder, part, ...seed });
       } finally {

@@ -1,6 +1,6 @@
-import { commit, creation, deepPath, files, nodeOf, QUEUE, RECORDING, ROUND, SPLIT, splitting } from './messages.js';
-import { normal, randomOf } from '../suites/suites.js';
+import { normal, randomOf } from '../random.js';
 import { type Connections, check } from './connections.js';
+import { commit, creation, deepPath, files, nodeOf, QUEUE, RECORDING, ROUND, SPLIT, splitting } from './messages.js';
 import { Template } from './template.js';
 
 /** Requests that bring a whole suite. Each round is another build. */

@@ -1,6 +1,6 @@
 import { inParallel } from './in-parallel.js';
 import { commit, creation, files, FILES_IN_ANSWER, nodeOf, NODES, path, pull, QUEUE, RECORDING, ROUND, SPLIT, splitting } from './messages.js';
-import type { Server } from './processes.js';
+import type { Server } from './server.js';
 
 /** One kind of request under load. */
 export interface Trial {

@@ -1,10 +1,11 @@
 import { type Cpu, cpuOf, since } from './cpu.js';
-import { Helper, type Server } from './processes.js';
 import type { LoadQuestion } from './loader.js';
 import { type Delays, LoopDelay } from './loop-delay.js';
+import type { Server } from './server.js';
 import { assertNoFailures, type LoadOutcome } from './tally.js';
+import { Worker } from './worker.js';
 
-export type Loader = Helper<LoadQuestion, LoadOutcome[] | null>;
+export type Loader = Worker<LoadQuestion, LoadOutcome[] | null>;
 
 /** What was seen of a server under load. */
 export interface Seen {
@@ -19,7 +20,7 @@ export interface Seen {
 
 /** A server and a bystander that are watched while loads run. */
 export class Watching {
-  readonly #bystander = new Helper('bench/load/bystander.js');
+  readonly #bystander = new Worker('bench/load/bystander.js');
 
   constructor(readonly server: Server) {}
 

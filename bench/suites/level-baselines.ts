@@ -29,7 +29,7 @@ export const meanOf = (count: number) => ofLast(count, times => times.reduce((su
 export const medianOf = (count: number) =>
   ofLast(count, times => times.toSorted((a, b) => a - b)[times.length >> 1]!);
 
-function ofLast(count: number, of: (times: readonly number[]) => number): () => Estimator {
+function ofLast(count: number, combine: (times: readonly number[]) => number): () => Estimator {
   return () => {
     const times: number[] = [];
     return {
@@ -37,7 +37,7 @@ function ofLast(count: number, of: (times: readonly number[]) => number): () => 
         times.push(seconds);
         if (times.length > count) times.shift();
       },
-      estimate: () => of(times),
+      estimate: () => combine(times),
     };
   };
 }

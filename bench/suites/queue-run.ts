@@ -1,4 +1,4 @@
-import { randomOf } from './suites.js';
+import { randomOf } from '../random.js';
 
 /** A test file of a simulated build. */
 export interface QueueFile {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { must } from './promises.js';
+import { invariant } from './invariants.js';
 
 /** Builds as CI runs them, that hold the server to what it promises them. */
 
@@ -69,8 +69,8 @@ async function playQueue(post: Post, { key, mode, files }: Build): Promise<void>
     return ran;
   });
   const all = handed.flat();
-  must(new Set(all.map(({ path }) => path)).size === files.length, `of the queue ${key.commit_hash} a file was never handed out`);
-  if (mode === 'queue') must(sorted(all) === sorted(files), `of the queue ${key.commit_hash} a file was handed out twice`);
+  invariant(new Set(all.map(({ path }) => path)).size === files.length, `of the queue ${key.commit_hash} a file was never handed out`);
+  if (mode === 'queue') invariant(sorted(all) === sorted(files), `of the queue ${key.commit_hash} a file was handed out twice`);
 }
 
 /** Each node is gone with its second batch, when a file of the first failed, and is run again; at last all of them are, though green. */
@@ -85,15 +85,15 @@ async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
     const again = processOf(post, node, 2);
     let batch = await again.begin(paths);
     const due = [...failed, ...lost];
-    must(due.length === 0 || batch.join() === due.join(), `node ${node.node_index} of the queue ${key.commit_hash} did not get what it had not done`);
+    invariant(due.length === 0 || batch.join() === due.join(), `node ${node.node_index} of the queue ${key.commit_hash} did not get what it had not done`);
     const ran = [...first, ...(due.length === 0 ? batch : lost)];
     while (batch.length > 0) ran.push(...(batch = await again.next()));
     await record(post, node, ran.map(path => ({ path })));
     return ran;
   });
-  must(handed.flat().sort().join() === sorted(files), `of the queue ${key.commit_hash} not every file was handed out once`);
+  invariant(handed.flat().sort().join() === sorted(files), `of the queue ${key.commit_hash} not every file was handed out once`);
   const rest = await eachNode(build, node => processOf(post, node, 3).begin(paths));
-  must(rest.flat().length === 0, `a green node of the queue ${key.commit_hash} got something when it was run again`);
+  invariant(rest.flat().length === 0, `a green node of the queue ${key.commit_hash} got something when it was run again`);
 }
 
 /** A process of a node, of a client that tells what it ran. Its name does not change when the build is played again. */
@@ -120,9 +120,9 @@ async function playSplit(post: Post, { key, files }: Build): Promise<void> {
       return reply as { test_files: TestFile[] };
     });
   const first = await ask();
-  must(sorted(first.flatMap(({ test_files }) => test_files)) === sorted(files), `the split ${key.commit_hash} has not every file once`);
+  invariant(sorted(first.flatMap(({ test_files }) => test_files)) === sorted(files), `the split ${key.commit_hash} has not every file once`);
   for (const [node_index, { test_files }] of first.entries()) await record(post, { ...build, node_index }, test_files);
-  must(JSON.stringify(await ask()) === JSON.stringify(first), `the split ${key.commit_hash} is another one when it is asked for again`);
+  invariant(JSON.stringify(await ask()) === JSON.stringify(first), `the split ${key.commit_hash} is another one when it is asked for again`);
 }
 
 interface Node {

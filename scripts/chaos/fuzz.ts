@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Command } from 'commander';
-import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
 import { whole } from '../../bench/flags.js';
-import { headers, startServer, TOKEN } from '../../bench/load/processes.js';
-import { randomOf } from '../../bench/suites/suites.js';
-import { answerOf } from './answer.js';
+import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
+import { headers, startServer, TOKEN } from '../../bench/load/server.js';
+import { pick, type Random, randomOf } from '../../bench/random.js';
 import { type Build, expectComplete, play, suite } from './builds.js';
-import { mustBeNone, problemsIn } from './problems.js';
-import { Broken, holding, must } from './promises.js';
+import { invariant, reportViolations, Violation } from './invariants.js';
+import { requestJson } from './request.js';
+import { checkStore, expectSound } from './store-check.js';
 
 /**
  * Sends a server requests that are wrong in every way that chance finds (bytes, JSON, headers, the order of calls), while builds
@@ -27,9 +27,6 @@ const ANSWER_MILLISECONDS = 20_000;
 const WRONG_JSON = 0.7;
 const WRONG_BYTES = 0.1;
 const WRONG_HEAD = 0.3;
-
-type Random = () => number;
-const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
 
 /** Values where others are expected. */
 const VALUES: readonly unknown[] = [
@@ -169,7 +166,7 @@ async function send(port: number, { method, target, bytes }: Sent): Promise<numb
   try {
     const received = new Promise<string>((resolve, reject) => {
       let text = '';
-      const timer = setTimeout(() => reject(new Broken(`${method} ${target} was not answered in ${ANSWER_MILLISECONDS} ms: ${text.slice(0, 200)}`)), ANSWER_MILLISECONDS);
+      const timer = setTimeout(() => reject(new Violation(`${method} ${target} was not answered in ${ANSWER_MILLISECONDS} ms: ${text.slice(0, 200)}`)), ANSWER_MILLISECONDS);
       const end = () => {
         clearTimeout(timer);
         resolve(text);
@@ -185,7 +182,7 @@ async function send(port: number, { method, target, bytes }: Sent): Promise<numb
     socket.write(bytes);
     const text = await received;
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
-    if (status >= 500) throw new Broken(`${method} ${target} was answered with ${text.slice(0, 500)}\nto ${bytes.toString('latin1').slice(0, 2000)}`);
+    if (status >= 500) throw new Violation(`${method} ${target} was answered with ${text.slice(0, 500)}\nto ${bytes.toString('latin1').slice(0, 2000)}`);
     return status === 0 ? null : status;
   } finally {
     socket.destroy();
@@ -203,8 +200,8 @@ function isWhole(text: string, method: string): boolean {
 async function playSane(url: string, number: number): Promise<void> {
   const mode = number % 2 === 0 ? 'queue' : 'test queue';
   const build: Build = { key: { commit_hash: `sane-${number}`, branch: 'sane', node_total: 2 }, mode, files: suite('sane', 40) };
-  await play((path, body) => answerOf(url, path, body), build);
-  await expectComplete(path => answerOf(url, path), build);
+  await play((path, body) => requestJson(url, path, body), build);
+  await expectComplete(path => requestJson(url, path), build);
 }
 
 async function fuzz({ requests, seed, connections }: Options): Promise<void> {
@@ -227,9 +224,9 @@ async function fuzz({ requests, seed, connections }: Options): Promise<void> {
     while (sent < requests);
   })();
   await Promise.all([...senders, playing]);
-  must(server.child.exitCode === null && server.child.signalCode === null, 'the server ended');
+  invariant(server.child.exitCode === null && server.child.signalCode === null, 'the server ended');
   await server.stop();
-  mustBeNone(await problemsIn(server.dataDir));
+  expectSound(await checkStore(server.dataDir));
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const answers = [...statuses].sort().map(([status, count]) => `${count} x ${status}`);
   process.stdout.write(`${sent} requests (seed ${seed}): ${answers.join(', ')}; ${builds} builds beside them whole; store sound\n`);
@@ -241,5 +238,5 @@ const program = new Command('npm run fuzz --')
   .option('--requests <number>', 'how many', whole, 100_000)
   .option('--seed <number>', 'of what is sent', whole, 1)
   .option('--connections <number>', 'at the same time', whole, 16)
-  .action(holding('fuzz', fuzz));
+  .action(reportViolations('fuzz', fuzz));
 await program.parseAsync();

@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander';
-import { exitOnSignals } from '../../bench/load/cleanup.js';
 import { whole } from '../../bench/flags.js';
+import { exitOnSignals } from '../../bench/load/cleanup.js';
 import { inParallel } from '../../bench/load/in-parallel.js';
 import { drawScenario } from './green/draw.js';
 import { hostilities } from './green/hostilities.js';
 import { complaintsAbout, complaintsAboutPeace, isGreen } from './green/judge.js';
 import { play } from './green/play.js';
 import { reportOf } from './green/report.js';
-import { holding, must } from './promises.js';
+import { invariant, reportViolations } from './invariants.js';
 
 /**
  * Plays CI runs with the real programs through a hostile proxy and a hostile operator, and checks two promises. If every node of a CI run
@@ -43,7 +43,7 @@ async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> 
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const hostile = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
   process.stdout.write(`${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} ended with 0, verify of ${verified}; drawn: ${hostile.join(', ')}\n`);
-  must(broken === 0, `${broken} of ${played} runs ended green with test files that nobody ran, or that nobody recorded`);
+  invariant(broken === 0, `${broken} of ${played} runs ended green with test files that nobody ran, or that nobody recorded`);
   process.stdout.write('every green run ran all its test files\n');
 }
 
@@ -55,5 +55,5 @@ const program = new Command('npm run green --')
   .option('--seed <number>', 'seed of the faults', whole, 1)
   .addOption(new Option('--only <kind>', 'play only this kind of fault').choices(Object.keys(hostilities)))
   .option('--at-once <number>', 'number of runs at the same time', whole, 2)
-  .action(holding('green', green));
+  .action(reportViolations('green', green));
 await program.parseAsync();

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
 import { whole } from '../../bench/flags.js';
-import { type Server, startServer } from '../../bench/load/processes.js';
-import { randomOf } from '../../bench/suites/suites.js';
-import { answerOf } from './answer.js';
+import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
+import { type Server, startServer } from '../../bench/load/server.js';
+import { randomOf } from '../../bench/random.js';
 import { type Build, drawBuild, expectComplete, play } from './builds.js';
-import { mustBeNone, problemsIn } from './problems.js';
-import { holding } from './promises.js';
+import { reportViolations } from './invariants.js';
+import { requestJson } from './request.js';
+import { checkStore, expectSound } from './store-check.js';
 
 /**
  * Kills a server (-9) again and again while nodes pull, split and record through it, and holds it to its promises: what was
@@ -62,7 +62,7 @@ class Ci {
     for (let attempt = 0; ; attempt++) {
       const { url } = await this.#server;
       try {
-        const answer: unknown = await answerOf(url, path, body, attempt);
+        const answer: unknown = await requestJson(url, path, body, attempt);
         this.answers += 1;
         return answer;
       } catch (error) {
@@ -80,7 +80,7 @@ class Ci {
   }
 
   async #expectSound(): Promise<void> {
-    mustBeNone(await problemsIn(this.dataDir));
+    expectSound(await checkStore(this.dataDir));
   }
 }
 
@@ -123,5 +123,5 @@ const program = new Command('npm run kills --')
   .option('--times <number>', 'how often', whole, 200)
   .option('--seed <number>', 'of when, and of what the nodes do', whole, 1)
   .option('--builds <number>', 'that run at the same time', whole, 6)
-  .action(holding('kills', kills));
+  .action(reportViolations('kills', kills));
 await program.parseAsync();

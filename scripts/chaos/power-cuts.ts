@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/load/cleanup.js';
 import { whole } from '../../bench/flags.js';
+import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/load/cleanup.js';
 import { inParallel } from '../../bench/load/in-parallel.js';
-import { Helper, startServer } from '../../bench/load/processes.js';
-import { randomOf } from '../../bench/suites/suites.js';
+import { startServer } from '../../bench/load/server.js';
+import { Worker } from '../../bench/load/worker.js';
+import { randomOf } from '../../bench/random.js';
 import { STORE_FILE } from '../../src/store/open.js';
-import { answerOf } from './answer.js';
 import { expectComplete, play } from './builds.js';
+import { invariant, reportViolations, Violation } from './invariants.js';
 import { Disk, losses } from './power-cuts/disk.js';
 import { record, type Recording } from './power-cuts/recording.js';
 import { momentsOf, whyNotTraced } from './power-cuts/trace.js';
-import { mustBeNone } from './problems.js';
-import { Broken, holding, must } from './promises.js';
+import { requestJson } from './request.js';
+import { expectSound } from './store-check.js';
 
 /**
  * Traces what a server writes while builds run, makes of it what a disk may hold after power cuts at any moment, and holds the server
@@ -30,7 +31,7 @@ interface Options {
 const BUILDS_AT_ONCE = 16;
 const ASKED_AGAIN = 0.2;
 
-type Looker = Helper<{ dataDir: string }, string[]>;
+type CheckWorker = Worker<{ dataDir: string }, string[]>;
 
 /** Which moments of the trace power is cut after, in their order. */
 async function drawCuts({ trace, log }: Recording, images: number, random: () => number): Promise<number[]> {
@@ -44,13 +45,13 @@ async function drawCuts({ trace, log }: Recording, images: number, random: () =>
 }
 
 /** Holds a server to its promises on what is left after a power cut at that time. Returns how many requests it answered. */
-async function goOn(dataDir: string, { builds, log }: Recording, at: number, looker: Looker, random: () => number): Promise<number> {
-  mustBeNone(await looker.ask({ dataDir }));
+async function goOn(dataDir: string, { builds, log }: Recording, at: number, checkWorker: CheckWorker, random: () => number): Promise<number> {
+  expectSound(await checkWorker.ask({ dataDir }));
   const server = await startServer({ dataDir });
   let answers = 0;
   const send = async (path: string, body?: object, attempt?: number): Promise<unknown> => {
     answers += 1;
-    return answerOf(server.url, path, body, attempt);
+    return requestJson(server.url, path, body, attempt);
   };
   const post = log.goingOn(at, send, () => random() < ASKED_AGAIN);
   await inParallel(BUILDS_AT_ONCE, builds.filter(build => log.hadBegun(build, at)), async build => {
@@ -58,18 +59,18 @@ async function goOn(dataDir: string, { builds, log }: Recording, at: number, loo
     await expectComplete(send, build);
   });
   await server.stop();
-  mustBeNone(await looker.ask({ dataDir }));
+  expectSound(await checkWorker.ask({ dataDir }));
   return answers;
 }
 
 async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   const why = whyNotTraced();
-  if (why !== null) throw new Broken(why);
+  if (why !== null) throw new Violation(why);
   const random = randomOf(seed);
   const recording = await record(seconds * 1000, random);
   const cuts = await drawCuts(recording, images, random);
   const kinds = Object.entries(losses);
-  const looker: Looker = new Helper('scripts/chaos/power-cuts/look.js');
+  const checkWorker: CheckWorker = new Worker('scripts/chaos/power-cuts/check-worker.js');
   const disk = new Disk(join(temporaryFolder(), 'safe'));
   let [moments, image, answers] = [0, 0, 0];
   for await (const moment of momentsOf(recording.trace)) {
@@ -79,10 +80,10 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
       const dataDir = temporaryFolder();
       disk.cut(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
       try {
-        answers += await goOn(dataDir, recording, moment.time, looker, random);
+        answers += await goOn(dataDir, recording, moment.time, checkWorker, random);
       } catch (error) {
         const when = `power cut ${image + 1}, ${Math.round(moment.time - recording.log.from)} ms after the first request, with ${lost} lost`;
-        throw new Broken(`${when}: ${(error as Error).message}`, { cause: error });
+        throw new Violation(`${when}: ${(error as Error).message}`, { cause: error });
       }
       removeFolder(dataDir);
       if (process.stderr.isTTY) process.stderr.write(`\r${image + 1} of ${images} power cuts, ${answers} answers`);
@@ -91,9 +92,9 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   }
   const end = join(temporaryFolder(), STORE_FILE);
   disk.cut(end, (_, writes) => writes);
-  must(readFileSync(end).equals(readFileSync(recording.file)), 'the trace does not have all that was written');
+  invariant(readFileSync(end).equals(readFileSync(recording.file)), 'the trace does not have all that was written');
   disk.close();
-  await looker.stop();
+  await checkWorker.stop();
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   process.stdout.write(
     `${images} power cuts (seed ${seed}) within ${recording.builds.length} builds, ${answers} answers: ` +
@@ -107,5 +108,5 @@ const program = new Command('npm run power-cuts --')
   .option('--images <number>', 'how many states of the disk to go on from', whole, 200)
   .option('--seed <number>', 'of when, of what is lost, and of what the nodes do', whole, 1)
   .option('--seconds <number>', 'how long the builds run', whole, 4)
-  .action(holding('power-cuts', powerCuts));
+  .action(reportViolations('power-cuts', powerCuts));
 await program.parseAsync();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bare, compare, type Generator } from '../../bench/load/compare.js';
-import { Helper, type Server, startServer } from '../../bench/load/processes.js';
+import { type Server, startServer } from '../../bench/load/server.js';
 import { trials } from '../../bench/load/trials.js';
+import { Worker } from '../../bench/load/worker.js';
 
 /** The benchmark in its smallest form: that every trial works, not how fast. */
 describe('bench', () => {
@@ -9,8 +10,8 @@ describe('bench', () => {
   let bare: Bare;
   let generator: Generator;
   beforeAll(async () => {
-    bare = new Helper('bench/load/bare-server.js');
-    generator = new Helper('bench/load/generator.js');
+    bare = new Worker('bench/load/bare-server.js');
+    generator = new Worker('bench/load/generator.js');
     server = await startServer();
   });
   afterAll(() => Promise.all([server.stop(), bare.stop(), generator.stop()]));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
-import { headers } from '../../../bench/load/processes.js';
+import { headers } from '../../../bench/load/server.js';
 import { parsed } from './evidence.js';
 import { BRANCH, COMMIT, type Ended, type Process } from './own-client.js';
 import { lineOf, type Ran } from './runner.js';

@@ -1,7 +1,6 @@
-import { randomOf } from '../../../bench/suites/suites.js';
+import { pick, type Random, randomOf, wholeUpTo } from '../../../bench/random.js';
 import { fileNames } from './file-names.js';
 import { drawnByName, hostilities, type Hostility } from './hostilities.js';
-import { pick, type Random, wholeUpTo } from './random.js';
 import type { Job, Mode, Scenario } from './scenario.js';
 
 /** Hostilities of a scenario. */

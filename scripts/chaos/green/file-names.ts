@@ -1,4 +1,4 @@
-import { pick, type Random } from './random.js';
+import { pick, type Random } from '../../../bench/random.js';
 
 const SHAPES = ['spec/?_spec.rb', 'spec/models/?_spec.rb', 'app/[?].test.ts', 'spec/a file ?_spec.rb'];
 

@@ -1,6 +1,6 @@
+import { pick, type Random, wholeUpTo } from '../../../bench/random.js';
 import { forgedAnswers, wrongAnswers } from './answers.js';
 import { fileNames } from './file-names.js';
-import { pick, type Random, wholeUpTo } from './random.js';
 import type { CiRun, Event, Job, ProxyFault, Scenario } from './scenario.js';
 
 /** Each hostility changes a peaceful scenario. `--only` takes their names. */
@@ -37,7 +37,7 @@ export const hostilities = {
     for (const job of jobs) job.never = all || random() < 0.4;
   },
   'nodes are killed': (scenario: Scenario, random: Random) => {
-    for (const job of some(last(scenario).jobs, random)) {
+    for (const job of atLeastOne(last(scenario).jobs, random)) {
       const at = random() < 0.7 ? { batch: wholeUpTo(random, job.mode.endsWith('split') ? 1 : 2), file: wholeUpTo(random, 3) } : { answer: wholeUpTo(random, 4) };
       job.kill = { signal: random() < 0.6 ? 'KILL' : 'TERM', at, again: random() < 0.6 };
     }
@@ -58,12 +58,12 @@ export const hostilities = {
   'folders are kept': (scenario: Scenario, random: Random) => {
     scenario.keepsFolders = true;
     const run = addLaterRun(scenario, null);
-    for (const job of some(run.jobs, random)) job.runner = { ...job.runner, crashes: true };
+    for (const job of atLeastOne(run.jobs, random)) job.runner = { ...job.runner, crashes: true };
   },
   'runs overlap': (scenario: Scenario, random: Random) => {
     scenario.overlaps = true;
     const run = addLaterRun(scenario, null);
-    for (const job of some(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, again: false };
+    for (const job of atLeastOne(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, again: false };
   },
   'answers are lost': (scenario: Scenario, random: Random) => {
     if (random() < 0.6) fallBack(last(scenario));
@@ -105,7 +105,7 @@ export const hostilities = {
     scenario.clockHours = hours;
     const run = addLaterRun(scenario, null);
     run.events.push({ at: 1, what: random() < 0.5 ? 'set clock' : 'set clock and kill', hours: 0, isHeld: true });
-    if (random() < 0.8) for (const job of some(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, again: random() < 0.3 };
+    if (random() < 0.8) for (const job of atLeastOne(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, again: random() < 0.3 };
     return undefined;
   },
 } satisfies Record<string, (scenario: Scenario, random: Random) => void>;
@@ -122,7 +122,7 @@ function fallBack({ jobs }: CiRun): void {
 }
 
 /** At least one. */
-function some<T>(all: readonly T[], random: Random): T[] {
+function atLeastOne<T>(all: readonly T[], random: Random): T[] {
   const one = pick(random, all);
   return all.filter(item => item === one || random() < 0.4);
 }
@@ -165,7 +165,7 @@ function drawnFaults(names: readonly string[], random: Random): ProxyFault[] {
 function trouble(scenario: Scenario, random: Random, kinds: ProxyFault[]): void {
   const run = last(scenario);
   const chance = pick(random, [0.15, 0.3, 0.6, 1]);
-  for (const job of random() < 0.5 ? run.jobs : some(run.jobs, random)) job.trouble = { chance, kinds, cutOff: job.trouble?.cutOff ?? null };
+  for (const job of random() < 0.5 ? run.jobs : atLeastOne(run.jobs, random)) job.trouble = { chance, kinds, cutOff: job.trouble?.cutOff ?? null };
   if (random() < 0.3) run.verifyTrouble = { chance, kinds, cutOff: null };
 }
 

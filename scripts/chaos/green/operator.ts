@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { own, removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { type Server, startServer } from '../../../bench/load/processes.js';
+import { killAtExit, removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
+import { type Server, startServer } from '../../../bench/load/server.js';
 import type { Event, Scenario } from './scenario.js';
 
 export const MAIN = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
@@ -97,7 +97,7 @@ export class Operator {
   }
 
   async #backUp(): Promise<void> {
-    const child = own(spawn(process.execPath, [MAIN, 'backup', this.#backup, '--data-dir', this.#dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }));
+    const child = killAtExit(spawn(process.execPath, [MAIN, 'backup', this.#backup, '--data-dir', this.#dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }));
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) throw new Error(`the backup ended with ${code}`);
   }

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { own } from '../../../bench/load/cleanup.js';
-import { TOKEN } from '../../../bench/load/processes.js';
+import { killAtExit } from '../../../bench/load/cleanup.js';
+import { TOKEN } from '../../../bench/load/server.js';
 import { MAIN } from './operator.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, nameOf, type Scenario } from './scenario.js';
@@ -95,7 +95,7 @@ export function verify(scenario: Scenario, run: CiRun, url: string, folder: stri
 }
 
 function begin([program, ...args]: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Process {
-  const child = own(spawn(program!, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const child = killAtExit(spawn(program!, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] }));
   const kill = (signal: NodeJS.Signals) => {
     try {
       process.kill(-child.pid!, signal);

@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { randomOf } from '../../../bench/suites/suites.js';
-import { answerOf } from '../answer.js';
+import { type Random, randomOf } from '../../../bench/random.js';
+import { requestJson } from '../request.js';
 import { startCommercial } from './commercial-client.js';
 import type { Played, Start } from './judge.js';
 import { Operator } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
 import { Proxy } from './proxy.js';
-import type { Random } from './random.js';
 import { readRan } from './runner.js';
 import { type CiRun, isOwnClient, type Job, nameOf, type Scenario } from './scenario.js';
 
@@ -40,7 +39,7 @@ export async function play(scenario: Scenario, seed: number): Promise<PlayedScen
 async function recordTimes(operator: Operator, { ciRuns }: Scenario, random: Random): Promise<void> {
   const paths = [...new Set(ciRuns.flatMap(({ jobs }) => jobs.flatMap(({ files }) => files)))];
   const test_files = paths.map(path => ({ path, time_execution: 0.1 + 20 * random() ** 4 }));
-  await answerOf((await operator.url())!, '/v1/build_subsets', { commit_hash: 'c0', branch: BRANCH, node_total: 1, node_index: 0, test_files });
+  await requestJson((await operator.url())!, '/v1/build_subsets', { commit_hash: 'c0', branch: BRANCH, node_total: 1, node_index: 0, test_files });
 }
 
 class CiRunPlay {
@@ -63,9 +62,9 @@ class CiRunPlay {
   async play(): Promise<Played> {
     const { jobs, inTurn, runsFailedAgain } = this.ciRun;
     const started = jobs.filter(({ never }) => !never);
-    const startAll = async (some: readonly Job[], number: number) => {
-      if (inTurn) for (const job of some) await this.#start(job, number);
-      else await Promise.all(some.map(job => this.#start(job, number)));
+    const startAll = async (group: readonly Job[], number: number) => {
+      if (inTurn) for (const job of group) await this.#start(job, number);
+      else await Promise.all(group.map(job => this.#start(job, number)));
     };
     await startAll(started, 1);
     const isFailed = (job: Job) => this.#starts.findLast(start => start.job === job)?.code !== 0;

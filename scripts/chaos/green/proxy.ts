@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pick, type Random } from '../../../bench/random.js';
 import { type Answer, forgedAnswers, type Forged, wrongAnswers } from './answers.js';
 import { Evidence } from './evidence.js';
 import type { Operator } from './operator.js';
-import { pick, type Random } from './random.js';
 import type { Event, ProxyFault, Trouble } from './scenario.js';
 
 /** Stands between the jobs of a CI run and the server. Each job has a listener of its own, which identifies it. */
@@ -41,7 +41,7 @@ export interface Listener {
 export class Proxy {
   readonly evidence = new Evidence();
   #requests = 0;
-  readonly #answers: { client: string; of: string; answer: Answer }[] = [];
+  readonly #answers: { client: string; endpoint: string; answer: Answer }[] = [];
 
   constructor(
     readonly operator: Operator,
@@ -94,13 +94,13 @@ export class Proxy {
     return answer;
   }
 
-  #instead({ method, target, path }: Request, client: string, { name }: ProxyFault, truth: Answer | null): Answer | null {
+  #instead(request: Request, client: string, { name }: ProxyFault, truth: Answer | null): Answer | null {
     if (name === 'lost') return null;
     if (name in wrongAnswers) return wrongAnswers[name]!(truth?.body ?? '');
     if (!(name in forgedAnswers)) return truth;
-    const of = method === 'GET' ? target : path;
-    const earlier = this.#answers.filter(answer => answer.of === of && answer.answer !== truth);
-    return forgedAnswers[name as Forged](path, {
+    const endpoint = endpointOf(request);
+    const earlier = this.#answers.filter(answer => answer.endpoint === endpoint && answer.answer !== truth);
+    return forgedAnswers[name as Forged](request.path, {
       ofOther: earlier.findLast(answer => answer.client !== client)?.answer ?? truth,
       ofSame: earlier.findLast(answer => answer.client === client)?.answer ?? truth,
     });
@@ -113,10 +113,13 @@ export class Proxy {
     if (url === null) return null;
     const answer = await exchange(url, request);
     this.evidence.add(request.path, request.body, answer);
-    if (answer) this.#answers.push({ client, of: request.method === 'GET' ? request.target : request.path, answer });
+    if (answer) this.#answers.push({ client, endpoint: endpointOf(request), answer });
     return answer;
   }
 }
+
+/** What answers are compared by: queries count for a GET only. */
+const endpointOf = ({ method, target, path }: Request): string => (method === 'GET' ? target : path);
 
 async function read(incoming: IncomingMessage): Promise<Request> {
   const { method = '', url: target = '', headers } = incoming;
@@ -132,9 +135,9 @@ async function exchange(url: string, { method, target, headers, body }: Request)
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
     const { 'content-type': type, location, 'retry-after': retryAfter } = incoming.headers;
     const kept = { 'Content-Type': type, Location: location, 'Retry-After': retryAfter };
-    const own = Object.entries(incoming.headers).filter(([name]) => name.startsWith('x-ballast'));
-    const given = [...Object.entries(kept), ...own].filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return { status: incoming.statusCode!, headers: Object.fromEntries(given), body: await text(incoming) };
+    const ballastHeaders = Object.entries(incoming.headers).filter(([name]) => name.startsWith('x-ballast'));
+    const passedBack = [...Object.entries(kept), ...ballastHeaders].filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return { status: incoming.statusCode!, headers: Object.fromEntries(passedBack), body: await text(incoming) };
   } catch {
     outgoing.on('error', () => {}).destroy();
     return null;

@@ -1,5 +1,5 @@
 import { type Build, type Post, SPLIT } from '../builds.js';
-import { must } from '../promises.js';
+import { invariant } from '../invariants.js';
 
 interface Entry {
   path: string;
@@ -49,12 +49,12 @@ export class NodeLog {
       positions.set(node, position + 1);
       const entry = this.#byNode.get(node)?.[position];
       if (!entry || entry.sentAt > at) return send(path, body, 0);
-      must(entry.path === path, `node ${node} went on with ${path} instead of ${entry.path}`);
+      invariant(entry.path === path, `node ${node} went on with ${path} instead of ${entry.path}`);
       if (!entry.answer || entry.answer.at > at) return send(path, entry.body, 1);
       const { reply } = entry.answer;
       if ((path === SPLIT || (entry.body.batch_uuid ?? entry.body.node_uuid) !== undefined) && isAskedAgain()) {
         const again = await send(path, entry.body, 1);
-        must(JSON.stringify(again) === JSON.stringify(reply), `${path} answered node ${node} otherwise than before`);
+        invariant(JSON.stringify(again) === JSON.stringify(reply), `${path} answered node ${node} otherwise than before`);
       }
       return reply;
     };

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../bench/load/cleanup.js';
-import { startServer } from '../../../bench/load/processes.js';
+import { startServer } from '../../../bench/load/server.js';
 import { STORE_FILE } from '../../../src/store/open.js';
-import { answerOf } from '../answer.js';
 import { type Build, drawBuild, play } from '../builds.js';
+import { requestJson } from '../request.js';
 import { NodeLog } from './node-log.js';
 import { tracing } from './trace.js';
 
@@ -33,7 +33,7 @@ export async function record(milliseconds: number, random: () => number): Promis
     for (let i = 0; performance.now() < end; i++) {
       const build = drawBuild(random, `build-${stream}-${i}`);
       builds.push(build);
-      await play(log.noting((path, body) => answerOf(url, path, body)), build);
+      await play(log.noting((path, body) => requestJson(url, path, body)), build);
     }
   });
   await Promise.all(streams);

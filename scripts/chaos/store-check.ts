@@ -1,16 +1,16 @@
 import { problemsOf } from '../../src/store/check/check.js';
 import { sentenceOf } from '../../src/store/check/problem.js';
 import { openStore } from '../../src/store/open.js';
-import { must } from './promises.js';
+import { invariant } from './invariants.js';
 
 /** What does not fit together in the store of a folder that nobody serves, a sentence each. */
-export async function problemsIn(dataDir: string): Promise<string[]> {
+export async function checkStore(dataDir: string): Promise<string[]> {
   const store = openStore(dataDir);
   const problems = [...problemsOf(store, () => {})].map(sentenceOf);
   await store.root.close();
   return problems;
 }
 
-export function mustBeNone(problems: readonly string[]): void {
-  must(problems.length === 0, `the store is not sound: ${problems.slice(0, 5).join('; ')}`);
+export function expectSound(problems: readonly string[]): void {
+  invariant(problems.length === 0, `the store is not sound: ${problems.slice(0, 5).join('; ')}`);
 }

@@ -1,11 +1,7 @@
-import { type ChildProcess, type ChildProcessByStdio, fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { own, removeFolder, temporaryFolder } from './cleanup.js';
-import type { Reply } from './answering.js';
-
-/** The processes of a trial: no two of them share a thread. */
+import { killAtExit, removeFolder, temporaryFolder, terminate } from './cleanup.js';
+import { compiled } from './compiled.js';
 
 /** Of the project "default" of every server. */
 export const TOKEN = 'a-token-for-benchmarks-0123456789abcdef';
@@ -61,17 +57,17 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
 export async function startServer({ nodeArgs = [], under = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
   const probe = isWatched ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
-  const serve = [fileOf('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
+  const serve = [compiled('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
   const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...probe, ...serve];
   const from = performance.now();
-  const child = own(
+  const child = killAtExit(
     spawn(command!, args, {
       env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
       stdio: ['ignore', 'pipe', 'inherit', ...(isWatched ? (['ipc'] as const) : [])],
     }),
   ) as ChildProcessByStdio<null, Readable, null>;
   const stop = async () => {
-    await end(child);
+    await terminate(child);
     if (dataDir === undefined) removeFolder(folder);
   };
   try {
@@ -101,53 +97,4 @@ export async function startServer({ nodeArgs = [], under = [], flags = [], dataD
     await stop();
     throw error;
   }
-}
-
-/** Sends a child a message; resolves with its answer. */
-export async function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {
-  const reply = new Promise<Reply<Answer>>((resolve, reject) => {
-    const ended = () => reject(new Error(`a process of the bench ended with ${child.exitCode ?? child.signalCode}`));
-    const answered = (message: unknown) => {
-      child.off('exit', ended);
-      resolve(message as Reply<Answer>);
-    };
-    child.once('exit', ended).once('message', answered);
-    // It may have ended before.
-    child.send(question, error => error && ended());
-  });
-  const given = await reply;
-  if ('error' in given) throw new Error(given.error);
-  return given.answer;
-}
-
-/** A program, by its path from the project's root, that answers each message with one: see answering.ts. */
-export class Helper<Question extends object, Answer> {
-  readonly child: ChildProcess;
-
-  constructor(script: `${string}.js`) {
-    this.child = own(fork(fileOf(script)));
-  }
-
-  get pid(): number {
-    return this.child.pid!;
-  }
-
-  ask<A extends Answer>(question: Question): Promise<A> {
-    return ask<A>(this.child, question);
-  }
-
-  stop(): Promise<void> {
-    return end(this.child);
-  }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-}
-
-/** A file of the compiled project. */
-function fileOf(path: string): string {
-  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
 }
