@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { invariant } from './invariants.js';
 
-/** Builds as CI runs them, that hold the server to what it promises them. */
+/** Builds as CI systems run them. They check the invariants of splits and queues. */
 
 export interface Build {
   key: { commit_hash: string; branch: string; node_total: number };
@@ -16,13 +16,13 @@ export interface TestFile {
 interface Request {
   commit_hash: string;
   node_index: number;
-  /** With either of these the same request again is answered the same. */
+  /** A repeated request with either of these gets the same answer. */
   batch_uuid?: string;
   node_uuid?: string;
   [more: string]: unknown;
 }
 
-/** Sends a request and gives its answer, parsed. A node sends one at a time, and the same ones when it is answered the same. */
+/** Sends a request and returns the parsed answer. A node sends one request at a time; the same answers lead to the same requests. */
 export type Post = (path: string, body: Request) => Promise<any>;
 
 export const QUEUE = '/v1/queues/queue';
@@ -36,7 +36,7 @@ const LARGE_SUITE = 1500;
 export const suite = (name: string, files: number): TestFile[] => Array.from({ length: files }, (_, i) => ({ path: `spec/${name}/${i}_spec.rb` }));
 export const sorted = (files: readonly TestFile[]) => files.map(({ path }) => path).sort().join();
 
-/** A build of any kind. */
+/** Draws a build of a random mode and size. */
 export function drawBuild(random: () => number, commit_hash: string): Build {
   const files = suite(commit_hash, random() < 0.1 ? LARGE_SUITE : 10 + Math.floor(90 * random()));
   const kind = random();
@@ -44,13 +44,16 @@ export function drawBuild(random: () => number, commit_hash: string): Build {
   return { key: { commit_hash, branch: 'main', node_total: NODES }, mode, files };
 }
 
-/** Plays a build from the first request of its nodes to their records: each file is handed out, with uuids once, and splits stay as they are. */
+/**
+ * Plays a build from the first request of its nodes to their recordings. Checks that each file is handed out, exactly once if requests have
+ * uuids, and that splits do not change.
+ */
 export function play(post: Post, build: Build): Promise<void> {
   if (build.mode === 'split') return playSplit(post, build);
   return build.mode === 'test queue' ? playTestQueue(post, build) : playQueue(post, build);
 }
 
-/** That a build which was played is recorded, whole. */
+/** Checks that a played build is recorded completely. */
 export async function expectComplete(get: (path: string) => Promise<unknown>, { key }: Build): Promise<void> {
   await get(`/v1/builds/completeness?commit_hash=${key.commit_hash}&branch=${key.branch}&node_total=${key.node_total}`);
 }
@@ -69,34 +72,37 @@ async function playQueue(post: Post, { key, mode, files }: Build): Promise<void>
     return ran;
   });
   const all = handed.flat();
-  invariant(new Set(all.map(({ path }) => path)).size === files.length, `of the queue ${key.commit_hash} a file was never handed out`);
-  if (mode === 'queue') invariant(sorted(all) === sorted(files), `of the queue ${key.commit_hash} a file was handed out twice`);
+  invariant(new Set(all.map(({ path }) => path)).size === files.length, `queue ${key.commit_hash} did not hand out every file`);
+  if (mode === 'queue') invariant(sorted(all) === sorted(files), `queue ${key.commit_hash} handed out a file twice`);
 }
 
-/** Each node is gone with its second batch, when a file of the first failed, and is run again; at last all of them are, though green. */
+/**
+ * Each node dies with its second batch, after a file of the first failed, and is retried: it must get the failed file and the lost batch.
+ * At the end every green node is retried: it must get nothing.
+ */
 async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
   const build = { ...key, test_queue_id: '1' };
   const paths = files.map(({ path }) => path);
   const handed = await eachNode(build, async node => {
-    const gone = processOf(post, node, 1);
-    const first = await gone.begin(paths);
+    const dying = processOf(post, node, 1);
+    const first = await dying.begin(paths);
     const failed = first.slice(0, 1);
-    const lost = first.length > 0 ? await gone.next(failed) : [];
-    const again = processOf(post, node, 2);
-    let batch = await again.begin(paths);
+    const lost = first.length > 0 ? await dying.next(failed) : [];
+    const retry = processOf(post, node, 2);
+    let batch = await retry.begin(paths);
     const due = [...failed, ...lost];
-    invariant(due.length === 0 || batch.join() === due.join(), `node ${node.node_index} of the queue ${key.commit_hash} did not get what it had not done`);
+    invariant(due.length === 0 || batch.join() === due.join(), `node ${node.node_index} of queue ${key.commit_hash} was retried and did not get its failed and its lost files`);
     const ran = [...first, ...(due.length === 0 ? batch : lost)];
-    while (batch.length > 0) ran.push(...(batch = await again.next()));
+    while (batch.length > 0) ran.push(...(batch = await retry.next()));
     await record(post, node, ran.map(path => ({ path })));
     return ran;
   });
-  invariant(handed.flat().sort().join() === sorted(files), `of the queue ${key.commit_hash} not every file was handed out once`);
+  invariant(handed.flat().sort().join() === sorted(files), `queue ${key.commit_hash} did not hand out every file exactly once`);
   const rest = await eachNode(build, node => processOf(post, node, 3).begin(paths));
-  invariant(rest.flat().length === 0, `a green node of the queue ${key.commit_hash} got something when it was run again`);
+  invariant(rest.flat().length === 0, `queue ${key.commit_hash} handed out files to a green node that was retried`);
 }
 
-/** A process of a node, of a client that tells what it ran. Its name does not change when the build is played again. */
+/** A process of a node whose client reports failed files. Its uuid is the same when the build is played again. */
 function processOf(post: Post, node: Node, number: number) {
   const node_uuid = `process ${number} of node ${node.node_index} of ${node.commit_hash}`;
   let batch_index = 0;
@@ -120,9 +126,9 @@ async function playSplit(post: Post, { key, files }: Build): Promise<void> {
       return reply as { test_files: TestFile[] };
     });
   const first = await ask();
-  invariant(sorted(first.flatMap(({ test_files }) => test_files)) === sorted(files), `the split ${key.commit_hash} has not every file once`);
+  invariant(sorted(first.flatMap(({ test_files }) => test_files)) === sorted(files), `split ${key.commit_hash} does not have every file exactly once`);
   for (const [node_index, { test_files }] of first.entries()) await record(post, { ...build, node_index }, test_files);
-  invariant(JSON.stringify(await ask()) === JSON.stringify(first), `the split ${key.commit_hash} is another one when it is asked for again`);
+  invariant(JSON.stringify(await ask()) === JSON.stringify(first), `split ${key.commit_hash} changed when it was requested again`);
 }
 
 interface Node {

@@ -12,8 +12,8 @@ import { requestJson } from './request.js';
 import { checkStore, expectSound } from './store-check.js';
 
 /**
- * Sends a server requests that are wrong in every way that chance finds (bytes, JSON, headers, the order of calls), while builds
- * run as they should: it answers all, never with a 5xx, and the builds are none the worse. The seed decides what is sent.
+ * Sends a server malformed requests (bytes, JSON, headers, order of calls) while valid builds run. The server must answer every
+ * request, never with a 5xx, and the builds must succeed. The seed determines what is sent.
  */
 
 interface Options {
@@ -23,12 +23,12 @@ interface Options {
 }
 
 const ANSWER_MILLISECONDS = 20_000;
-/** The chances that a request's JSON, its bytes, its head are changed. */
+/** Probabilities that the JSON, the bytes and the head of a request are mutated. */
 const WRONG_JSON = 0.7;
 const WRONG_BYTES = 0.1;
 const WRONG_HEAD = 0.3;
 
-/** Values where others are expected. */
+/** Values that replace valid ones. */
 const VALUES: readonly unknown[] = [
   null, true, false, 0, -0, 1, -1, 2, 7.5, 1e308, -1e308, 5e-324, 2 ** 31, 2 ** 53, 2 ** 53 + 2, 10_000, 10_001, '', ' ', '0', '1', '-1', '1e3', ' 2 ',
   'true', 'false', 'null', 'main', 'a_spec.rb', '\u0000', '\ud800', '\udfff\ud800', '漢字', '../../etc/passwd', '__proto__', 'constructor', 'x'.repeat(4096),
@@ -37,7 +37,7 @@ const VALUES: readonly unknown[] = [
 const BRANCHES = ['main', 'next', 'größe'];
 const FILES = Array.from({ length: 12 }, (_, i) => `spec/${i}_spec.rb${i % 4 === 3 ? '[1:1]' : ''}`);
 
-/** A request as a client would send it, of few builds, so that they get in each other's way. */
+/** A valid request. There are few builds, so that requests conflict. */
 function sane(random: Random): { path: string; body: Record<string, unknown> | null } {
   const node_total = 1 + Math.floor(3 * random());
   const build = { commit_hash: pick(random, ['a', 'b']), branch: pick(random, BRANCHES), node_total, node_index: Math.floor(node_total * random()) };
@@ -93,7 +93,7 @@ function sane(random: Random): { path: string; body: Record<string, unknown> | n
   }
 }
 
-/** Changes one thing in a JSON value, at any depth. */
+/** Mutates one place in a JSON value, at any depth. */
 function wrongJson(random: Random, value: unknown): unknown {
   if (Array.isArray(value) && value.length > 0 && random() < 0.7) {
     const at = Math.floor(random() * value.length);
@@ -111,7 +111,7 @@ function wrongJson(random: Random, value: unknown): unknown {
   return pick(random, VALUES);
 }
 
-/** Cuts, repeats or changes some bytes. */
+/** Removes, repeats or overwrites some bytes. */
 function wrongBytes(random: Random, bytes: Buffer): Buffer {
   if (bytes.length === 0) return Buffer.from([Math.floor(256 * random())]);
   const [from, to] = [Math.floor(random() * bytes.length), Math.floor(random() * bytes.length)].sort((a, b) => a - b) as [number, number];
@@ -123,7 +123,7 @@ function wrongBytes(random: Random, bytes: Buffer): Buffer {
   return changed;
 }
 
-/** What the head may have wrong: each keeps it a head. */
+/** Mutations of the head. The head stays parseable. */
 const HEAD_CHANGES: readonly ((head: Map<string, string>, random: Random) => void)[] = [
   head => void head.delete('KNAPSACK-PRO-TEST-SUITE-TOKEN'),
   head => void head.set('KNAPSACK-PRO-TEST-SUITE-TOKEN', 'x'.repeat(64)),
@@ -160,7 +160,7 @@ function fuzzed(random: Random, host: string): Sent {
   return { method, target, bytes: Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), content]) };
 }
 
-/** Sends one request on a connection of its own; the status of the answer, null when the server closed without one. */
+/** Sends one request on a connection of its own. Returns the status of the answer; null: the server closed the connection without one. */
 async function send(port: number, { method, target, bytes }: Sent): Promise<number | null> {
   const socket = connect(port, '127.0.0.1');
   try {
@@ -172,7 +172,7 @@ async function send(port: number, { method, target, bytes }: Sent): Promise<numb
         resolve(text);
       };
       socket.setEncoding('latin1').on('data', (part: string) => {
-        // Before the answer to a client that waits for it.
+        // "100 Continue" comes before the answer.
         text = (text + part).replace(/^HTTP\/1\.1 100 .*\r\n\r\n/, '');
         if (isWhole(text, method)) end();
       });
@@ -182,7 +182,7 @@ async function send(port: number, { method, target, bytes }: Sent): Promise<numb
     socket.write(bytes);
     const text = await received;
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
-    if (status >= 500) throw new Violation(`${method} ${target} was answered with ${text.slice(0, 500)}\nto ${bytes.toString('latin1').slice(0, 2000)}`);
+    if (status >= 500) throw new Violation(`${method} ${target} was answered with ${text.slice(0, 500)}\nThe request was ${bytes.toString('latin1').slice(0, 2000)}`);
     return status === 0 ? null : status;
   } finally {
     socket.destroy();
@@ -196,7 +196,7 @@ function isWhole(text: string, method: string): boolean {
   return method === 'HEAD' || (length !== undefined && text.length >= end + 4 + Number(length));
 }
 
-/** A build as it should be, among all that. */
+/** Plays a valid build. */
 async function playSane(url: string, number: number): Promise<void> {
   const mode = number % 2 === 0 ? 'queue' : 'test queue';
   const build: Build = { key: { commit_hash: `sane-${number}`, branch: 'sane', node_total: 2 }, mode, files: suite('sane', 40) };
@@ -224,19 +224,19 @@ async function fuzz({ requests, seed, connections }: Options): Promise<void> {
     while (sent < requests);
   })();
   await Promise.all([...senders, playing]);
-  invariant(server.child.exitCode === null && server.child.signalCode === null, 'the server ended');
+  invariant(server.child.exitCode === null && server.child.signalCode === null, 'the server exited during the test');
   await server.stop();
   expectSound(await checkStore(server.dataDir));
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const answers = [...statuses].sort().map(([status, count]) => `${count} x ${status}`);
-  process.stdout.write(`${sent} requests (seed ${seed}): ${answers.join(', ')}; ${builds} builds beside them whole; store sound\n`);
+  process.stdout.write(`${sent} requests (seed ${seed}): ${answers.join(', ')}; ${builds} valid builds succeeded; store sound\n`);
 }
 
 exitOnSignals();
 const program = new Command('npm run fuzz --')
-  .description('Send a server requests that are wrong in every way that chance finds, while builds run as they should.')
-  .option('--requests <number>', 'how many', whole, 100_000)
-  .option('--seed <number>', 'of what is sent', whole, 1)
-  .option('--connections <number>', 'at the same time', whole, 16)
+  .description('Send malformed requests to a server while valid builds run, and check its answers, the builds and the store.')
+  .option('--requests <number>', 'number of requests', whole, 100_000)
+  .option('--seed <number>', 'seed of the requests', whole, 1)
+  .option('--connections <number>', 'number of concurrent connections', whole, 16)
   .action(reportViolations('fuzz', fuzz));
 await program.parseAsync();

@@ -10,9 +10,9 @@ import { reportOf } from './green/report.js';
 import { invariant, reportViolations } from './invariants.js';
 
 /**
- * Plays CI runs with the real programs through a hostile proxy and a hostile operator, and checks two promises. If every node of a CI run
- * ends with 0, some node ran every listed test file. If `verify` ends with 0, every file of the run was run and recorded since the run
- * began. The seed decides what goes wrong, but not the order of requests.
+ * Plays CI runs with the real programs, a proxy that injects faults and an operator that disturbs the server, and checks two invariants.
+ * If every node of a CI run exits with 0, every listed test file ran. If `verify` exits with 0, every file was run and recorded since the
+ * CI run began. The seed determines the faults, but not the order of requests.
  */
 
 interface Options {
@@ -42,18 +42,18 @@ async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> 
   });
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const hostile = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
-  process.stdout.write(`${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} ended with 0, verify of ${verified}; drawn: ${hostile.join(', ')}\n`);
-  invariant(broken === 0, `${broken} of ${played} runs ended green with test files that nobody ran, or that nobody recorded`);
-  process.stdout.write('every green run ran all its test files\n');
+  process.stdout.write(`${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} exited with 0, verify of ${verified}; faults: ${hostile.join(', ')}\n`);
+  invariant(broken === 0, `${broken} of ${played} runs violated an invariant: see the reports above, and repeat one with --seed ${seed} --run N`);
+  process.stdout.write('every green CI run ran all its test files\n');
 }
 
 exitOnSignals();
 const program = new Command('npm run green --')
-  .description('Play CI runs with faults, and report every run that ends green although a test file did not run.')
+  .description('Play CI runs with faults, and report every run that is green although a test file did not run.')
   .option('--runs <number>', 'number of runs', whole, 200)
-  .option('--run <number>', 'play only the run of this number, and print all output of its nodes', whole)
+  .option('--run <number>', 'play only this run, and print all output of its nodes', whole)
   .option('--seed <number>', 'seed of the faults', whole, 1)
   .addOption(new Option('--only <kind>', 'play only this kind of fault').choices(Object.keys(hostilities)))
-  .option('--at-once <number>', 'number of runs at the same time', whole, 2)
+  .option('--at-once <number>', 'number of concurrent runs', whole, 2)
   .action(reportViolations('green', green));
 await program.parseAsync();

@@ -1,11 +1,11 @@
-/** A promise of the server that it did not keep, as a sentence. */
+/** An invariant of the server that does not hold, as a sentence. */
 export class Violation extends Error {}
 
-export function invariant(holds: boolean, promise: string): void {
-  if (!holds) throw new Violation(promise);
+export function invariant(holds: boolean, violation: string): void {
+  if (!holds) throw new Violation(violation);
 }
 
-/** The action of a program that holds a server to its promises: tells which one is broken, and fails. */
+/** Makes the action of a command from a check: prints a violated invariant as a sentence, any other error with its stack, and exits with 1. */
 export function reportViolations<Options>(name: string, run: (options: Options) => Promise<void>): (options: Options) => Promise<void> {
   return async options => {
     try {

@@ -11,9 +11,9 @@ import { requestJson } from './request.js';
 import { checkStore, expectSound } from './store-check.js';
 
 /**
- * Kills a server (-9) again and again while nodes pull, split and record through it, and holds it to its promises: what was
- * acknowledged is there, every file of every queue was handed out, to nodes with uuids once, splits stay as they were, the
- * store is sound after each kill. The seed decides when it is killed and what the nodes do, not who comes first.
+ * Kills a server with SIGKILL, repeatedly, while nodes pull, split and record, and checks its invariants: acknowledged data is in the
+ * store, every file of every queue is handed out (exactly once if requests have uuids), splits do not change, and the store is sound after
+ * each kill. The seed determines when the server is killed and what the nodes do, but not the order of their requests.
  */
 
 interface Options {
@@ -25,7 +25,7 @@ interface Options {
 const SHORTEST_LIFE_MILLISECONDS = 20;
 const LONGEST_LIFE_MILLISECONDS = 600;
 
-/** The server in force, and requests that are sent until they are answered. */
+/** Runs the current server, and sends each request until it is answered. */
 class Ci {
   #server: Promise<Server>;
   answers = 0;
@@ -35,7 +35,7 @@ class Ci {
     this.#server = this.#start();
   }
 
-  /** kill -9, a look at the store, and a new server on it. */
+  /** Kills the server, checks the store, and starts a new server on it. */
   async kill(): Promise<void> {
     const old = await this.#server;
     const next = (async () => {
@@ -67,7 +67,7 @@ class Ci {
         return answer;
       } catch (error) {
         if (!(error instanceof TypeError)) throw error;
-        // Killed meanwhile: the next server answers.
+        // The server was killed: the next one answers.
         await sleep(1);
       }
     }
@@ -101,7 +101,7 @@ async function kills({ times, seed, builds }: Options): Promise<void> {
   playedAll.catch(() => {});
   for (let kill = 1; kill <= times; kill++) {
     const life = SHORTEST_LIFE_MILLISECONDS + random() * (LONGEST_LIFE_MILLISECONDS - SHORTEST_LIFE_MILLISECONDS);
-    // A promise that is broken ends it at once.
+    // A violated invariant ends the run at once.
     await Promise.race([sleep(life), playedAll]);
     await ci.kill();
     if (process.stderr.isTTY) process.stderr.write(`\r${kill} of ${times} kills, ${ci.answers} answers, ${played.length} builds`);
@@ -112,16 +112,16 @@ async function kills({ times, seed, builds }: Options): Promise<void> {
   await ci.stop();
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   process.stdout.write(
-    `${times} kills (seed ${seed}), ${ci.answers} answers: ${played.length} builds, each of their files handed out and recorded; ` +
+    `${times} kills (seed ${seed}), ${ci.answers} answers: every file of ${played.length} builds was handed out and recorded; ` +
       `store sound after each kill; slowest start ${Math.round(ci.slowestStart)} ms\n`,
   );
 }
 
 exitOnSignals();
 const program = new Command('npm run kills --')
-  .description('Kill a server again and again while nodes work with it, and see whether anything is lost.')
-  .option('--times <number>', 'how often', whole, 200)
-  .option('--seed <number>', 'of when, and of what the nodes do', whole, 1)
-  .option('--builds <number>', 'that run at the same time', whole, 6)
+  .description('Kill a server repeatedly while CI nodes use it, and check that nothing is lost.')
+  .option('--times <number>', 'number of kills', whole, 200)
+  .option('--seed <number>', 'seed of the times of the kills and of what the nodes do', whole, 1)
+  .option('--builds <number>', 'number of concurrent builds', whole, 6)
   .action(reportViolations('kills', kills));
 await program.parseAsync();

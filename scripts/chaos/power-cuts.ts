@@ -17,9 +17,9 @@ import { requestJson } from './request.js';
 import { expectSound } from './store-check.js';
 
 /**
- * Traces what a server writes while builds run, makes of it what a disk may hold after power cuts at any moment, and holds the server
- * to its promises on each: the store is sound, what was acknowledged is there, and all builds go on where they were and end well. The
- * seed decides when power is cut, what is lost and what the nodes do, not who comes first.
+ * Traces what a server writes while builds run, computes disk images that a power cut may leave, and checks the invariants of a server
+ * on each image: the store is sound, acknowledged data is there, and all builds continue and succeed. The seed determines when power is
+ * cut, what is lost and what the nodes do, but not the order of their requests.
  */
 
 interface Options {
@@ -29,11 +29,12 @@ interface Options {
 }
 
 const BUILDS_AT_ONCE = 16;
-const ASKED_AGAIN = 0.2;
+/** Probability that a node repeats a request that was answered before the power cut. */
+const REPEATED = 0.2;
 
 type CheckWorker = Worker<{ dataDir: string }, string[]>;
 
-/** Which moments of the trace power is cut after, in their order. */
+/** Draws the moments of the trace after which power is cut, in ascending order. */
 async function drawCuts({ trace, log }: Recording, images: number, random: () => number): Promise<number[]> {
   let [number, from, until] = [0, 0, 0];
   for await (const { time } of momentsOf(trace)) {
@@ -44,8 +45,8 @@ async function drawCuts({ trace, log }: Recording, images: number, random: () =>
   return Array.from({ length: images }, () => from + Math.floor(random() * (until - from))).sort((a, b) => a - b);
 }
 
-/** Holds a server to its promises on what is left after a power cut at that time. Returns how many requests it answered. */
-async function goOn(dataDir: string, { builds, log }: Recording, at: number, checkWorker: CheckWorker, random: () => number): Promise<number> {
+/** Checks the invariants of a server on the image of a power cut at that time. Returns the number of requests that it answered. */
+async function resume(dataDir: string, { builds, log }: Recording, at: number, checkWorker: CheckWorker, random: () => number): Promise<number> {
   expectSound(await checkWorker.ask({ dataDir }));
   const server = await startServer({ dataDir });
   let answers = 0;
@@ -53,8 +54,8 @@ async function goOn(dataDir: string, { builds, log }: Recording, at: number, che
     answers += 1;
     return requestJson(server.url, path, body, attempt);
   };
-  const post = log.goingOn(at, send, () => random() < ASKED_AGAIN);
-  await inParallel(BUILDS_AT_ONCE, builds.filter(build => log.hadBegun(build, at)), async build => {
+  const post = log.resuming(at, send, () => random() < REPEATED);
+  await inParallel(BUILDS_AT_ONCE, builds.filter(build => log.hasBegun(build, at)), async build => {
     await play(post, build);
     await expectComplete(send, build);
   });
@@ -80,9 +81,9 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
       const dataDir = temporaryFolder();
       disk.cut(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
       try {
-        answers += await goOn(dataDir, recording, moment.time, checkWorker, random);
+        answers += await resume(dataDir, recording, moment.time, checkWorker, random);
       } catch (error) {
-        const when = `power cut ${image + 1}, ${Math.round(moment.time - recording.log.from)} ms after the first request, with ${lost} lost`;
+        const when = `power cut ${image + 1}, ${Math.round(moment.time - recording.log.from)} ms after the first request, lost: ${lost}`;
         throw new Violation(`${when}: ${(error as Error).message}`, { cause: error });
       }
       removeFolder(dataDir);
@@ -92,21 +93,21 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   }
   const end = join(temporaryFolder(), STORE_FILE);
   disk.cut(end, (_, writes) => writes);
-  invariant(readFileSync(end).equals(readFileSync(recording.file)), 'the trace does not have all that was written');
+  invariant(readFileSync(end).equals(readFileSync(recording.file)), 'the trace is incomplete: replaying it does not give the file of the store');
   disk.close();
   await checkWorker.stop();
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   process.stdout.write(
-    `${images} power cuts (seed ${seed}) within ${recording.builds.length} builds, ${answers} answers: ` +
-      'the store sound after each, nothing lost of what was acknowledged, every build whole\n',
+    `${images} power cuts (seed ${seed}) during ${recording.builds.length} builds, ${answers} answers: ` +
+      'store sound after each, no acknowledged data lost, every build succeeded\n',
   );
 }
 
 exitOnSignals();
 const program = new Command('npm run power-cuts --')
-  .description('Cut the power of a server, as it were, while nodes work with it, and see whether anything is lost. Needs strace.')
-  .option('--images <number>', 'how many states of the disk to go on from', whole, 200)
-  .option('--seed <number>', 'of when, of what is lost, and of what the nodes do', whole, 1)
-  .option('--seconds <number>', 'how long the builds run', whole, 4)
+  .description('Simulate power cuts of a server while CI nodes use it, and check that nothing is lost. Requires strace (Linux).')
+  .option('--images <number>', 'number of disk images to check', whole, 200)
+  .option('--seed <number>', 'seed of the times of the cuts, of what is lost, and of what the nodes do', whole, 1)
+  .option('--seconds <number>', 'duration of the builds', whole, 4)
   .action(reportViolations('power-cuts', powerCuts));
 await program.parseAsync();

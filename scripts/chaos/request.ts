@@ -1,7 +1,10 @@
 import { headers } from '../../bench/load/server.js';
 import { invariant } from './invariants.js';
 
-/** Sends a body, or asks without one; the answer, null when it is empty. Throws Violation when it is a refusal, TypeError when there is none. */
+/**
+ * Sends a POST with the body, or a GET without one. Returns the parsed response, null when it is empty. Throws a Violation when the status is
+ * an error, and a TypeError when there is no response.
+ */
 export async function requestJson(url: string, path: string, body?: object, attempt = 0): Promise<any> {
   const post = { method: 'POST', body: JSON.stringify(body), headers: { ...headers, 'X-Retry-Count': String(attempt) } };
   const response = await fetch(url + path, body ? post : { headers });

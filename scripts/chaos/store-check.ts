@@ -3,7 +3,7 @@ import { sentenceOf } from '../../src/store/check/problem.js';
 import { openStore } from '../../src/store/open.js';
 import { invariant } from './invariants.js';
 
-/** What does not fit together in the store of a folder that nobody serves, a sentence each. */
+/** Checks the store of a folder that no server has open. Returns a sentence for each problem. */
 export async function checkStore(dataDir: string): Promise<string[]> {
   const store = openStore(dataDir);
   const problems = [...problemsOf(store, () => {})].map(sentenceOf);

@@ -1,4 +1,4 @@
-/** What the proxy answers in place of the server. */
+/** Answers that the proxy sends in place of the server's. */
 
 export interface Answer {
   status: number;
@@ -11,7 +11,7 @@ export interface Answer {
 const json = (status: number, body: unknown): Answer => ({ status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 const html = (status: number): Answer => ({ status, headers: { 'Content-Type': 'text/html' }, body: '<!doctype html><title>Sign in</title>' });
 
-/** Answers outside the protocol. Each is made from the true answer, which is empty when the request was not served. */
+/** Answers that violate the protocol. Each is made from the true answer, which is empty if the server did not get the request. */
 export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> = {
   '200 {}': () => json(200, {}),
   '200 []': () => json(200, []),
@@ -41,7 +41,7 @@ export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> =
 
 /** Answers that follow the protocol but are false. The path names the endpoint. */
 export const forgedAnswers = {
-  // The last answer of the same endpoint, which the proxy keeps.
+  // The last answer of the same endpoint, kept by the proxy.
   'of another node': (_, { ofOther }) => ofOther,
   'of an earlier request': (_, { ofSame }) => ofSame,
 } satisfies Record<string, (path: string, earlier: { ofOther: Answer | null; ofSame: Answer | null }) => Answer | null>;

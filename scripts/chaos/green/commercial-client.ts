@@ -6,9 +6,9 @@ import { BRANCH, COMMIT, type Ended, type Process } from './own-client.js';
 import { lineOf, type Ran } from './runner.js';
 import { type CiRun, type Job, nameOf } from './scenario.js';
 
-/** A node with a commercial client: it sends the same requests, and reacts to failures in the same way. */
+/** A node that behaves like a commercial client: it sends the same requests and handles failures in the same way. */
 
-/** The server is in trouble: the client splits by name. */
+/** The server is unavailable: the client splits by file name. */
 class Trouble extends Error {}
 /** The error that ends the client. */
 class Failed extends Error {}
@@ -39,8 +39,8 @@ class CommercialNode {
         await (this.job.mode === 'v1 split' ? this.#split() : this.job.mode === 'v2 queue' ? this.#testQueue() : this.#queue());
       } catch (error) {
         if (!(error instanceof Trouble) || !this.job.fallback) throw error;
-        const had = new Set(this.#done.map(({ path }) => path));
-        this.#runFiles(filesByName(this.job.files, this.#node).filter(path => !had.has(path)));
+        const isRun = new Set(this.#done.map(({ path }) => path));
+        this.#runFiles(filesByName(this.job.files, this.#node).filter(path => !isRun.has(path)));
       }
       await this.#ask('/v1/build_subsets', { test_files: this.#done });
       return { code: this.#hasFailed ? 1 : 0, printed: '' };
@@ -122,7 +122,7 @@ function pathsIn(files: unknown): string[] {
   return files.map((file: string | { path: string }) => (typeof file === 'string' ? file : file.path));
 }
 
-/** What the commercial clients run without a server: every n-th file, in the order of their names. */
+/** The files that commercial clients run without a server: every n-th file in the order of names. */
 function filesByName(all: readonly string[], { node_index, node_total }: { node_index: number; node_total: number }): string[] {
   return [...new Set(all)].sort().filter((_, i) => i % node_total === node_index);
 }

@@ -3,7 +3,7 @@ import { fileNames } from './file-names.js';
 import { drawnByName, hostilities, type Hostility } from './hostilities.js';
 import type { Job, Mode, Scenario } from './scenario.js';
 
-/** Hostilities of a scenario. */
+/** Probabilities of no, a second and a third hostility in a scenario. */
 const PEACEFUL = 0.08;
 const SECOND = 0.35;
 const THIRD = 0.1;
@@ -14,12 +14,12 @@ const COMMERCIAL_MODES: readonly Mode[] = ['v1 queue', 'v1 queue without uuids',
 const MOST_NODES = 5;
 const MOST_FILES = 40;
 
-/** Draws a scenario, the same one for the same seed and number. With `only`, that is its only hostility. */
+/** Draws a scenario: the same one for the same seed and number. `only` names its only hostility. */
 export function drawScenario(seed: number, number: number, only: string | null): Scenario {
   const random = randomOf(seed * 1_000_003 + number);
   const names = only === null ? drawNames(random) : [only];
   const scenario = peaceful(number, random);
-  // In the order of the table: some depend on what others have drawn.
+  // In the order of the table: some hostilities depend on earlier ones.
   for (const [name, change] of Object.entries(hostilities)) if (names.includes(name)) change(scenario, random);
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;
@@ -37,7 +37,7 @@ function drawNames(random: Random): string[] {
 
 /** A CI run in which nothing goes wrong. */
 function peaceful(number: number, random: Random): Scenario {
-  // More nodes take more time and rarely find more.
+  // More nodes take more time and rarely find more errors.
   const nodeTotal = random() < 0.1 ? 1 : 1 + Math.min(wholeUpTo(random, MOST_NODES - 1), wholeUpTo(random, MOST_NODES - 1));
   const mode = pick(random, random() < OWN_CLIENT ? OWN_MODES : COMMERCIAL_MODES);
   const files = fileNames('a', wholeUpTo(random, MOST_FILES), random);

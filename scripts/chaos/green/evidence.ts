@@ -1,13 +1,13 @@
-/** What the nodes of a CI run reported to the server, as seen by the proxy, and only if it reached the server. */
+/** The reports of a CI run's nodes that reached the server, as seen by the proxy. */
 export class Evidence {
   /** Files that a node recorded, or reported as run and not failed. */
-  readonly told = new Set<string>();
-  /** Lists of all test files that nodes sent. */
+  readonly reported = new Set<string>();
+  /** The lists of all test files that nodes sent. */
   readonly #lists = new Set<string>();
-  /** The files of batches of /v2, by node and id. */
+  /** The files of each batch of /v2, by node and id. */
   readonly #batches = new Map<string, readonly string[]>();
 
-  /** @param answer null: it was lost, and the request may have been served */
+  /** @param answer null: the answer was lost; the server may have handled the request */
   add(path: string, body: string, answer: { status: number; body: string } | null): void {
     if (answer && answer.status >= 300) return;
     const message = parsed(body);
@@ -15,7 +15,7 @@ export class Evidence {
     const list = listOf(message['paths'] ?? message['test_files']).map(file => (typeof file === 'string' ? file : pathOf(file)));
     if (path !== '/v1/build_subsets') this.#lists.add(keyOf(list));
     if (path === '/v1/build_subsets') {
-      for (const file of listOf(message['test_files'])) this.told.add(pathOf(file));
+      for (const file of listOf(message['test_files'])) this.reported.add(pathOf(file));
     } else if (path === '/v2/queues/queue') {
       this.#acknowledge(node, message);
       const { batch_id, paths } = parsed(answer?.body ?? '');
@@ -31,7 +31,7 @@ export class Evidence {
   #acknowledge(node: string, { batch_id, failed_paths }: Record<string, unknown>): void {
     if (typeof batch_id !== 'number') return;
     const failed = new Set(listOf(failed_paths));
-    for (const path of this.#batches.get(`${node} ${batch_id}`) ?? []) if (!failed.has(path)) this.told.add(path);
+    for (const path of this.#batches.get(`${node} ${batch_id}`) ?? []) if (!failed.has(path)) this.reported.add(path);
   }
 }
 

@@ -3,13 +3,13 @@ import { forgedAnswers, wrongAnswers } from './answers.js';
 import { fileNames } from './file-names.js';
 import type { CiRun, Event, Job, ProxyFault, Scenario } from './scenario.js';
 
-/** Each hostility changes a peaceful scenario. `--only` takes their names. */
+/** Each hostility adds faults to a scenario. `--only` takes their names. */
 export const hostilities = {
   'later run': (scenario: Scenario, random: Random) => {
     addLaterRun(scenario, random() < 0.5 ? changedList(last(scenario).jobs[0]!.files, random) : null);
   },
   'earlier run only': (scenario: Scenario, random: Random) => {
-    // The second CI run never speaks to the server, or never starts.
+    // The second CI run never reaches the server, or never starts.
     const run = addLaterRun(scenario, null);
     const never = random() < 0.5;
     for (const job of run.jobs) {
@@ -46,7 +46,7 @@ export const hostilities = {
     const run = last(scenario);
     const { jobs } = run;
     const losesExitCode = random() < 0.5;
-    // Otherwise nothing would report the failure.
+    // Otherwise nothing reports the failure.
     if (losesExitCode) run.heedsRecord = true;
     for (const job of jobs) {
       job.runner = { hasReport: losesExitCode || job.runner.hasReport, losesExitCode, crashes: !losesExitCode && random() < 0.3 };
@@ -110,7 +110,7 @@ export const hostilities = {
   },
 } satisfies Record<string, (scenario: Scenario, random: Random) => void>;
 
-/** Ballast promises nothing against these: they are played only when they are named. */
+/** Ballast does not protect against these. They are played only when `--only` names them. */
 export const drawnByName: ReadonlySet<string> = new Set<keyof typeof hostilities>(['runs overlap']);
 
 export type Hostility = keyof typeof hostilities;
@@ -121,13 +121,13 @@ function fallBack({ jobs }: CiRun): void {
   for (const job of jobs) job.fallback = true;
 }
 
-/** At least one. */
+/** Draws a part of the items, at least one. */
 function atLeastOne<T>(all: readonly T[], random: Random): T[] {
   const one = pick(random, all);
   return all.filter(item => item === one || random() < 0.4);
 }
 
-/** Adds the next CI run of the commit, and moves the faults drawn so far to it. */
+/** Adds a CI run of the same commit, and moves the faults drawn so far to it. */
 function addLaterRun(scenario: Scenario, files: string[] | null): CiRun {
   const run = last(scenario);
   const before: CiRun = {
@@ -141,7 +141,7 @@ function addLaterRun(scenario: Scenario, files: string[] | null): CiRun {
   return next;
 }
 
-/** A file more, a file less, or a part of it. */
+/** The list with one file added, one removed, or only its start. */
 function changedList(files: readonly string[], random: Random): string[] {
   const kind = random();
   const at = Math.floor(random() * files.length);
@@ -156,7 +156,7 @@ const FOR_GOOD = 1000;
 
 const cutOff = (from: number, requests = FOR_GOOD) => ({ chance: 0, kinds: [], cutOff: { from, requests } });
 
-/** One or all of them, each served or not. */
+/** One or all of the faults, each with and without the server getting the request. */
 function drawnFaults(names: readonly string[], random: Random): ProxyFault[] {
   const drawn = random() < 0.6 ? [pick(random, names)] : names;
   return drawn.flatMap(name => [{ name, served: true }, { name, served: false }]);
@@ -174,7 +174,7 @@ const FEW_REQUESTS = 4;
 function addEvents(scenario: Scenario, random: Random, whats: readonly Event['what'][], hours = 0): void {
   const isHeld = random() < 0.7;
   const { nodeTotal } = last(scenario);
-  // A node begins with one or two requests; later pulls create no queue.
+  // The first one or two requests of a node create the queue; later pulls do not.
   const ats = whats.map(() => nodeTotal + wholeUpTo(random, nodeTotal + FEW_REQUESTS)).sort((a, b) => a - b);
   last(scenario).events.push(...whats.map((what, i) => ({ at: ats[i]!, what, hours, isHeld })));
 }

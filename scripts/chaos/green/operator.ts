@@ -9,7 +9,7 @@ import type { Event, Scenario } from './scenario.js';
 
 export const MAIN = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
 
-/** Runs the server of a scenario, and plays what operators and machines do to it. */
+/** Runs the server of a scenario, and performs what operators and machine failures do to it. */
 export class Operator {
   readonly #folder = temporaryFolder();
   readonly #dataDir = join(this.#folder, 'data');
@@ -17,7 +17,7 @@ export class Operator {
   readonly #clock = join(this.#folder, 'clock');
   readonly #flags: string[];
   #server: Server | null = null;
-  /** The current operation. Requests may wait for its end. */
+  /** The operation in progress. Requests may wait for its end. */
   #work: Promise<void> = Promise.resolve();
   #isHeld = true;
   #pending = 0;
@@ -35,7 +35,7 @@ export class Operator {
     this.#server = await startServer({ dataDir: this.#dataDir, flags: this.#flags, nodeArgs: ['--import', clock.href] });
   }
 
-  /** The address of the server, once it is up; null: the request must be dropped. */
+  /** The URL of the server, once it is up; null: the request must be dropped. */
   async url(): Promise<string | null> {
     if (this.#pending > 0 && !this.#isHeld) return null;
     await this.#work;
@@ -99,7 +99,7 @@ export class Operator {
   async #backUp(): Promise<void> {
     const child = killAtExit(spawn(process.execPath, [MAIN, 'backup', this.#backup, '--data-dir', this.#dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }));
     const [code] = (await once(child, 'exit')) as [number | null];
-    if (code !== 0) throw new Error(`the backup ended with ${code}`);
+    if (code !== 0) throw new Error(`cannot back up ${this.#dataDir}: "backup" exited with ${code}`);
   }
 
   async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {

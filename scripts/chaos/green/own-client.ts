@@ -7,7 +7,7 @@ import { MAIN } from './operator.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, nameOf, type Scenario } from './scenario.js';
 
-/** Ballast's own client, in separate processes, called as in the README. */
+/** Ballast's own client, in separate processes, called as the README shows. */
 
 export interface Ended {
   /** As in a shell; null: the process hung. */
@@ -40,7 +40,7 @@ if [ -s files.txt ]; then
 fi
 `;
 
-/** The flags that make a node go on without the server, or fail. The help of the program shows which exist, and which is the default. */
+/** The flags that enable and disable the fallback of a node without a server. The help of the program shows which exist. */
 const fallbackFlags = (() => {
   let flags: { on: string; off: string } | null = null;
   return () => {
@@ -50,7 +50,7 @@ const fallbackFlags = (() => {
   };
 })();
 
-/** Only the variables that are needed: those of the CI system that runs this would count for the nodes. */
+/** Only the necessary variables: those of the CI system that runs this program would change the nodes. */
 function environment(scenario: Scenario, run: CiRun, url: string, job: Job | null): NodeJS.ProcessEnv {
   const plain = { PATH: process.env['PATH'], BALLAST_URL: url, BALLAST_TOKEN: TOKEN };
   if (scenario.identity === 'own variables') {
@@ -59,7 +59,7 @@ function environment(scenario: Scenario, run: CiRun, url: string, job: Job | nul
   return { ...plain, GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: run.buildId, GITHUB_REF_NAME: BRANCH, GITHUB_SHA: COMMIT, CI_NODE_TOTAL: String(run.nodeTotal), ...(job && { CI_NODE_INDEX: String(job.node) }) };
 }
 
-/** Starts a job, for the `start`-th time in its CI run. */
+/** Starts a job. `start` counts its starts in the CI run, from 1. */
 export function startJob(scenario: Scenario, run: CiRun, job: Job, { url, folder, ran, start }: { url: string; folder: string; ran: string; start: number }): Process {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'runner.sh'), RUNNER);
@@ -100,7 +100,7 @@ function begin([program, ...args]: readonly string[], cwd: string, env: NodeJS.P
     try {
       process.kill(-child.pid!, signal);
     } catch {
-      // It has ended already.
+      // The process has exited already.
     }
   };
   let printed = '';
@@ -111,7 +111,7 @@ function begin([program, ...args]: readonly string[], cwd: string, env: NodeJS.P
       kill('SIGKILL');
     }, HUNG_MILLISECONDS);
     child.once('error', reject);
-    // Children of a killed client may keep its output open.
+    // Wait for exit, not close: children of a killed client may keep its output open.
     child.once('exit', (code, signal) => {
       clearTimeout(guard);
       setImmediate(() => resolve({ code: code ?? (signal === 'SIGKILL' ? 137 : 143), printed }));

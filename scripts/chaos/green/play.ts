@@ -35,7 +35,7 @@ export async function play(scenario: Scenario, seed: number): Promise<PlayedScen
   }
 }
 
-/** Records times of an earlier commit, so that a split differs from one by name. */
+/** Records times for an earlier commit, so that a split differs from one by file name. */
 async function recordTimes(operator: Operator, { ciRuns }: Scenario, random: Random): Promise<void> {
   const paths = [...new Set(ciRuns.flatMap(({ jobs }) => jobs.flatMap(({ files }) => files)))];
   const test_files = paths.map(path => ({ path, time_execution: 0.1 + 20 * random() ** 4 }));
@@ -68,8 +68,8 @@ class CiRunPlay {
     };
     await startAll(started, 1);
     const isFailed = (job: Job) => this.#starts.findLast(start => start.job === job)?.code !== 0;
-    const again = started.filter(job => isFailed(job) && (runsFailedAgain || job.kill?.again));
-    await startAll(again, 2);
+    const retried = started.filter(job => isFailed(job) && (runsFailedAgain || job.kill?.again));
+    await startAll(retried, 2);
     const verified = await this.#verify();
     return { ciRun: this.ciRun, starts: this.#starts, ran: readRan(readFileSync(this.#ran, 'utf8')), evidence: this.#proxy.evidence, verified };
   }
@@ -77,7 +77,7 @@ class CiRunPlay {
   async #start(job: Job, number: number): Promise<void> {
     const name = `${nameOf(job)}, start ${number}`;
     const at = number === 1 && job.kill && 'answer' in job.kill.at ? job.kill : null;
-    // Its process is known, and can be killed, only while it runs.
+    // Replaced below: the process can be killed only after its start.
     let kill = () => {};
     const killAt = at && { answer: (at.at as { answer: number }).answer, kill: () => kill() };
     const { buildId, calmsDown } = this.ciRun;
@@ -99,7 +99,7 @@ class CiRunPlay {
     return { ...ended, requests: listener.log };
   }
 
-  /** Each job has its own sequence, independent of the other jobs. */
+  /** Returns a generator for a job, independent of the other jobs. */
   #random(name: string): Random {
     let hash = this.seed * 1_000_003 + this.scenario.number;
     for (const character of `${this.ciRun.buildId} ${name}`) hash = Math.imul(hash ^ character.codePointAt(0)!, 16_777_619);

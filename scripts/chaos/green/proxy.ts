@@ -9,7 +9,7 @@ import { Evidence } from './evidence.js';
 import type { Operator } from './operator.js';
 import type { Event, ProxyFault, Trouble } from './scenario.js';
 
-/** Stands between the jobs of a CI run and the server. Each job has a listener of its own, which identifies it. */
+/** The proxy between the jobs of a CI run and the server. Each job has a listener of its own, which identifies it. */
 
 const LONGEST_DELAY_MILLISECONDS = 300;
 
@@ -27,13 +27,13 @@ export interface Client {
   name: string;
   trouble: Trouble | null;
   random: Random;
-  /** Called in place of the n-th answer, from 1. */
+  /** Called instead of sending the n-th answer, counted from 1. */
   killAt: { answer: number; kill: () => void } | null;
 }
 
 export interface Listener {
   url: string;
-  /** What it did, a line for each request. */
+  /** One line for each request: what the proxy did. */
   log: string[];
   close(): void;
 }
@@ -77,7 +77,7 @@ export class Proxy {
   /** Null: the connection ends without an answer. */
   async #answer(request: Request, { name, trouble, random }: Client, count: number, log: string[]): Promise<Answer | null> {
     const line = (what: string) => log.push(`  ${request.method} ${request.target.slice(0, 100)}: ${what}`);
-    // Always drawn, so that the fate of later requests does not depend on earlier ones.
+    // Always drawn, so that later requests do not depend on the faults of earlier ones.
     const [chance, kind, delay] = [random(), random(), random()];
     const cutOff = trouble?.cutOff;
     if (cutOff && count >= cutOff.from && count < cutOff.from + cutOff.requests) {
@@ -89,8 +89,8 @@ export class Proxy {
     if (fault?.name === 'sent twice') await this.#forward(request, name);
     const truth = !fault || fault.served ? await this.#forward(request, name) : null;
     const answer = fault ? this.#instead(request, name, fault, truth) : truth;
-    const wrong = fault ? `${fault.name}, ${fault.served ? 'served' : 'not served'}` : 'passed on';
-    line(`${wrong}: ${answer ? `${answer.status} ${answer.body.slice(0, 300)}` : 'no answer'}`);
+    const outcome = fault ? `${fault.name}, ${fault.served ? 'served' : 'not served'}` : 'passed on';
+    line(`${outcome}: ${answer ? `${answer.status} ${answer.body.slice(0, 300)}` : 'no answer'}`);
     return answer;
   }
 
@@ -118,7 +118,7 @@ export class Proxy {
   }
 }
 
-/** What answers are compared by: queries count for a GET only. */
+/** What identifies the endpoint of an answer: the path, for GET with the query. */
 const endpointOf = ({ method, target, path }: Request): string => (method === 'GET' ? target : path);
 
 async function read(incoming: IncomingMessage): Promise<Request> {
@@ -126,7 +126,7 @@ async function read(incoming: IncomingMessage): Promise<Request> {
   return { method, target, path: target.split('?')[0]!, headers, body: await text(incoming) };
 }
 
-/** Null: the connection ended without a whole answer. */
+/** Null: the connection ended without a complete answer. */
 async function exchange(url: string, { method, target, headers, body }: Request): Promise<Answer | null> {
   const { host: _, connection: __, 'transfer-encoding': ___, 'content-length': ____, ...passed } = headers;
   const outgoing = send(`${url}${target}`, { method, agent: false, headers: { ...passed, 'content-length': Buffer.byteLength(body) } });

@@ -1,6 +1,6 @@
 /**
- * A test runner for sh. It notes each file that it gets, fails, stays silent or skips as the name of the file says, writes a report, and
- * is where a node is killed. A line of $RAN has the CI run, the job, the start of the job, the outcome of the file, and its path.
+ * A test runner in sh. The name of a file determines whether it fails, is skipped or is missing in the report. The runner logs each file to
+ * $RAN, writes the report, and kills its node if told so. A line of $RAN: the CI run, the job, the number of its start, the outcome, the path.
  */
 export const RUNNER = `
 cases= failed=0 place=0
@@ -16,7 +16,7 @@ for file in "$@"; do
   fi
   if [ -n "$CRASHES" ] && [ "$START" = 1 ] && [ $place -gt $(($# / 2)) ]; then
     [ -z "$REPORT" ] || exit 1
-    # Without a report nobody can know which files it did not come to.
+    # Without a report nothing shows which files did not run.
     failed=1; note skipped "$file"; continue
   fi
   outcome=passed
@@ -38,7 +38,7 @@ done
 exit $failed
 `;
 
-/** What the runner noted. */
+/** A line of $RAN. */
 export interface Ran {
   buildId: string;
   job: string;

@@ -1,25 +1,25 @@
-/** What happens in one run of the harness. It is drawn before the run. */
+/** What happens in one run of this program. It is drawn before the run. */
 export interface Scenario {
   number: number;
   /** Names of hostilities. */
   hostilities: string[];
-  /** Files have recorded times, so that a split differs from one by name. */
+  /** Files have recorded times, so that a split differs from one by file name. */
   hasTimes: boolean;
-  /** How a node knows which CI run this is. */
+  /** The environment variables that tell a node its CI run. */
   identity: 'own variables' | 'CI variables';
-  /** A node finds the files that the previous CI run left in its folder. */
+  /** The folder of a node still has the files of the previous CI run. */
   keepsFolders: boolean;
-  /** The batch of a silent node goes to another node. */
+  /** Leases are on: the batch of a silent node goes to another node. */
   leases: boolean;
   /** The error of the server's clock at its start. */
   clockHours: number;
-  /** Its CI runs are played at the same time. */
+  /** The CI runs are played at the same time. */
   overlaps: boolean;
-  /** Of one commit, in sequence unless they overlap. */
+  /** CI runs of one commit, in sequence unless they overlap. */
   ciRuns: CiRun[];
 }
 
-/** The first two are Ballast's own client, the others speak the protocol as the commercial clients do. */
+/** The first two are Ballast's own client. The others use the protocol as commercial clients do. */
 export type Mode = 'queue' | 'split' | 'v1 queue' | 'v1 queue without uuids' | 'v1 split' | 'v2 queue';
 
 export interface CiRun {
@@ -27,14 +27,14 @@ export interface CiRun {
   nodeTotal: number;
   /** `split --dynamic` */
   isDynamic: boolean;
-  /** When the tests passed, a script of `split` and `record` ends with the exit code of `record`. */
+  /** If the tests passed, a script of `split` and `record` exits with the code of `record`. */
   heedsRecord: boolean;
   jobs: Job[];
   /** Jobs start one after the other. */
   inTurn: boolean;
-  /** Jobs that failed are run again, once. */
+  /** Failed jobs are retried once. */
   runsFailedAgain: boolean;
-  /** The proxy passes on all requests of jobs that are run again. */
+  /** The proxy passes on all requests of retried jobs. */
   calmsDown: boolean;
   events: Event[];
   /** What the proxy does to the requests of `verify`. */
@@ -49,7 +49,7 @@ export interface Job {
   files: string[];
   retries: number;
   fallback: boolean;
-  /** Its CI system never starts it. */
+  /** The CI system never starts this job. */
   never: boolean;
   runner: Runner;
   kill: Kill | null;
@@ -58,36 +58,36 @@ export interface Job {
 
 export interface Runner {
   hasReport: boolean;
-  /** It always ends with 0, as in a pipe. */
+  /** The runner always exits with 0, as in a pipe. */
   losesExitCode: boolean;
-  /** On its first start it ends with 1 in the middle of its first batch, without a report. */
+  /** On its first start the runner exits with 1 in the middle of the first batch, without a report. */
   crashes: boolean;
 }
 
 export interface Kill {
   signal: 'KILL' | 'TERM';
-  /** While the runner runs the n-th file of a batch, or instead of the n-th answer. */
+  /** The node is killed while the runner runs the n-th file of a batch, or instead of the n-th answer. */
   at: { batch: number; file: number } | { answer: number };
-  /** The node is started again. */
+  /** The node is retried. */
   again: boolean;
 }
 
 /** What the proxy does to the requests of one job. */
 export interface Trouble {
-  /** Of each request. */
+  /** Probability of a fault for each request. */
   chance: number;
   kinds: ProxyFault[];
-  /** Requests that do not get through: from the n-th on, counted from 0. */
+  /** Requests that are dropped: `requests` of them from the `from`-th on, counted from 0. */
   cutOff: { from: number; requests: number } | null;
 }
 
-/** `served`: the server still gets the request. */
+/** A fault of one request. `served`: the server still gets the request. */
 export interface ProxyFault {
   name: string;
   served: boolean;
 }
 
-/** An operation before the n-th request of a CI run gets through. */
+/** An operation on the server before the n-th request of a CI run is forwarded. */
 export interface Event {
   at: number;
   what: 'kill' | 'empty' | 'back up' | 'copy' | 'restore' | 'set clock' | 'set clock and kill';

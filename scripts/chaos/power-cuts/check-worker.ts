@@ -1,5 +1,5 @@
 import { answering } from '../../../bench/load/answering.js';
 import { checkStore } from '../store-check.js';
 
-/** A helper: a file that is not sound may end the process that reads it. */
+/** Checks stores in a process of its own: a damaged file may crash the process that reads it. */
 answering(({ dataDir }: { dataDir: string }) => checkStore(dataDir));

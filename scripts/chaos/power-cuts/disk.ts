@@ -1,27 +1,28 @@
 import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
 import type { Flush, Moment, Write } from './trace.js';
 
-/** What a disk writes whole, and LMDB's page; the first two have LMDB's notes of the last transactions. */
+/** The unit that a disk writes atomically, and the page size of LMDB. */
 const PAGE_BYTES = 4096;
+/** The first pages of the file: LMDB's record of the last transactions. */
 const META_PAGES = 2;
 
-/** What may be lost: of so many writes to a page that were not flushed, how many are on disk all the same, the first ones. */
+/** Kinds of loss. Of the writes to a page that were not flushed, the disk has the first ones; each kind returns their number. */
 export const losses: Record<string, (page: number, writes: number, random: () => number) => number> = {
-  'all that was not flushed': () => 0,
+  'all unflushed writes': () => 0,
   nothing: (_, writes) => writes,
-  'some of each page': (_, writes, random) => Math.floor(random() * (writes + 1)),
-  'what is no meta page': (page, writes) => (page < META_PAGES ? writes : 0),
-  'meta pages': (page, writes) => (page < META_PAGES ? 0 : writes),
+  'some unflushed writes of each page': (_, writes, random) => Math.floor(random() * (writes + 1)),
+  'unflushed writes to data pages': (page, writes) => (page < META_PAGES ? writes : 0),
+  'unflushed writes to meta pages': (page, writes) => (page < META_PAGES ? 0 : writes),
 };
 
-/** One file on a disk whose power may be cut: a write is safe when a flush that began after its end has ended. */
+/** One file on a disk that may lose power. A write is safe once a flush that began after the end of the write has ended. */
 export class Disk {
   readonly #safe: number;
   #pending: Write[] = [];
   readonly #ended = new Set<Write>();
   readonly #covered = new Map<Flush, Set<Write>>();
 
-  /** @param path where to keep what is safe */
+  /** @param path file for the safe writes */
   constructor(readonly path: string) {
     this.#safe = openSync(path, 'w');
   }
@@ -39,7 +40,7 @@ export class Disk {
     }
   }
 
-  /** Makes the file as the disk has it after a power cut now. */
+  /** Writes the image of the file after a power cut at this moment. */
   cut(path: string, kept: (page: number, writes: number) => number): void {
     copyFileSync(this.path, path);
     const pages = new Map<number, { at: number; bytes: Buffer }[]>();

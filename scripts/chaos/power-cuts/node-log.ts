@@ -8,7 +8,7 @@ interface Entry {
   answer: { at: number; reply: unknown } | null;
 }
 
-/** What nodes sent and were answered, and when: milliseconds since 1970, finer than the clock of Date. */
+/** The requests of nodes and their answers, with times: milliseconds since 1970, with fractions. */
 export class NodeLog {
   readonly #byNode = new Map<string, Entry[]>();
   readonly #begins = new Map<string, number>();
@@ -16,8 +16,8 @@ export class NodeLog {
   from = Infinity;
   until = -Infinity;
 
-  /** Sends, and notes it. */
-  noting(send: Post): Post {
+  /** Wraps `send` to log each request and its answer. */
+  logging(send: Post): Post {
     return async (path, body) => {
       const entry: Entry = { path, body, sentAt: now(), answer: null };
       const entries = this.#byNode.get(nodeOf(body));
@@ -32,16 +32,16 @@ export class NodeLog {
     };
   }
 
-  /** Whether a node of the build had sent anything by then. */
-  hadBegun({ key }: Build, at: number): boolean {
+  /** Whether a node of the build had sent a request by that time. */
+  hasBegun({ key }: Build, at: number): boolean {
     return (this.#begins.get(key.commit_hash) ?? Infinity) <= at;
   }
 
   /**
-   * For nodes that go on where they were at a time: what was answered by then is known, and now and then asked for again; what was
-   * under way is sent once more; the rest is sent.
+   * Sends the requests of nodes that resume at a time. Requests answered before that time return the logged answer, and some are sent
+   * again to compare the answers. Requests in flight at that time are retried. All others are sent.
    */
-  goingOn(at: number, send: (path: string, body: object, attempt: number) => Promise<unknown>, isAskedAgain: () => boolean): Post {
+  resuming(at: number, send: (path: string, body: object, attempt: number) => Promise<unknown>, isRepeated: () => boolean): Post {
     const positions = new Map<string, number>();
     return async (path, body) => {
       const node = nodeOf(body);
@@ -49,12 +49,12 @@ export class NodeLog {
       positions.set(node, position + 1);
       const entry = this.#byNode.get(node)?.[position];
       if (!entry || entry.sentAt > at) return send(path, body, 0);
-      invariant(entry.path === path, `node ${node} went on with ${path} instead of ${entry.path}`);
+      invariant(entry.path === path, `node ${node} resumed with ${path} instead of ${entry.path}`);
       if (!entry.answer || entry.answer.at > at) return send(path, entry.body, 1);
       const { reply } = entry.answer;
-      if ((path === SPLIT || (entry.body.batch_uuid ?? entry.body.node_uuid) !== undefined) && isAskedAgain()) {
-        const again = await send(path, entry.body, 1);
-        invariant(JSON.stringify(again) === JSON.stringify(reply), `${path} answered node ${node} otherwise than before`);
+      if ((path === SPLIT || (entry.body.batch_uuid ?? entry.body.node_uuid) !== undefined) && isRepeated()) {
+        const repeated = await send(path, entry.body, 1);
+        invariant(JSON.stringify(repeated) === JSON.stringify(reply), `${path} answered a repeated request of node ${node} differently`);
       }
       return reply;
     };

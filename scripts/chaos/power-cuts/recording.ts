@@ -12,15 +12,15 @@ import { tracing } from './trace.js';
 export interface Recording {
   builds: readonly Build[];
   log: NodeLog;
-  /** What the server did with the file of its store, from the first byte on. */
+  /** The trace of all calls on the file of the store, from its creation. */
   trace: string;
-  /** The file at the end. */
+  /** The file of the store, in its final state. */
   file: string;
 }
 
 const STREAMS = 6;
 
-/** Plays builds against a server of which all writes are traced. */
+/** Plays builds on a server whose writes are traced. */
 export async function record(milliseconds: number, random: () => number): Promise<Recording> {
   const dataDir = realpathSync(temporaryFolder());
   const file = join(dataDir, STORE_FILE);
@@ -33,12 +33,12 @@ export async function record(milliseconds: number, random: () => number): Promis
     for (let i = 0; performance.now() < end; i++) {
       const build = drawBuild(random, `build-${stream}-${i}`);
       builds.push(build);
-      await play(log.noting((path, body) => requestJson(url, path, body)), build);
+      await play(log.logging((path, body) => requestJson(url, path, body)), build);
     }
   });
   await Promise.all(streams);
   const exited = once(child, 'exit');
-  // strace lets go of the server when it is asked to stop itself.
+  // A signal to strace would detach the server instead of stopping it.
   for (const server of childrenOf(child.pid!)) process.kill(server, 'SIGTERM');
   await exited;
   return { builds, log, trace, file };

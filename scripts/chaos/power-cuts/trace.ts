@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 
-/** What a program writes to one file, and when it is flushed, as strace tells. */
+/** The writes and flushes of one file by a program, traced with strace. */
 
 export interface Write {
   kind: 'write';
   /** Bytes from the start of the file. */
   at: number;
   bytes: Buffer;
-  /** It is on disk when it ends. */
+  /** The write is on disk when the call ends. */
   isSynchronous: boolean;
 }
 
@@ -24,33 +24,33 @@ export interface Moment {
   isEnd: boolean;
 }
 
-/** A flush promises what was written before it was called; it begins later, so that more is written meanwhile. */
+/** Each flush is delayed, so that more writes happen between its call and its end: it guarantees only the earlier ones. */
 const FLUSH_DELAY_MICROSECONDS = 4000;
 const DELAY = ['-e', `inject=fdatasync:delay_enter=${FLUSH_DELAY_MICROSECONDS}`];
 const LONGEST_TEXT = 2 ** 26;
 
-/** The command that runs another one, of which it traces all that touches the file, which need not exist. */
+/** Returns the command that runs another command and traces its calls on the file. The file need not exist yet. */
 export function tracing(file: string, trace: string): string[] {
   const calls = 'trace=openat,lseek,write,writev,pwrite64,pwritev,fdatasync,fsync,ftruncate,fallocate';
   return ['strace', '-f', '--seccomp-bpf', '-ttt', '-T', '-xx', '-s', String(LONGEST_TEXT), '-P', file, '-e', calls, ...DELAY, '-o', trace, '--'];
 }
 
-/** Why nothing can be traced here, as a sentence; null when it can. */
+/** Why tracing is impossible on this machine, as a sentence; null: it is possible. */
 export function whyNotTraced(): string | null {
   const [command, ...args] = [...tracing('/dev/null', '/dev/null'), process.execPath, '--version'];
   const { error, status, stderr } = spawnSync(command!, args, { encoding: 'utf8' });
-  if (error) return 'strace is missing: install it (Debian, Ubuntu: apt-get install strace); it is for Linux only';
-  if (status !== 0) return `strace may not trace here (a container needs --cap-add=SYS_PTRACE), or is too old: ${stderr.trim()}`;
+  if (error) return 'cannot run strace: install it (Debian, Ubuntu: apt-get install strace); it exists for Linux only';
+  if (status !== 0) return `strace cannot trace a process: ${stderr.trim()}; in a container add --cap-add=SYS_PTRACE, otherwise install a newer strace`;
   return null;
 }
 
-/** Reads a trace in its order, a line at a time. Throws when it has a call that nothing is known of. */
+/** Reads a trace line by line, in order. Throws on an unknown call. */
 export async function* momentsOf(trace: string): AsyncGenerator<Moment> {
   const file = new TracedFile();
   const underWay = new Map<string, Call>();
   for await (const line of linesOf(trace)) {
     const [, thread = '', seconds, resumed, name = '', rest = ''] = LINE.exec(line) ?? [];
-    // A signal, or the end of a thread.
+    // A signal, or the exit of a thread.
     if (seconds === undefined) continue;
     const time = Number(seconds) * 1000;
     const call = resumed === undefined ? file.begins(name, rest) : underWay.get(thread)!;
@@ -64,18 +64,18 @@ export async function* momentsOf(trace: string): AsyncGenerator<Moment> {
   }
 }
 
-/** "THREAD SECONDS NAME(ARGUMENTS) = RESULT <SECONDS>", in two parts when another thread's came in between. */
+/** "THREAD SECONDS NAME(ARGUMENTS) = RESULT <SECONDS>", in two parts if a line of another thread came in between. */
 const LINE = /^(\d+) +([\d.]+) (?:<\.\.\. (\w+) resumed>|(\w+)\()(.*)$/s;
 const END = / = (-?\d+)(?: [^<]*)? <([\d.]+)>$/;
 
 interface Call {
   name: string;
   args: string;
-  /** Null: it tells only about others. */
+  /** Null: the call neither writes nor flushes. */
   traced: Write | Flush | null;
 }
 
-/** What the arguments of a call leave out: where its descriptor is in the file, and how it was opened. */
+/** State that the arguments of a call do not show: the position of each descriptor, and whether it was opened with O_SYNC or O_DSYNC. */
 class TracedFile {
   readonly #synchronous = new Set<string>();
   readonly #positions = new Map<string, number>();
@@ -85,7 +85,7 @@ class TracedFile {
   }
 
   ends({ name, args, traced }: Call, result: number): void {
-    if (result < 0) throw new Error(`${name} failed in the server`);
+    if (result < 0) throw new Error(`cannot replay the trace: ${name} failed in the server with ${result}`);
     if (traced?.kind === 'write' && result !== traced.bytes.length) throw new Error(`${name} wrote ${result} of ${traced.bytes.length} bytes`);
     if (name === 'openat') {
       if (/\bO_D?SYNC\b/.test(args)) this.#synchronous.add(String(result));
@@ -119,13 +119,13 @@ class TracedFile {
         return write(Number(at), bytesOf(text!, length!));
       }
     }
-    throw new Error(`the trace has a call that is not known: ${name}(${args.slice(0, 100)}`);
+    throw new Error(`cannot read the trace: unknown call ${name}(${args.slice(0, 100)}`);
   }
 }
 
 function bytesOf(text: string, length: string): Buffer {
   const bytes = Buffer.from(text.replaceAll('\\x', ''), 'hex');
-  if (bytes.length !== Number(length)) throw new Error(`the trace has ${bytes.length} of ${length} bytes`);
+  if (bytes.length !== Number(length)) throw new Error(`cannot read the trace: a write has ${bytes.length} of ${length} bytes`);
   return bytes;
 }
 
