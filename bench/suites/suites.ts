@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Recorded suites, and made-up ones like them. Times are seconds. */
+/** Recorded test suites. Times are in seconds. */
 
 export interface Suite {
   name: string;
@@ -20,7 +20,7 @@ export interface Version {
   timings: ReadonlyMap<string, number>;
 }
 
-/** The suites of a folder: every FILE.json with {"timings": {path: seconds}}. What was not measured is left out. */
+/** Reads the suites of a folder: every FILE.json with {"timings": {path: seconds}}. Files without a time are left out. */
 export function readSuites(folder: string): Suite[] {
   return readFolder<{ timings: Record<string, number> }>(folder, 'timings').map(({ name, content }) => ({
     name,
@@ -28,7 +28,7 @@ export function readSuites(folder: string): Suite[] {
   }));
 }
 
-/** The histories of a folder: every history/FILE.json with {"versions": [{"date", "timings"}]}. */
+/** Reads the histories of a folder: every history/FILE.json with {"versions": [{"date", "timings"}]}. */
 export function readHistories(folder: string): History[] {
   const histories = join(folder, 'history');
   if (!existsSync(histories)) return [];
@@ -40,12 +40,13 @@ export function readHistories(folder: string): History[] {
 }
 
 function readFolder<Content>(folder: string, field: keyof Content): { name: string; content: Content }[] {
+  if (!existsSync(folder)) throw new Error(`cannot read test suites from ${folder}: there is no such folder`);
   return readdirSync(folder)
     .filter(file => file.endsWith('.json'))
     .sort()
     .map(file => {
       const content = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Content | null;
-      if (typeof content?.[field] !== 'object') throw new Error(`${join(folder, file)} has no "${String(field)}"`);
+      if (typeof content?.[field] !== 'object') throw new Error(`cannot read ${join(folder, file)}: it is not a JSON object with "${String(field)}"`);
       return { name: file.slice(0, -'.json'.length), content };
     });
 }
