@@ -4,29 +4,29 @@ import { openStore, type Store } from '../src/store/open.js';
 import { inParallel } from './load/in-parallel.js';
 import { deepPath, nodeOf, NODES, RECORDING } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';
-import { tell } from './progress.js';
+import { printStep } from './progress.js';
 import { randomOf } from './random.js';
 import type { Result } from './results.js';
 import { madeUpSuite, residual } from './suites/made-up.js';
 import type { Suite } from './suites/suites.js';
 
-/** What a recorded time takes on disk. */
+/** How many bytes on disk a recorded time takes. */
 
 export interface DiskExtent {
   builds: number;
   files?: number;
-  /** Recorded suites to measure too. */
+  /** Recorded suites to measure in addition. */
   suites?: readonly Suite[];
 }
 
-/** Of all builds: the known times of a file, and what the store has once, count little after these. */
+/** The share of builds before the measurement. After these, fixed costs of the store no longer count. */
 const SHARE_BEFORE = 0.1;
 
 const head = ['suite', 'timings', 'file MB', 'bytes a timing', 'used MB', 'used bytes a timing', 'sent bytes a timing'];
 const legend =
-  'Every one is recorded by 8 nodes, each of its files by any one of them, with times of 16 or 17 digits that are new in each build. a timing: ' +
-  'growth over the last nine tenths of the builds, by times recorded in these. used: pages that hold something; ' +
-  'the store’s file has free ones too. sent: JSON of the path and the time.';
+  '8 nodes record each build, each file on a random node, with new times of 16 or 17 digits. a timing: ' +
+  'growth over the last nine tenths of the builds, divided by the times recorded in these. used: pages in use; ' +
+  'the file of the store also has free pages. sent: JSON of the path and the time.';
 
 /** Bytes. */
 interface Size {
@@ -37,7 +37,7 @@ interface Size {
 export async function disk({ builds, files = 2000, suites = [] }: DiskExtent): Promise<Result[]> {
   const rows: string[][] = [];
   for (const suite of [likeReal(files), ...suites]) {
-    tell(`disk: ${suite.name}`);
+    printStep(`disk: ${suite.name}`);
     const server = await startServer();
     try {
       rows.push([suite.name, ...(await growth(server, suite, builds))]);
@@ -99,7 +99,7 @@ interface TreeStats {
   overflowPages: number;
 }
 
-/** Of all tables, and of the lists of tables and of free pages. */
+/** Pages in use by all tables, the list of tables and the list of free pages. */
 function usedBytes(store: Store): number {
   const ofTree = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
   const { root, ...rest } = store;

@@ -17,7 +17,7 @@ const ESTIMATORS: Record<string, () => Estimator> = {
   'median of 5': medianOf(5),
 };
 const NODES = 8;
-/** Which files share a node is chance: estimates are shaken a little, so often, to see more than one chance. */
+/** Small errors decide which files share a node: so each split is repeated with slightly changed estimates. */
 const SHAKES = 32;
 const SHAKE = 0.02;
 
@@ -52,9 +52,9 @@ function errors(histories: readonly History[], { builds, files }: EstimatingExte
     head: ['', 'histories', 'recorded all at once', 'simulated, 20 builds a day', 'simulated, one a week'],
     rows,
     legend:
-      'Sum of |estimate - next time| over the sum of next times. Of recorded histories in parts of the error of the last ' +
-      'time, geometric mean; with their dates, and as if they were recorded within a second. Of simulated ones itself: ' +
-      'times on a random walk (variance 0.002 a day in log space) under heavy-tailed noise.',
+      'Error: sum of |estimate - next time| over the sum of next times. For recorded histories the ratio to the error of the last ' +
+      'time, geometric mean; with their dates, and as if they were recorded within a second. For simulated histories the error itself: ' +
+      'times follow a random walk (variance 0.002 per day in log space) with heavy-tailed noise.',
   };
 }
 
@@ -85,8 +85,8 @@ function splits(histories: readonly History[]): Result {
     head: [`${NODES} nodes`, 'mean', 'worst history'],
     rows,
     legend:
-      'Makespan of a regular split by the estimates over max(total / nodes, longest file), both by the next times: ' +
-      'geometric mean over the versions of each history and 32 draws of estimates shaken by 1 %, then over histories.',
+      'Makespan of a regular split by the estimates over max(total / nodes, longest file), both with the next times: ' +
+      'geometric mean over the versions of each history and 32 random changes of the estimates by at most 1 %, then over the histories.',
   };
 }
 
@@ -112,11 +112,11 @@ function newFiles(histories: readonly History[]): Result {
     title: 'Estimates: new files',
     head: ['a new file is taken for', 'makespan'],
     rows,
-    legend: `Every version of every history over ${NODES} nodes, a tenth of its files unknown, the others known exactly.`,
+    legend: `Every version of every history over ${NODES} nodes, with a tenth of its files unknown and the others known exactly.`,
   };
 }
 
-/** Asks at every version but the first, then tells it. */
+/** Calls `ask` before each version except the first, and then adds the version to the known times. */
 function replay<T>(
   { versions }: History,
   estimator: () => Estimator,

@@ -4,10 +4,10 @@ import { type Server, startServer } from './load/server.js';
 import { type Initialized, initializing as initializingBody } from './load/suite-bodies.js';
 import type { SuiteQuestion } from './load/suite-client.js';
 import { Worker } from './load/worker.js';
-import { tell } from './progress.js';
+import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** How long a whole suite takes to become a queue or a split, on an idle server. */
+/** How long an idle server takes to create a queue or a split from a whole suite. */
 
 export interface InitializingExtent {
   times: number;
@@ -15,7 +15,7 @@ export interface InitializingExtent {
   sizes?: readonly (readonly [files: number, nodes: number])[];
 }
 
-/** So many of each go before, uncounted, until everything is compiled. */
+/** Requests of each kind before the measurement, until all code is compiled. */
 const WARM_UP = 3;
 
 const SIZES = [
@@ -30,13 +30,13 @@ type Client = Worker<SuiteQuestion, number[]>;
 export async function initializing({ times, sizes = SIZES }: InitializingExtent): Promise<Result[]> {
   const rows: string[][] = [];
   for (const size of sizes) {
-    tell(`initialising ${size[0]} files`);
+    printStep(`initialising ${size[0]} files`);
     rows.push(...(await ofSize(size, times)));
   }
   const legend =
-    `Body in to answer out of ${times} requests after ${WARM_UP} others, one after the other on an idle server, each for a new build; ` +
-    'the client, a process of its own, has the body ready. timings: whether the paths were recorded before. ' +
-    'JSON.parse: median for the same body, in the client; ratio: of the medians, and of the max to it. server CPU: of all threads, a request.';
+    `Time from sending the body to receiving the answer: ${times} requests after ${WARM_UP} for warm-up, in sequence on an idle server, each for a new build. ` +
+    'The client, a process of its own, has prepared the body. timings: whether the paths were recorded before. ' +
+    'JSON.parse: median for the same body, in the client. ratio: median ms, and max ms, over JSON.parse ms. server CPU: all threads, per request.';
   return [{ title: 'Initialising', head, rows, legend }];
 }
 

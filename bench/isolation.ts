@@ -3,16 +3,16 @@ import { startServer } from './load/server.js';
 import type { LoadOutcome } from './load/tally.js';
 import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, legendOfSeen, type Loader, type Seen, Watching } from './load/watching.js';
 import { Worker } from './load/worker.js';
-import { tell } from './progress.js';
+import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** Whether large suites hold up the small requests of everybody else. */
+/** Whether large suites delay small requests. */
 
 export interface IsolationExtent {
-  /** Of each of the three loads. */
+  /** Duration of each of the three loads. */
   seconds: number;
   pullsPerSecond?: number;
-  /** In a suite that is initialised, and in one that is recorded in two requests. */
+  /** Files of a suite, which is initialised, or recorded in two requests. */
   files?: number;
 }
 
@@ -26,8 +26,8 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
   const large: Loader = new Worker('bench/load/loader.js');
   const { url } = server;
   try {
-    tell('isolation: preparing');
-    // A queue lasts for more than twice as many pulls, so that none ends and is made anew.
+    printStep('isolation: preparing');
+    // A queue lasts for more than twice as many pulls, so that none has to be replaced.
     const queues = Math.ceil((2 * seconds * pullsPerSecond) / 60);
     const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 8, queues, files: 1000 } as const;
     await small.ask({ verb: 'prepare', url, plans: [pulls] });
@@ -38,13 +38,13 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
     const rows: string[][] = [];
     const loads: [string, Loader[]][] = [['nothing', []], ['pulls', [small]], ['pulls, large suites', [small, large]]];
     for (const [name, loaders] of loads) {
-      tell(`isolation: ${name}`);
+      printStep(`isolation: ${name}`);
       rows.push([name, ...toCells(await watching.during(loaders, () => sleep(seconds * 1000)))]);
     }
     const legend =
-      `${seconds} s each on one server. pulls: ${pullsPerSecond} a second from queues of 1,000 files, over 8 connections. large suites: ` +
-      `initialisations of ${files} files for ${NODES} nodes one after the other, at the same time recordings of 5,000 files one after ` +
-      `the other, all from one process. ${legendOfSeen}`;
+      `${seconds} s each on one server. pulls: ${pullsPerSecond} per second from queues of 1,000 files, over 8 connections. large suites: ` +
+      `initialisations of ${files} files for ${NODES} nodes in sequence, and at the same time recordings of 5,000 files in ` +
+      `sequence, all from one process. ${legendOfSeen}`;
     return [{ title: 'Isolation', head, rows, legend }];
   } finally {
     await Promise.all([small.stop(), large.stop(), watching.stop(), server.stop()]);

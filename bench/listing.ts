@@ -4,18 +4,18 @@ import type { Load, Outcome } from './load/generator.js';
 import type { SeededFolders } from './load/seeded-folders.js';
 import { headers, type Server, startServer } from './load/server.js';
 import { Worker } from './load/worker.js';
-import { tell } from './progress.js';
+import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** Whether lists of builds get slower with the number of builds. */
+/** Whether lists of builds slow down as builds accumulate. */
 
 export interface ListingExtent {
   builds: number;
-  /** The others, that they are compared to. */
+  /** Number of builds on the server to compare with. */
   fewBuilds?: number;
-  /** Of load on each of the two servers, for each kind of request. */
+  /** Duration of the load on each of the two servers, for each kind of request. */
   seconds: number;
-  /** Answers in a round; it then takes the time it takes. */
+  /** Answers in a round. It replaces `seconds`. */
   amount?: number;
 }
 
@@ -38,21 +38,21 @@ export async function listing({ builds, fewBuilds = 1000, ...load }: ListingExte
     const rows: string[][] = [];
     const kinds = await Promise.all(servers.map((server, i) => kindsOf(server, [builds, fewBuilds][i]!)));
     for (const name of Object.keys(kinds[0]!)) {
-      tell(`listing: ${name}`);
+      printStep(`listing: ${name}`);
       const loads = servers.map((server, i) => ({ server, ...kinds[i]![name]! }));
       rows.push([name, ...(await compared(generator, loads, load))]);
     }
     const legend =
-      `${builds} builds (half of them on main, the others on 1,000 branches; 2 of each commit) against ${fewBuilds}: two servers, loaded in turn ` +
-      `over ${CONNECTIONS} connections by one generator. A full page has ${PER_PAGE} builds. limit: the main thread that had the most to do: ` +
-      `how much of the time it ran / would have run with a core to itself. ratio: the median of ${ROUNDS} rounds.`;
+      `${builds} builds (half of them on main, the others on 1,000 branches; 2 of each commit) compared with ${fewBuilds}: two servers, loaded alternately ` +
+      `over ${CONNECTIONS} connections by one generator. A full page has ${PER_PAGE} builds. limit: the busier main thread, with ` +
+      `the share of the time in which it ran / would have run with a core to itself. ratio: median of ${ROUNDS} rounds.`;
     return [{ title: 'Listing', head, rows, legend }];
   } finally {
     await Promise.all([generator.stop(), ...servers.map(server => server.stop())]);
   }
 }
 
-/** The paths to ask for in turn, and what is in each right answer. */
+/** Paths to request in rotation, and a part of every correct answer. */
 type Kind = Pick<Load, 'paths' | 'expected'>;
 
 async function kindsOf(server: Server, builds: number): Promise<Record<string, Kind>> {
@@ -74,7 +74,7 @@ async function kindsOf(server: Server, builds: number): Promise<Record<string, K
 
 type OneLoad = Kind & { server: Server };
 
-/** The load on many and on few. */
+/** Compares the load on many builds with the load on few. */
 async function compared(
   generator: Generator,
   loads: OneLoad[],

@@ -4,15 +4,15 @@ import { startServer } from './load/server.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
 import type { Loader } from './load/watching.js';
 import { Worker } from './load/worker.js';
-import { tell } from './progress.js';
+import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** What many open queues take in memory. */
+/** How much memory many open queues take. */
 
 export interface MemoryExtent {
   queues: number;
   files?: number;
-  /** After the last request, before memory is read. */
+  /** Pause between the last request and the reading of memory. */
   settleSeconds?: number;
 }
 
@@ -29,7 +29,7 @@ const head = ['queue cache', 'pulls p50 ms', 'p99 ms', ...['at start:', 'created
 export async function memory({ queues, files = 1000, settleSeconds = 5 }: MemoryExtent): Promise<Result[]> {
   const rows: string[][] = [];
   for (const [cache, flags] of CACHES) {
-    tell(`memory: ${queues} queues, cache: ${cache}`);
+    printStep(`memory: ${queues} queues, cache: ${cache}`);
     const server = await startServer({ flags });
     const loader: Loader = new Worker('bench/load/loader.js');
     const settled = async () => {
@@ -53,7 +53,7 @@ export async function memory({ queues, files = 1000, settleSeconds = 5 }: Memory
   }
   const legend =
     `Memory of the server, ${settleSeconds} s after the last request: ${queues} queues of ${files} files (paths of 62 characters) ` +
-    `created over 4 connections, then ${PULLS_EACH} times as many pulls in random order over all of them. anonymous: heaps, buffers, stacks; of ` +
-    'files: the program and pages of the store, which the system takes back when it needs them.';
+    `created over 4 connections, then ${PULLS_EACH} times as many pulls in random order over all of them. anonymous: heaps, buffers, stacks. of ` +
+    'files: the program and pages of the store, which the system reclaims when it needs memory.';
   return [{ title: 'Memory', head, rows, legend }];
 }

@@ -1,12 +1,13 @@
 /** A generator of numbers from 0 to 1. */
 export type Random = () => number;
 
+/** Draws one of the items. */
 export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
 
-/** A whole number from 1 to `most`. */
+/** Draws a whole number from 1 to `most`. */
 export const wholeUpTo = (random: Random, most: number): number => 1 + Math.floor(random() * most);
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Makes a generator: the same numbers for the same seed (mulberry32). */
 export function randomOf(seed: number): Random {
   let state = seed;
   return () => {
@@ -17,7 +18,7 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** A draw from the normal distribution (Box and Muller 1958). */
+/** Draws from the standard normal distribution (Box and Muller 1958). */
 export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

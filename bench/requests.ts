@@ -3,15 +3,15 @@ import { type Bare, compare, type Comparison, type Generator, limitOf, rate, typ
 import { startServer } from './load/server.js';
 import { type Trial, trials } from './load/trials.js';
 import { Worker } from './load/worker.js';
-import { tell } from './progress.js';
+import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** Requests a second of each kind over each HTTP server, as a share of what a bare handler does with the same bytes. */
+/** Requests per second of each kind over each HTTP server, compared with a bare handler that sends the same bytes. */
 
 export interface Extent {
   seconds: number;
   connections: number;
-  /** auto: each that this machine has. */
+  /** auto: each one that runs on this machine. */
   httpServer: FrontName;
   cpuProf?: string;
 }
@@ -34,15 +34,15 @@ const head = [
 ];
 const legend = (bare: string) =>
   `bare: a handler of ${bare} that does nothing else. ` +
-  'ratio: of the median of three rounds. CPU s: server (all threads) + generator. CPU ratio: server CPU a request, ' +
-  'bare over ours: what the ratio would be if no generator were the limit. limit: the ' +
-  'main thread that had the most to do: how much of the time it ran / would have run with a core to itself; ' +
-  'waiting: for the disk or for other threads.';
+  'ratio: req/s over bare req/s, median of three rounds. CPU s: server (all threads) + generator. CPU ratio: server CPU time of a request ' +
+  'to the bare handler over that of a request to Ballast: the ratio that a faster generator would measure. limit: the ' +
+  'busier main thread, with the share of the time in which it ran / would have run with a core to itself; ' +
+  'waiting: it mostly waited for the disk or for other threads.';
 
-/** Runs the chosen trials, or all, each on a fresh server. Throws when a request failed. */
+/** Runs the chosen trials (default: all), each on a fresh server. Throws if a request failed. */
 export async function requests(chosen: readonly string[], extent: Extent): Promise<Result[]> {
   const unknown = chosen.find(name => !(name in trials));
-  if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": see "requests --help"`);
+  if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": choose from ${Object.keys(trials).join(', ')}`);
   const { name: chosenServer } = await chooseFront(extent.httpServer);
   const httpServers = extent.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
   const bare: Bare = new Worker('bench/load/bare-server.js');
@@ -54,7 +54,7 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
     for (const [name, trial] of Object.entries(trials)) {
       if (chosen.length > 0 && !chosen.includes(name)) continue;
       for (const httpServer of httpServers) {
-        tell(`${name}, ${httpServer}: ${trial.about}`);
+        printStep(`${name}, ${httpServer}: ${trial.about}`);
         rows.push(toRow(name, httpServer, await onFreshServer(trial, httpServer, extent, bare, generator)));
       }
     }
@@ -62,7 +62,7 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
     await Promise.all([bare.stop(), generator.stop()]);
   }
   const failed = rows.filter(row => row.at(-1) !== '0').map(([name]) => name);
-  if (failed.length > 0) throw new Error(`requests of ${failed.join()} failed: their figures count for nothing`);
+  if (failed.length > 0) throw new Error(`requests of ${failed.join(', ')} failed: no results are printed, because they would be wrong`);
   return [{ title: 'Requests', head, rows, legend: legend(bareName) }];
 }
 

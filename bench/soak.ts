@@ -5,21 +5,21 @@ import { startServer } from './load/server.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
 import type { Loader } from './load/watching.js';
 import { Worker } from './load/worker.js';
-import { tell } from './progress.js';
+import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** Whether memory grows under a mixed load that goes on and on. */
+/** Whether memory grows under a continuous mixed load. */
 
 export interface SoakExtent {
   minutes: number;
   files?: number;
-  /** Open at a time. */
+  /** Open queues at a time. */
   queues?: number;
 }
 
-/** Of memory, evenly over the time. */
+/** Readings of memory, evenly distributed over the time. */
 const READINGS = 300;
-/** Of open queues: full of ended ones in the first third, so that what grows afterwards is something else. */
+/** The size of the queue cache. It is full within the first third, so that later growth has another cause. */
 const CACHE_BYTES = 16 * 2 ** 20;
 const WHATS = ['queue', 'split', 'recording'] as const;
 
@@ -34,7 +34,7 @@ export async function soak({ minutes, files = 5000, queues = 50 }: SoakExtent): 
       ...WHATS.map(what => ({ kind: 'succession', what, files, nodes: 32, pauseMilliseconds: 2000 }) as const),
     ];
     await loader.ask({ verb: 'prepare', url: server.url, plans });
-    tell(`soak: ${minutes} minutes`);
+    printStep(`soak: ${minutes} minutes`);
     await loader.ask({ verb: 'begin' });
     const readings: Resident[] = [];
     const end = performance.now() + minutes * 60_000;
@@ -68,8 +68,8 @@ function rowsOf(readings: readonly Resident[]): string[][] {
 function legendOf(minutes: number, files: number, outcomes: readonly LoadOutcome[], readings: number): string {
   const [pulls, queues, splits, recordings] = outcomes.map(({ answers }) => answers);
   return (
-    `${minutes} minutes of ${pulls} pulls from queues of 1,000 files that are made anew when they end, ${queues} queues, ${splits} splits and ` +
-    `${recordings} recordings of ${files} files; ${readings} readings of the server’s memory. Queue cache: ${mebibytes(CACHE_BYTES)} MiB. of files: pages of the store that grows, which ` +
-    'the system takes back when it needs them.'
+    `${minutes} minutes of ${pulls} pulls from queues of 1,000 files that are replaced when they end, ${queues} queues, ${splits} splits and ` +
+    `${recordings} recordings of ${files} files; ${readings} readings of the server’s memory. Queue cache: ${mebibytes(CACHE_BYTES)} MiB. of files: pages of the growing store, which ` +
+    'the system reclaims when it needs memory.'
   );
 }

@@ -3,7 +3,7 @@ import type { SeededFolders } from './load/seeded-folders.js';
 import { startServer } from './load/server.js';
 import type { Result } from './results.js';
 
-/** Whether the server starts slower with what is stored. */
+/** Whether stored data slows the start of the server. */
 
 export interface StartingExtent {
   builds: number;
@@ -16,7 +16,7 @@ export async function starting({ builds, times }: StartingExtent, seeds: SeededF
   const dataDir = await seeds.grown(builds);
   const empty: number[] = [];
   const full: number[] = [];
-  // Not counted: the program itself is read from disk.
+  // Not counted: this start reads the program from disk.
   await startedIn();
   for (let i = 0; i < times; i++) {
     empty.push(await startedIn());
@@ -25,7 +25,7 @@ export async function starting({ builds, times }: StartingExtent, seeds: SeededF
   const row = (name: string, taken: number[]) => [name, ...[median(taken), Math.min(...taken), Math.max(...taken)].map(value => value.toFixed(0))];
   const queues = Math.ceil(builds / 100);
   const legend =
-    `From spawning the process to the line with its address, ${times} times each in turn. Files are in the system’s cache. ` +
+    `From the spawn of the process to the line with its URL, ${times} times each, alternately. Files are in the system’s cache. ` +
     `Ratio of the medians: ${(median(full) / median(empty)).toFixed(2)}.`;
   return [{ title: 'Start', head, rows: [row('empty', empty), row(`${builds} builds, ${queues} open queues`, full)], legend }];
 }

@@ -4,16 +4,16 @@ import { expired } from './load/seeded-folders.js';
 import { type Server, startServer } from './load/server.js';
 import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, legendOfSeen, type Loader, type Seen, Watching } from './load/watching.js';
 import { Worker } from './load/worker.js';
-import { tell } from './progress.js';
+import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
-/** Whether deleting what is old holds up anybody. */
+/** Whether the deletion of expired records delays requests. */
 
 export interface SweepingExtent {
-  /** Old subsets, queues and splits together. */
+  /** Number of expired subsets, queues and splits. */
   records: number;
   pullsPerSecond?: number;
-  /** Of the same load when nothing is swept any more. */
+  /** Duration of the same load after the sweep. */
   seconds: number;
 }
 
@@ -24,12 +24,12 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
   const dataDir = await expired(records);
   try {
     const server = await startServer({ dataDir, isWatched: true });
-    // It sweeps from its start on.
+    // The server sweeps from its start on.
     const from = performance.now();
     const watching = new Watching(server);
     const loader: Loader = new Worker('bench/load/loader.js');
     try {
-      tell('sweeping');
+      printStep('sweeping');
       const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 4, queues: 50, files: 1000 } as const;
       await loader.ask({ verb: 'prepare', url: server.url, plans: [pulls] });
       const during = await watching.during([loader], () => untilSwept(server));
@@ -37,9 +37,9 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
       const after = await watching.during([loader], () => sleep(seconds * 1000));
       const row = (name: string, lasted: number, seen: Seen) => [name, lasted.toFixed(1), ...cellsOfSeen(seen), ...cellsOfPulls(seen.outcomes[0])];
       const legend =
-        `${records} records that a server finds expired when it starts: a tenth of them queues and splits of 20 files, the others recorded ` +
-        `subsets, each with a build of its own. s: from its first answer until all were gone. pulls: ${pullsPerSecond} a second over 4 connections, ` +
-        `from queues of 1,000 files that are made anew when they end; afterwards, the same for ${seconds} s. ${legendOfSeen}`;
+        `${records} records that are expired when the server starts: a tenth are queues and splits of 20 files, the others recorded ` +
+        `subsets, each of its own build. s: from the time when the server listens until all are deleted. pulls: ${pullsPerSecond} per second over 4 connections, ` +
+        `from queues of 1,000 files that are replaced when they end; afterwards the same load for ${seconds} s. ${legendOfSeen}`;
       return [{ title: 'Sweep', head, rows: [row('pulls, sweep', took, during), row('pulls', seconds, after)], legend }];
     } finally {
       await Promise.all([loader.stop(), watching.stop(), server.stop()]);
@@ -49,7 +49,7 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
   }
 }
 
-/** The newest of what is swept is a build. */
+/** The newest expired record is a build, so that the sweep is over when there are no builds. */
 async function untilSwept(server: Server): Promise<void> {
   for (;;) {
     const { data } = (await server.get('/v1/builds')) as { data: unknown[] };

@@ -1,7 +1,7 @@
-/** What a helper process sends back for each message. */
+/** What a worker process returns for each message. */
 export type Reply<Answer> = { answer: Answer } | { error: string };
 
-/** Makes this process answer each message of the one that forked it, and end with it. See `Worker`. */
+/** Makes this process a worker: it answers each message of its parent, and exits with it. See `Worker`. */
 export function answering<Question, Answer>(work: (question: Question) => Promise<Answer>): void {
   process.on('message', (question: Question) => {
     work(question).then(

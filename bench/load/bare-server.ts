@@ -5,8 +5,8 @@ import { loadUwebsockets, type Uwebsockets } from '../../src/http/uwebsockets/lo
 import { answering } from './answering.js';
 
 /**
- * The yardstick: a bare handler that reads a body and answers with another. It runs on uWebSockets.js, or on node:http where that has no
- * binary. A message sets the answer; the reply to it has the address and the name of the library.
+ * The baseline: a bare handler that reads a body and answers with another one. It uses uWebSockets.js, or node:http on machines for which
+ * that has no binary. A message sets the answer; its reply has the URL and the name of the library.
  */
 
 export interface BareAnswer {
@@ -43,7 +43,7 @@ function withUwebsockets({ App, us_socket_local_port: portOf }: Uwebsockets): Pr
   });
   return new Promise(resolve => {
     app.listen('127.0.0.1', 0, socket => {
-      if (!socket) throw new Error('cannot listen');
+      if (!socket) throw new Error('the bare server cannot listen on a free port of 127.0.0.1');
       resolve({ url: `http://127.0.0.1:${portOf(socket)}`, name: 'uWebSockets.js' });
     });
   });

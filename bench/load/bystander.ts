@@ -1,6 +1,6 @@
 /**
- * A process that does nothing and is watched as the server is: what it is late, the operating system made it wait,
- * because more threads wanted to run than there are cores.
+ * An idle process whose event loop is measured like the server's. Its delay is caused by the operating system: more
+ * threads are ready to run than there are cores.
  */
 import './probe.js';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a run must not leave behind, however it ends: its processes and folders. */
+/** Processes and folders that are removed when this process exits, for whatever reason. */
 
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
@@ -14,14 +14,14 @@ process.once('exit', () => {
   for (const folder of folders) remove(folder);
 });
 
-/** A signal ends the run as it ends by itself: with everything cleaned up. For a program, not for tests. */
+/** Makes signals exit this process normally, with cleanup. For programs, not for tests. */
 export function exitOnSignals(): void {
   for (const [signal, code] of [['SIGHUP', 129], ['SIGINT', 130], ['SIGTERM', 143]] as const) {
     process.once(signal, () => process.exit(code));
   }
 }
 
-/** The child does not outlive this process. */
+/** Kills the child when this process exits. */
 export function killAtExit<C extends ChildProcess>(child: C): C {
   children.add(child);
   child.once('exit', () => children.delete(child));
@@ -35,7 +35,7 @@ export async function terminate(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** A folder that does not outlive this process. */
+/** Creates a folder that is removed when this process exits. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'ballast-bench-'));
   folders.add(folder);
@@ -48,6 +48,6 @@ export function removeFolder(folder: string): void {
 }
 
 function remove(folder: string): void {
-  // A process that was just killed may still write.
+  // A process that was just killed may still write to it.
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

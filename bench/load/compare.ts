@@ -8,7 +8,7 @@ import type { Worker } from './worker.js';
 export type Bare = Worker<BareAnswer, BareServer>;
 export type Generator = Worker<Load, Outcome>;
 
-/** A trial's load on one server: what came back, and what it cost. */
+/** The result of a trial on one server: answers and processor time. */
 export interface Side extends Outcome {
   server: Cpu;
   generator: Cpu;
@@ -18,24 +18,24 @@ export interface Comparison {
   ours: Side;
   bare: Side;
   ratio: number;
-  /** The lowest and the highest of all rounds. */
+  /** The lowest and the highest ratio of all rounds. */
   ratios: [number, number];
 }
 
 export interface Extent {
-  /** Load on each of the two, over all rounds. */
+  /** Duration of the load on each of the two servers, over all rounds. */
   seconds: number;
-  /** Answers in a round; it then takes the time it takes. */
+  /** Answers in a round. It replaces `seconds`. */
   amount?: number;
   connections: number;
 }
 
-/** Other programs of the machine disturb a round: of so many the one with the median ratio counts. */
+/** Other programs disturb a round, so the round with the median ratio counts. */
 const ROUNDS = 3;
-/** More than the generator can ask for. */
+/** More than the generator can send. */
 const REQUESTS_PER_SECOND = 30_000;
 
-/** Runs a trial against the server and against the bare handler, in turn and with the same generator. */
+/** Runs a trial on the server and on the bare handler, in alternation and with the same generator. */
 export async function compare(
   trial: Trial,
   { seconds, amount, connections }: Extent,
@@ -56,24 +56,24 @@ export async function compare(
 
   const { meanAnswerBytes } = await ours(warmUp);
   const { url: bareUrl } = await bare.ask({ status, bytes: meanAnswerBytes });
-  const yardstick = (duration: number) => run(bareUrl, bare.pid, '', duration);
-  await yardstick(warmUp);
+  const baseline = (duration: number) => run(bareUrl, bare.pid, '', duration);
+  await baseline(warmUp);
 
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const pair = { ours: await ours(seconds / ROUNDS), bare: await yardstick(seconds / ROUNDS) };
+    const pair = { ours: await ours(seconds / ROUNDS), bare: await baseline(seconds / ROUNDS) };
     rounds.push({ ...pair, ratio: rate(pair.ours) / rate(pair.bare) });
   }
   rounds.sort((a, b) => a.ratio - b.ratio);
   return { ...rounds[ROUNDS >> 1]!, ratios: [rounds[0]!.ratio, rounds.at(-1)!.ratio] };
 }
 
-/** Answers a second. */
+/** Answers per second. */
 export function rate({ answers, seconds }: Outcome): number {
   return answers / seconds;
 }
 
-/** The main thread that had the most to do: how long it ran, and would have run on an idle machine, of the time. */
+/** The busier main thread: the share of the time in which it ran, and in which it would have run with a core to itself. */
 export function limitOf({ server, generator, seconds }: Side): string {
   const wanted = ({ main, starved }: Cpu) => Math.min(1, (main + starved) / seconds);
   const [name, cpu] = wanted(server) > wanted(generator) ? ['server', server] : ['generator', generator];

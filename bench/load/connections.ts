@@ -4,11 +4,11 @@ import { headers } from './server.js';
 export interface Answer {
   status: number;
   text: string;
-  /** From the call, so waiting for a connection included, to the end of the answer. */
+  /** From the call, including the wait for a connection, to the end of the answer. */
   milliseconds: number;
 }
 
-/** So many kept connections to a server: cheap, because on few cores the client takes its time from the server. */
+/** Persistent connections to a server. This client is cheap, because it competes with the server for few cores. */
 export class Connections {
   readonly #agent: Agent;
 
@@ -39,8 +39,8 @@ export class Connections {
   }
 }
 
-/** Throws a sentence when the answer is not the one that was asked for. */
+/** Throws if the answer has another status, or does not contain the expected text. */
 export function check({ status, text }: Answer, expectedStatus: number, expected = ''): void {
   if (status === expectedStatus && text.includes(expected)) return;
-  throw new Error(`a request was answered with ${status} and not as expected: ${text.slice(0, 300)}`);
+  throw new Error(`a request was answered with ${status} instead of ${expectedStatus}, or without ${JSON.stringify(expected)}: ${text.slice(0, 300)}`);
 }

@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 
-/** Seconds of a process so far; zeros where there is no Linux /proc. */
+/** Processor seconds of a process so far; zeros without a Linux /proc. */
 export interface Cpu {
-  /** All its threads ran. */
+  /** All threads ran. */
   all: number;
-  /** Its main thread ran. */
+  /** The main thread ran. */
   main: number;
-  /** Its main thread had something to do, but no core was free. */
+  /** The main thread was ready to run, but no core was free. */
   starved: number;
 }
 
 export function cpuOf(pid: number): Cpu {
-  // The second field, a name in parentheses, may hold anything.
+  // The second field is a name in parentheses, which may contain spaces.
   const stat = fieldsOf(`/proc/${pid}/stat`, /^.*\) /);
   const [ran = 0, starved = 0] = fieldsOf(`/proc/${pid}/task/${pid}/schedstat`);
   return { all: ((stat[11] ?? 0) + (stat[12] ?? 0)) / 100, main: ran / 1e9, starved: starved / 1e9 };
 }
 
-/** What it took between two readings. */
+/** The difference of two readings. */
 export function since(before: Cpu, after: Cpu): Cpu {
   return { all: after.all - before.all, main: after.main - before.main, starved: after.starved - before.starved };
 }

@@ -3,28 +3,28 @@ import autocannon from 'autocannon';
 import { answering } from './answering.js';
 import { digits, ROUND } from './messages.js';
 
-/** The load generator, a process of its own: told by message what to send, replies with what came back. */
+/** The load generator, a worker process: a message describes the load, its reply the answers. */
 
 export interface Load {
   url: string;
-  /** Of a GET, in turn, in place of bodies. */
+  /** Paths of GET requests, in rotation, instead of bodies. */
   paths?: string[];
   headers: Record<string, string>;
-  /** Sent in turn, `ROUND` replaced, starting with number `from`. */
+  /** Sent in rotation with `ROUND` replaced, starting with number `from`. */
   bodies: string[];
   from: number;
-  /** How long, or until how many answers. */
+  /** The duration, or the number of answers that ends the load. */
   seconds: number;
   amount?: number;
   connections: number;
-  /** Every answer has this status, and this in its body. */
+  /** Every correct answer has this status, and a body that contains this text. */
   status: number;
   expected: string;
 }
 
 export interface Outcome {
   answers: number;
-  /** Answers of another status or body, connection errors, timeouts. */
+  /** Answers with another status or body, connection errors, timeouts. */
   failures: number;
   seconds: number;
   p50Milliseconds: number;

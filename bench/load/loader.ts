@@ -4,7 +4,7 @@ import { Scattered, type ScatteredPlan } from './scattered.js';
 import { Succession, type SuccessionPlan } from './succession.js';
 import { type LoadOutcome, Tally } from './tally.js';
 
-/** A process that puts loads on a server: it is asked in turn to prepare, to begin and to end them. */
+/** A worker process that puts loads on a server. Messages prepare, begin and end the loads. */
 
 export type LoadPlan = PullsPlan | ScatteredPlan | SuccessionPlan;
 
@@ -12,9 +12,9 @@ export type LoadQuestion = { verb: 'prepare'; url: string; plans: LoadPlan[] } |
 
 export interface Load {
   prepare(): Promise<void>;
-  /** From here on answers count. May follow an `end`. */
+  /** Starts the load: its answers count. May be called again after `end`. */
   begin(tally: Tally): void;
-  /** Resolves when nothing is on its way any more. */
+  /** Stops the load. Resolves when no request is in flight. */
   end(): Promise<void>;
 }
 

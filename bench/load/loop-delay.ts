@@ -1,17 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
 import { ask } from './worker.js';
 
-/** How much later than asked for a timer's turn came, of those every millisecond. */
+/** How late the event loop ran timers that were due every millisecond. */
 export interface Delays {
   p99Milliseconds: number;
   maxMilliseconds: number;
 }
 
-/** The event loop of a process that has probe.ts. */
+/** Measures the event loop of a process that has loaded probe.ts. */
 export class LoopDelay {
   constructor(readonly child: ChildProcess) {}
 
-  /** Measures from here on. */
+  /** Starts a new measurement. */
   async reset(): Promise<void> {
     await ask<null>(this.child, { verb: 'reset' });
   }

@@ -1,24 +1,24 @@
-/** The messages of CI nodes, as the trials send them. */
+/** The requests of CI nodes that the trials send. */
 
 export const QUEUE = '/v1/queues/queue';
 export const SPLIT = '/v1/build_distributions/subset';
 export const RECORDING = '/v1/build_subsets';
 
-/** In bodies: replaced by the number of the turn, in as many digits. */
+/** A placeholder in bodies. It is replaced by the number of the round, with as many digits. */
 export const ROUND = '[round-----]';
 
-/** Nodes of a build where nothing else is said. */
+/** The default number of nodes of a build. */
 export const NODES = 8;
 
-/** In the answer to every pull that brings files. */
+/** Part of the answer to every pull that returns files. */
 export const FILES_IN_ANSWER = '"test_files":[{';
 
-/** `ROUND` as it is sent. */
+/** The replacement of `ROUND`. */
 export function digits(round: number): string {
   return String(round).padStart(ROUND.length, '0');
 }
 
-/** The parameters that every request of a node carries. */
+/** The parameters of every request of a node. */
 export function nodeOf(kind: string, build: number | string, node_index: number, node_total = NODES) {
   return {
     commit_hash: commit(`${kind}-${build}-`),
@@ -37,7 +37,7 @@ export function path(file: number): string {
   return `spec/features/area_${padded(file % 37, 2)}/some_feature_${padded(file, 6)}_spec.rb`;
 }
 
-/** About as long as those of real suites: 62 characters. */
+/** A path about as long as those of real suites: 62 characters. */
 export function deepPath(file: number): string {
   return `spec/features/area_${padded(file % 37, 2)}/checkout/some_feature_${padded(file, 6)}_works_spec.rb`;
 }
@@ -61,7 +61,7 @@ export function creation(kind: string, queue: number | string, node_total = NODE
   return { ...pull(kind, queue, 0, node_total), batch_uuid: null, can_initialize_queue: true };
 }
 
-/** Asks for a dynamic split, a new one for each build. */
+/** Requests a split, a new one for each build. */
 export function splitting(kind: string, build: number | string, node_total = NODES) {
   return {
     ...nodeOf(kind, build, 0, node_total),

@@ -3,7 +3,7 @@ import { type Answer, check, type Connections } from './connections.js';
 
 let pulls = 0;
 
-/** A queue that a load made and pulls from, whichever node comes. */
+/** A queue that a load creates and pulls from, as any of its nodes. */
 export class OpenQueue {
   readonly #parts: string[][];
 
@@ -19,7 +19,7 @@ export class OpenQueue {
     check(await this.connections.post(QUEUE, body), 200, FILES_IN_ANSWER);
   }
 
-  /** The answer to the node's next pull, each with a batch_uuid of its own. */
+  /** Sends the next pull of the node, with a new batch_uuid. Resolves with the answer. */
   async pull(node: number): Promise<Answer & { isEnd: boolean }> {
     const answer = await this.connections.post(QUEUE, this.#parts[node]!.join(digits(pulls++)));
     check(answer, 200, '"test_files":[');

@@ -4,11 +4,11 @@ import { answering } from './answering.js';
 import type { Delays } from './loop-delay.js';
 
 /**
- * Loaded into a server (node --import) by who forks it: measures how late the event loop of the main thread is.
- * Packing threads load it too, and are none of its business.
+ * Measures the delay of the main thread's event loop, and reports it to the parent process. A server loads this module
+ * with node --import. Packing threads load it too, and ignore it.
  */
 
-/** The shortest that timers know. Each interval that is measured is as much longer than its delay. */
+/** The shortest timer interval in milliseconds. It is part of each measured interval. */
 const RESOLUTION = 1;
 
 if (isMainThread && process.channel) {

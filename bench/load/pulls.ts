@@ -5,7 +5,7 @@ import type { Load } from './loader.js';
 import { OpenQueue } from './open-queue.js';
 import type { Tally } from './tally.js';
 
-/** Steady pulls over many queues, whether or not the server keeps up. Of a queue that ends a new one takes the place. */
+/** Pulls from many queues at a constant rate, even if the server does not keep up. A queue that ends is replaced by a new one. */
 export interface PullsPlan {
   kind: 'pulls';
   perSecond: number;
@@ -14,7 +14,7 @@ export interface PullsPlan {
   files: number;
 }
 
-/** How often it is looked whether pulls are due. */
+/** Interval between checks whether pulls are due. */
 const TICK_MILLISECONDS = 2;
 
 export class Pulls implements Load {
@@ -63,7 +63,7 @@ export class Pulls implements Load {
     const slot = turn % this.#queues.length;
     const queue = this.#queues[slot]!;
     const { isEnd, milliseconds } = await queue.pull(Math.floor(turn / this.#queues.length) % NODES);
-    // The end of a queue is a cheaper answer.
+    // The answer at the end of a queue is cheaper, so it does not count.
     if (!isEnd) tally.answered(milliseconds);
     else if (this.#queues[slot] === queue) await this.#replace(slot);
   }

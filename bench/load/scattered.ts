@@ -6,7 +6,7 @@ import { NODES } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import type { Tally } from './tally.js';
 
-/** A few pulls from each of many queues, in random order over all, as fast as the server answers. Ends by itself. */
+/** A few pulls from each of many queues, in random order, as fast as the server answers. The load has a fixed number of pulls. */
 export interface ScatteredPlan {
   kind: 'scattered';
   queues: number;

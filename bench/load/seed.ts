@@ -4,7 +4,7 @@ import { openService } from '../../src/service.js';
 import { closeStore, openStore } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { recordSubset, toRecordedRun } from '../../src/store/recording.js';
-import { tellProgress } from '../progress.js';
+import { printProgress } from '../progress.js';
 import { answering } from './answering.js';
 import { check, Connections } from './connections.js';
 import { inParallel } from './in-parallel.js';
@@ -12,20 +12,20 @@ import { commit, deepPath, files, FILES_IN_ANSWER, SPLIT, splitting } from './me
 import { OpenQueue } from './open-queue.js';
 import { TOKEN } from './server.js';
 
-/** Fills a folder with what a server gathers in a long time: through the store's own functions and the server's API. */
+/** Fills a data folder with the records of a long time, with the functions of the store and the API of the server. */
 
 export interface Seed {
   folder: string;
   builds: { count: number; from: number; until: number };
-  /** Files in each of them; made at a time of their own. */
+  /** Number of queues, and of files in each. */
   queues: { count: number; files: number };
   splits: { count: number; files: number };
   at: number;
 }
 
-/** The suite that all builds together have. */
+/** Number of files in the suite of all builds. */
 const PATHS = 1000;
-/** Recordings at once: about as many share a flush. */
+/** Concurrent recordings: about as many share a flush. */
 const IN_FLIGHT = 4000;
 
 answering<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
@@ -34,13 +34,13 @@ answering<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) =
   return null;
 });
 
-/** Every two builds are of one commit, with 4 and 8 nodes; one node of each has been recorded. Half of all is on main. */
+/** Each commit has two builds, of 4 and 8 nodes; one node of each build is recorded. Half of the commits are on main. */
 async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Promise<void> {
   const store = openStore(folder);
   try {
     const { id: project } = await createProject(store, 'default', from, TOKEN);
     await inParallel(IN_FLIGHT, Array(count).keys(), build => {
-      tellProgress('seeding builds', build + 1, count);
+      printProgress('seeding builds', build + 1, count);
       const { node_total, ...pushed } = buildOf(build);
       const test_files = [0, 1, 2].map(i => ({ path: deepPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
@@ -58,19 +58,19 @@ function buildOf(build: number) {
   return { commit_hash: commit(`seed-${pushed}-`), branch, node_total: build % 2 ? 8 : 4 };
 }
 
-/** Queues from which one node has pulled, and splits. */
+/** Creates queues from which one node has pulled, and splits. */
 async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
   const config = parseConfig({ port: '0', dataDir: folder, bootstrapToken: TOKEN, logLevel: 'warn' });
   const service = await openService(config, openLog(config.logLevel), { now: () => at });
   const connections = new Connections(service.url, 16);
   try {
     await inParallel(16, Array(queues.count).keys(), async number => {
-      tellProgress('seeding queues', number + 1, queues.count);
+      printProgress('seeding queues', number + 1, queues.count);
       const queue = new OpenQueue(`seed-${number}`, connections);
       await queue.create(queues.files);
     });
     await inParallel(16, Array(splits.count).keys(), async number => {
-      tellProgress('seeding splits', number + 1, splits.count);
+      printProgress('seeding splits', number + 1, splits.count);
       const body = JSON.stringify({ ...splitting('seed', number), ...files(splits.files, deepPath) });
       check(await connections.post(SPLIT, body), 200, FILES_IN_ANSWER);
     });
@@ -78,7 +78,7 @@ async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
     connections.close();
     await service.close();
   }
-  // As a server leaves it that runs until now.
+  // The mark of a server that ran until now.
   const store = openStore(folder);
   await store.meta.put('known', Date.now());
   await closeStore(store);

@@ -1,15 +1,15 @@
-import { tell } from '../progress.js';
+import { printStep } from '../progress.js';
 import { removeFolder, temporaryFolder } from './cleanup.js';
 import type { Seed } from './seed.js';
 import { Worker } from './worker.js';
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** Folders with many builds and queues, each made once and kept until `remove`: trials of one run share them. */
+/** Data folders with many builds and queues. Trials share them: each is created once and kept until `remove`. */
 export class SeededFolders {
   readonly #folders = new Map<number, Promise<string>>();
 
-  /** So many builds over the last 80 days, and a hundredth as many queues that are open now. */
+  /** A folder with builds of the last 80 days, and a hundredth as many open queues. */
   grown(builds: number): Promise<string> {
     let folder = this.#folders.get(builds);
     if (!folder) {
@@ -34,8 +34,8 @@ export class SeededFolders {
 }
 
 /**
- * A new folder of so many records that are all older than the retention: a tenth queues and splits of 20 files, the
- * others recorded subsets of a build each. The newest is a subset.
+ * Creates a folder whose records are all older than the retention. A tenth are queues and splits of 20 files, the
+ * others are recorded subsets, each of its own build. The newest record is a subset.
  */
 export function expired(records: number): Promise<string> {
   const now = Date.now();
@@ -52,7 +52,7 @@ async function seeded(seed: Omit<Seed, 'folder'>): Promise<string> {
   const folder = temporaryFolder();
   const from = performance.now();
   try {
-    // Each in a process of its own: lmdb remembers the many pages that so many builds free, and gets very slow by it.
+    // One process for each part: lmdb tracks the many pages that the builds free, which makes it very slow.
     for (const part of ['builds', 'plans'] as const) {
       const seeder = new Worker<Seed & { part: typeof part }, null>('bench/load/seed.js');
       try {
@@ -66,6 +66,6 @@ async function seeded(seed: Omit<Seed, 'folder'>): Promise<string> {
     throw error;
   }
   const seconds = ((performance.now() - from) / 1000).toFixed(0);
-  tell(`seeded ${seed.builds.count} builds, ${seed.queues.count} queues and ${seed.splits.count} splits in ${seconds} s`);
+  printStep(`seeded ${seed.builds.count} builds, ${seed.queues.count} queues and ${seed.splits.count} splits in ${seconds} s`);
   return folder;
 }

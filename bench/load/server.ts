@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream';
 import { killAtExit, removeFolder, temporaryFolder, terminate } from './cleanup.js';
 import { compiled } from './compiled.js';
 
-/** Of the project "default" of every server. */
+/** The token of the project "default" of every server. */
 export const TOKEN = 'a-token-for-benchmarks-0123456789abcdef';
 
-/** As clients in the field send them. */
+/** Headers as commercial clients send them. */
 export const headers = {
   'Content-Type': 'application/json',
   Accept: 'application/json',
@@ -18,13 +18,13 @@ export const headers = {
 
 export interface ServerOptions {
   nodeArgs?: readonly string[];
-  /** A command that runs the server in its turn; `child` is then its process. */
+  /** A command that runs the server; `child` is then the process of the command. */
   under?: readonly string[];
-  /** More flags of `serve`. */
+  /** Additional flags of `serve`. */
   flags?: readonly string[];
-  /** Kept after `stop`; without it the server has a folder of its own, which is gone then. */
+  /** Kept after `stop`. By default the server has a temporary folder. */
   dataDir?: string;
-  /** Its event loop can be watched: see loop-delay.ts. */
+  /** The delay of its event loop can be measured: see loop-delay.ts. */
   isWatched?: boolean;
 }
 
@@ -33,14 +33,14 @@ export interface Server {
   url: string;
   dataDir: string;
   child: ChildProcess;
-  /** From spawning it to its first line of output with an address. */
+  /** From its spawn to its first line of output with a URL. */
   startMilliseconds: number;
   post(path: string, body: object): Promise<void>;
   get(path: string): Promise<any>;
   stop(): Promise<void>;
 }
 
-/** The address that a server prints when it listens; rejects when it ends before. */
+/** Resolves with the URL that a server prints when it listens. Rejects if the server exits before. */
 export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Promise<string> {
   let printed = '';
   return new Promise((resolve, reject) => {
@@ -49,11 +49,11 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
       const found = /http:\/\/\S+/.exec(printed)?.[0];
       if (found) resolve(found);
     });
-    child.once('exit', code => reject(new Error(`the server ended with ${code} and printed: ${printed}`)));
+    child.once('exit', code => reject(new Error(`cannot start the server: it exited with ${code} and printed: ${printed}`)));
   });
 }
 
-/** The real program. */
+/** Starts the real program in a process of its own. */
 export async function startServer({ nodeArgs = [], under = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
   const probe = isWatched ? ['--import', new URL('./probe.js', import.meta.url).href] : [];

@@ -6,7 +6,7 @@ import { initialized, type Initialized, initializing, recordAll, recordings } fr
 import type { Tally } from './tally.js';
 import type { Template } from './template.js';
 
-/** Requests with large suites, one after the other over a connection of their own; each for another build. */
+/** Requests with large suites, in sequence over one connection, each for a new build. */
 export interface SuccessionPlan {
   kind: 'succession';
   what: Initialized | 'recording';
@@ -16,7 +16,7 @@ export interface SuccessionPlan {
   pauseMilliseconds: number;
 }
 
-/** Files of a request that records. */
+/** Files of one recording. */
 const RECORDED_EACH = 5000;
 
 export class Succession implements Load {
@@ -35,7 +35,7 @@ export class Succession implements Load {
     this.#templates = what === 'recording' ? recordings(files, RECORDED_EACH) : [initializing(what, files, nodes)];
   }
 
-  /** What is initialised was recorded before. */
+  /** Records the files, so that initialisations find known times. */
   async prepare(): Promise<void> {
     if (this.plan.what !== 'recording') await recordAll(this.#connections, this.plan.files);
   }
@@ -58,7 +58,7 @@ export class Succession implements Load {
         tally.answered(await this.#send(what));
       } catch (error) {
         tally.failed(error);
-        // Not at once: a server that is gone would be asked a thousand times a second.
+        // The pause avoids a busy loop when the server is gone.
         await sleep(100);
       }
       if (pauseMilliseconds > 0) await sleep(pauseMilliseconds, null, { signal }).catch(() => {});
@@ -66,7 +66,7 @@ export class Succession implements Load {
   }
 
   async #send(what: SuccessionPlan['what']): Promise<number> {
-    // Round 0 prepared it.
+    // `prepare` used round 0.
     const round = 1 + Math.floor(this.#sent / this.#templates.length);
     const body = this.#templates[this.#sent++ % this.#templates.length]!.of(round);
     const answer = await this.#connections.post(what === 'recording' ? RECORDING : initialized[what], body);

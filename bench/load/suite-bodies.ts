@@ -3,7 +3,7 @@ import { type Connections, check } from './connections.js';
 import { commit, creation, deepPath, files, nodeOf, QUEUE, RECORDING, ROUND, SPLIT, splitting } from './messages.js';
 import { Template } from './template.js';
 
-/** Requests that bring a whole suite. Each round is another build. */
+/** Requests with a whole suite. Each round is a new build. */
 
 export type Initialized = 'queue' | 'split';
 
@@ -14,7 +14,7 @@ export function initializing(kind: Initialized, count: number, nodes: number): T
   return new Template({ ...make(kind, ROUND, nodes), ...files(count, deepPath) });
 }
 
-/** Recordings of all of the files, so many in a request: the times spread as those of real suites. */
+/** Recordings of all files, `filesEach` in a request. The times are distributed as in real suites. */
 export function recordings(count: number, filesEach: number): Template[] {
   const random = randomOf(count);
   const times = Array.from({ length: count }, (_, file) => ({ path: deepPath(file), time_execution: Math.exp(1.6 * normal(random)) }));
@@ -25,7 +25,7 @@ export function recordings(count: number, filesEach: number): Template[] {
   });
 }
 
-/** From then on the server knows the times of the files. */
+/** Records all files, so that the server knows their times. */
 export async function recordAll(connections: Connections, count: number): Promise<void> {
   for (const template of recordings(count, 5000)) {
     check(await connections.post(RECORDING, template.of(0)), 201);

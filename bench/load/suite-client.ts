@@ -3,7 +3,7 @@ import { answering } from './answering.js';
 import { check, Connections } from './connections.js';
 import { initialized, type Initialized, initializing, recordAll } from './suite-bodies.js';
 
-/** The one client of an idle server: asked to record all paths, or how long initialising takes. */
+/** A worker process, the only client of an idle server: it records all paths, or measures initialisations. */
 
 export type SuiteQuestion =
   | { verb: 'record'; url: string; files: number }
@@ -22,7 +22,7 @@ answering<SuiteQuestion, number[]>(async question => {
   }
 });
 
-/** Milliseconds of each, the body in to the answer out. */
+/** Milliseconds from sending each body to receiving its answer. */
 async function timed(connections: Connections, { what, files, nodes, from, times }: SuiteQuestion & { verb: 'initialize' }) {
   const template = initializing(what, files, nodes);
   const milliseconds: number[] = [];
@@ -34,7 +34,7 @@ async function timed(connections: Connections, { what, files, nodes, from, times
   return milliseconds;
 }
 
-/** Milliseconds that JSON.parse takes for the same body. */
+/** Milliseconds that JSON.parse takes for each body. */
 function parsed({ what, files, nodes, times }: SuiteQuestion & { verb: 'parse' }): number[] {
   const template = initializing(what, files, nodes);
   return Array.from({ length: times }, (_, round) => {

@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 
-/** What came back of a load; milliseconds are those of right answers. */
+/** The answers to a load. Milliseconds count correct answers only. */
 export interface LoadOutcome {
   answers: number;
   failures: number;
@@ -43,8 +43,8 @@ export class Tally {
   }
 }
 
-/** Throws when anything failed: its figures would count for nothing. */
+/** Throws if a request failed: the measurement is then invalid. */
 export function assertNoFailures(outcomes: readonly LoadOutcome[]): void {
   const failed = outcomes.find(({ failures }) => failures > 0);
-  if (failed) throw new Error(`${failed.failures} requests failed, the first so: ${failed.failure}`);
+  if (failed) throw new Error(`${failed.failures} requests failed; the first failure: ${failed.failure}`);
 }

@@ -1,6 +1,6 @@
 import { digits, ROUND } from './messages.js';
 
-/** A body that is made once and sent anew: `ROUND` in it is replaced in place. */
+/** A body that is built once and sent many times: `ROUND` is replaced in place. */
 export class Template {
   readonly #body: Buffer;
   readonly #offsets: number[] = [];
@@ -16,7 +16,7 @@ export class Template {
     return this.#body.length;
   }
 
-  /** The body of this round: valid until the next one is asked for. */
+  /** The body of a round. It is valid until the next call. */
   of(round: number): Buffer {
     for (const offset of this.#offsets) this.#body.write(digits(round), offset, 'latin1');
     return this.#body;

@@ -6,12 +6,12 @@ import type { Server } from './server.js';
 export interface Trial {
   about: string;
   path: string;
-  /** Of every right answer: its status, and a part of its body. */
+  /** The status and a part of the body of every correct answer. */
   status: 200 | 201;
   expected: string;
   /**
-   * Prepares the server for so many requests and returns the bodies to send, in turn and over again: `ROUND` in
-   * them is replaced by the number of the turn, in as many digits.
+   * Prepares the server for a number of requests. Returns the bodies to send in rotation; `ROUND` in them is replaced
+   * by the number of the round, with as many digits.
    */
   setUp(server: Server, requests: number): Promise<string[]>;
 }
@@ -20,21 +20,21 @@ const nodes = [...Array(NODES).keys()];
 
 export const trials = {
   pulls: {
-    about: 'the third request: the next batch of a queue (1,000 files, 8 nodes), journaled',
+    about: 'the next batch of a queue of 1,000 files for 8 nodes, written to the journal',
     path: QUEUE,
     status: 200,
-    // The end of a queue would be cheaper: it fails the trial.
+    // The answer at the end of a queue is cheaper: it fails the trial.
     expected: FILES_IN_ANSWER,
     async setUp(server, requests) {
-      // Such a queue lasts about 220 pulls and takes 100 KB of the server's queue cache, which so many of them
-      // fill in 15 seconds of load: from there on queues are read back from disk.
+      // Such a queue lasts about 220 pulls and takes 100 KB of the server's queue cache. The queues fill the cache
+      // in 15 seconds of load; after that the server reads queues from disk.
       const queues = [...Array(Math.ceil(requests / 200)).keys()];
       await inParallel(16, queues, queue => server.post(QUEUE, { ...creation('pulls', queue), ...files(1000) }));
       return nodes.flatMap(node => queues.map(queue => JSON.stringify(pull('pulls', queue, node))));
     },
   },
   ended: {
-    about: 'a pull of a queue that has ended: nothing to hand out',
+    about: 'a pull from an ended queue: an answer without files',
     path: QUEUE,
     status: 200,
     expected: '"test_files":[]',
@@ -45,7 +45,7 @@ export const trials = {
     },
   },
   connect: {
-    about: 'the first request, while there is no queue: reads only, the cheapest POST',
+    about: 'the first request of a node while there is no queue: only reads, the cheapest POST',
     path: QUEUE,
     status: 200,
     expected: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
@@ -55,7 +55,7 @@ export const trials = {
     },
   },
   splits: {
-    about: 'regular mode, a split in the cache: an answer of 100 files',
+    about: 'regular mode with a cached split: an answer of 100 files',
     path: SPLIT,
     status: 200,
     expected: FILES_IN_ANSWER,
@@ -70,12 +70,12 @@ export const trials = {
     },
   },
   recording: {
-    about: 'timings of 20 files, on disk before the 201; each build is recorded by 8 nodes',
+    about: 'times of 20 files, on disk before the 201; 8 nodes record each build',
     path: RECORDING,
     status: 201,
     expected: '',
     async setUp() {
-      // The same files in every build, as in a project's life.
+      // The same files in every build, as in a real project.
       const test_files = (node: number) =>
         [...Array(20).keys()].map(i => ({ path: path(20 * node + i), time_execution: (i + 1) * 1.2345 }));
       return nodes.map(node =>

@@ -7,24 +7,24 @@ import { Worker } from './worker.js';
 
 export type Loader = Worker<LoadQuestion, LoadOutcome[] | null>;
 
-/** What was seen of a server under load. */
+/** Measurements of a server under load. */
 export interface Seen {
   seconds: number;
-  /** How late its main thread was. */
+  /** Delay of the server's main thread. */
   server: Delays;
-  /** How late a process was that does nothing: the part of the operating system in it. */
+  /** Delay of an idle process: the part that the operating system causes. */
   bystander: Delays;
   cpu: Cpu;
   outcomes: LoadOutcome[];
 }
 
-/** A server and a bystander that are watched while loads run. */
+/** Measures a server and a bystander while loads run. */
 export class Watching {
   readonly #bystander = new Worker('bench/load/bystander.js');
 
   constructor(readonly server: Server) {}
 
-  /** Puts the loads on the server until the wait is over. Throws when a request failed. */
+  /** Runs the loads until `wait` resolves. Throws if a request failed. */
   async during(loaders: readonly Loader[], wait: () => Promise<unknown>): Promise<Seen> {
     const loops = [this.server.child, this.#bystander.child].map(child => new LoopDelay(child));
     for (const loop of loops) await loop.reset();
@@ -39,7 +39,7 @@ export class Watching {
     return { seconds, server, bystander, cpu: since(before, cpuOf(this.server.pid)), outcomes };
   }
 
-  /** Of the bystander; the server goes on. */
+  /** Stops the bystander. The server keeps running. */
   stop(): Promise<void> {
     return this.#bystander.stop();
   }
@@ -48,9 +48,9 @@ export class Watching {
 export const headOfSeen = ['server late ms', 'bystander late ms', 'main thread ran', 'starved'];
 
 export const legendOfSeen =
-  'late: most, and in parentheses the 99th percentile, of how late the event loop of the server’s main thread was for a timer due every ' +
-  'millisecond; bystander: the same of a process that does nothing, which the operating system alone makes late. ran, starved: ' +
-  'shares of the time in which the main thread ran, and in which it had something to do but no core was free.';
+  'late: maximum, and in parentheses the 99th percentile, of the delay of a timer that is due every millisecond in the server’s main thread; ' +
+  'bystander: the same for an idle process, which only the operating system delays. ran, starved: ' +
+  'shares of the time in which the main thread ran, and in which it was ready to run but no core was free.';
 
 export function cellsOfSeen({ server, bystander, cpu, seconds }: Seen): string[] {
   const late = ({ maxMilliseconds, p99Milliseconds }: Delays) => `${maxMilliseconds.toFixed(1)} (${p99Milliseconds.toFixed(1)})`;

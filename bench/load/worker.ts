@@ -3,16 +3,16 @@ import type { Reply } from './answering.js';
 import { killAtExit, terminate } from './cleanup.js';
 import { compiled } from './compiled.js';
 
-/** Sends a child a message; resolves with its answer. */
+/** Sends a message to a worker process. Resolves with its answer. */
 export async function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {
   const reply = new Promise<Reply<Answer>>((resolve, reject) => {
-    const ended = () => reject(new Error(`a process of the bench ended with ${child.exitCode ?? child.signalCode}`));
+    const ended = () => reject(new Error(`a worker process exited before it answered, with ${child.exitCode ?? child.signalCode}`));
     const answered = (message: unknown) => {
       child.off('exit', ended);
       resolve(message as Reply<Answer>);
     };
     child.once('exit', ended).once('message', answered);
-    // It may have ended before.
+    // The process may have exited before.
     child.send(question, error => error && ended());
   });
   const result = await reply;
@@ -20,7 +20,7 @@ export async function ask<Answer>(child: ChildProcess, question: object): Promis
   return result.answer;
 }
 
-/** A program, by its path from the project's root, that answers each message with one: see answering.ts. */
+/** A worker process: a program, named from the project's root on, that answers messages with answering.ts. */
 export class Worker<Question extends object, Answer> {
   readonly child: ChildProcess;
 

@@ -1,9 +1,9 @@
 import { follow, type Level, secondsOf } from '../../src/plan/times/level.js';
 
-/** What estimates the next time of one path, from those before. */
+/** Estimates the next time of a path from its earlier times. */
 export interface Estimator {
   add(seconds: number, at: number): void;
-  /** In seconds; asked after the first time only. */
+  /** Returns seconds. Called only after the first `add`. */
   estimate(): number;
 }
 
@@ -15,7 +15,7 @@ export const ballast = (): Estimator => {
   };
 };
 
-/** Exponentially weighted moving average; with a part of 1 the last time. */
+/** Exponentially weighted moving average. A part of 1 is the last time. */
 export const average = (part: number) => (): Estimator => {
   let mean: number | null = null;
   return {
@@ -24,7 +24,7 @@ export const average = (part: number) => (): Estimator => {
   };
 };
 
-/** Of the last so many times. */
+/** The mean, and the median, of the last `count` times. */
 export const meanOf = (count: number) => ofLast(count, times => times.reduce((sum, time) => sum + time, 0) / times.length);
 export const medianOf = (count: number) =>
   ofLast(count, times => times.toSorted((a, b) => a - b)[times.length >> 1]!);

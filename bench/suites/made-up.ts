@@ -1,12 +1,12 @@
 import { normal, randomOf } from '../random.js';
 import type { History, Suite } from './suites.js';
 
-/** The ratio of a file's next time to what was predicted, as between recordings of real suites: heavy-tailed. */
+/** Draws the ratio of a file's next time to its prediction. The distribution is heavy-tailed, as between recordings of real suites. */
 export function residual(random: () => number): number {
   return Math.exp((random() < 0.97 ? 0.1 : 0.7) * normal(random));
 }
 
-/** A suite whose times spread as those of real ones: few long files, many short ones, in some directories. */
+/** Makes a suite with times distributed as in real suites: few long files, many short ones, in several directories. */
 export function madeUpSuite(seed: number, files: number): Suite {
   const random = randomOf(seed);
   const timings = new Map<string, number>();
@@ -17,10 +17,10 @@ export function madeUpSuite(seed: number, files: number): Suite {
   return { name: `made up, ${files} files`, timings };
 }
 
-/** What a file's true time changes by from day to day, as a variance of its logarithm. */
+/** The change of a file's true time in a day, as the variance of its logarithm. */
 const DRIFT_PER_DAY = 0.002;
 
-/** A made-up suite and its next recordings, so many days apart: true times drift, recordings are off by residuals. */
+/** Makes a suite and successive recordings of it, `days` apart: true times drift, and recordings differ from them by residuals. */
 export function madeUpHistory(seed: number, files: number, versions: number, days: number): History {
   const random = randomOf(seed);
   const { name, timings } = madeUpSuite(seed, files);

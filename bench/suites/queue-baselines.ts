@@ -4,14 +4,14 @@ import type { Dispense, QueueFile } from './queue-run.js';
 
 export interface QueueSetting {
   nodes: number;
-  /** Seconds, as the server is told: not always what a pull really costs. */
+  /** Seconds, as configured in the server. The real cost of a pull may differ. */
   pullCost: number;
 }
 
 /** A way to hand out the files of a queue. */
 export type Policy = (files: readonly QueueFile[], setting: QueueSetting) => Dispense;
 
-/** The engine itself. */
+/** Ballast's engine. */
 export const ballast: Policy = (files, { nodes, pullCost }) => {
   const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
   const isGuessed = files.filter(({ isUnknown }) => isUnknown).length > files.length / 2;
@@ -24,7 +24,7 @@ export const ballast: Policy = (files, { nodes, pullCost }) => {
   };
 };
 
-/** So many files at once, slowest first: what most queues do with 1. */
+/** A fixed number of files, slowest first. Most queues use 1. */
 export const byCount =
   (count: number): Policy =>
   files => {
@@ -32,13 +32,13 @@ export const byCount =
     return () => left.splice(0, count);
   };
 
-/** Files in the order in which a runner lists them (here: by chance), one at a time. */
+/** One file at a time, in the order of a runner's list (here: pseudo-random). */
 export const listedOneAtATime: Policy = files => {
   const order = [...files.keys()].sort((a, b) => ((a * 7919) % files.length) - ((b * 7919) % files.length) || a - b);
   return () => order.splice(0, 1);
 };
 
-/** Batches of the rest over twice the nodes, but worth three pulls at least (guided self-scheduling, by time). */
+/** Batches of the remaining time over twice the nodes, but at least three times the cost of a pull (guided self-scheduling by time). */
 export const guided: Policy = (files, { nodes, pullCost }) => {
   let left = files.reduce((sum, { predicted }) => sum + predicted, 0);
   let next = 0;
@@ -54,7 +54,7 @@ export const guided: Policy = (files, { nodes, pullCost }) => {
   };
 };
 
-/** No queue: longest first to the emptiest node, beforehand. */
+/** No queue: before the build, each file, longest first, goes to the least loaded node. */
 export const split: Policy = (files, { nodes }) => {
   const loads = Array<number>(nodes).fill(0);
   const batches = loads.map((): number[] => []);

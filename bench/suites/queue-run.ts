@@ -2,43 +2,43 @@ import { randomOf } from '../random.js';
 
 /** A test file of a simulated build. */
 export interface QueueFile {
-  /** Seconds as the queue predicts them, and as they turn out on a node of speed 1. */
+  /** Seconds as predicted by the queue, and as measured on a node of speed 1. */
   predicted: number;
   actual: number;
   isUnknown: boolean;
 }
 
 export interface Build {
-  /** Slowest first as predicted; in listed order where nothing is known. */
+  /** Slowest predicted first; in listed order if no time is known. */
   files: readonly QueueFile[];
   nodes: number;
-  /** Seconds that a node loses at each pull. */
+  /** Seconds that each pull costs a node. */
   pullCost: number;
   seed: number;
-  /** Nodes that come at all; all of them unless told otherwise. */
+  /** Number of nodes that start (default: all). */
   coming?: number;
   /** The first node that pulls twice dies with its second batch. */
   dies?: boolean;
-  /** The server's clock stands still: the nodes are simulated. */
+  /** The server's clock is frozen, as with simulated nodes. */
   frozen?: boolean;
 }
 
-/** Hands out batches: indices of files, none at the end. */
+/** Hands out batches: indices of files. An empty batch is the end of the queue. */
 export type Dispense = (node: number, millis: number) => number[];
 
 export interface Outcome {
-  /** Until the last node is done, over the least that is possible with the nodes that worked. */
+  /** The duration of the build, divided by the least possible one with the nodes that worked. */
   ratio: number;
-  /** Pulls with files, of the average node and of the busiest. */
+  /** Pulls that returned files: the mean of the nodes, and the most. */
   meanPulls: number;
   mostPulls: number;
 }
 
-/** Nodes start within this many seconds, at speeds this far apart from 1. */
+/** The nodes start within this time, and their speeds differ from 1 by at most this spread. */
 const STAGGER_SECONDS = 60;
 const SPEED_SPREAD = 0.2;
 
-/** Plays a build: nodes that start one after the other and are not equally fast pull until the queue is empty. */
+/** Simulates a build: nodes of different speeds start one after another, and pull until the queue is empty. */
 export function play({ files, nodes, pullCost, seed, coming = nodes, dies, frozen }: Build, dispense: Dispense): Outcome {
   const random = randomOf(seed);
   const starts = Array.from({ length: nodes }, () => random() * STAGGER_SECONDS);
@@ -76,7 +76,7 @@ export function play({ files, nodes, pullCost, seed, coming = nodes, dies, froze
   };
 }
 
-/** No way to give the files to these nodes ends sooner, even if files could be cut: by bisection. */
+/** A lower bound of the duration on these nodes, as if files could be divided. Found by bisection. */
 function leastWall(seconds: readonly number[], nodes: readonly { start: number; speed: number }[]): number {
   const total = seconds.reduce((sum, each) => sum + each, 0);
   const longest = seconds.reduce((most, each) => Math.max(most, each), 0);

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 
-/** A test file with what it takes, a whole number (see src/plan/weight.ts). */
+/** A test file and its time as a whole number (see src/plan/weight.ts). */
 export interface WeightedFile {
   path: string;
   weight: number;
 }
 
-/** The load of each node when the files, in listed order, are split so. */
+/** A split algorithm: returns the load of each node. The files are in listed order. */
 export type Split = (files: readonly WeightedFile[], nodes: number) => number[];
 
-/** The files dealt out like cards. */
+/** Each file to the next node in rotation. */
 export const roundRobin: Split = (files, nodes) => loadsBy(files, nodes, (_, i) => i % nodes);
 
-/** Each file to the node that a hash of its path names. */
+/** Each file to a node by a hash of its path. */
 export const hashed: Split = (files, nodes) =>
   loadsBy(files, nodes, ({ path }) => createHash('md5').update(path).digest().readUInt32LE() % nodes);
 
-/** The list cut where the sum of the times passes the next share. */
+/** The list cut where the sum of times exceeds the next node's share. */
 export const durationChunks: Split = (files, nodes) => {
   const total = files.reduce((sum, { weight }) => sum + weight, 0);
   let before = 0;
@@ -27,14 +27,14 @@ export const durationChunks: Split = (files, nodes) => {
   });
 };
 
-/** Longest processing time first, each to the emptiest node (Graham 1969). */
+/** Longest processing time first, each to the least loaded node (Graham 1969). */
 export const longestFirst: Split = (files, nodes) => {
   const loads = Array<number>(nodes).fill(0);
   for (const weight of descending(files)) loads[emptiest(loads)]! += weight;
   return loads;
 };
 
-/** First fit into nodes of the least capacity that holds all, by bisection (Coffman, Garey and Johnson 1978). */
+/** First fit into nodes of the least capacity that fits all files, found by bisection (Coffman, Garey and Johnson 1978). */
 export const multifit: Split = (files, nodes) => {
   const weights = descending(files);
   let best = longestFirst(files, nodes);
@@ -52,9 +52,9 @@ export const multifit: Split = (files, nodes) => {
   return best;
 };
 
-/** The largest differences of partial splits set off against each other (Karmarkar and Karp 1982). */
+/** Combines the partial splits with the largest differences, until one is left (Karmarkar and Karp 1982). */
 export const differencing: Split = (files, nodes) => {
-  // Partial splits by the difference of their fullest and emptiest node, as a heap.
+  // A heap of partial splits, ordered by the difference of their most and least loaded nodes.
   const heap = descending(files).map(weight => [weight, ...Array<number>(nodes - 1).fill(0)]);
   const difference = (loads: readonly number[]) => loads[0]! - loads[nodes - 1]!;
   while (heap.length > 1) {
@@ -106,7 +106,7 @@ function takeTop<T>(heap: T[], rank: (item: T) => number): T {
   return top;
 }
 
-/** Moves the first item to where it belongs, the greatest rank on top. */
+/** Moves the first item down to its place in the heap, which has the greatest rank on top. */
 function sink<T>(heap: T[], rank: (item: T) => number): void {
   for (let at = 0; ;) {
     let greatest = at;

@@ -4,7 +4,7 @@ import { type Server, startServer } from '../../bench/load/server.js';
 import { trials } from '../../bench/load/trials.js';
 import { Worker } from '../../bench/load/worker.js';
 
-/** The benchmark in its smallest form: that every trial works, not how fast. */
+/** The smallest form of the benchmark: tests that every trial works. */
 describe('bench', () => {
   let server: Server;
   let bare: Bare;

@@ -7,7 +7,7 @@ import { sweeping } from '../../bench/sweeping.js';
 const MANY = 300;
 const FEW = 200;
 
-/** The trials on folders that are filled beforehand, in their smallest form: that each works, not how fast. */
+/** The smallest form of the trials on seeded folders: tests that each works. */
 describe('the bench of grown folders', () => {
   const seeds = new SeededFolders();
   beforeAll(async () => {
