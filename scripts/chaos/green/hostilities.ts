@@ -42,7 +42,7 @@ export const hostilities = {
       job.kill = { signal: random() < 0.6 ? 'KILL' : 'TERM', at, again: random() < 0.6 };
     }
   },
-  'runners tell less': (scenario: Scenario, random: Random) => {
+  'runners report less': (scenario: Scenario, random: Random) => {
     const run = last(scenario);
     const { jobs } = run;
     const losesExitCode = random() < 0.5;
@@ -51,7 +51,7 @@ export const hostilities = {
     for (const job of jobs) {
       job.runner = { hasReport: losesExitCode || job.runner.hasReport, losesExitCode, crashes: !losesExitCode && random() < 0.3 };
     }
-    const kinds = losesExitCode ? ['fails', 'flaky'] : ['fails', 'flaky', 'untold', 'skipped'];
+    const kinds = losesExitCode ? ['fails', 'flaky'] : ['fails', 'flaky', 'unreported', 'skipped'];
     const renamed = new Map(jobs.flatMap(({ files }) => files).map(path => [path, random() < 0.15 ? marked(path, pick(random, kinds)) : path]));
     for (const job of jobs) job.files = job.files.map(path => renamed.get(path)!);
   },
