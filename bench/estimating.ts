@@ -1,9 +1,11 @@
 import { pack } from '../src/plan/split/pack.js';
 import { estimate, SPLIT_PERCENTILE } from '../src/plan/times/estimate.js';
-import { geometricMean } from './geometric-mean.js';
-import { average, ballast, type Estimator, meanOf, medianOf } from './level-peers.js';
+import { randomOf } from './random.js';
 import type { Result } from './results.js';
-import { type History, madeUpHistory, randomOf } from './suites.js';
+import { geometricMean } from './suites/geometric-mean.js';
+import { average, ballast, type Estimator, meanOf, medianOf } from './suites/level-baselines.js';
+import { madeUpHistory } from './suites/made-up.js';
+import type { History } from './suites/suites.js';
 
 const ESTIMATORS: Record<string, () => Estimator> = {
   'Ballast: robust adaptive level': ballast,
@@ -15,7 +17,7 @@ const ESTIMATORS: Record<string, () => Estimator> = {
   'median of 5': medianOf(5),
 };
 const NODES = 8;
-/** Which files share a node is chance: estimates are shaken a little, so often, to see more than one chance. */
+/** Small errors decide which files share a node: so each split is repeated with slightly changed estimates. */
 const SHAKES = 32;
 const SHAKE = 0.02;
 
@@ -50,9 +52,9 @@ function errors(histories: readonly History[], { builds, files }: EstimatingExte
     head: ['', 'histories', 'recorded all at once', 'simulated, 20 builds a day', 'simulated, one a week'],
     rows,
     legend:
-      'Sum of |estimate - next time| over the sum of next times. Of recorded histories in parts of the error of the last ' +
-      'time, geometric mean; with their dates, and as if they were recorded within a second. Of simulated ones itself: ' +
-      'times on a random walk (variance 0.002 a day in log space) under heavy-tailed noise.',
+      'Error: sum of |estimate - next time| over the sum of next times. For recorded histories the ratio to the error of the last ' +
+      'time, geometric mean; with their dates, and as if they were recorded within a second. For simulated histories the error itself: ' +
+      'times follow a random walk (variance 0.002 per day in log space) with heavy-tailed noise.',
   };
 }
 
@@ -83,8 +85,8 @@ function splits(histories: readonly History[]): Result {
     head: [`${NODES} nodes`, 'mean', 'worst history'],
     rows,
     legend:
-      'Makespan of a regular split by the estimates over max(total / nodes, longest file), both by the next times: ' +
-      'geometric mean over the versions of each history and 32 draws of estimates shaken by 1 %, then over histories.',
+      'Makespan of a regular split by the estimates over max(total / nodes, longest file), both with the next times: ' +
+      'geometric mean over the versions of each history and 32 random changes of the estimates by at most 1 %, then over the histories.',
   };
 }
 
@@ -110,11 +112,11 @@ function newFiles(histories: readonly History[]): Result {
     title: 'Estimates: new files',
     head: ['a new file is taken for', 'makespan'],
     rows,
-    legend: `Every version of every history over ${NODES} nodes, a tenth of its files unknown, the others known exactly.`,
+    legend: `Every version of every history over ${NODES} nodes, with a tenth of its files unknown and the others known exactly.`,
   };
 }
 
-/** Asks at every version but the first, then tells it. */
+/** Calls `ask` before each version except the first, and then adds the version to the known times. */
 function replay<T>(
   { versions }: History,
   estimator: () => Estimator,
@@ -125,9 +127,9 @@ function replay<T>(
   for (const [i, { at, timings }] of versions.entries()) {
     if (i > 0) answers.push(ask(known, timings));
     for (const [path, seconds] of timings) {
-      let of = known.get(path);
-      if (!of) known.set(path, (of = estimator()));
-      of.add(seconds, at);
+      let pathEstimator = known.get(path);
+      if (!pathEstimator) known.set(path, (pathEstimator = estimator()));
+      pathEstimator.add(seconds, at);
     }
   }
   return answers;
@@ -137,9 +139,9 @@ function error(history: History, estimator: () => Estimator): number {
   let [off, total] = [0, 0];
   replay(history, estimator, (known, next) => {
     for (const [path, seconds] of next) {
-      const of = known.get(path);
-      if (!of) continue;
-      off += Math.abs(of.estimate() - seconds);
+      const pathEstimator = known.get(path);
+      if (!pathEstimator) continue;
+      off += Math.abs(pathEstimator.estimate() - seconds);
       total += seconds;
     }
   });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Parsers of flags, for commander. */
+/** Option parsers for commander. */
 
 export const number = (check: (value: number) => boolean, complaint: string) => (text: string) => {
   const value = Number(text);

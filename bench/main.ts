@@ -1,110 +1,110 @@
 import { Command, Option } from 'commander';
-import { exitOnSignals } from './belongings.js';
+import { disk } from './disk.js';
 import { estimating } from './estimating.js';
 import { number, whole } from './flags.js';
+import { initializing } from './initializing.js';
+import { isolation } from './isolation.js';
+import { listing } from './listing.js';
+import { exitOnSignals } from './load/cleanup.js';
+import { SeededFolders } from './load/seeded-folders.js';
+import { trials } from './load/trials.js';
+import { memory } from './memory.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
+import { type Extent, requests } from './requests.js';
 import { print, record, type Result } from './results.js';
-import { type Extent, requests } from './requests/run.js';
-import { trials } from './requests/trials.js';
-import { disk } from './speed/disk.js';
-import { initializing } from './speed/initializing.js';
-import { isolation } from './speed/isolation.js';
-import { listing } from './speed/listing.js';
-import { memory } from './speed/memory.js';
-import { SeededFolders } from './speed/seeded-folders.js';
-import { soak } from './speed/soak.js';
-import { starting } from './speed/starting.js';
-import { sweeping } from './speed/sweeping.js';
-import { readHistories, readSuites } from './suites.js';
+import { soak } from './soak.js';
+import { starting } from './starting.js';
+import { readHistories, readSuites } from './suites/suites.js';
+import { sweeping } from './sweeping.js';
 
-/** Every figure of src/docs/benchmarks.md, measured again. */
+/** Measures the figures of src/docs/benchmarks.md. */
 
 exitOnSignals();
 
-const positive = number(value => value > 0 && value <= 86_400, 'It must be more than 0.');
+const positive = number(value => value > 0 && value <= 86_400, 'It must be more than 0 and at most 86400.');
 
 const program = new Command('npm run bench --')
   .description(
-    'Measure how fast requests are answered, and how good splits, queues and estimates are. ' +
-      'Without a command: every trial of speed, one after the other.',
+    'Measure the speed of requests, and the quality of splits, queues and estimates. ' +
+      'Without a command: run every trial of speed, in sequence.',
   )
-  // A flag after a command is the command's.
+  // Options after a command belong to the command.
   .enablePositionalOptions()
   .showHelpAfterError('(add --help for the usage)');
 
-const BUILDS = ['--builds <number>', 'recorded builds in the folder, which takes minutes to make', whole, 1_000_000] as const;
+const BUILDS = ['--builds <number>', 'recorded builds in the data folder; a million take minutes to create', whole, 1_000_000] as const;
 const seeds = new SeededFolders();
 
-/** The trials of speed, in the order in which all of them are run. */
+/** The trials of speed, in the order of a run without a command. */
 const speed: { command: Command; run: Run }[] = [];
 type Run = (chosen: string[], options: any) => Promise<Result[]>;
 
 const helpOfTrials = Object.entries(trials).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
-speedTrial('requests', 'requests a second of each kind over each HTTP server, beside a bare handler with the same bytes', (chosen, options: Extent) =>
+speedTrial('requests', 'requests per second of each kind over each HTTP server, compared with a bare handler', (chosen, options: Extent) =>
   requests(chosen, options),
 )
-  .argument('[trials...]', 'kinds of request to run alone')
-  .option('--seconds <number>', 'load on each of the two in a trial, in three rounds', positive, 8)
-  .option('--connections <number>', 'open connections, each with one request at a time', whole, 64)
-  .addOption(new Option('--http-server <name>', 'load this HTTP server only').choices(['uwebsockets', 'node']).default('auto', 'each that this machine has'))
-  .option('--cpu-prof <folder>', 'write CPU profiles of the server there, for the DevTools or speedscope')
+  .argument('[trials...]', 'trials to run (default: all)')
+  .option('--seconds <number>', 'duration of the load on each of the two servers of a trial, in three rounds', positive, 8)
+  .option('--connections <number>', 'number of connections, each with one request at a time', whole, 64)
+  .addOption(new Option('--http-server <name>', 'HTTP server to load').choices(['uwebsockets', 'node']).default('auto', 'each one that runs on this machine'))
+  .option('--cpu-prof <folder>', 'folder for CPU profiles of the server, for Chrome DevTools or speedscope')
   .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`);
-speedTrial('initializing', 'how long suites of 10,000 and 100,000 files take to become a queue or a split', (_, { times }) =>
+speedTrial('initializing', 'time to create a queue or a split from 10,000 and from 100,000 files', (_, { times }) =>
   initializing({ times }),
-).option('--times <number>', 'how often each', whole, 20);
-speedTrial('isolation', 'how late the main thread is, and small pulls are answered, while large suites come', (_, { seconds }) =>
+).option('--times <number>', 'repetitions of each', whole, 20);
+speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
   isolation({ seconds }),
-).option('--seconds <number>', 'each of the three loads', positive, 30);
-speedTrial('listing', 'lists of many builds, beside the same of 1,000', (_, { builds, seconds }) => listing({ builds, seconds }, seeds))
+).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
+speedTrial('listing', 'requests per second for lists of many builds, compared with 1,000 builds', (_, { builds, seconds }) => listing({ builds, seconds }, seeds))
   .option(...BUILDS)
-  .option('--seconds <number>', 'load on each of the two servers for each kind of list, in three rounds', positive, 6);
+  .option('--seconds <number>', 'duration of the load on each of the two servers for each kind of list, in three rounds', positive, 6);
 speedTrial('memory', 'memory of a server with many open queues of 1,000 files', async (_, { queues, soakMinutes }) => [
   ...(await memory({ queues })),
   ...(soakMinutes === undefined ? [] : await soak({ minutes: soakMinutes })),
 ])
-  .option('--queues <number>', 'open queues', whole, 10_000)
-  .option('--soak-minutes <number>', 'then put a mixed load on a server for so long, and see whether its memory grows', positive);
-speedTrial('starting', 'how long the server takes to start, with an empty folder and with many builds and queues', (_, { builds, times }) =>
+  .option('--queues <number>', 'number of open queues', whole, 10_000)
+  .option('--soak-minutes <number>', 'then run a mixed load for this time, and measure the growth of memory', positive);
+speedTrial('starting', 'start time of the server with an empty folder and with many builds and queues', (_, { builds, times }) =>
   starting({ builds, times }, seeds),
 )
   .option(...BUILDS)
-  .option('--times <number>', 'how often each', whole, 5);
-speedTrial('disk', 'bytes on disk for each recorded time', ([folder], { times }) =>
-  disk({ builds: times, ...(folder !== undefined && { suites: some(readSuites(folder), folder, 'FILE.json') }) }),
+  .option('--times <number>', 'repetitions of each', whole, 5);
+speedTrial('disk', 'bytes on disk per recorded time', ([folder], { times }) =>
+  disk({ builds: times, ...(folder !== undefined && { suites: nonEmpty(readSuites(folder), folder, 'FILE.json') }) }),
 )
-  .argument('[folder]', 'recorded suites to measure too: FILE.json {"timings": {path: seconds}}')
-  .option('--times <number>', 'builds that record each suite', whole, 200);
-speedTrial('sweeping', 'how late the main thread is, and small pulls are answered, while what is old is deleted', (_, { records, seconds }) =>
+  .argument('[folder]', 'recorded suites to measure in addition: FILE.json {"timings": {path: seconds}}')
+  .option('--times <number>', 'number of builds that record each suite', whole, 200);
+speedTrial('sweeping', 'delay of the main thread and of small pulls while expired records are deleted', (_, { records, seconds }) =>
   sweeping({ records, seconds }),
 )
-  .option('--records <number>', 'expired records', whole, 100_000)
-  .option('--seconds <number>', 'the same load afterwards', positive, 20);
+  .option('--records <number>', 'number of expired records', whole, 100_000)
+  .option('--seconds <number>', 'duration of the same load after the sweep', positive, 20);
 
 program
-  .option('--write', 'write the results into bench/RESULTS.md')
+  .option('--write', 'write the results to bench/RESULTS.md')
   .option(...BUILDS)
   .allowExcessArguments()
-  .action(async ({ write, ...given }: { write?: true; builds: number }) => {
+  .action(async ({ write, ...shared }: { write?: true; builds: number }) => {
     const [unknown] = program.args;
-    if (unknown !== undefined) throw new Error(`there is no command "${unknown}": see --help`);
+    if (unknown !== undefined) throw new Error(`there is no command "${unknown}": "npm run bench -- --help" lists them`);
     for (const { command, run } of speed) {
       try {
-        report(await run([], { ...command.opts(), ...given }), flagsOf(program), { write });
+        report(await run([], { ...command.opts(), ...shared }), flagsOf(program), { write });
       } catch (error) {
-        // The others say nothing about it, nor it about them.
+        // A failed trial does not affect the others.
         complain(`${command.name()}: ${(error as Error).message}`);
       }
     }
   });
 
 const FOLDER = 'recorded suites: FILE.json {"timings": {path: seconds}}, history/FILE.json {"versions": [{"date", "timings"}]}';
-quality('packing', 'how even regular splits are, beside other algorithms', folder => packing(some(readSuites(folder), folder, 'FILE.json')));
-quality('planning', 'how even queues end, in simulated builds, beside other batch sizes', folder =>
-  planning(some(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
+quality('packing', 'evenness of regular splits, compared with other algorithms', folder => packing(nonEmpty(readSuites(folder), folder, 'FILE.json')));
+quality('planning', 'evenness of queues in simulated builds, compared with other batch sizes', folder =>
+  planning(nonEmpty(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
 );
-quality('estimating', 'how near estimates come to the next times, and what that does to builds', folder =>
-  estimating(some(readHistories(folder), folder, 'history/FILE.json')),
+quality('estimating', 'errors of estimated times, and their effect on splits', folder =>
+  estimating(nonEmpty(readHistories(folder), folder, 'history/FILE.json')),
 );
 
 try {
@@ -116,7 +116,7 @@ try {
 }
 
 function trial(name: string, about: string): Command {
-  return program.command(name).description(about).option('--write', 'write the results into bench/RESULTS.md');
+  return program.command(name).description(about).option('--write', 'write the results to bench/RESULTS.md');
 }
 
 function speedTrial(name: string, about: string, run: Run): Command {
@@ -144,8 +144,8 @@ function flagsOf(command: Command): string[] {
   });
 }
 
-function some<T>(found: readonly T[], folder: string, pattern: string): readonly T[] {
-  if (found.length === 0) throw new Error(`there is no ${pattern} in ${folder}: see --help for what it must have`);
+function nonEmpty<T>(found: readonly T[], folder: string, pattern: string): readonly T[] {
+  if (found.length === 0) throw new Error(`there is no ${pattern} in ${folder}: --help shows what the folder must contain`);
   return found;
 }
 

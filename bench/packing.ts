@@ -1,8 +1,10 @@
 import { lowerBound } from '../src/plan/split/bound.js';
 import { pack } from '../src/plan/split/pack.js';
 import { toWeight } from '../src/plan/weight.js';
-import { geometricMean } from './geometric-mean.js';
+import { normal, randomOf } from './random.js';
 import type { Result } from './results.js';
+import { geometricMean } from './suites/geometric-mean.js';
+import { madeUpSuite } from './suites/made-up.js';
 import {
   differencing,
   durationChunks,
@@ -12,8 +14,8 @@ import {
   roundRobin,
   type Split,
   type WeightedFile,
-} from './split-peers.js';
-import { madeUpSuite, normal, randomOf, type Suite } from './suites.js';
+} from './suites/split-baselines.js';
+import type { Suite } from './suites/suites.js';
 
 const SPLITS: Record<string, Split> = {
   'Ballast: longest first, refined': (files, nodes) => {
@@ -29,14 +31,14 @@ const SPLITS: Record<string, Split> = {
 };
 
 export interface PackingExtent {
-  /** Every so many numbers of nodes from 2 to 200. */
+  /** The step between numbers of nodes, from 2 to 200. */
   step: number;
   /** Files and nodes of the suites whose packing is timed. */
   sizes: readonly (readonly [files: number, nodes: number])[];
 }
 
 const FULL: PackingExtent = { step: 1, sizes: [[1000, 16], [10_000, 64], [100_000, 200]] };
-/** Of the same packing, when it is timed. */
+/** Runs of each timed packing. */
 const RUNS = 7;
 
 export function packing(suites: readonly Suite[], { step, sizes }: PackingExtent = FULL): Result[] {
@@ -46,11 +48,11 @@ export function packing(suites: readonly Suite[], { step, sizes }: PackingExtent
     return nodeTotals.map(nodes => ({ files, nodes }));
   });
   return [
-    quality('Splits: makespan over the lower bound', cases, 'Every suite over 2 to 200 nodes.'),
+    quality('Splits: makespan over the lower bound', cases, 'Every suite, split over 2 to 200 nodes.'),
     quality(
       'Splits of few, near-equal files',
       nearEqual(step),
-      'Made-up suites of 2.5 to 4 files a node over 3 to 60 nodes, times 0.3 apart in log space, as of end-to-end tests.',
+      'Made-up suites with 2.5 to 4 files per node, split over 3 to 60 nodes; the logarithms of the times have a standard deviation of 0.3, as in end-to-end tests.',
     ),
     cost(sizes),
   ];
@@ -84,7 +86,7 @@ function quality(title: string, cases: readonly Case[], legend: string): Result 
     title,
     head: ['', 'mean', 'worst', 'worst, of the proved bound', 'proved optimal'],
     rows,
-    legend: `${legend} Makespan over max(total / nodes, longest file): geometric mean and worst. The proved bound also knows that of more long files than nodes some share a node; at it a split is optimal.`,
+    legend: `${legend} Makespan over max(total / nodes, longest file): geometric mean and worst. The proved bound also accounts for long files that must share a node because there are more of them than nodes; a split that reaches the bound is optimal.`,
   };
 }
 
@@ -114,7 +116,7 @@ function cost(sizes: PackingExtent['sizes']): Result {
     title: 'Splits: what packing computes',
     head: ['made-up suite', 'ms, times spread', 'ms, near-equal times', 'ms, longest first alone, without a heap'],
     rows,
-    legend: `CPU time of packing sorted weights, the lower bound and the lists included: median of ${RUNS} runs.`,
+    legend: `CPU time to pack sorted weights, including the lower bound and the lists: median of ${RUNS} runs.`,
   };
 }
 

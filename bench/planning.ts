@@ -2,11 +2,13 @@ import { performance } from 'node:perf_hooks';
 import { estimate, QUEUE_PERCENTILE } from '../src/plan/times/estimate.js';
 import { follow, type Level, secondsOf } from '../src/plan/times/level.js';
 import { toSeconds } from '../src/plan/weight.js';
-import { geometricMean } from './geometric-mean.js';
-import { ballast, byCount, guided, listedOneAtATime, type Policy, split } from './queue-peers.js';
-import { type Build, type Outcome, play, type QueueFile } from './queue-run.js';
+import { randomOf } from './random.js';
 import type { Result } from './results.js';
-import { type History, madeUpSuite, randomOf, residual, type Suite } from './suites.js';
+import { geometricMean } from './suites/geometric-mean.js';
+import { madeUpSuite, residual } from './suites/made-up.js';
+import { ballast, byCount, guided, listedOneAtATime, type Policy, split } from './suites/queue-baselines.js';
+import { type Build, type Outcome, play, type QueueFile } from './suites/queue-run.js';
+import type { History, Suite } from './suites/suites.js';
 
 const POLICIES: Record<string, Policy> = {
   'Ballast: towards a common finish line': ballast,
@@ -19,11 +21,11 @@ const POLICIES: Record<string, Policy> = {
 const PULL_COSTS = [0.2, 2.2, 5.2];
 const NODES = [4, 8, 16];
 const SEEDS = [1, 2, 3];
-/** Of the same pulls, when they are timed: the least of each counts. */
+/** Runs of each timed queue. The least time of each pull counts. */
 const RUNS = 5;
-/** What the server believes that a pull costs. */
+/** Seconds that a pull costs, as configured in the server. */
 const SETTING = 2;
-/** Builds in which a node has less to do are over before a queue matters. */
+/** Builds with less work for a node end before a queue matters. */
 const LEAST_SECONDS_A_NODE = 100;
 
 export interface PlanningExtent {
@@ -55,10 +57,10 @@ function evenness(suites: readonly Suite[]): Result {
     head: ['hands out', ...PULL_COSTS.map(seconds => `${seconds} s a pull`)],
     rows,
     legend:
-      'Geometric mean (and mean pulls a node) over simulated builds of every suite in which a node has at least 100 s ' +
-      'to do and no file binds, with 4, 8 and 16 nodes that start within 60 s and are up to 20 % faster or slower; ' +
-      'times differ from predictions as those of real builds do. The least possible: files cut at will, each node ' +
-      `pulling once. The server is told ${SETTING} s a pull.`,
+      'Geometric mean (and mean number of pulls per node) over simulated builds of every suite in which a node has at least 100 s ' +
+      'of work and no single file determines the duration, with 4, 8 and 16 nodes that start within 60 s and are up to 20 % faster or slower; ' +
+      'times differ from predictions as in real builds. The least possible: files can be divided, and each node ' +
+      `pulls once. The server is configured with ${SETTING} s per pull.`,
   };
 }
 
@@ -76,13 +78,13 @@ function ofHistories(histories: readonly History[]): Result {
     head: ['hands out', 'by the clock', 'the server’s clock stands still'],
     rows,
     legend:
-      'Every version of each history with 8 nodes and 2.2 s a pull, files predicted by the versions before, new ones ' +
-      'guessed: geometric mean over the versions, then over histories. As above, but most of these have a file that binds: ' +
-      'which node it meets is chance, and the least possible has it on the fastest.',
+      'Every version of each history with 8 nodes and 2.2 s per pull. Files are predicted from earlier versions, new ones ' +
+      'are guessed. Geometric mean over the versions, then over the histories. As above, but in most of these builds one file determines ' +
+      'the duration: chance decides its node, and the least possible has it on the fastest node.',
   };
 }
 
-/** Builds of all versions but the first, with three draws of nodes each. */
+/** Builds of all versions except the first, each with three draws of nodes. */
 function buildsOfHistory({ versions }: History): Build[] {
   const levels = new Map<string, Level>();
   return versions.flatMap(({ at, timings }, version) => {
@@ -98,7 +100,7 @@ function buildsOfHistory({ versions }: History): Build[] {
   });
 }
 
-/** The files as a queue has them. */
+/** The files with the predictions of a queue. */
 function queueFiles(
   paths: readonly string[],
   seconds: readonly (number | null)[],
@@ -142,7 +144,7 @@ function robustness(suites: readonly Suite[]): Result {
     head: ['', ...policies.map(([name]) => name)],
     rows,
     legend:
-      'As above with 8 nodes and 2.2 s a pull. The least possible is that of the nodes that worked, for the files that they ran.',
+      'As above, with 8 nodes and 2.2 s per pull. The least possible counts the nodes that worked and the files that they ran.',
   };
 }
 
@@ -151,7 +153,7 @@ function cost(queues: PlanningExtent['queues']): Result {
     const random = randomOf(7);
     const times = [...madeUpSuite(3, count).timings.values()].sort((a, b) => b - a);
     const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
-    // What one run adds, like collecting garbage, another does not add to the same pull.
+    // The minimum excludes noise like garbage collections, which hit other pulls in other runs.
     const spent = Array.from({ length: RUNS }, () => {
       const micros: number[] = [];
       play({ files, nodes, pullCost: 2, seed: 1 }, timing(ballast(files, { nodes, pullCost: SETTING }), micros));
@@ -165,7 +167,7 @@ function cost(queues: PlanningExtent['queues']): Result {
     title: 'Queues: what a pull computes',
     head: ['made-up suite', 'mean µs', 'median µs', 'most µs'],
     rows,
-    legend: 'The engine alone, without journal and HTTP: choosing the files of a batch; the least of five runs.',
+    legend: 'The engine alone, without journal and HTTP: the choice of the files of a batch. Least of five runs.',
   };
 }
 
@@ -182,7 +184,7 @@ function run(build: Build, policy: Policy, setting = SETTING): Outcome {
   return play(build, policy(build.files, { nodes: build.nodes, pullCost: setting }));
 }
 
-/** Builds of the suites in which the work is enough, and no file takes longer than a node's share. */
+/** Builds of the suites, if they have enough work and no file takes longer than 0.7 of a node's share. */
 function buildsOf(suites: readonly Suite[], pullCost: number, nodeTotals = NODES): Build[] {
   return suites.flatMap(({ timings }) => {
     const times = [...timings.values()].sort((a, b) => b - a);
@@ -203,7 +205,7 @@ function scaled(files: readonly QueueFile[], factor: number): QueueFile[] {
   return files.map(file => ({ ...file, actual: file.actual * factor }));
 }
 
-/** The files of the suite when a part of them was never measured: predicted as the service does. */
+/** The files of the suite if a part of them has no recorded time. The service predicts these. */
 function unknown({ seed }: Build, { timings }: Suite, part: number): QueueFile[] {
   const random = randomOf(seed);
   const paths = [...timings.keys()];

@@ -1,10 +1,10 @@
-/** Tells who waits at a terminal what is being done. */
-export function tell(what: string): void {
+/** Prints the current step, if stderr is a terminal. */
+export function printStep(what: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${what}\n`);
 }
 
-/** How far it is of many, on one line of the terminal. */
-export function tellProgress(what: string, done: number, of: number): void {
-  if (!process.stderr.isTTY || (done % Math.ceil(of / 200) !== 0 && done !== of)) return;
-  process.stderr.write(`\r${what}: ${done} of ${of}${done === of ? '\n' : ''}`);
+/** Prints progress on one line, if stderr is a terminal. */
+export function printProgress(what: string, done: number, total: number): void {
+  if (!process.stderr.isTTY || (done % Math.ceil(total / 200) !== 0 && done !== total)) return;
+  process.stderr.write(`\r${what}: ${done} of ${total}${done === total ? '\n' : ''}`);
 }

@@ -3,7 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import Table from 'cli-table3';
 
-/** What a trial found: printed, and recorded in bench/RESULTS.md. */
+/** The result of a trial: a table, printed or written to bench/RESULTS.md. */
 export interface Result {
   title: string;
   head: string[];
@@ -20,7 +20,7 @@ export function print({ title, head, rows, legend }: Result): void {
   process.stdout.write(`${title}\n${table.toString()}\n${legend}\n`);
 }
 
-/** Writes the result into bench/RESULTS.md, in place of the one of the same title. */
+/** Writes the result into bench/RESULTS.md, and replaces the section of the same title. */
 export function record({ title, head, rows, legend }: Result, command: string): void {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const section = [

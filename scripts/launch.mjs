@@ -1,6 +1,6 @@
-// Makes a clone ready (installs packages, compiles), then runs a program of it in this same process:
+// Installs the packages and compiles, if necessary, then runs a program in this process:
 //   node scripts/launch.mjs [PROGRAM [ARGUMENT...]]
-// PROGRAM is a path from the project's root. Quiet and quick when nothing is missing or stale.
+// PROGRAM is a path from the project's root. Without work to do the launcher is fast and prints nothing.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -15,7 +15,7 @@ if (program && program.startsWith('-')) {
   say('usage: node scripts/launch.mjs [PROGRAM [ARGUMENT...]]: installs and compiles what is missing, then runs the program');
   process.exit(program === '--help' ? 0 : 2);
 }
-// This file keeps to the syntax and the imports of Node 12: an old Node that could not load it would not reach this check.
+// This file uses only syntax and imports of Node 12, so that an old Node can load it and reaches this check.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 12)) {
   say(`cannot run on Node ${process.versions.node}: Ballast needs Node 20.12 or later; install Node 24 from https://nodejs.org or with "nvm install 24"`);
@@ -28,7 +28,7 @@ if (!['linux', 'darwin'].includes(platform) || !['x64', 'arm64'].includes(arch))
 }
 if (!isInstalled()) {
   say('installing packages (once, 450 MB) ...');
-  // --include=dev: the compiler is needed even where NODE_ENV is "production". Without a network npm would try for minutes.
+  // --include=dev: the compiler is necessary even if NODE_ENV is "production". The timeout keeps npm from retrying for minutes without a network.
   const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
   run('npm', ['ci', ...flags], 'could not install the packages', 'ignore');
 }
@@ -39,7 +39,7 @@ const build = fingerprint([
 ]);
 if (read(at('dist', '.built')) !== build) {
   say('compiling ...');
-  // Built beside and then swapped in, so that a running server keeps its files until the new ones are whole.
+  // Compile to a new folder and rename it, so that a running server keeps its files until the new ones are complete.
   const fresh = at(`dist.${process.pid}`);
   const compile = [at('node_modules', 'ts-patch', 'bin', 'tspc.js'), '-p', at('tsconfig.json'), '--outDir', fresh];
   run(process.execPath, compile, 'could not compile', 2, () => fs.rmSync(fresh, { recursive: true, force: true }));
@@ -54,7 +54,7 @@ if (program) {
   import(pathToFileURL(at(program)).href);
 }
 
-/** Whether the packages of the lock file are installed, by this script or by hand. Optional ones are not for every machine. */
+/** Whether the packages of the lock file are installed. Optional packages do not install on every platform. */
 function isInstalled() {
   const have = JSON.parse(read(at('node_modules', '.package-lock.json')) || '{"packages":{}}').packages;
   const wanted = Object.entries(JSON.parse(read(at('package-lock.json'))).packages);
@@ -82,7 +82,7 @@ function fingerprint(paths) {
 }
 
 function run(command, commandArgs, failure, out = 2, cleanUp = () => {}) {
-  // The program's own stdout stays clean for what it prints itself (a token, a table).
+  // Only the program writes to stdout (a token, a table).
   const { status, error } = spawnSync(command, commandArgs, { cwd: root, stdio: ['ignore', out, 2] });
   if (status === 0) return;
   cleanUp();

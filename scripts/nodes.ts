@@ -25,17 +25,17 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const release = RELEASES[`${process.platform}-${process.arch}`]!;
 const majorOf = (version: string) => version.split('.', 1)[0]!;
 const majors = release.versions.map(majorOf);
-const own = majorOf(process.versions.node);
+const current = majorOf(process.versions.node);
 
 const program = new Command('npm run test:nodes --')
   .description('Run the fast part of the tests on other versions of Node, which npm downloads once.')
-  .argument('[versions...]', `major versions, of ${majors.join(', ')} (default: all but ${own}, which runs this)`)
+  .argument('[versions...]', `major versions, of ${majors.join(', ')} (default: all but ${current}, which runs this)`)
   .parse();
 
 const unknown = program.args.filter(major => !majors.includes(major));
 if (unknown.length > 0) program.error(`cannot test on Node ${unknown.join(', ')}: this program has releases of Node ${majors.join(', ')} for this machine; choose from these`, { exitCode: 2 });
 
-const chosen = program.args.length > 0 ? program.args : majors.filter(major => major !== own);
+const chosen = program.args.length > 0 ? program.args : majors.filter(major => major !== current);
 for (const version of release.versions.filter(version => chosen.includes(majorOf(version)))) {
   const outcome = testOn(version);
   process.stdout.write(`Node ${version}: ${outcome.tests}\n`);

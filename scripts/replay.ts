@@ -13,9 +13,8 @@ import { openLog } from '../src/log.js';
 import { openService } from '../src/service.js';
 
 /**
- * Plays a build with recorded timings: records them over the nodes, splits them in regular mode as all nodes
- * would ask for it, runs the queue with simulated nodes in virtual time, and prints how evenly the nodes
- * finished. Everything goes through HTTP.
+ * Replays a build with recorded times over HTTP: records the times, requests a regular split for all nodes, runs a queue
+ * with simulated nodes in virtual time, and prints how evenly the nodes finish.
  */
 
 interface Options {
@@ -55,12 +54,12 @@ const nodes = number(
 const notNegative = number(value => value >= 0, 'It must be a number of seconds, 0 or more.');
 
 const program = new Command('npm run replay --')
-  .description('Record timings as a build, then split them in regular mode and in queue mode, and show how even it is.')
+  .description('Record times as a build, split its files in regular mode and in queue mode, and show how evenly the nodes finish.')
   .argument('<file>', 'JSON: {"timings": {path: seconds}} or {path: seconds}')
-  .option('--nodes <number>', 'parallel CI nodes', nodes, 8)
-  .option('--pull-cost <seconds>', 'what a simulated node loses at each pull from the queue', notNegative, 2)
-  .option('--url <url>', 'a running server, such as http://127.0.0.1:8080; without it one is started for this run')
-  .option('--token <token>', 'test-suite token for --url')
+  .option('--nodes <number>', 'number of parallel CI nodes', nodes, 8)
+  .option('--pull-cost <seconds>', 'seconds that each pull costs a simulated node', notNegative, 2)
+  .option('--url <url>', 'URL of a running server, such as http://127.0.0.1:8080 (default: start one for this run)')
+  .option('--token <token>', 'test-suite token of the server at --url')
   .option('--json', 'print one JSON object')
   .showHelpAfterError('(add --help for the usage)')
   .action(async (file: string, options: Options) => {
@@ -68,7 +67,7 @@ const program = new Command('npm run replay --')
       throw new Error('--url and --token go together: the token tells the running server which project to use');
     }
     const timings = readTimings(file);
-    // Simulated nodes live in virtual time; a server of our own lives in it with them.
+    // Simulated nodes run in virtual time, and so does a server that is started for them.
     const clock = { millis: Date.now() };
     const server = options.url ? { url: options.url, token: options.token! } : await startServer(options, clock);
     try {
@@ -150,8 +149,8 @@ async function replay(timings: Map<string, number>, options: Options, server: Se
   const queue = await runQueue(timings, build, options, server, clock);
   const makespan = (nodes: readonly NodeResult[]) => Math.max(...nodes.map(({ seconds }) => seconds));
   if (options.json) {
-    const of = (nodes: readonly NodeResult[]) => ({ makespan: makespan(nodes), nodes });
-    print(JSON.stringify({ files: timings.size, seconds: total, lower_bound: lowerBound, regular: { ...of(regular.nodes), milliseconds: regular.milliseconds }, queue: of(queue.nodes) }));
+    const summary = (nodes: readonly NodeResult[]) => ({ makespan: makespan(nodes), nodes });
+    print(JSON.stringify({ files: timings.size, seconds: total, lower_bound: lowerBound, regular: { ...summary(regular.nodes), milliseconds: regular.milliseconds }, queue: summary(queue.nodes) }));
     return;
   }
 
@@ -179,7 +178,7 @@ async function replay(timings: Map<string, number>, options: Options, server: Se
   line('queue  ', queue.nodes, `; each pull costs a node ${options.pullCost} s`);
 }
 
-/** The timings as a recorded build: file by file to the nodes in turn. */
+/** Records the times as a build. The files go to the nodes in rotation. */
 async function record(timings: Map<string, number>, build: object & { node_total: number }, server: Server): Promise<void> {
   const files = [...timings].map(([path, time_execution]) => ({ path, time_execution }));
   await eachNode(build.node_total, node_index => {
@@ -188,7 +187,7 @@ async function record(timings: Map<string, number>, build: object & { node_total
   });
 }
 
-/** What every node gets in regular mode; all ask at once. */
+/** The files of every node in regular mode. All nodes send their requests at the same time. */
 async function splitRegular(timings: Map<string, number>, build: object & { node_total: number }, server: Server) {
   const ask = { ...build, ci_build_id: 'replay', user_seat: 'replay', fixed_test_suite_split: true };
   const test_files = [...timings.keys()].map(path => ({ path }));
@@ -199,7 +198,7 @@ async function splitRegular(timings: Map<string, number>, build: object & { node
     return post(server, '/build_distributions/subset', { ...ask, node_index, cache_read_attempt: false, test_files });
   });
   const milliseconds = performance.now() - start;
-  if (new Set(answers.map(answer => answer.build_distribution_id)).size !== 1) throw new Error('nodes got two splits');
+  if (new Set(answers.map(answer => answer.build_distribution_id)).size !== 1) throw new Error('the nodes got different splits of one build');
   expectEachOnce(timings, answers.map(answer => answer.test_files).flat(), 'regular mode');
   const nodes = answers.map(answer => ({
     files: answer.test_files.length,
@@ -209,7 +208,7 @@ async function splitRegular(timings: Map<string, number>, build: object & { node
   return { nodes, milliseconds };
 }
 
-/** The queue run by nodes in virtual time: whoever is free first pulls next. */
+/** Runs the queue in virtual time: the node that is free first pulls next. */
 async function runQueue(
   timings: Map<string, number>,
   build: object & { node_total: number },

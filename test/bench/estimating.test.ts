@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { estimating } from '../../bench/estimating.js';
-import { madeUpHistory } from '../../bench/suites.js';
+import { madeUpHistory } from '../../bench/suites/made-up.js';
 
 describe('the bench of estimates', () => {
   it('finds Ballast nearer to the next times than the last ones are, on made-up histories', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { packing } from '../../bench/packing.js';
-import { madeUpSuite } from '../../bench/suites.js';
+import { madeUpSuite } from '../../bench/suites/made-up.js';
 
 describe('the bench of splits', () => {
   it('finds Ballast no worse than any other way, on made-up suites', () => {

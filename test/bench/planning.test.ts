@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planning } from '../../bench/planning.js';
-import { madeUpHistory, madeUpSuite } from '../../bench/suites.js';
+import { madeUpHistory, madeUpSuite } from '../../bench/suites/made-up.js';
 
 describe('the bench of queues', () => {
   it('finds Ballast ahead of the other ways, on made-up suites', () => {

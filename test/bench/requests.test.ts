@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Bare, compare, type Generator } from '../../bench/requests/compare.js';
-import { Helper, type Server, startServer } from '../../bench/requests/processes.js';
-import { trials } from '../../bench/requests/trials.js';
+import { type Bare, compare, type Generator } from '../../bench/load/compare.js';
+import { type Server, startServer } from '../../bench/load/server.js';
+import { trials } from '../../bench/load/trials.js';
+import { Worker } from '../../bench/load/worker.js';
 
-/** The benchmark in its smallest form: that every trial works, not how fast. */
+/** The smallest form of the benchmark: tests that every trial works. */
 describe('bench', () => {
   let server: Server;
   let bare: Bare;
   let generator: Generator;
   beforeAll(async () => {
-    bare = new Helper('requests/bare.js');
-    generator = new Helper('requests/generator.js');
+    bare = new Worker('bench/load/bare-server.js');
+    generator = new Worker('bench/load/generator.js');
     server = await startServer();
   });
   afterAll(() => Promise.all([server.stop(), bare.stop(), generator.stop()]));

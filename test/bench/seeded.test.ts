@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listing } from '../../bench/speed/listing.js';
-import { SeededFolders } from '../../bench/speed/seeded-folders.js';
-import { starting } from '../../bench/speed/starting.js';
-import { sweeping } from '../../bench/speed/sweeping.js';
+import { listing } from '../../bench/listing.js';
+import { SeededFolders } from '../../bench/load/seeded-folders.js';
+import { starting } from '../../bench/starting.js';
+import { sweeping } from '../../bench/sweeping.js';
 
 const MANY = 300;
 const FEW = 200;
 
-/** The trials on folders that are filled beforehand, in their smallest form: that each works, not how fast. */
+/** The smallest form of the trials on seeded folders: tests that each works. */
 describe('the bench of grown folders', () => {
   const seeds = new SeededFolders();
   beforeAll(async () => {

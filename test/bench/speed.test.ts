@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Result } from '../../bench/results.js';
-import { disk } from '../../bench/speed/disk.js';
-import { initializing } from '../../bench/speed/initializing.js';
-import { isolation } from '../../bench/speed/isolation.js';
-import { memory } from '../../bench/speed/memory.js';
-import { soak } from '../../bench/speed/soak.js';
+import { disk } from '../../bench/disk.js';
+import { initializing } from '../../bench/initializing.js';
+import { isolation } from '../../bench/isolation.js';
+import { memory } from '../../bench/memory.js';
+import { soak } from '../../bench/soak.js';
 
-/** Trials of speed in their smallest form: that each works, not how fast. */
+/** The smallest form of the trials of speed: tests that each works. */
 describe('the bench of speed', () => {
   it('initialises queues and splits, of unknown and of known times', async () => {
     const [result] = await initializing({ times: 2, sizes: [[1000, 4]] });
@@ -16,21 +16,21 @@ describe('the bench of speed', () => {
     }
   });
 
-  it('watches the event loop while large suites come', async () => {
+  it('measures the event loop while large suites arrive', async () => {
     const [result] = await isolation({ seconds: 0.3, pullsPerSecond: 100, files: 500 });
     const [nothing, pulls, all] = column(result!, 'pulls').map(Number);
     expect(nothing).toBe(0);
     expect(pulls).toBeGreaterThan(0);
     expect(all).toBeGreaterThan(0);
     for (const name of ['initialised', 'recorded']) {
-      const [none, neither, some] = column(result!, name).map(Number);
-      expect([none, neither]).toEqual([0, 0]);
-      expect(some).toBeGreaterThan(0);
+      const [idle, pullsOnly, large] = column(result!, name).map(Number);
+      expect([idle, pullsOnly]).toEqual([0, 0]);
+      expect(large).toBeGreaterThan(0);
     }
     for (const cell of column(result!, 'server late ms')) expect(parseFloat(cell)).toBeGreaterThanOrEqual(0);
   });
 
-  it('finds the bytes that recorded times take on disk', async () => {
+  it('measures the bytes that recorded times take on disk', async () => {
     const [result] = await disk({ builds: 10, files: 50 });
     expect(column(result!, 'timings')).toEqual(['500']);
     expect(Number(column(result!, 'sent bytes a timing')[0])).toBeGreaterThan(80);

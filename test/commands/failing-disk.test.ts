@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { whyNotTraced } from '../../scripts/power-cuts/trace.js';
+import { whyNotTraced } from '../../scripts/chaos/power-cuts/trace.js';
 import { limits } from '../../src/limits.js';
 import { subsetMessage } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';

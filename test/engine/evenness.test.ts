@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ballast } from '../../bench/queue-peers.js';
-import { type Build, type Outcome, play } from '../../bench/queue-run.js';
-import { madeUpSuite, randomOf, residual } from '../../bench/suites.js';
+import { randomOf } from '../../bench/random.js';
+import { madeUpSuite, residual } from '../../bench/suites/made-up.js';
+import { ballast } from '../../bench/suites/queue-baselines.js';
+import { type Build, type Outcome, play } from '../../bench/suites/queue-run.js';
 import type { Batch } from '../../src/engine/batch.js';
 import { Queue } from '../../src/engine/queue.js';
 import { toWeight } from '../../src/plan/weight.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normal, randomOf } from '../../bench/suites.js';
+import { normal, randomOf } from '../../bench/random.js';
 import { PullCost } from '../../src/engine/pull-cost.js';
 
 const SECOND = 10_000;

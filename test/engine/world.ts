@@ -1,4 +1,4 @@
-import { randomOf } from '../../bench/suites.js';
+import { randomOf } from '../../bench/random.js';
 import type { Batch } from '../../src/engine/batch.js';
 import { Queue } from '../../src/engine/queue.js';
 

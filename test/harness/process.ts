@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { printedUrl } from '../../bench/requests/processes.js';
+import { printedUrl } from '../../bench/load/server.js';
 import { Client } from './server.js';
 
 export const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));

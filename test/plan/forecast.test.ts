@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { randomOf } from '../../bench/suites.js';
+import { randomOf } from '../../bench/random.js';
 import { type Expectation, forecast } from '../../src/plan/forecast.js';
 import { pack } from '../../src/plan/split/pack.js';
 import { toWeight } from '../../src/plan/weight.js';

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { drawScenario } from '../../scripts/green/draw.js';
-import { Evidence } from '../../scripts/green/evidence.js';
-import { hostilities } from '../../scripts/green/hostilities.js';
-import { complaintsAbout, type Played } from '../../scripts/green/judge.js';
-import type { Ran } from '../../scripts/green/runner.js';
-import { nameOf } from '../../scripts/green/scenario.js';
+import { drawScenario } from '../../scripts/chaos/green/draw.js';
+import { Evidence } from '../../scripts/chaos/green/evidence.js';
+import { hostilities } from '../../scripts/chaos/green/hostilities.js';
+import { complaintsAbout, type Played } from '../../scripts/chaos/green/judge.js';
+import type { Ran } from '../../scripts/chaos/green/runner.js';
+import { nameOf } from '../../scripts/chaos/green/scenario.js';
 import { runScript } from './script.js';
 
-/** Two suites under one token, a store that is emptied, a clock that is set, and a run in which nothing goes wrong. */
+/** Two suites under one token, an emptied store, a clock that is set, and a run without faults. */
 const SEED = '21492';
 const MOST_MILLISECONDS = 120_000;
 
 describe('npm run green', () => {
-  it('plays CI runs in which much goes wrong, and tells that whatever ended green was run', async () => {
+  it('plays CI runs with faults, and reports that every green one ran all its files', async () => {
     const { code, printed } = await runScript('green', '--runs', '4', '--seed', SEED);
-    expect(printed).toMatch(/^4 runs \(seed \d+\) of \d CI runs: all nodes of \d ended with 0, verify of \d; drawn: .*\nevery green run ran all its test files\n$/);
+    expect(printed).toMatch(/^4 runs \(seed \d+\) of \d CI runs: all nodes of \d exited with 0, verify of \d; faults: .*\nevery green CI run ran all its test files\n$/);
     expect(code).toBe(0);
   }, MOST_MILLISECONDS);
 
@@ -37,15 +37,15 @@ describe('the judge of a CI run', () => {
     return { ciRun, starts: [{ ...start, job }, { ...start, job: other }], ran: job.files.map(path => ran(path)), evidence, verified: { code: 0, printed: '', requests: [] } };
   };
 
-  it('has nothing against one in which each file was run and recorded', () => {
+  it('accepts one in which each file was run and recorded', () => {
     expect(complaintsAbout(whole())).toEqual([]);
   });
 
-  it('finds a file that nobody ran though all nodes are green', () => {
+  it('finds a file that no node ran although all nodes are green', () => {
     const played = { ...whole(), ran: [ran('a_spec.rb')] };
     expect(complaintsAbout(played)).toEqual([
-      'every node ended with 0, and nobody ran 1 (b_spec.rb) of 2 test files',
-      'verify ended with 0, and in this CI run nobody ran and recorded 1 (b_spec.rb)',
+      'every node exited with 0, but no node ran 1 (b_spec.rb) of 2 test files',
+      'verify exited with 0, but in this CI run no node ran and recorded 1 (b_spec.rb)',
     ]);
     const verified = { ...played.verified, code: 1 };
     const [first, second] = played.starts;
@@ -54,19 +54,19 @@ describe('the judge of a CI run', () => {
     expect(complaintsAbout({ ...played, verified, starts: [first!] })).toEqual([]);
   });
 
-  it('finds a file that failed though its node is green', () => {
+  it('finds a file that failed although its node is green', () => {
     const played = { ...whole(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')] };
     expect(complaintsAbout(played)).toEqual([
-      'queue node 0 of suite a ended with 0 although these failed: 1 (b_spec.rb)',
-      'every node ended with 0 although these failed when they were last run: 1 (b_spec.rb)',
+      'queue node 0 of suite a exited with 0 although these files failed: 1 (b_spec.rb)',
+      'every node exited with 0 although these files failed in their last run: 1 (b_spec.rb)',
     ]);
   });
 
-  it('finds a file that nobody recorded though the gate is green', () => {
+  it('finds a file that no node recorded although the gate is green', () => {
     const evidence = new Evidence();
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0 }), { status: 200, body: JSON.stringify({ batch_id: 4, paths: job.files }) });
     const played = { ...whole(), evidence };
-    expect(complaintsAbout(played)).toEqual(['verify ended with 0, and in this CI run nobody ran and recorded 2 (a_spec.rb, b_spec.rb)']);
+    expect(complaintsAbout(played)).toEqual(['verify exited with 0, but in this CI run no node ran and recorded 2 (a_spec.rb, b_spec.rb)']);
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0, batch_id: 4, failed_paths: [] }), null);
     expect(complaintsAbout(played)).toEqual([]);
   });

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { runScript } from './script.js';
 
 describe('npm run kills', () => {
-  it('kills a server while nodes work with it, and tells that nothing was lost', async () => {
+  it('kills a server while nodes use it, and reports that nothing was lost', async () => {
     const { code, printed } = await runScript('kills', '--times', '2', '--builds', '2', '--seed', '5');
     expect(printed).toMatch(
-      /^2 kills \(seed 5\), \d+ answers: \d+ builds, each of their files handed out and recorded; store sound after each kill; slowest start \d+ ms\n$/,
+      /^2 kills \(seed 5\), \d+ answers: every file of \d+ builds was handed out and recorded; store sound after each kill; slowest start \d+ ms\n$/,
     );
     expect(code).toBe(0);
   });

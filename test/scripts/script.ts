@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Runs a script to its end; with all that it printed. */
+/** Runs a chaos program to its end. Returns its exit code and its output. */
 export async function runScript(name: string, ...args: string[]): Promise<{ code: number | null; printed: string }> {
-  const script = fileURLToPath(new URL(`../../scripts/${name}.js`, import.meta.url));
+  const script = fileURLToPath(new URL(`../../scripts/chaos/${name}.js`, import.meta.url));
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (printed += text));

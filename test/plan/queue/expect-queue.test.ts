@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ballast } from '../../../bench/queue-peers.js';
+import { ballast } from '../../../bench/suites/queue-baselines.js';
 import { expectQueue } from '../../../src/plan/queue/expect-queue.js';
 
 describe('what a queue comes to', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { madeUpSuite, normal, randomOf } from '../../../bench/suites.js';
+import { normal, randomOf } from '../../../bench/random.js';
+import { madeUpSuite } from '../../../bench/suites/made-up.js';
 import { pack, type Packing } from '../../../src/plan/split/pack.js';
 import { toWeight } from '../../../src/plan/weight.js';
 

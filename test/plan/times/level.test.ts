@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { madeUpHistory } from '../../../bench/suites.js';
+import { madeUpHistory } from '../../../bench/suites/made-up.js';
 import { follow, type Level, secondsOf } from '../../../src/plan/times/level.js';
 
 const seed = 20_260_104;

@@ -1,0 +1,109 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { openStore, type Store } from '../src/store/open.js';
+import { inParallel } from './load/in-parallel.js';
+import { deepPath, nodeOf, NODES, RECORDING } from './load/messages.js';
+import { type Server, startServer } from './load/server.js';
+import { printStep } from './progress.js';
+import { randomOf } from './random.js';
+import type { Result } from './results.js';
+import { madeUpSuite, residual } from './suites/made-up.js';
+import type { Suite } from './suites/suites.js';
+
+/** How many bytes on disk a recorded time takes. */
+
+export interface DiskExtent {
+  builds: number;
+  files?: number;
+  /** Recorded suites to measure in addition. */
+  suites?: readonly Suite[];
+}
+
+/** The share of builds before the measurement. After these, fixed costs of the store no longer count. */
+const SHARE_BEFORE = 0.1;
+
+const head = ['suite', 'timings', 'file MB', 'bytes a timing', 'used MB', 'used bytes a timing', 'sent bytes a timing'];
+const legend =
+  '8 nodes record each build, each file on a random node, with new times of 16 or 17 digits. a timing: ' +
+  'growth over the last nine tenths of the builds, divided by the times recorded in these. used: pages in use; ' +
+  'the file of the store also has free pages. sent: JSON of the path and the time.';
+
+/** Bytes. */
+interface Size {
+  file: number;
+  used: number;
+}
+
+export async function disk({ builds, files = 2000, suites = [] }: DiskExtent): Promise<Result[]> {
+  const rows: string[][] = [];
+  for (const suite of [likeReal(files), ...suites]) {
+    printStep(`disk: ${suite.name}`);
+    const server = await startServer();
+    try {
+      rows.push([suite.name, ...(await growth(server, suite, builds))]);
+    } finally {
+      await server.stop();
+    }
+  }
+  return [{ title: 'Disk', head, rows, legend: `${builds} builds. ${legend}` }];
+}
+
+function likeReal(files: number): Suite {
+  const { name, timings } = madeUpSuite(1, files);
+  return { name, timings: new Map([...timings.values()].map((seconds, file) => [deepPath(file), seconds])) };
+}
+
+async function growth(server: Server, { timings }: Suite, builds: number): Promise<string[]> {
+  const random = randomOf(1);
+  let sent = 0;
+  const record = async (build: number) => {
+    const test_files = [...timings].map(([path, seconds]) => ({ path, time_execution: seconds * residual(random) }));
+    sent += JSON.stringify(test_files).length;
+    const ran = test_files.map(file => ({ file, node: Math.floor(random() * NODES) }));
+    await inParallel(NODES, Array(NODES).keys(), async node => {
+      const ofNode = ran.filter(run => run.node === node).map(({ file }) => file);
+      await server.post(RECORDING, { ...nodeOf('disk', build, node), test_files: ofNode });
+    });
+  };
+  const before = Math.floor(builds * SHARE_BEFORE);
+  for (let build = 0; build < before; build++) await record(build);
+  const start = await sizeOf(server.dataDir);
+  sent = 0;
+  for (let build = before; build < builds; build++) await record(build);
+  const end = await sizeOf(server.dataDir);
+  const recorded = timings.size * (builds - before);
+  const each = (bytes: number) => (bytes / recorded).toFixed(1);
+  const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
+  return [
+    String(timings.size * builds),
+    ...[megabytes(end.file), each(end.file - start.file), megabytes(end.used), each(end.used - start.used), each(sent)],
+  ];
+}
+
+async function sizeOf(dataDir: string): Promise<Size> {
+  const file = readdirSync(dataDir)
+    .map(name => statSync(join(dataDir, name)))
+    .reduce((sum, { size }) => sum + size, 0);
+  const store = openStore(dataDir);
+  try {
+    return { file, used: usedBytes(store) };
+  } finally {
+    await store.root.close();
+  }
+}
+
+interface TreeStats {
+  pageSize: number;
+  treeBranchPageCount: number;
+  treeLeafPageCount: number;
+  overflowPages: number;
+}
+
+/** Pages in use by all tables, the list of tables and the list of free pages. */
+function usedBytes(store: Store): number {
+  const ofTree = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
+  const { root, ...rest } = store;
+  const ofRoot = root.getStats() as { root: TreeStats; free: TreeStats };
+  const ofTables = Object.values(rest).map(table => ('getStats' in table ? ofTree(table.getStats() as TreeStats) : 0));
+  return ofTables.reduce((sum, bytes) => sum + bytes, ofTree(ofRoot.root) + ofTree(ofRoot.free));
+}

@@ -1,0 +1,86 @@
+import { median } from '../src/plan/times/median.js';
+import { cpuOf, since } from './load/cpu.js';
+import { type Server, startServer } from './load/server.js';
+import { type Initialized, initializing as initializingBody } from './load/suite-bodies.js';
+import type { SuiteQuestion } from './load/suite-client.js';
+import { Worker } from './load/worker.js';
+import { printStep } from './progress.js';
+import type { Result } from './results.js';
+
+/** How long an idle server takes to create a queue or a split from a whole suite. */
+
+export interface InitializingExtent {
+  times: number;
+  /** Files and nodes. */
+  sizes?: readonly (readonly [files: number, nodes: number])[];
+}
+
+/** Requests of each kind before the measurement, until all code is compiled. */
+const WARM_UP = 3;
+
+const SIZES = [
+  [10_000, 64],
+  [100_000, 200],
+] as const;
+
+const head = ['initialised', 'timings', 'body MB', 'median ms', 'max ms', 'JSON.parse ms', 'ratio', 'max ratio', 'server CPU ms'];
+
+type Client = Worker<SuiteQuestion, number[]>;
+
+export async function initializing({ times, sizes = SIZES }: InitializingExtent): Promise<Result[]> {
+  const rows: string[][] = [];
+  for (const size of sizes) {
+    printStep(`initialising ${size[0]} files`);
+    rows.push(...(await ofSize(size, times)));
+  }
+  const legend =
+    `Time from sending the body to receiving the answer: ${times} requests after ${WARM_UP} for warm-up, in sequence on an idle server, each for a new build. ` +
+    'The client, a process of its own, has prepared the body. timings: whether the paths were recorded before. ' +
+    'JSON.parse: median for the same body, in the client. ratio: median ms, and max ms, over JSON.parse ms. server CPU: all threads, per request.';
+  return [{ title: 'Initialising', head, rows, legend }];
+}
+
+async function ofSize([files, nodes]: readonly [number, number], times: number): Promise<string[][]> {
+  const server = await startServer();
+  const client: Client = new Worker('bench/load/suite-client.js');
+  try {
+    const rows = [];
+    for (const isKnown of [false, true]) {
+      if (isKnown) await client.ask({ verb: 'record', url: server.url, files });
+      for (const what of ['queue', 'split'] as const) {
+        const from = isKnown ? times + WARM_UP : 0;
+        const row = await ofKind({ client, server, what, files, nodes, from, times });
+        rows.push([`${what}: ${files} files, ${nodes} nodes`, isKnown ? 'known' : 'none', ...row]);
+      }
+    }
+    return rows;
+  } finally {
+    await Promise.all([client.stop(), server.stop()]);
+  }
+}
+
+interface Kind {
+  client: Client;
+  server: Server;
+  what: Initialized;
+  files: number;
+  nodes: number;
+  from: number;
+  times: number;
+}
+
+async function ofKind({ client, server, times, from, ...kind }: Kind): Promise<string[]> {
+  const question = { verb: 'initialize', url: server.url, ...kind } as const;
+  await client.ask({ ...question, from, times: WARM_UP });
+  const before = cpuOf(server.pid);
+  const taken = await client.ask({ ...question, from: from + WARM_UP, times });
+  const { all } = since(before, cpuOf(server.pid));
+  const parse = median((await client.ask({ verb: 'parse', ...kind, times: times + WARM_UP })).slice(WARM_UP));
+  const typical = median(taken);
+  const most = Math.max(...taken);
+  return [
+    ...[initializingBody(kind.what, kind.files, kind.nodes).bytes / 1e6, typical, most, parse].map(value => value.toFixed(1)),
+    ...[typical / parse, most / parse].map(value => value.toFixed(1)),
+    ((all * 1000) / times).toFixed(0),
+  ];
+}

@@ -1,0 +1,76 @@
+/** The requests of CI nodes that the trials send. */
+
+export const QUEUE = '/v1/queues/queue';
+export const SPLIT = '/v1/build_distributions/subset';
+export const RECORDING = '/v1/build_subsets';
+
+/** A placeholder in bodies. It is replaced by the number of the round, with as many digits. */
+export const ROUND = '[round-----]';
+
+/** The default number of nodes of a build. */
+export const NODES = 8;
+
+/** Part of the answer to every pull that returns files. */
+export const FILES_IN_ANSWER = '"test_files":[{';
+
+/** The replacement of `ROUND`. */
+export function digits(round: number): string {
+  return String(round).padStart(ROUND.length, '0');
+}
+
+/** The parameters of every request of a node. */
+export function nodeOf(kind: string, build: number | string, node_index: number, node_total = NODES) {
+  return {
+    commit_hash: commit(`${kind}-${build}-`),
+    branch: 'main',
+    node_total,
+    node_index,
+    user_seat: 'Ja** D** <ja**@ex*****.co*>',
+  };
+}
+
+export function commit(text: string): string {
+  return text.padEnd(40, '0');
+}
+
+export function path(file: number): string {
+  return `spec/features/area_${padded(file % 37, 2)}/some_feature_${padded(file, 6)}_spec.rb`;
+}
+
+/** A path about as long as those of real suites: 62 characters. */
+export function deepPath(file: number): string {
+  return `spec/features/area_${padded(file % 37, 2)}/checkout/some_feature_${padded(file, 6)}_works_spec.rb`;
+}
+
+export function files(count: number, pathOf = path) {
+  return { test_files: [...Array(count).keys()].map(file => ({ path: pathOf(file) })) };
+}
+
+export function pull(kind: string, queue: number | string, node_index: number, node_total = NODES) {
+  return {
+    ...nodeOf(kind, queue, node_index, node_total),
+    can_initialize_queue: false,
+    attempt_connect_to_queue: false,
+    fixed_queue_split: false,
+    node_build_id: typeof queue === 'number' ? String(1_000_000 + queue) : queue,
+    batch_uuid: `00000000-0000-4000-8000-${ROUND}`,
+  };
+}
+
+export function creation(kind: string, queue: number | string, node_total = NODES) {
+  return { ...pull(kind, queue, 0, node_total), batch_uuid: null, can_initialize_queue: true };
+}
+
+/** Requests a split, a new one for each build. */
+export function splitting(kind: string, build: number | string, node_total = NODES) {
+  return {
+    ...nodeOf(kind, build, 0, node_total),
+    ci_build_id: String(build),
+    fixed_test_suite_split: true,
+    cache_read_attempt: false,
+  };
+}
+
+function padded(value: number, count: number): string {
+  return String(value).padStart(count, '0');
+}

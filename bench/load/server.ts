@@ -1,0 +1,100 @@
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { killAtExit, removeFolder, temporaryFolder, terminate } from './cleanup.js';
+import { compiled } from './compiled.js';
+
+/** The token of the project "default" of every server. */
+export const TOKEN = 'a-token-for-benchmarks-0123456789abcdef';
+
+/** Headers as commercial clients send them. */
+export const headers = {
+  'Content-Type': 'application/json',
+  Accept: 'application/json',
+  'KNAPSACK-PRO-CLIENT-NAME': 'knapsack_pro',
+  'KNAPSACK-PRO-CLIENT-VERSION': '7.14.0',
+  'KNAPSACK-PRO-TEST-SUITE-TOKEN': TOKEN,
+  'KNAPSACK-PRO-CI-PROVIDER': 'GitHub Actions',
+};
+
+export interface ServerOptions {
+  nodeArgs?: readonly string[];
+  /** A command that runs the server; `child` is then the process of the command. */
+  under?: readonly string[];
+  /** Additional flags of `serve`. */
+  flags?: readonly string[];
+  /** Kept after `stop`. By default the server has a temporary folder. */
+  dataDir?: string;
+  /** The delay of its event loop can be measured: see loop-delay.ts. */
+  isWatched?: boolean;
+}
+
+export interface Server {
+  pid: number;
+  url: string;
+  dataDir: string;
+  child: ChildProcess;
+  /** From its spawn to its first line of output with a URL. */
+  startMilliseconds: number;
+  post(path: string, body: object): Promise<void>;
+  get(path: string): Promise<any>;
+  stop(): Promise<void>;
+}
+
+/** Resolves with the URL that a server prints when it listens. Rejects if the server exits before. */
+export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Promise<string> {
+  let printed = '';
+  return new Promise((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      const found = /http:\/\/\S+/.exec(printed)?.[0];
+      if (found) resolve(found);
+    });
+    child.once('exit', code => reject(new Error(`cannot start the server: it exited with ${code} and printed: ${printed}`)));
+  });
+}
+
+/** Starts the real program in a process of its own. */
+export async function startServer({ nodeArgs = [], under = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
+  const folder = dataDir ?? temporaryFolder();
+  const probe = isWatched ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
+  const serve = [compiled('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
+  const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...probe, ...serve];
+  const from = performance.now();
+  const child = killAtExit(
+    spawn(command!, args, {
+      env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
+      stdio: ['ignore', 'pipe', 'inherit', ...(isWatched ? (['ipc'] as const) : [])],
+    }),
+  ) as ChildProcessByStdio<null, Readable, null>;
+  const stop = async () => {
+    await terminate(child);
+    if (dataDir === undefined) removeFolder(folder);
+  };
+  try {
+    const url = await printedUrl(child);
+    const startMilliseconds = performance.now() - from;
+    const request = async (path: string, init: RequestInit) => {
+      const response = await fetch(url + path, { ...init, headers });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${init.method} ${path} was answered with ${response.status}: ${text}`);
+      return text;
+    };
+    return {
+      pid: child.pid!,
+      url,
+      dataDir: folder,
+      child,
+      startMilliseconds,
+      async post(path, body) {
+        await request(path, { method: 'POST', body: JSON.stringify(body) });
+      },
+      async get(path) {
+        return JSON.parse(await request(path, { method: 'GET' })) as unknown;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

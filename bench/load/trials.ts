@@ -1,0 +1,86 @@
+import { inParallel } from './in-parallel.js';
+import { commit, creation, files, FILES_IN_ANSWER, nodeOf, NODES, path, pull, QUEUE, RECORDING, ROUND, SPLIT, splitting } from './messages.js';
+import type { Server } from './server.js';
+
+/** One kind of request under load. */
+export interface Trial {
+  about: string;
+  path: string;
+  /** The status and a part of the body of every correct answer. */
+  status: 200 | 201;
+  expected: string;
+  /**
+   * Prepares the server for a number of requests. Returns the bodies to send in rotation; `ROUND` in them is replaced
+   * by the number of the round, with as many digits.
+   */
+  setUp(server: Server, requests: number): Promise<string[]>;
+}
+
+const nodes = [...Array(NODES).keys()];
+
+export const trials = {
+  pulls: {
+    about: 'the next batch of a queue of 1,000 files for 8 nodes, written to the journal',
+    path: QUEUE,
+    status: 200,
+    // The answer at the end of a queue is cheaper: it fails the trial.
+    expected: FILES_IN_ANSWER,
+    async setUp(server, requests) {
+      // Such a queue lasts about 220 pulls and takes 100 KB of the server's queue cache. The queues fill the cache
+      // in 15 seconds of load; after that the server reads queues from disk.
+      const queues = [...Array(Math.ceil(requests / 200)).keys()];
+      await inParallel(16, queues, queue => server.post(QUEUE, { ...creation('pulls', queue), ...files(1000) }));
+      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pull('pulls', queue, node))));
+    },
+  },
+  ended: {
+    about: 'a pull from an ended queue: an answer without files',
+    path: QUEUE,
+    status: 200,
+    expected: '"test_files":[]',
+    async setUp(server) {
+      const queues = [...Array(20).keys()];
+      await inParallel(16, queues, queue => server.post(QUEUE, { ...creation('ended', queue), ...files(1) }));
+      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pull('ended', queue, node))));
+    },
+  },
+  connect: {
+    about: 'the first request of a node while there is no queue: only reads, the cheapest POST',
+    path: QUEUE,
+    status: 200,
+    expected: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
+    async setUp() {
+      const flags = { can_initialize_queue: true, attempt_connect_to_queue: true };
+      return nodes.map(node => JSON.stringify({ ...pull('connect', 0, node), ...flags }));
+    },
+  },
+  splits: {
+    about: 'regular mode with a cached split: an answer of 100 files',
+    path: SPLIT,
+    status: 200,
+    expected: FILES_IN_ANSWER,
+    async setUp(server, requests) {
+      const builds = [...Array(Math.min(50, Math.ceil(requests / 100))).keys()];
+      await inParallel(16, builds, build =>
+        server.post(SPLIT, { ...splitting('split', build), ...files(100 * NODES) }),
+      );
+      const body = (build: number, node_index: number) =>
+        JSON.stringify({ ...splitting('split', build), cache_read_attempt: true, node_index });
+      return nodes.flatMap(node => builds.map(build => body(build, node)));
+    },
+  },
+  recording: {
+    about: 'times of 20 files, on disk before the 201; 8 nodes record each build',
+    path: RECORDING,
+    status: 201,
+    expected: '',
+    async setUp() {
+      // The same files in every build, as in a real project.
+      const test_files = (node: number) =>
+        [...Array(20).keys()].map(i => ({ path: path(20 * node + i), time_execution: (i + 1) * 1.2345 }));
+      return nodes.map(node =>
+        JSON.stringify({ ...nodeOf('record', 0, node), commit_hash: commit(ROUND), test_files: test_files(node) }),
+      );
+    },
+  },
+} satisfies Record<string, Trial>;

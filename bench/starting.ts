@@ -1,0 +1,37 @@
+import { median } from '../src/plan/times/median.js';
+import type { SeededFolders } from './load/seeded-folders.js';
+import { startServer } from './load/server.js';
+import type { Result } from './results.js';
+
+/** Whether stored data slows the start of the server. */
+
+export interface StartingExtent {
+  builds: number;
+  times: number;
+}
+
+const head = ['folder', 'median ms', 'least ms', 'most ms'];
+
+export async function starting({ builds, times }: StartingExtent, seeds: SeededFolders): Promise<Result[]> {
+  const dataDir = await seeds.grown(builds);
+  const empty: number[] = [];
+  const full: number[] = [];
+  // Not counted: this start reads the program from disk.
+  await startedIn();
+  for (let i = 0; i < times; i++) {
+    empty.push(await startedIn());
+    full.push(await startedIn(dataDir));
+  }
+  const row = (name: string, taken: number[]) => [name, ...[median(taken), Math.min(...taken), Math.max(...taken)].map(value => value.toFixed(0))];
+  const queues = Math.ceil(builds / 100);
+  const legend =
+    `From the spawn of the process to the line with its URL, ${times} times each, alternately. Files are in the system’s cache. ` +
+    `Ratio of the medians: ${(median(full) / median(empty)).toFixed(2)}.`;
+  return [{ title: 'Start', head, rows: [row('empty', empty), row(`${builds} builds, ${queues} open queues`, full)], legend }];
+}
+
+async function startedIn(dataDir?: string): Promise<number> {
+  const server = await startServer(dataDir === undefined ? {} : { dataDir });
+  await server.stop();
+  return server.startMilliseconds;
+}

@@ -1,0 +1,43 @@
+import { follow, type Level, secondsOf } from '../../src/plan/times/level.js';
+
+/** Estimates the next time of a path from its earlier times. */
+export interface Estimator {
+  add(seconds: number, at: number): void;
+  /** Returns seconds. Called only after the first `add`. */
+  estimate(): number;
+}
+
+export const ballast = (): Estimator => {
+  let level: Level | null = null;
+  return {
+    add: (seconds, at) => (level = follow(level, seconds, at)),
+    estimate: () => secondsOf(level!),
+  };
+};
+
+/** Exponentially weighted moving average. A part of 1 is the last time. */
+export const average = (part: number) => (): Estimator => {
+  let mean: number | null = null;
+  return {
+    add: seconds => (mean = mean === null ? seconds : mean + part * (seconds - mean)),
+    estimate: () => mean!,
+  };
+};
+
+/** The mean, and the median, of the last `count` times. */
+export const meanOf = (count: number) => ofLast(count, times => times.reduce((sum, time) => sum + time, 0) / times.length);
+export const medianOf = (count: number) =>
+  ofLast(count, times => times.toSorted((a, b) => a - b)[times.length >> 1]!);
+
+function ofLast(count: number, combine: (times: readonly number[]) => number): () => Estimator {
+  return () => {
+    const times: number[] = [];
+    return {
+      add: seconds => {
+        times.push(seconds);
+        if (times.length > count) times.shift();
+      },
+      estimate: () => combine(times),
+    };
+  };
+}

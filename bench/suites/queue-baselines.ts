@@ -1,0 +1,67 @@
+import { Queue } from '../../src/engine/queue.js';
+import { toWeight } from '../../src/plan/weight.js';
+import type { Dispense, QueueFile } from './queue-run.js';
+
+export interface QueueSetting {
+  nodes: number;
+  /** Seconds, as configured in the server. The real cost of a pull may differ. */
+  pullCost: number;
+}
+
+/** A way to hand out the files of a queue. */
+export type Policy = (files: readonly QueueFile[], setting: QueueSetting) => Dispense;
+
+/** Ballast's engine. */
+export const ballast: Policy = (files, { nodes, pullCost }) => {
+  const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
+  const isGuessed = files.filter(({ isUnknown }) => isUnknown).length > files.length / 2;
+  const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed });
+  return (node_index, millis) => {
+    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false };
+    const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, millis);
+    if (handed) queue.delivered(handed.batch.seq);
+    return handed?.batch.files ?? [];
+  };
+};
+
+/** A fixed number of files, slowest first. Most queues use 1. */
+export const byCount =
+  (count: number): Policy =>
+  files => {
+    const left = [...files.keys()];
+    return () => left.splice(0, count);
+  };
+
+/** One file at a time, in the order of a runner's list (here: pseudo-random). */
+export const listedOneAtATime: Policy = files => {
+  const order = [...files.keys()].sort((a, b) => ((a * 7919) % files.length) - ((b * 7919) % files.length) || a - b);
+  return () => order.splice(0, 1);
+};
+
+/** Batches of the remaining time over twice the nodes, but at least three times the cost of a pull (guided self-scheduling by time). */
+export const guided: Policy = (files, { nodes, pullCost }) => {
+  let left = files.reduce((sum, { predicted }) => sum + predicted, 0);
+  let next = 0;
+  return () => {
+    const batch: number[] = [];
+    let room = Math.max(3 * pullCost, left / (2 * nodes));
+    for (; next < files.length && (batch.length === 0 || files[next]!.predicted <= room); next++) {
+      batch.push(next);
+      room -= files[next]!.predicted;
+      left -= files[next]!.predicted;
+    }
+    return batch;
+  };
+};
+
+/** No queue: before the build, each file, longest first, goes to the least loaded node. */
+export const split: Policy = (files, { nodes }) => {
+  const loads = Array<number>(nodes).fill(0);
+  const batches = loads.map((): number[] => []);
+  for (const [file, { predicted }] of files.entries()) {
+    const node = loads.indexOf(Math.min(...loads));
+    loads[node]! += predicted;
+    batches[node]!.push(file);
+  }
+  return node => batches[node]!.splice(0);
+};

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+
+/** A test file and its time as a whole number (see src/plan/weight.ts). */
+export interface WeightedFile {
+  path: string;
+  weight: number;
+}
+
+/** A split algorithm: returns the load of each node. The files are in listed order. */
+export type Split = (files: readonly WeightedFile[], nodes: number) => number[];
+
+/** Each file to the next node in rotation. */
+export const roundRobin: Split = (files, nodes) => loadsBy(files, nodes, (_, i) => i % nodes);
+
+/** Each file to a node by a hash of its path. */
+export const hashed: Split = (files, nodes) =>
+  loadsBy(files, nodes, ({ path }) => createHash('md5').update(path).digest().readUInt32LE() % nodes);
+
+/** The list cut where the sum of times exceeds the next node's share. */
+export const durationChunks: Split = (files, nodes) => {
+  const total = files.reduce((sum, { weight }) => sum + weight, 0);
+  let before = 0;
+  return loadsBy(files, nodes, ({ weight }) => {
+    const node = Math.min(nodes - 1, Math.floor((before * nodes) / total));
+    before += weight;
+    return node;
+  });
+};
+
+/** Longest processing time first, each to the least loaded node (Graham 1969). */
+export const longestFirst: Split = (files, nodes) => {
+  const loads = Array<number>(nodes).fill(0);
+  for (const weight of descending(files)) loads[emptiest(loads)]! += weight;
+  return loads;
+};
+
+/** First fit into nodes of the least capacity that fits all files, found by bisection (Coffman, Garey and Johnson 1978). */
+export const multifit: Split = (files, nodes) => {
+  const weights = descending(files);
+  let best = longestFirst(files, nodes);
+  let low = Math.max(weights[0] ?? 0, weights.reduce((sum, weight) => sum + weight, 0) / nodes);
+  let high = Math.max(...best);
+  for (let step = 0; step < 20; step++) {
+    const capacity = (low + high) / 2;
+    const loads = firstFit(weights, nodes, capacity);
+    if (!loads) low = capacity;
+    else {
+      high = capacity;
+      if (Math.max(...loads) < Math.max(...best)) best = loads;
+    }
+  }
+  return best;
+};
+
+/** Combines the partial splits with the largest differences, until one is left (Karmarkar and Karp 1982). */
+export const differencing: Split = (files, nodes) => {
+  // A heap of partial splits, ordered by the difference of their most and least loaded nodes.
+  const heap = descending(files).map(weight => [weight, ...Array<number>(nodes - 1).fill(0)]);
+  const difference = (loads: readonly number[]) => loads[0]! - loads[nodes - 1]!;
+  while (heap.length > 1) {
+    const one = takeTop(heap, difference);
+    const other = heap[0]!;
+    heap[0] = one.map((load, node) => load + other[nodes - 1 - node]!).sort((a, b) => b - a);
+    sink(heap, difference);
+  }
+  return heap[0] ?? Array<number>(nodes).fill(0);
+};
+
+function loadsBy(
+  files: readonly WeightedFile[],
+  nodes: number,
+  nodeOf: (file: WeightedFile, index: number) => number,
+): number[] {
+  const loads = Array<number>(nodes).fill(0);
+  for (const [i, file] of files.entries()) loads[nodeOf(file, i)]! += file.weight;
+  return loads;
+}
+
+function descending(files: readonly WeightedFile[]): number[] {
+  return files.map(({ weight }) => weight).sort((a, b) => b - a);
+}
+
+function emptiest(loads: readonly number[]): number {
+  let node = 0;
+  for (let other = 1; other < loads.length; other++) if (loads[other]! < loads[node]!) node = other;
+  return node;
+}
+
+function firstFit(weights: readonly number[], nodes: number, capacity: number): number[] | null {
+  const loads = Array<number>(nodes).fill(0);
+  for (const weight of weights) {
+    const node = loads.findIndex(load => load + weight <= capacity);
+    if (node === -1) return null;
+    loads[node]! += weight;
+  }
+  return loads;
+}
+
+function takeTop<T>(heap: T[], rank: (item: T) => number): T {
+  const top = heap[0]!;
+  const last = heap.pop()!;
+  if (heap.length > 0) {
+    heap[0] = last;
+    sink(heap, rank);
+  }
+  return top;
+}
+
+/** Moves the first item down to its place in the heap, which has the greatest rank on top. */
+function sink<T>(heap: T[], rank: (item: T) => number): void {
+  for (let at = 0; ;) {
+    let greatest = at;
+    for (const child of [2 * at + 1, 2 * at + 2]) {
+      if (child < heap.length && rank(heap[child]!) > rank(heap[greatest]!)) greatest = child;
+    }
+    if (greatest === at) return;
+    [heap[at], heap[greatest]] = [heap[greatest]!, heap[at]!];
+    at = greatest;
+  }
+}

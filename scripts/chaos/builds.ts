@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { invariant } from './invariants.js';
+
+/** Builds as CI systems run them. They check the invariants of splits and queues. */
+
+export interface Build {
+  key: { commit_hash: string; branch: string; node_total: number };
+  mode: 'split' | 'queue' | 'queue without uuids' | 'test queue';
+  files: readonly TestFile[];
+}
+
+export interface TestFile {
+  path: string;
+}
+
+interface Request {
+  commit_hash: string;
+  node_index: number;
+  /** A repeated request with either of these gets the same answer. */
+  batch_uuid?: string;
+  node_uuid?: string;
+  [more: string]: unknown;
+}
+
+/** Sends a request and returns the parsed answer. A node sends one request at a time; the same answers lead to the same requests. */
+export type Post = (path: string, body: Request) => Promise<any>;
+
+export const QUEUE = '/v1/queues/queue';
+export const SPLIT = '/v1/build_distributions/subset';
+const TEST_QUEUE = '/v2/queues/queue';
+const SUBSETS = '/v1/build_subsets';
+
+const NODES = 3;
+const LARGE_SUITE = 1500;
+
+export const suite = (name: string, files: number): TestFile[] => Array.from({ length: files }, (_, i) => ({ path: `spec/${name}/${i}_spec.rb` }));
+export const sorted = (files: readonly TestFile[]) => files.map(({ path }) => path).sort().join();
+
+/** Draws a build of a random mode and size. */
+export function drawBuild(random: () => number, commit_hash: string): Build {
+  const files = suite(commit_hash, random() < 0.1 ? LARGE_SUITE : 10 + Math.floor(90 * random()));
+  const kind = random();
+  const mode = kind < 0.25 ? 'split' : kind < 0.55 ? 'queue' : kind < 0.85 ? 'test queue' : 'queue without uuids';
+  return { key: { commit_hash, branch: 'main', node_total: NODES }, mode, files };
+}
+
+/**
+ * Plays a build from the first request of its nodes to their recordings. Checks that each file is handed out, exactly once if requests have
+ * uuids, and that splits do not change.
+ */
+export function play(post: Post, build: Build): Promise<void> {
+  if (build.mode === 'split') return playSplit(post, build);
+  return build.mode === 'test queue' ? playTestQueue(post, build) : playQueue(post, build);
+}
+
+/** Checks that a played build is recorded completely. */
+export async function expectComplete(get: (path: string) => Promise<unknown>, { key }: Build): Promise<void> {
+  await get(`/v1/builds/completeness?commit_hash=${key.commit_hash}&branch=${key.branch}&node_total=${key.node_total}`);
+}
+
+async function playQueue(post: Post, { key, mode, files }: Build): Promise<void> {
+  const build = { ...key, node_build_id: '1' };
+  const handed = await eachNode(build, async node => {
+    const ask = (phase: object) => post(QUEUE, { ...node, ...phase, ...(mode === 'queue' && { batch_uuid: randomUUID() }) });
+    const ran: TestFile[] = [];
+    let reply = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, test_files: files });
+    while (reply.test_files.length > 0) {
+      for (const file of reply.test_files) ran.push(file);
+      reply = await ask({ can_initialize_queue: false, attempt_connect_to_queue: false });
+    }
+    await record(post, node, ran);
+    return ran;
+  });
+  const all = handed.flat();
+  invariant(new Set(all.map(({ path }) => path)).size === files.length, `queue ${key.commit_hash} did not hand out every file`);
+  if (mode === 'queue') invariant(sorted(all) === sorted(files), `queue ${key.commit_hash} handed out a file twice`);
+}
+
+/**
+ * Each node dies with its second batch, after a file of the first failed, and is retried: it must get the failed file and the lost batch.
+ * At the end every green node is retried: it must get nothing.
+ */
+async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
+  const build = { ...key, test_queue_id: '1' };
+  const paths = files.map(({ path }) => path);
+  const handed = await eachNode(build, async node => {
+    const dying = processOf(post, node, 1);
+    const first = await dying.begin(paths);
+    const failed = first.slice(0, 1);
+    const lost = first.length > 0 ? await dying.next(failed) : [];
+    const retry = processOf(post, node, 2);
+    let batch = await retry.begin(paths);
+    const due = [...failed, ...lost];
+    invariant(due.length === 0 || batch.join() === due.join(), `node ${node.node_index} of queue ${key.commit_hash} was retried and did not get its failed and its lost files`);
+    const ran = [...first, ...(due.length === 0 ? batch : lost)];
+    while (batch.length > 0) ran.push(...(batch = await retry.next()));
+    await record(post, node, ran.map(path => ({ path })));
+    return ran;
+  });
+  invariant(handed.flat().sort().join() === sorted(files), `queue ${key.commit_hash} did not hand out every file exactly once`);
+  const rest = await eachNode(build, node => processOf(post, node, 3).begin(paths));
+  invariant(rest.flat().length === 0, `queue ${key.commit_hash} handed out files to a green node that was retried`);
+}
+
+/** A process of a node whose client reports failed files. Its uuid is the same when the build is played again. */
+function processOf(post: Post, node: Node, number: number) {
+  const node_uuid = `process ${number} of node ${node.node_index} of ${node.commit_hash}`;
+  let batch_index = 0;
+  let batch_id: number | null = null;
+  const ask = async (phase: object): Promise<string[]> => {
+    const reply = (await post(TEST_QUEUE, { ...node, node_uuid, batch_index: batch_index++, ...phase })) as { paths: string[]; batch_id: number | null };
+    batch_id = reply.batch_id;
+    return reply.paths;
+  };
+  return {
+    begin: (paths: readonly string[]) => ask({ can_initialize_queue: true, attempt_connect_to_queue: false, paths }),
+    next: (failed_paths: readonly string[] = []) => ask({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_id, failed_paths }),
+  };
+}
+
+async function playSplit(post: Post, { key, files }: Build): Promise<void> {
+  const build = { ...key, ci_build_id: '1' };
+  const ask = () =>
+    eachNode(build, async node => {
+      const reply = await post(SPLIT, { ...node, cache_read_attempt: false, test_files: files });
+      return reply as { test_files: TestFile[] };
+    });
+  const first = await ask();
+  invariant(sorted(first.flatMap(({ test_files }) => test_files)) === sorted(files), `split ${key.commit_hash} does not have every file exactly once`);
+  for (const [node_index, { test_files }] of first.entries()) await record(post, { ...build, node_index }, test_files);
+  invariant(JSON.stringify(await ask()) === JSON.stringify(first), `split ${key.commit_hash} changed when it was requested again`);
+}
+
+interface Node {
+  commit_hash: string;
+  node_index: number;
+}
+
+function record(post: Post, node: Node, ran: readonly TestFile[]): Promise<void> {
+  const paths = new Set(ran.map(({ path }) => path));
+  return post(SUBSETS, { ...node, test_files: [...paths].map(path => ({ path, time_execution: 1 })) });
+}
+
+function eachNode<T, B extends Build['key']>(build: B, run: (node: B & Node) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: build.node_total }, (_, node_index) => run({ ...build, node_index })));
+}

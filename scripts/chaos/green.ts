@@ -1,0 +1,59 @@
+import { Command, Option } from 'commander';
+import { whole } from '../../bench/flags.js';
+import { exitOnSignals } from '../../bench/load/cleanup.js';
+import { inParallel } from '../../bench/load/in-parallel.js';
+import { drawScenario } from './green/draw.js';
+import { hostilities } from './green/hostilities.js';
+import { complaintsAbout, complaintsAboutPeace, isGreen } from './green/judge.js';
+import { play } from './green/play.js';
+import { reportOf } from './green/report.js';
+import { invariant, reportViolations } from './invariants.js';
+
+/**
+ * Plays CI runs with the real programs, a proxy that injects faults and an operator that disturbs the server, and checks two invariants.
+ * If every node of a CI run exits with 0, every listed test file ran. If `verify` exits with 0, every file was run and recorded since the
+ * CI run began. The seed determines the faults, but not the order of requests.
+ */
+
+interface Options {
+  runs: number;
+  run?: number;
+  seed: number;
+  only?: string;
+  atOnce: number;
+}
+
+async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> {
+  const numbers = run === undefined ? Array.from({ length: runs }, (_, i) => i + 1) : [run];
+  const drawn = new Map<string, number>();
+  let [played, ciRuns, greenRuns, verified, broken] = [0, 0, 0, 0, 0];
+  await inParallel(atOnce, numbers, async number => {
+    const scenario = drawScenario(seed, number, only ?? null);
+    const result = await play(scenario, seed);
+    for (const name of scenario.hostilities.length > 0 ? scenario.hostilities : ['none']) drawn.set(name, (drawn.get(name) ?? 0) + 1);
+    played += 1;
+    ciRuns += result.ciRuns.length;
+    greenRuns += result.ciRuns.filter(isGreen).length;
+    verified += result.ciRuns.filter(({ verified: { code } }) => code === 0).length;
+    const complaints = result.ciRuns.flatMap(ciRun => [...complaintsAbout(ciRun), ...(scenario.hostilities.length === 0 ? complaintsAboutPeace(ciRun) : [])]);
+    if (complaints.length > 0) broken += 1;
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${played} of ${numbers.length} runs, ${broken} broken`);
+    if (complaints.length > 0 || run !== undefined) process.stdout.write(`${process.stderr.isTTY ? '\n' : ''}${reportOf(scenario, seed, only ?? null, result, complaints)}\n`);
+  });
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  const hostile = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
+  process.stdout.write(`${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} exited with 0, verify of ${verified}; faults: ${hostile.join(', ')}\n`);
+  invariant(broken === 0, `${broken} of ${played} runs violated an invariant: see the reports above, and repeat one with --seed ${seed} --run N`);
+  process.stdout.write('every green CI run ran all its test files\n');
+}
+
+exitOnSignals();
+const program = new Command('npm run green --')
+  .description('Play CI runs with faults, and report every run that is green although a test file did not run.')
+  .option('--runs <number>', 'number of runs', whole, 200)
+  .option('--run <number>', 'play only this run, and print all output of its nodes', whole)
+  .option('--seed <number>', 'seed of the faults', whole, 1)
+  .addOption(new Option('--only <kind>', 'play only this kind of fault').choices(Object.keys(hostilities)))
+  .option('--at-once <number>', 'number of concurrent runs', whole, 2)
+  .action(reportViolations('green', green));
+await program.parseAsync();

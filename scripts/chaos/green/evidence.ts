@@ -1,0 +1,48 @@
+/** The reports of a CI run's nodes that reached the server, as seen by the proxy. */
+export class Evidence {
+  /** Files that a node recorded, or reported as run and not failed. */
+  readonly reported = new Set<string>();
+  /** The lists of all test files that nodes sent. */
+  readonly #lists = new Set<string>();
+  /** The files of each batch of /v2, by node and id. */
+  readonly #batches = new Map<string, readonly string[]>();
+
+  /** @param answer null: the answer was lost; the server may have handled the request */
+  add(path: string, body: string, answer: { status: number; body: string } | null): void {
+    if (answer && answer.status >= 300) return;
+    const message = parsed(body);
+    const node = String(message['node_index']);
+    const list = listOf(message['paths'] ?? message['test_files']).map(file => (typeof file === 'string' ? file : pathOf(file)));
+    if (path !== '/v1/build_subsets') this.#lists.add(keyOf(list));
+    if (path === '/v1/build_subsets') {
+      for (const file of listOf(message['test_files'])) this.reported.add(pathOf(file));
+    } else if (path === '/v2/queues/queue') {
+      this.#acknowledge(node, message);
+      const { batch_id, paths } = parsed(answer?.body ?? '');
+      if (typeof batch_id === 'number') this.#batches.set(`${node} ${batch_id}`, listOf(paths).map(String));
+    }
+  }
+
+  /** Whether a node sent this list of all test files. */
+  hasList(files: readonly string[]): boolean {
+    return this.#lists.has(keyOf(files));
+  }
+
+  #acknowledge(node: string, { batch_id, failed_paths }: Record<string, unknown>): void {
+    if (typeof batch_id !== 'number') return;
+    const failed = new Set(listOf(failed_paths));
+    for (const path of this.#batches.get(`${node} ${batch_id}`) ?? []) if (!failed.has(path)) this.reported.add(path);
+  }
+}
+
+export function parsed(text: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(text) as Record<string, unknown> | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+const keyOf = (files: readonly string[]): string => [...files].sort().join('\n');
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+const pathOf = (file: unknown): string => String((file as { path?: unknown }).path);

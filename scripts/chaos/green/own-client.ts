@@ -1,0 +1,121 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { killAtExit } from '../../../bench/load/cleanup.js';
+import { TOKEN } from '../../../bench/load/server.js';
+import { MAIN } from './operator.js';
+import { RUNNER } from './runner.js';
+import { type CiRun, type Job, nameOf, type Scenario } from './scenario.js';
+
+/** Ballast's own client, in separate processes, called as in src/docs/any-runner.md. */
+
+export interface Ended {
+  /** As in a shell; null: the process hung. */
+  code: number | null;
+  printed: string;
+}
+
+export interface Process {
+  ended: Promise<Ended>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export const COMMIT = 'c1';
+export const BRANCH = 'main';
+
+const HUNG_MILLISECONDS = 60_000;
+
+const QUEUE = `
+export JOB=$$
+exec "$BALLAST_NODE" "$BALLAST_MAIN" queue --stdin $REPORT_FLAGS $FLAGS -- sh runner.sh {} < list.txt
+`;
+const SPLIT = `
+export JOB=$$
+"$BALLAST_NODE" "$BALLAST_MAIN" split -0 --stdin $SPLIT_FLAGS $FLAGS < list.txt > files.txt || exit
+if [ -s files.txt ]; then
+  code=0; xargs -0 sh runner.sh < files.txt || code=$?
+  "$BALLAST_NODE" "$BALLAST_MAIN" record "$REPORT" --files-from files.txt --exit-code $code; recorded=$?
+  [ -z "$HEEDS_RECORD" ] || [ $recorded = 0 ] || exit $recorded
+  exit $code
+fi
+`;
+
+/** The flags that enable and disable the fallback of a node without a server. The help of the program shows which exist. */
+const fallbackFlags = (() => {
+  let flags: { on: string; off: string } | null = null;
+  return () => {
+    const help = () => spawnSync(process.execPath, [MAIN, 'queue', '--help'], { encoding: 'utf8' }).stdout;
+    flags ??= /^\s+--fallback\b/m.test(help()) ? { on: '--fallback', off: '' } : { on: '', off: '--no-fallback' };
+    return flags;
+  };
+})();
+
+/** Only the necessary variables: those of the CI system that runs this program would change the nodes. */
+function environment(scenario: Scenario, run: CiRun, url: string, job: Job | null): NodeJS.ProcessEnv {
+  const plain = { PATH: process.env['PATH'], BALLAST_URL: url, BALLAST_TOKEN: TOKEN };
+  if (scenario.identity === 'own variables') {
+    return { ...plain, BALLAST_BUILD_ID: run.buildId, BALLAST_BRANCH: BRANCH, BALLAST_COMMIT_HASH: COMMIT, BALLAST_NODE_TOTAL: String(run.nodeTotal), ...(job && { BALLAST_NODE_INDEX: String(job.node) }) };
+  }
+  return { ...plain, GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: run.buildId, GITHUB_REF_NAME: BRANCH, GITHUB_SHA: COMMIT, CI_NODE_TOTAL: String(run.nodeTotal), ...(job && { CI_NODE_INDEX: String(job.node) }) };
+}
+
+/** Starts a job. `start` counts its starts in the CI run, from 1. */
+export function startJob(scenario: Scenario, run: CiRun, job: Job, { url, folder, ran, start }: { url: string; folder: string; ran: string; start: number }): Process {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'runner.sh'), RUNNER);
+  writeFileSync(join(folder, 'list.txt'), job.files.map(path => `${path}\n`).join(''));
+  const { runner, kill } = job;
+  const place = kill && 'batch' in kill.at ? kill.at : null;
+  const { on, off } = fallbackFlags();
+  return begin(['sh', '-c', job.mode === 'queue' ? QUEUE : SPLIT], folder, {
+    ...environment(scenario, run, url, job),
+    BALLAST_NODE: process.execPath,
+    BALLAST_MAIN: MAIN,
+    BALLAST_RETRIES: String(job.retries),
+    FLAGS: job.fallback ? on : off,
+    SPLIT_FLAGS: run.isDynamic ? '--dynamic' : '',
+    HEEDS_RECORD: run.heedsRecord ? '1' : '',
+    REPORT_FLAGS: runner.hasReport ? '--junit report.xml' : '',
+    REPORT: runner.hasReport ? 'report.xml' : '',
+    RAN: ran,
+    CI_RUN: run.buildId,
+    JOB_NAME: nameOf(job),
+    START: String(start),
+    LOSES_EXIT_CODE: runner.losesExitCode ? '1' : '',
+    CRASHES: runner.crashes ? '1' : '',
+    KILL_SIGNAL: kill?.signal ?? '',
+    KILL_BATCH: String(place?.batch ?? ''),
+    KILL_FILE: String(place?.file ?? ''),
+  });
+}
+
+export function verify(scenario: Scenario, run: CiRun, url: string, folder: string): Promise<Ended> {
+  mkdirSync(folder, { recursive: true });
+  return begin([process.execPath, MAIN, 'verify'], folder, { ...environment(scenario, run, url, null), BALLAST_RETRIES: '0' }).ended;
+}
+
+function begin([program, ...args]: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Process {
+  const child = killAtExit(spawn(program!, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const kill = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(-child.pid!, signal);
+    } catch {
+      // The process has exited already.
+    }
+  };
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    const guard = setTimeout(() => {
+      resolve({ code: null, printed });
+      kill('SIGKILL');
+    }, HUNG_MILLISECONDS);
+    child.once('error', reject);
+    // Wait for exit, not close: children of a killed client may keep its output open.
+    child.once('exit', (code, signal) => {
+      clearTimeout(guard);
+      setImmediate(() => resolve({ code: code ?? (signal === 'SIGKILL' ? 137 : 143), printed }));
+    });
+  });
+  return { ended, kill };
+}

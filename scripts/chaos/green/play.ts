@@ -1,0 +1,108 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
+import { type Random, randomOf } from '../../../bench/random.js';
+import { requestJson } from '../request.js';
+import { startCommercial } from './commercial-client.js';
+import type { Played, Start } from './judge.js';
+import { Operator } from './operator.js';
+import { BRANCH, startJob, verify } from './own-client.js';
+import { Proxy } from './proxy.js';
+import { readRan } from './runner.js';
+import { type CiRun, isOwnClient, type Job, nameOf, type Scenario } from './scenario.js';
+
+export interface PlayedScenario {
+  ciRuns: Played[];
+  /** Operations on the server. */
+  operations: readonly string[];
+}
+
+/** Plays a scenario with a server of its own. */
+export async function play(scenario: Scenario, seed: number): Promise<PlayedScenario> {
+  const folder = temporaryFolder();
+  const operator = new Operator(scenario);
+  try {
+    await operator.start();
+    if (scenario.hasTimes) await recordTimes(operator, scenario, randomOf(seed + scenario.number));
+    const playOne = (ciRun: CiRun) => new CiRunPlay(scenario, seed, ciRun, operator, folder).play();
+    const ciRuns: Played[] = [];
+    if (scenario.overlaps) ciRuns.push(...(await Promise.all(scenario.ciRuns.map(playOne))));
+    else for (const ciRun of scenario.ciRuns) ciRuns.push(await playOne(ciRun));
+    return { ciRuns, operations: operator.done };
+  } finally {
+    await operator.stop();
+    removeFolder(folder);
+  }
+}
+
+/** Records times for an earlier commit, so that a split differs from one by file name. */
+async function recordTimes(operator: Operator, { ciRuns }: Scenario, random: Random): Promise<void> {
+  const paths = [...new Set(ciRuns.flatMap(({ jobs }) => jobs.flatMap(({ files }) => files)))];
+  const test_files = paths.map(path => ({ path, time_execution: 0.1 + 20 * random() ** 4 }));
+  await requestJson((await operator.url())!, '/v1/build_subsets', { commit_hash: 'c0', branch: BRANCH, node_total: 1, node_index: 0, test_files });
+}
+
+class CiRunPlay {
+  readonly #proxy: Proxy;
+  readonly #ran: string;
+  readonly #starts: Start[] = [];
+
+  constructor(
+    readonly scenario: Scenario,
+    readonly seed: number,
+    readonly ciRun: CiRun,
+    readonly operator: Operator,
+    readonly folder: string,
+  ) {
+    this.#proxy = new Proxy(operator, ciRun.events);
+    this.#ran = join(folder, `ran-${ciRun.buildId}`);
+    writeFileSync(this.#ran, '');
+  }
+
+  async play(): Promise<Played> {
+    const { jobs, inTurn, runsFailedAgain } = this.ciRun;
+    const started = jobs.filter(({ never }) => !never);
+    const startAll = async (group: readonly Job[], number: number) => {
+      if (inTurn) for (const job of group) await this.#start(job, number);
+      else await Promise.all(group.map(job => this.#start(job, number)));
+    };
+    await startAll(started, 1);
+    const isFailed = (job: Job) => this.#starts.findLast(start => start.job === job)?.code !== 0;
+    const retried = started.filter(job => isFailed(job) && (runsFailedAgain || job.kill?.again));
+    await startAll(retried, 2);
+    const verified = await this.#verify();
+    return { ciRun: this.ciRun, starts: this.#starts, ran: readRan(readFileSync(this.#ran, 'utf8')), evidence: this.#proxy.evidence, verified };
+  }
+
+  async #start(job: Job, number: number): Promise<void> {
+    const name = `${nameOf(job)}, start ${number}`;
+    const at = number === 1 && job.kill && 'answer' in job.kill.at ? job.kill : null;
+    // Replaced below: the process can be killed only after its start.
+    let kill = () => {};
+    const killAt = at && { answer: (at.at as { answer: number }).answer, kill: () => kill() };
+    const { buildId, calmsDown } = this.ciRun;
+    const trouble = number > 1 && calmsDown ? null : job.trouble;
+    const listener = await this.#proxy.listen({ name, trouble, random: this.#random(name), killAt });
+    const kept = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
+    const where = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${nameOf(job)}${kept}`) };
+    const process = isOwnClient(job) ? startJob(this.scenario, this.ciRun, job, where) : startCommercial(this.ciRun, job, where);
+    kill = () => process.kill(at?.signal === 'TERM' ? 'SIGTERM' : 'SIGKILL');
+    const ended = await process.ended;
+    listener.close();
+    this.#starts.push({ ...ended, job, number, requests: listener.log });
+  }
+
+  async #verify(): Promise<Played['verified']> {
+    const listener = await this.#proxy.listen({ name: 'verify', trouble: this.ciRun.verifyTrouble, random: this.#random('verify'), killAt: null });
+    const ended = await verify(this.scenario, this.ciRun, listener.url, join(this.folder, 'verify'));
+    listener.close();
+    return { ...ended, requests: listener.log };
+  }
+
+  /** Returns a generator for a job, independent of the other jobs. */
+  #random(name: string): Random {
+    let hash = this.seed * 1_000_003 + this.scenario.number;
+    for (const character of `${this.ciRun.buildId} ${name}`) hash = Math.imul(hash ^ character.codePointAt(0)!, 16_777_619);
+    return randomOf(hash);
+  }
+}

@@ -1,0 +1,155 @@
+import { createServer, request as send, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pick, type Random } from '../../../bench/random.js';
+import { type Answer, forgedAnswers, type Forged, wrongAnswers } from './answers.js';
+import { Evidence } from './evidence.js';
+import type { Operator } from './operator.js';
+import type { Event, ProxyFault, Trouble } from './scenario.js';
+
+/** The proxy between the jobs of a CI run and the server. Each job has a listener of its own, which identifies it. */
+
+const LONGEST_DELAY_MILLISECONDS = 300;
+
+interface Request {
+  method: string;
+  target: string;
+  /** Without the query. */
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+/** What a listener does to the requests of one job. */
+export interface Client {
+  name: string;
+  trouble: Trouble | null;
+  random: Random;
+  /** Called instead of sending the n-th answer, counted from 1. */
+  killAt: { answer: number; kill: () => void } | null;
+}
+
+export interface Listener {
+  url: string;
+  /** One line for each request: what the proxy did. */
+  log: string[];
+  close(): void;
+}
+
+export class Proxy {
+  readonly evidence = new Evidence();
+  #requests = 0;
+  readonly #answers: { client: string; endpoint: string; answer: Answer }[] = [];
+
+  constructor(
+    readonly operator: Operator,
+    readonly events: readonly Event[],
+  ) {}
+
+  async listen(client: Client): Promise<Listener> {
+    const log: string[] = [];
+    let [requests, answers] = [0, 0];
+    const server: HttpServer = createServer((incoming, outgoing) => {
+      void (async () => {
+        const request = await read(incoming);
+        const answer = await this.#answer(request, client, requests++, log);
+        answers += 1;
+        if (client.killAt?.answer === answers) {
+          log.push('  its process is killed before the answer');
+          client.killAt.kill();
+        } else write(answer, outgoing);
+      })().catch(() => outgoing.destroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      log,
+      close() {
+        server.close();
+        server.closeAllConnections();
+      },
+    };
+  }
+
+  /** Null: the connection ends without an answer. */
+  async #answer(request: Request, { name, trouble, random }: Client, count: number, log: string[]): Promise<Answer | null> {
+    const line = (what: string) => log.push(`  ${request.method} ${request.target.slice(0, 100)}: ${what}`);
+    // Always drawn, so that later requests do not depend on the faults of earlier ones.
+    const [chance, kind, delay] = [random(), random(), random()];
+    const cutOff = trouble?.cutOff;
+    if (cutOff && count >= cutOff.from && count < cutOff.from + cutOff.requests) {
+      line('cut off');
+      return null;
+    }
+    const fault = trouble && chance < trouble.chance ? pick(() => kind, trouble.kinds) : null;
+    if (fault?.name === 'delayed') await sleep(LONGEST_DELAY_MILLISECONDS * delay);
+    if (fault?.name === 'sent twice') await this.#forward(request, name);
+    const truth = !fault || fault.served ? await this.#forward(request, name) : null;
+    const answer = fault ? this.#instead(request, name, fault, truth) : truth;
+    const outcome = fault ? `${fault.name}, ${fault.served ? 'served' : 'not served'}` : 'passed on';
+    line(`${outcome}: ${answer ? `${answer.status} ${answer.body.slice(0, 300)}` : 'no answer'}`);
+    return answer;
+  }
+
+  #instead(request: Request, client: string, { name }: ProxyFault, truth: Answer | null): Answer | null {
+    if (name === 'lost') return null;
+    if (name in wrongAnswers) return wrongAnswers[name]!(truth?.body ?? '');
+    if (!(name in forgedAnswers)) return truth;
+    const endpoint = endpointOf(request);
+    const earlier = this.#answers.filter(answer => answer.endpoint === endpoint && answer.answer !== truth);
+    return forgedAnswers[name as Forged](request.path, {
+      ofOther: earlier.findLast(answer => answer.client !== client)?.answer ?? truth,
+      ofSame: earlier.findLast(answer => answer.client === client)?.answer ?? truth,
+    });
+  }
+
+  async #forward(request: Request, client: string): Promise<Answer | null> {
+    this.#requests += 1;
+    for (const event of this.events) if (event.at === this.#requests) this.operator.perform(event);
+    const url = await this.operator.url();
+    if (url === null) return null;
+    const answer = await exchange(url, request);
+    this.evidence.add(request.path, request.body, answer);
+    if (answer) this.#answers.push({ client, endpoint: endpointOf(request), answer });
+    return answer;
+  }
+}
+
+/** What identifies the endpoint of an answer: the path, for GET with the query. */
+const endpointOf = ({ method, target, path }: Request): string => (method === 'GET' ? target : path);
+
+async function read(incoming: IncomingMessage): Promise<Request> {
+  const { method = '', url: target = '', headers } = incoming;
+  return { method, target, path: target.split('?')[0]!, headers, body: await text(incoming) };
+}
+
+/** Null: the connection ended without a complete answer. */
+async function exchange(url: string, { method, target, headers, body }: Request): Promise<Answer | null> {
+  const { host: _, connection: __, 'transfer-encoding': ___, 'content-length': ____, ...passed } = headers;
+  const outgoing = send(`${url}${target}`, { method, agent: false, headers: { ...passed, 'content-length': Buffer.byteLength(body) } });
+  try {
+    outgoing.end(body);
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const { 'content-type': type, location, 'retry-after': retryAfter } = incoming.headers;
+    const kept = { 'Content-Type': type, Location: location, 'Retry-After': retryAfter };
+    const ballastHeaders = Object.entries(incoming.headers).filter(([name]) => name.startsWith('x-ballast'));
+    const passedBack = [...Object.entries(kept), ...ballastHeaders].filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return { status: incoming.statusCode!, headers: Object.fromEntries(passedBack), body: await text(incoming) };
+  } catch {
+    outgoing.on('error', () => {}).destroy();
+    return null;
+  }
+}
+
+function write(answer: Answer | null, outgoing: ServerResponse): void {
+  if (!answer) return void outgoing.destroy();
+  const { status, headers, body, isCutOff } = answer;
+  const bytes = Buffer.from(body);
+  const hasBody = status !== 204 && status !== 304;
+  outgoing.writeHead(status, { ...headers, ...(hasBody && { 'Content-Length': bytes.length + (isCutOff ? 5 : 0) }) });
+  if (!isCutOff) return void outgoing.end(hasBody ? bytes : undefined);
+  outgoing.write(bytes, () => outgoing.destroy());
+}

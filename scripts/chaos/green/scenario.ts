@@ -1,0 +1,102 @@
+/** What happens in one run of this program. It is drawn before the run. */
+export interface Scenario {
+  number: number;
+  /** Names of hostilities. */
+  hostilities: string[];
+  /** Files have recorded times, so that a split differs from one by file name. */
+  hasTimes: boolean;
+  /** The environment variables that tell a node its CI run. */
+  identity: 'own variables' | 'CI variables';
+  /** The folder of a node still has the files of the previous CI run. */
+  keepsFolders: boolean;
+  /** Leases are on: the batch of a silent node goes to another node. */
+  leases: boolean;
+  /** The error of the server's clock at its start. */
+  clockHours: number;
+  /** The CI runs are played at the same time. */
+  overlaps: boolean;
+  /** CI runs of one commit, in sequence unless they overlap. */
+  ciRuns: CiRun[];
+}
+
+/** The first two are Ballast's own client. The others use the protocol as commercial clients do. */
+export type Mode = 'queue' | 'split' | 'v1 queue' | 'v1 queue without uuids' | 'v1 split' | 'v2 queue';
+
+export interface CiRun {
+  buildId: string;
+  nodeTotal: number;
+  /** `split --dynamic` */
+  isDynamic: boolean;
+  /** If the tests passed, a script of `split` and `record` exits with the code of `record`. */
+  heedsRecord: boolean;
+  jobs: Job[];
+  /** Jobs start one after the other. */
+  inTurn: boolean;
+  /** Failed jobs are retried once. */
+  runsFailedAgain: boolean;
+  /** The proxy passes on all requests of retried jobs. */
+  calmsDown: boolean;
+  events: Event[];
+  /** What the proxy does to the requests of `verify`. */
+  verifyTrouble: Trouble | null;
+}
+
+/** One node of one suite. */
+export interface Job {
+  suite: string;
+  node: number;
+  mode: Mode;
+  files: string[];
+  retries: number;
+  fallback: boolean;
+  /** The CI system never starts this job. */
+  never: boolean;
+  runner: Runner;
+  kill: Kill | null;
+  trouble: Trouble | null;
+}
+
+export interface Runner {
+  hasReport: boolean;
+  /** The runner always exits with 0, as in a pipe. */
+  losesExitCode: boolean;
+  /** On its first start the runner exits with 1 in the middle of the first batch, without a report. */
+  crashes: boolean;
+}
+
+export interface Kill {
+  signal: 'KILL' | 'TERM';
+  /** The node is killed while the runner runs the n-th file of a batch, or instead of the n-th answer. */
+  at: { batch: number; file: number } | { answer: number };
+  /** The node is retried. */
+  again: boolean;
+}
+
+/** What the proxy does to the requests of one job. */
+export interface Trouble {
+  /** Probability of a fault for each request. */
+  chance: number;
+  kinds: ProxyFault[];
+  /** Requests that are dropped: `requests` of them from the `from`-th on, counted from 0. */
+  cutOff: { from: number; requests: number } | null;
+}
+
+/** A fault of one request. `served`: the server still gets the request. */
+export interface ProxyFault {
+  name: string;
+  served: boolean;
+}
+
+/** An operation on the server before the n-th request of a CI run is forwarded. */
+export interface Event {
+  at: number;
+  what: 'kill' | 'empty' | 'back up' | 'copy' | 'restore' | 'set clock' | 'set clock and kill';
+  hours: number;
+  /** Requests wait until the server is back; otherwise their connections are dropped. */
+  isHeld: boolean;
+}
+
+/** The name of a job in reports. */
+export const nameOf = ({ suite, node, mode }: Pick<Job, 'suite' | 'node' | 'mode'>): string => `${mode} node ${node} of suite ${suite}`;
+
+export const isOwnClient = ({ mode }: Pick<Job, 'mode'>): boolean => mode === 'queue' || mode === 'split';

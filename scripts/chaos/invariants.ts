@@ -1,0 +1,18 @@
+/** An invariant of the server that does not hold, as a sentence. */
+export class Violation extends Error {}
+
+export function invariant(holds: boolean, violation: string): void {
+  if (!holds) throw new Violation(violation);
+}
+
+/** Makes the action of a command from a check: prints a violated invariant as a sentence, any other error with its stack, and exits with 1. */
+export function reportViolations<Options>(name: string, run: (options: Options) => Promise<void>): (options: Options) => Promise<void> {
+  return async options => {
+    try {
+      await run(options);
+    } catch (error) {
+      process.stderr.write(`\n${name}: ${error instanceof Violation ? error.message : String((error as Error).stack)}\n`);
+      process.exit(1);
+    }
+  };
+}

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { whole } from '../../bench/flags.js';
+import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/load/cleanup.js';
+import { inParallel } from '../../bench/load/in-parallel.js';
+import { startServer } from '../../bench/load/server.js';
+import { Worker } from '../../bench/load/worker.js';
+import { randomOf } from '../../bench/random.js';
+import { STORE_FILE } from '../../src/store/open.js';
+import { expectComplete, play } from './builds.js';
+import { invariant, reportViolations, Violation } from './invariants.js';
+import { Disk, losses } from './power-cuts/disk.js';
+import { record, type Recording } from './power-cuts/recording.js';
+import { momentsOf, whyNotTraced } from './power-cuts/trace.js';
+import { requestJson } from './request.js';
+import { expectSound } from './store-check.js';
+
+/**
+ * Traces what a server writes while builds run, computes disk images that a power cut may leave, and checks the invariants of a server
+ * on each image: the store is sound, acknowledged data is there, and all builds continue and succeed. The seed determines when power is
+ * cut, what is lost and what the nodes do, but not the order of their requests.
+ */
+
+interface Options {
+  images: number;
+  seed: number;
+  seconds: number;
+}
+
+const BUILDS_AT_ONCE = 16;
+/** Probability that a node repeats a request that was answered before the power cut. */
+const REPEATED = 0.2;
+
+type CheckWorker = Worker<{ dataDir: string }, string[]>;
+
+/** Draws the moments of the trace after which power is cut, in ascending order. */
+async function drawCuts({ trace, log }: Recording, images: number, random: () => number): Promise<number[]> {
+  let [number, from, until] = [0, 0, 0];
+  for await (const { time } of momentsOf(trace)) {
+    number += 1;
+    if (time < log.from) from = number;
+    if (time < log.until) until = number;
+  }
+  return Array.from({ length: images }, () => from + Math.floor(random() * (until - from))).sort((a, b) => a - b);
+}
+
+/** Checks the invariants of a server on the image of a power cut at that time. Returns the number of requests that it answered. */
+async function resume(dataDir: string, { builds, log }: Recording, at: number, checkWorker: CheckWorker, random: () => number): Promise<number> {
+  expectSound(await checkWorker.ask({ dataDir }));
+  const server = await startServer({ dataDir });
+  let answers = 0;
+  const send = async (path: string, body?: object, attempt?: number): Promise<unknown> => {
+    answers += 1;
+    return requestJson(server.url, path, body, attempt);
+  };
+  const post = log.resuming(at, send, () => random() < REPEATED);
+  await inParallel(BUILDS_AT_ONCE, builds.filter(build => log.hasBegun(build, at)), async build => {
+    await play(post, build);
+    await expectComplete(send, build);
+  });
+  await server.stop();
+  expectSound(await checkWorker.ask({ dataDir }));
+  return answers;
+}
+
+async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
+  const why = whyNotTraced();
+  if (why !== null) throw new Violation(why);
+  const random = randomOf(seed);
+  const recording = await record(seconds * 1000, random);
+  const cuts = await drawCuts(recording, images, random);
+  const kinds = Object.entries(losses);
+  const checkWorker: CheckWorker = new Worker('scripts/chaos/power-cuts/check-worker.js');
+  const disk = new Disk(join(temporaryFolder(), 'safe'));
+  let [moments, image, answers] = [0, 0, 0];
+  for await (const moment of momentsOf(recording.trace)) {
+    disk.pass(moment);
+    for (; cuts[image] === moments; image++) {
+      const [lost, kept] = kinds[image % kinds.length]!;
+      const dataDir = temporaryFolder();
+      disk.cut(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
+      try {
+        answers += await resume(dataDir, recording, moment.time, checkWorker, random);
+      } catch (error) {
+        const when = `power cut ${image + 1}, ${Math.round(moment.time - recording.log.from)} ms after the first request, lost: ${lost}`;
+        throw new Violation(`${when}: ${(error as Error).message}`, { cause: error });
+      }
+      removeFolder(dataDir);
+      if (process.stderr.isTTY) process.stderr.write(`\r${image + 1} of ${images} power cuts, ${answers} answers`);
+    }
+    moments += 1;
+  }
+  const end = join(temporaryFolder(), STORE_FILE);
+  disk.cut(end, (_, writes) => writes);
+  invariant(readFileSync(end).equals(readFileSync(recording.file)), 'the trace is incomplete: replaying it does not give the file of the store');
+  disk.close();
+  await checkWorker.stop();
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  process.stdout.write(
+    `${images} power cuts (seed ${seed}) during ${recording.builds.length} builds, ${answers} answers: ` +
+      'store sound after each, no acknowledged data lost, every build succeeded\n',
+  );
+}
+
+exitOnSignals();
+const program = new Command('npm run power-cuts --')
+  .description('Simulate power cuts of a server while CI nodes use it, and check that nothing is lost. Requires strace (Linux).')
+  .option('--images <number>', 'number of disk images to check', whole, 200)
+  .option('--seed <number>', 'seed of the times of the cuts, of what is lost, and of what the nodes do', whole, 1)
+  .option('--seconds <number>', 'duration of the builds', whole, 4)
+  .action(reportViolations('power-cuts', powerCuts));
+await program.parseAsync();

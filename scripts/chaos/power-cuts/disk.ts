@@ -1,0 +1,75 @@
+import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
+import type { Flush, Moment, Write } from './trace.js';
+
+/** The unit that a disk writes atomically, and the page size of LMDB. */
+const PAGE_BYTES = 4096;
+/** The first pages of the file: LMDB's record of the last transactions. */
+const META_PAGES = 2;
+
+/** Kinds of loss. Of the writes to a page that were not flushed, the disk has the first ones; each kind returns their number. */
+export const losses: Record<string, (page: number, writes: number, random: () => number) => number> = {
+  'all unflushed writes': () => 0,
+  nothing: (_, writes) => writes,
+  'some unflushed writes of each page': (_, writes, random) => Math.floor(random() * (writes + 1)),
+  'unflushed writes to data pages': (page, writes) => (page < META_PAGES ? writes : 0),
+  'unflushed writes to meta pages': (page, writes) => (page < META_PAGES ? 0 : writes),
+};
+
+/** One file on a disk that may lose power. A write is safe once a flush that began after the end of the write has ended. */
+export class Disk {
+  readonly #safe: number;
+  #pending: Write[] = [];
+  readonly #ended = new Set<Write>();
+  readonly #covered = new Map<Flush, Set<Write>>();
+
+  /** @param path file for the safe writes */
+  constructor(readonly path: string) {
+    this.#safe = openSync(path, 'w');
+  }
+
+  pass({ call, isEnd }: Moment): void {
+    if (call.kind === 'write') {
+      if (!isEnd) this.#pending.push(call);
+      else if (call.isSynchronous) this.#save(new Set([call]));
+      else this.#ended.add(call);
+    } else if (!isEnd) {
+      this.#covered.set(call, new Set(this.#ended));
+    } else {
+      this.#save(this.#covered.get(call)!);
+      this.#covered.delete(call);
+    }
+  }
+
+  /** Writes the image of the file after a power cut at this moment. */
+  cut(path: string, kept: (page: number, writes: number) => number): void {
+    copyFileSync(this.path, path);
+    const pages = new Map<number, { at: number; bytes: Buffer }[]>();
+    for (const { at, bytes } of this.#pending) {
+      for (let from = 0; from < bytes.length; ) {
+        const page = Math.floor((at + from) / PAGE_BYTES);
+        const until = Math.min(bytes.length, (page + 1) * PAGE_BYTES - at);
+        const part = { at: at + from, bytes: bytes.subarray(from, until) };
+        pages.set(page, [...(pages.get(page) ?? []), part]);
+        from = until;
+      }
+    }
+    const file = openSync(path, 'r+');
+    for (const [page, writes] of pages) {
+      for (const { at, bytes } of writes.slice(0, kept(page, writes.length))) writeSync(file, bytes, 0, bytes.length, at);
+    }
+    closeSync(file);
+  }
+
+  close(): void {
+    closeSync(this.#safe);
+  }
+
+  #save(writes: ReadonlySet<Write>): void {
+    this.#pending = this.#pending.filter(write => {
+      if (!writes.has(write)) return true;
+      writeSync(this.#safe, write.bytes, 0, write.bytes.length, write.at);
+      this.#ended.delete(write);
+      return false;
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../../../bench/load/cleanup.js';
+import { startServer } from '../../../bench/load/server.js';
+import { STORE_FILE } from '../../../src/store/open.js';
+import { type Build, drawBuild, play } from '../builds.js';
+import { requestJson } from '../request.js';
+import { NodeLog } from './node-log.js';
+import { tracing } from './trace.js';
+
+export interface Recording {
+  builds: readonly Build[];
+  log: NodeLog;
+  /** The trace of all calls on the file of the store, from its creation. */
+  trace: string;
+  /** The file of the store, in its final state. */
+  file: string;
+}
+
+const STREAMS = 6;
+
+/** Plays builds on a server whose writes are traced. */
+export async function record(milliseconds: number, random: () => number): Promise<Recording> {
+  const dataDir = realpathSync(temporaryFolder());
+  const file = join(dataDir, STORE_FILE);
+  const trace = join(temporaryFolder(), 'trace');
+  const { url, child } = await startServer({ dataDir, under: tracing(file, trace) });
+  const builds: Build[] = [];
+  const log = new NodeLog();
+  const end = performance.now() + milliseconds;
+  const streams = Array.from({ length: STREAMS }, async (_, stream) => {
+    for (let i = 0; performance.now() < end; i++) {
+      const build = drawBuild(random, `build-${stream}-${i}`);
+      builds.push(build);
+      await play(log.logging((path, body) => requestJson(url, path, body)), build);
+    }
+  });
+  await Promise.all(streams);
+  const exited = once(child, 'exit');
+  // A signal to strace would detach the server instead of stopping it.
+  for (const server of childrenOf(child.pid!)) process.kill(server, 'SIGTERM');
+  await exited;
+  return { builds, log, trace, file };
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}

@@ -1,0 +1,16 @@
+import { problemsOf } from '../../src/store/check/check.js';
+import { sentenceOf } from '../../src/store/check/problem.js';
+import { openStore } from '../../src/store/open.js';
+import { invariant } from './invariants.js';
+
+/** Checks the store of a folder that no server has open. Returns a sentence for each problem. */
+export async function checkStore(dataDir: string): Promise<string[]> {
+  const store = openStore(dataDir);
+  const problems = [...problemsOf(store, () => {})].map(sentenceOf);
+  await store.root.close();
+  return problems;
+}
+
+export function expectSound(problems: readonly string[]): void {
+  invariant(problems.length === 0, `the store is not sound: ${problems.slice(0, 5).join('; ')}`);
+}

@@ -1,5 +1,0 @@
-import { answering } from '../../bench/requests/answering.js';
-import { problemsIn } from '../problems.js';
-
-/** A helper: a file that is not sound may end the process that reads it. */
-answering(({ dataDir }: { dataDir: string }) => problemsIn(dataDir));
