@@ -14,7 +14,7 @@ import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { createToken } from '../../src/store/tokens.js';
 import { segment, type Segments } from '../../src/wire/segments.js';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { recordRun, recordTimes } from '../store/temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
