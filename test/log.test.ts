@@ -2,7 +2,7 @@ import { existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { LogFile, openLog } from '../src/log.js';
-import { temporaryFolder } from './harness/server.js';
+import { temporaryFolder } from './harness/temporary-folder.js';
 
 describe('a log', () => {
   it('is a JSON object a line, with its level in a word and the time', async () => {

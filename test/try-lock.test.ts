@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadTryLock } from '../src/try-lock.js';
-import { temporaryFolder } from './harness/server.js';
+import { temporaryFolder } from './harness/temporary-folder.js';
 
 const require = createRequire(import.meta.url);
 

@@ -1,17 +1,23 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
+import { PROCESS, SLOW } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(() => true, () => false);
-const all: TestProjectInlineConfiguration = { extends: true, test: { name: 'all', include: ['test/**/*.test.js'] } };
-/** What is sent and received over HTTP, a second time where `all` runs it over uWebSockets.js. */
-const overNode: TestProjectInlineConfiguration = { extends: true, test: { name: 'node:http', include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } } };
+
+const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({ extends: true, test: { name, ...test } });
+const fast = { exclude: [...PROCESS, ...SLOW], setupFiles: ['test/no-processes.js'] };
+const tiers = [tier('fast', { ...fast, include: ['test/**/*.test.js'] }), tier('process', { include: PROCESS }), tier('slow', { include: SLOW })];
+/** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
+const overNode = tier('fast over node:http', { ...fast, include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
 
 /** Tests run on the compiled code: typia's checkers and the worker's entry are there as in production. */
 export default defineConfig({
   test: {
     root: 'dist',
-    projects: hasUwebsockets && process.env['BALLAST_HTTP_SERVER'] !== 'node' ? [all, overNode] : [all],
+    projects: hasUwebsockets && process.env['BALLAST_HTTP_SERVER'] !== 'node' ? [...tiers, overNode] : tiers,
+    // Node loads what is compiled already, which takes half as long as vitest does. No test replaces a module.
+    server: { deps: { external: [/\/dist\/(src|bench|scripts)\//] } },
     // Files keep what is loaded, and nothing else, from one to the next: to load it takes half a second of each.
     isolate: false,
     // uWebSockets.js belongs on a process's main thread.

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { BatchResult, Judgement } from '../../src/client/batch-results.js';
 import type { Runner } from '../../src/client/command.js';
 import { NodeRun } from '../../src/client/node-run.js';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const reportOf = (...cases: string[]) => `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`;
 const passed = (file: string) => `<testcase name="one" file="${file}" time="2"/>`;

@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { type Client, temporaryFolder } from '../harness/server.js';
+import type { Client } from '../harness/client.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const packages = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { completeness } from '../harness/completeness.js';
 import { sorted } from '../harness/messages.js';
-import { type Client, startServer } from '../harness/server.js';
+import type { Client } from '../harness/client.js';
+import { startServer } from '../harness/server.js';
 import { JestProject, type NodeRun } from './jest-project.js';
 
 const NODES = 2;

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { completeness } from '../harness/completeness.js';
 import { runBallast } from '../harness/process.js';
-import { startServer, temporaryFolder } from '../harness/server.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const packages = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const build = { commit_hash: 'c0ffee3', branch: 'main', node_total: 2 };

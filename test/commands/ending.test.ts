@@ -9,7 +9,8 @@ import { exportStore } from '../../src/commands/export.js';
 import { openStore } from '../../src/store/open.js';
 import { manyPaths, record, timed } from '../harness/messages.js';
 import { main } from '../harness/process.js';
-import { startServer, temporaryFolder } from '../harness/server.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** A store that was used, and closed. */
 async function usedStore(): Promise<string> {

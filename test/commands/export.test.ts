@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { record, subsetMessage, timed } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { Client, startServer, temporaryFolder } from '../harness/server.js';
+import { Client } from '../harness/client.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const exportOf = (dataDir: string, ...flags: string[]) => runBallast(['export', '--data-dir', dataDir, ...flags]);
 

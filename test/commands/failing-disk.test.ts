@@ -1,17 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { whyNotTraced } from '../../scripts/chaos/power-cuts/trace.js';
 import { limits } from '../../src/limits.js';
 import { subsetMessage } from '../harness/messages.js';
-import { runBallast } from '../harness/process.js';
-import { Client, startServer, temporaryFolder } from '../harness/server.js';
-import { serving } from './serving.js';
+import { problemsIn } from '../harness/problems.js';
+import { main, runBallast, spawnServer } from '../harness/process.js';
+import { Client } from '../harness/client.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
-const TOKEN = 'a-token-for-tests-0123456789abcdef';
 /** A new store is opened with fewer flushes, of all threads; faults count those of each. */
 const FLUSHES_OF_START = 40;
 const SENTENCE = /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; look at that disk, and start again/;
@@ -45,14 +44,14 @@ describe('a server whose disk', () => {
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
     const under = failing(dataDir, 'fdatasync', `error=EIO:when=${FLUSHES_OF_START}+`);
-    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: TOKEN }, under);
-    const acknowledged = await recordUntilGone(new Client(server.url, TOKEN));
+    const server = await spawnServer({ dataDir, under });
+    const acknowledged = await recordUntilGone(server);
     await server.ended;
     expect(server.child.signalCode).toBe('SIGKILL');
     expect(server.stderr()).toMatch(SENTENCE);
     expect(server.stderr().match(/"level":"fatal"/g)).toHaveLength(1);
 
-    const again = await startServer({ dataDir, bootstrapToken: TOKEN });
+    const again = await startServer({ dataDir });
     expect(acknowledged.length).toBeGreaterThan(0);
     expect(await missing(again, acknowledged)).toEqual([]);
   });
@@ -62,16 +61,16 @@ describe('a server whose disk', () => {
     const dataDir = temporaryFolder();
     // Two for each flush mark it.
     const under = failing(dataDir, 'pwrite64', `error=EDQUOT:when=${4 * FLUSHES_OF_START}+`);
-    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: TOKEN }, under);
-    const acknowledged = await recordUntilGone(new Client(server.url, TOKEN));
+    const server = await spawnServer({ dataDir, under });
+    const acknowledged = await recordUntilGone(server);
     await server.ended;
     // The overwritten memory may end it before it does so itself.
     expect(server.child.signalCode).toMatch(/^SIG(KILL|ABRT|SEGV)$/);
 
-    const again = await startServer({ dataDir, bootstrapToken: TOKEN });
+    const again = await startServer({ dataDir });
     expect(await missing(again, acknowledged)).toEqual([]);
     await again.close();
-    expect((await runBallast(['check', '--data-dir', dataDir])).code).toBe(0);
+    expect(await problemsIn(dataDir)).toEqual([]);
   });
 
   it('does not answer is not ready soon, and ends in time when it is told to stop', async ({ skip }) => {
@@ -79,8 +78,8 @@ describe('a server whose disk', () => {
     const dataDir = temporaryFolder();
     const seconds = limits.readySeconds + limits.drainSeconds + limits.closeSeconds;
     const under = failing(dataDir, 'fdatasync', `delay_enter=${seconds + 5}s:when=${FLUSHES_OF_START}+`);
-    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: TOKEN }, under);
-    const client = new Client(server.url, TOKEN);
+    const server = await spawnServer({ dataDir, under });
+    const client = server;
     let ready = await client.get('/readyz');
     for (let builds = 0; ready.status === 200; builds += 1) {
       // Until the flushes of the start are over: `/readyz` makes one a second.

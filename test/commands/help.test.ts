@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { settings } from '../../src/settings.js';
+import { runHere } from '../harness/command.js';
 import { runBallast } from '../harness/process.js';
 
 describe('help', () => {
   it('of the program names its commands, on stdout, with exit code 0', async () => {
-    const { code, stdout, stderr } = await runBallast(['--help']);
+    const { code, stdout, stderr } = await runHere(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const command of ['serve', 'project', 'token', 'backup', 'check', 'split', 'queue', 'record', 'verify']) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
   });
 
   it('of serve names every setting with its variable', async () => {
-    const { code, stdout } = await runBallast(['serve', '--help']);
+    const { code, stdout } = await runHere(['serve', '--help']);
     expect(code).toBe(0);
     for (const { flag, env } of Object.values(settings)) {
       if (flag) expect(stdout).toContain(flag);
@@ -19,7 +20,7 @@ describe('help', () => {
   });
 
   it('of project and token names what can be done with them', async () => {
-    const [project, token] = await Promise.all([runBallast(['project', '--help']), runBallast(['token', '--help'])]);
+    const [project, token] = await Promise.all([runHere(['project', '--help']), runHere(['token', '--help'])]);
     expect([project.code, token.code]).toEqual([0, 0]);
     for (const usage of ['create [options] <name>', 'list [options]']) expect(project.stdout).toContain(usage);
     for (const usage of ['create [options] <project>', 'list [options] <project>', 'revoke [options] <token-or-id>']) {
@@ -28,7 +29,7 @@ describe('help', () => {
   });
 
   it('tells the version of the package', async () => {
-    const { code, stdout } = await runBallast(['--version']);
+    const { code, stdout } = await runHere(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { record, timed } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer, temporaryFolder } from '../harness/server.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { estimatesOf, fileOf, into, runsOf } from './importing.js';
 
 describe('ballast import over the network', () => {

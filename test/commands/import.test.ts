@@ -2,8 +2,9 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { manyPaths, pathsOf, startSplit } from '../harness/messages.js';
-import { runBallast } from '../harness/process.js';
-import { startServer, temporaryFolder } from '../harness/server.js';
+import { runHere } from '../harness/command.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { fixtureFile } from '../reports/fixture.js';
 import { estimatesOf, fileOf, into, runsOf } from './importing.js';
 
@@ -65,7 +66,7 @@ describe('ballast import of reports', () => {
 
   it('only tells in a dry run, which needs no server; of a list of test files has their paths', async () => {
     const list = fileOf('app/spec/models/cart_spec.rb\napp/spec/user_spec.rb\n');
-    const { code, stdout } = await runBallast(['import', '--dry-run', fixtureFile('rspec.xml'), '--files-from', list], { BALLAST_URL: '', BALLAST_TOKEN: '' });
+    const { code, stdout } = await runHere(['import', '--dry-run', fixtureFile('rspec.xml'), '--files-from', list], { BALLAST_URL: '', BALLAST_TOKEN: '' });
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('would import 2 test files, 0.2 s (longest 0.2 s: app/spec/models/cart_spec.rb), ') as string });
   });
 
@@ -111,7 +112,7 @@ describe('ballast import of reports', () => {
       [['--builds', 'many'], 'It must be a whole number of builds.'],
       [['--from', 'http://x', '--from-token', 'y', '--dry-run', '--builds', '0'], '--builds 0 imports nothing'],
     ] as const) {
-      expect(await runBallast(['import', ...args], none)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) as string });
+      expect(await runHere(['import', ...args], none)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) as string });
     }
   });
 

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSplit } from '../harness/messages.js';
-import { runBallast } from '../harness/process.js';
-import { type Client, temporaryFolder } from '../harness/server.js';
+import { runHere } from '../harness/command.js';
+import type { Client } from '../harness/client.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** Runs the import into a server. */
-export const into = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) => runBallast(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
+export const into = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) => runHere(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
 
 /** A file of a folder of its own. */
 export function fileOf(text: string | object, name = 'report'): string {

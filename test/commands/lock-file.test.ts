@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
-import { runBallast } from '../harness/process.js';
-import { temporaryFolder } from '../harness/server.js';
+import { main, runBallast } from '../harness/process.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 /** Root may write everything: then the commands are those of nobody. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const COMMANDS = [['serve', '--port', '0'], ['check'], ['check', '--repair'], ['project', 'list'], ['project', 'create', 'two'], ['token', 'list', 'one']];

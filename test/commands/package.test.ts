@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { plainEnvironment } from '../harness/process.js';
-import { startServer, temporaryFolder } from '../harness/server.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { BUILD } from './suite.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -2,22 +2,25 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { record } from '../harness/messages.js';
+import { runHere } from '../harness/command.js';
 import { runBallast } from '../harness/process.js';
-import { Client, startServer, temporaryFolder } from '../harness/server.js';
+import { Client } from '../harness/client.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const TOKEN_LINE = /^[0-9a-f]{32,}\n$/;
 const INVALID = { status: 403, json: { errors: ['invalid test suite token'] } };
 const AT = '\\d{4}-\\d\\d-\\d\\dT\\S+Z';
 
-/** Runs commands on a data folder. */
-function commandsOn(dataDir: string) {
-  return (...args: string[]) => runBallast([...args, '--data-dir', dataDir]);
+/** Runs commands on a data folder. Beside a server of this process they need processes of their own. */
+function commandsOn(dataDir: string, run = runHere) {
+  return (...args: string[]) => run([...args, '--data-dir', dataDir]);
 }
 
 describe('project and token commands beside a running server', () => {
   it('take effect at its next request: a project made, a token rotated, the old one revoked', async () => {
     const server = await startServer();
-    const ballast = commandsOn(server.dataDir);
+    const ballast = commandsOn(server.dataDir, runBallast);
 
     const created = await ballast('project', 'create', 'web shop');
     expect(created).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(TOKEN_LINE) });

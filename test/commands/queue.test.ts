@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { completeness } from '../harness/completeness.js';
 import { sorted } from '../harness/messages.js';
-import { main, plainEnvironment } from '../harness/process.js';
+import { main, plainEnvironment, runBallast } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
 import { startServer } from '../harness/server.js';
 import { BUILD, nowhere, recorded, Suite } from './suite.js';
@@ -18,7 +18,8 @@ const lengths = (files: readonly string[]) => Object.fromEntries(files.map(file 
 describe('ballast queue', () => {
   it('runs each file once over all nodes, and records the times of its reports', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
-    const queue = (node: number) => suite.run(server, node, ['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...suite.runner], { REPORT: `reports/${node}-%.xml` });
+    // At the same time, as on two machines.
+    const queue = (node: number) => runBallast(['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...suite.runner], suite.environment(server, node, { REPORT: `reports/${node}-%.xml` }), { cwd: suite.folder });
     const nodes = await Promise.all([queue(0), queue(1)]);
     expect(nodes).toEqual([0, 1].map(node => ({ code: 0, stdout: '', stderr: expect.stringMatching(new RegExp(`^ballast: recorded \\d test files?, \\d+\\.0 s, as node ${node} of 2\n$`)) as string })));
     expect(sorted(suite.ran)).toEqual(sorted(FILES));

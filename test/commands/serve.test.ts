@@ -1,14 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
 import { record, subsetMessage } from '../harness/messages.js';
 import { runBallast, spawnServer } from '../harness/process.js';
-import { Client, startServer, temporaryFolder } from '../harness/server.js';
+import { Client } from '../harness/client.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { head, RawConnection } from '../http/raw.js';
-import { serving } from './serving.js';
 
 describe('the first start', () => {
   it('on an empty folder makes a project and prints its token once', async () => {
     const dataDir = temporaryFolder();
-    const first = await serving(['--data-dir', dataDir]);
+    const first = await spawnServer({ dataDir, token: null });
     const token = /^[0-9a-f]{32,}$/m.exec(first.stdout())?.[0] ?? '';
     expect(first.stdout()).toBe(
       `Made the project "default". Its test-suite token, shown only now:\n${token}\n` +
@@ -16,21 +17,19 @@ describe('the first start', () => {
         `Ballast listens on ${first.url} (data in ${dataDir})\n`,
     );
     await record(new Client(first.url, token));
-    first.child.kill('SIGTERM');
-    expect(await first.ended).toBe(0);
+    expect(await first.stop('SIGTERM')).toBe(0);
     expect(first.stderr()).not.toContain(token);
 
-    const second = await serving(['--data-dir', dataDir]);
+    const second = await spawnServer({ dataDir, token: null });
     expect(second.stdout()).toBe(`Ballast listens on ${second.url} (data in ${dataDir})\n`);
     expect((await new Client(second.url, token).get('/v1/builds')).json.data).toHaveLength(1);
   });
 
   it('with BALLAST_BOOTSTRAP_TOKEN makes the project "default" with that token, and prints none', async () => {
     const dataDir = temporaryFolder();
-    const token = 'bootstrap-token-of-at-least-32-characters';
-    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: token });
+    const server = await spawnServer({ dataDir, token: 'bootstrap-token-of-at-least-32-characters' });
     expect(server.stdout()).toBe(`Ballast listens on ${server.url} (data in ${dataDir})\n`);
-    expect((await new Client(server.url, token).get('/v1/builds')).status).toBe(200);
+    expect((await server.get('/v1/builds')).status).toBe(200);
     const { stdout } = await runBallast(['project', 'list', '--data-dir', dataDir]);
     expect(stdout).toMatch(/^default\t\S+\t1 token\n$/);
   });
@@ -50,14 +49,13 @@ describe('the first start', () => {
 describe('SIGTERM', () => {
   it('lets the answer in flight finish, takes no new connection and ends with 0', async () => {
     const dataDir = temporaryFolder();
-    const token = 'a-token-for-tests-0123456789abcdef';
-    const server = await serving(['--data-dir', dataDir], { BALLAST_BOOTSTRAP_TOKEN: token });
+    const server = await spawnServer({ dataDir });
     const body = JSON.stringify(subsetMessage());
     const connection = await RawConnection.open(server.url);
     // The answer to the first request tells that the head of the second arrived too.
     connection.send(
       head('GET /healthz', []),
-      head('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${token}`, `Content-Length: ${body.length}`]),
+      head('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, `Content-Length: ${body.length}`]),
       body.slice(0, 20),
     );
     expect((await connection.reply())?.status).toBe(200);
@@ -73,14 +71,14 @@ describe('SIGTERM', () => {
   });
 
   it('or SIGINT ends at once with 0 when nothing is in flight, though a connection is open', async () => {
-    const server = await spawnServer(temporaryFolder());
+    const server = await spawnServer();
     const idle = await RawConnection.open(server.url);
     expect(await server.stop('SIGINT')).toBe(0);
     expect(await idle.closed()).toBe('');
   });
 
   it('drains from the moment on that the address is printed', async () => {
-    const server = await spawnServer(temporaryFolder());
+    const server = await spawnServer();
     expect(await server.stop('SIGTERM')).toBe(0);
   });
 });
@@ -121,18 +119,13 @@ describe('serve', () => {
         'choose another with BALLAST_PORT or BALLAST_HOST\n',
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect((await serving(['--data-dir', dataDir])).stdout()).toContain('Made the project "default"');
+    expect((await spawnServer({ dataDir, token: null })).stdout()).toContain('Made the project "default"');
   });
 
   it('lets a flag win over the environment', async () => {
     const dataDir = temporaryFolder();
-    const server = await serving(['--data-dir', dataDir], {
-      BALLAST_PORT: '1',
-      BALLAST_DATA_DIR: '/nowhere',
-      BALLAST_HEADER_PREFIXES: 'ACME',
-      BALLAST_BOOTSTRAP_TOKEN: 'a-token-for-tests-0123456789abcdef',
-    });
-    const reply = await new Client(server.url, '').send('/v1/builds', {});
+    const server = await spawnServer({ dataDir, env: { BALLAST_PORT: '1', BALLAST_DATA_DIR: '/nowhere', BALLAST_HEADER_PREFIXES: 'ACME' } });
+    const reply = await server.send('/v1/builds', {});
     expect(reply.json.errors[0]).toContain('ACME-TEST-SUITE-TOKEN');
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runBallast } from '../harness/process.js';
+import { runHere } from '../harness/command.js';
 import { fileOf, into } from './importing.js';
 import { BUILD, Suite } from './suite.js';
 
@@ -73,14 +73,14 @@ describe('foreign text', () => {
     };
     const server = await startStrange((_, response) => response.writeHead(409).end(JSON.stringify(answer)));
     const flags = ['--commit-hash', 'c', '--branch', 'b', '--node-total', '1', '--node-build-id', '1', '--url', server.url, '--token', 't'];
-    const [plain, json] = await Promise.all([runBallast(['verify', ...flags]), runBallast(['verify', ...flags, '--json'])]);
+    const [plain, json] = await Promise.all([runHere(['verify', ...flags]), runHere(['verify', ...flags, '--json'])]);
     expect(plain.stdout.split('\n').slice(1)).toEqual([`error: ${shown}`, `  ${shown}  (never handed out)`, `warning: ${shown}`, `  ${shown}  (recorded with a time of 0)`, '']);
     expect(json.stdout).toContain(`"errors":["${shown}"]`);
     expect(JSON.parse(json.stdout)).toEqual(answer);
   });
 
   it('of files and arguments reaches it escaped, too; a list of paths stays as it is', async () => {
-    const run = (...args: string[]) => runBallast(args, { BALLAST_URL: '', BALLAST_TOKEN: '' });
+    const run = (...args: string[]) => runHere(args, { BALLAST_URL: '', BALLAST_TOKEN: '' });
     const file = fileOf('{"a.js": 1', hostile);
     const [unreadable, option] = await Promise.all([run('import', '--dry-run', file), run('import', `--${hostile}`)]);
     expect(unreadable.stderr).toContain(`${shown} as knapsack: `);

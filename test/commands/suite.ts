@@ -1,7 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runBallast, type Run } from '../harness/process.js';
-import { type Client, temporaryFolder } from '../harness/server.js';
+import { runHere } from '../harness/command.js';
+import type { Run } from '../harness/process.js';
+import type { Client } from '../harness/client.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 export const BUILD = { commit_hash: 'c1', branch: 'main', node_total: 2 };
 
@@ -68,7 +70,7 @@ export class Suite {
   }
 
   run(server: Pick<Client, 'url' | 'token'>, node: number, args: readonly string[], more: NodeJS.ProcessEnv = {}, stdin = ''): Promise<Run> {
-    return runBallast(args, this.environment(server, node, more), { cwd: this.folder, stdin });
+    return runHere(args, this.environment(server, node, more), { cwd: this.folder, stdin });
   }
 }
 

@@ -5,3 +5,6 @@ const wanted = (process.env['BALLAST_HTTP_SERVER'] ?? 'auto') as FrontName;
 
 /** The HTTP server under test. */
 export const { open: openFront, name: httpServer } = await chooseFront(wanted);
+
+/** Each HTTP server that this machine can run, for a test that starts both itself. */
+export const httpServers = [...new Set([httpServer, 'node'] as const)];

@@ -1,4 +1,4 @@
-import type { Client, Reply } from './server.js';
+import type { Client, Reply } from './client.js';
 
 export type Fields = Record<string, unknown>;
 

@@ -2,40 +2,57 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { printedUrl } from '../../bench/load/server.js';
-import { Client } from './server.js';
+import { Client, TOKEN } from './client.js';
+import { httpServer } from './http-server.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 export const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
 export interface ServerProcess extends Client {
+  dataDir: string;
   child: ChildProcess;
-  /** kill -9; resolves when the process is gone. */
-  kill(): Promise<void>;
+  /** Everything that it printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves with the exit code. */
+  ended: Promise<number | null>;
   /** Sends a signal; resolves with the exit code. */
   stop(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** The real program as a process of its own, killed after the test. */
-export async function spawnServer(dataDir: string, token = 'a-token-for-tests-0123456789abcdef'): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--data-dir', dataDir], {
-    env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: token },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
+export interface ServeOptions {
+  dataDir?: string;
+  /** The bootstrap token; null makes the first start print a token. */
+  token?: string | null;
+  flags?: readonly string[];
+  env?: NodeJS.ProcessEnv;
+  /** A command that runs the server in its own place. */
+  under?: readonly string[];
+}
+
+/** Runs `serve` in a process of its own, which is killed after the test; resolves when it listens. */
+export async function spawnServer({ dataDir = temporaryFolder(), token = TOKEN, flags = [], env = {}, under = [] }: ServeOptions = {}): Promise<ServerProcess> {
+  const [command, ...args] = [...under, process.execPath, main, 'serve', '--port', '0', '--data-dir', dataDir, ...flags] as [string, ...string[]];
+  const bootstrap = token === null ? {} : { BALLAST_BOOTSTRAP_TOKEN: token };
+  const child = spawn(command, args, { env: plainEnvironment({ BALLAST_HTTP_SERVER: httpServer, ...bootstrap, ...env }), stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const url = await printedUrl(child);
-  const stop = async (signal: NodeJS.Signals) => {
-    child.kill(signal);
-    const [code] = (await exited) as [number | null];
-    return code;
-  };
-  return Object.assign(new Client(url, token), {
-    child,
-    stop,
-    kill: async () => {
-      await stop('SIGKILL');
-    },
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  let stdout = '';
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      const found = /listens on (http:\S+) .*\n/.exec(stdout)?.[1];
+      if (found) resolve(found);
+    });
+    void ended.then(code => reject(new Error(`the server ended with ${code} and printed: ${stdout}${stderr}`)));
   });
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  return Object.assign(new Client(url, token ?? ''), { dataDir, child, stdout: () => stdout, stderr: () => stderr, ended, stop });
 }
 
 /** What a CI system would tell of the build that these tests are themselves part of. */

@@ -1,67 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Config, parseConfig } from '../../src/config.js';
+import type { Handler } from '../../src/http/exchange.js';
+import { HeldBytes } from '../../src/http/held-bytes.js';
+import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { openLog } from '../../src/log.js';
-import { openService, type Service } from '../../src/service.js';
-import { httpServer } from './http-server.js';
+import { openService, type Service, type Surroundings } from '../../src/service.js';
+import { openStore, type Store } from '../../src/store/open.js';
+import { createProject } from '../../src/store/projects.js';
+import { createToken } from '../../src/store/tokens.js';
+import { Client, TOKEN } from './client.js';
+import { httpServer, openFront } from './http-server.js';
+import { temporaryFolder } from './temporary-folder.js';
 
-/** A folder that is gone after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ballast-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+/** Servers in the process of the test. */
 
-/** A clock that stands still until it is moved. */
-export class Clock {
-  constructor(public millis = Date.UTC(2026, 0, 1)) {}
-  readonly now = () => this.millis;
-  advance({ days = 0, seconds = 0, milliseconds = 0 }: { days?: number; seconds?: number; milliseconds?: number }) {
-    this.millis += days * 86_400_000 + seconds * 1000 + milliseconds;
-  }
-}
-
-export interface Reply {
-  status: number;
-  headers: Headers;
-  text: string;
-  /** The parsed body; undefined when it is empty, or text. */
-  json: any;
-}
-
-/** Talks to a server as one project's CI does. */
-export class Client {
-  constructor(
-    readonly url: string,
-    readonly token: string,
-  ) {}
-
-  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Reply> {
-    const text = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-    return this.send(path, { method: 'POST', body: text as string, headers: { ...this.#headers(), ...headers } });
-  }
-
-  get(path: string, headers: Record<string, string> = {}): Promise<Reply> {
-    return this.send(path, { headers: { ...this.#headers(), ...headers } });
-  }
-
-  async send(path: string, init: RequestInit): Promise<Reply> {
-    const response = await fetch(`${this.url}${path}`, init);
-    const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: text === '' || init.method === 'HEAD' || response.headers.get('content-type')?.startsWith('text/') ? undefined : JSON.parse(text),
-    };
-  }
-
-  #headers(): Record<string, string> {
-    return { 'Content-Type': 'application/json', 'SERVICE-TEST-SUITE-TOKEN': this.token };
-  }
-}
+type Settings = { [K in keyof Config]?: string };
 
 export interface TestServer extends Client {
   service: Service;
@@ -71,19 +24,77 @@ export interface TestServer extends Client {
   close(): Promise<void>;
 }
 
-/** A server of this process on a free port and a folder of its own, closed after the test. */
-export async function startServer(
-  texts: { [K in keyof Config]?: string } = {},
-  now = Date.now,
-  uptime = () => performance.now(),
-): Promise<TestServer> {
-  const dataDir = texts.dataDir ?? temporaryFolder();
-  const token = texts.bootstrapToken ?? 'a-token-for-tests-0123456789abcdef';
+async function openServer(settings: Settings & { dataDir: string }, surroundings: Surroundings = {}): Promise<{ service: Service; log: string[] }> {
   const log: string[] = [];
-  const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', ...texts, dataDir, bootstrapToken: token });
-  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { now, uptime, isWarm: false });
+  const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
+  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { ...surroundings, isWarm: false });
+  return { service, log };
+}
+
+/** A server on a free port and a folder of its own, closed after the test. */
+export async function startServer(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
+  const dataDir = settings.dataDir ?? temporaryFolder();
+  const { service, log } = await openServer({ ...settings, dataDir }, { now, uptime });
   let closed: Promise<void> | null = null;
   const close = () => (closed ??= service.close());
   onTestFinished(close);
-  return Object.assign(new Client(service.url, token), { service, dataDir, log, close });
+  return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), { service, dataDir, log, close });
+}
+
+/** One server for all tests of a file, as starting one takes longer than most tests. */
+export class SharedServer extends Client {
+  readonly dataDir = temporaryFolder(afterAll);
+  #service: Service | null = null;
+  #store: Store | null = null;
+  #projects = 0;
+
+  constructor(settings: Settings = {}) {
+    super('', TOKEN);
+    beforeAll(async () => {
+      // Before the service: lmdb's write thread may wait for this thread within a transaction, and opening the store waits for that.
+      this.#store = openStore(this.dataDir);
+      ({ service: this.#service } = await openServer({ logLevel: 'silent', ...settings, dataDir: this.dataDir }));
+      Object.assign(this, { url: this.#service.url });
+    });
+    // vitest calls these in the reverse order: the folder goes last.
+    afterAll(async () => {
+      await this.#service?.close();
+      await this.#store?.root.close();
+    });
+  }
+
+  get store(): Store {
+    return this.#store!;
+  }
+
+  /** A project of its own for a test that changes something: nothing of the others is in it. */
+  async project(): Promise<Client> {
+    const { id } = await createProject(this.store, `project ${++this.#projects}`, Date.now());
+    return new Client(this.url, await createToken(this.store, id, Date.now()));
+  }
+}
+
+export interface Listening extends Client {
+  http: HttpServer;
+  log: string[];
+}
+
+const TOKENS = ['a-token', 'another-token', 'a-third-token'];
+/** Those that are not known are one. */
+const holderOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
+
+/** The socket layer alone, with a handler of the test. */
+export async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
+  const log: string[] = [];
+  const sink = openLog('debug', { write: line => log.push(line) });
+  const http = await listen(
+    { openFront, host: '127.0.0.1', port: 0, settings: 'BALLAST_PORT or BALLAST_HOST', headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), holderOf, trustedProxies: null, certificate: null, ...options },
+    handler,
+    sink,
+  );
+  let drained: Promise<void> | null = null;
+  const { drain } = http;
+  http.drain = () => (drained ??= drain());
+  onTestFinished(http.drain);
+  return Object.assign(new Client(http.url, 'a-token'), { http, log });
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import selfsigned from 'selfsigned';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** A certificate of its own making, in files. */
 export function certificate(commonName: string, folder = temporaryFolder(), days = 365): { tlsCert: string; tlsKey: string } {

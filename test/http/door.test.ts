@@ -1,12 +1,8 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Door, fileRoom } from '../../src/http/door.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/log.js';
-import { serving } from '../commands/serving.js';
-import { Client, temporaryFolder } from '../harness/server.js';
 
 /** An open door with room for so many connections, and whether it listens. */
 async function doorFor(connections: number) {
@@ -116,31 +112,5 @@ describe.skipIf(process.platform !== 'linux')('the limit of open files', () => {
     expect(before.connections).toBeLessThan(before.openFiles);
     openSync('/dev/null', 'r');
     expect(fileRoom()).toEqual({ ...before, connections: before.connections - 1 });
-  });
-
-  it('refuses connections, and when some ended a request is answered at the same port', async () => {
-    const token = 'a-token-for-tests-0123456789abcdef';
-    const server = await serving(['--data-dir', temporaryFolder()], { BALLAST_BOOTSTRAP_TOKEN: token }, ['sh', '-c', 'ulimit -n 80; exec "$@"', 'sh']);
-    const { hostname, port } = new URL(server.url);
-    const silent: Socket[] = [];
-    const refused = async () => {
-      for (;;) {
-        const socket = connect(Number(port), hostname);
-        try {
-          await once(socket, 'connect');
-          silent.push(socket.on('error', () => {}));
-        } catch (error) {
-          return (error as NodeJS.ErrnoException).code;
-        }
-      }
-    };
-    // Reset: the door was shut while it waited to be let in.
-    expect(await refused()).toMatch(/^ECONN(REFUSED|RESET)$/);
-    expect(silent.length).toBeGreaterThan(10);
-    for (const socket of silent) socket.destroy();
-    await vi.waitFor(async () => expect((await new Client(server.url, token).get('/v1/builds')).status).toBe(200), { timeout: 5000, interval: 5 });
-    expect(server.stderr()).toMatch(/"msg":"no room for more connections, .* the limit is 80 open files; .*\n.*"msg":"there is room for connections again"/);
-    server.child.kill('SIGTERM');
-    expect(await server.ended).toBe(0);
   });
 });

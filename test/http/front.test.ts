@@ -6,7 +6,7 @@ import { openNode } from '../../src/http/node/front.js';
 import { limits } from '../../src/limits.js';
 import { httpServer } from '../harness/http-server.js';
 import { certificate } from './certificate.js';
-import { listenWith } from './listen-with.js';
+import { listenWith } from '../harness/server.js';
 import { head, RawConnection } from './raw.js';
 
 const isNode = httpServer === 'node';

@@ -1,20 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  drain,
-  initialise,
-  listed,
-  manyPaths,
-  pathsOf,
-  readSplit,
-  sorted,
-  splitMessage,
-  startSplit,
-  subsetMessage,
-  uuidPattern,
-} from '../harness/messages.js';
+import { listed, manyPaths, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
 import { httpServer } from '../harness/http-server.js';
-import { type Client, startServer } from '../harness/server.js';
-import { SharedServer } from '../routes/shared-server.js';
+import type { Client } from '../harness/client.js';
+import { SharedServer, startServer } from '../harness/server.js';
 import { head, post, RawConnection } from './raw.js';
 
 /** For requests that are refused, and so change nothing. */
@@ -228,44 +216,5 @@ describe('a body', () => {
   it('that repeats its token as an object is refused, not run', async () => {
     const body = JSON.stringify(splitMessage({ test_suite_token: { toString: 'x' } }));
     expect((await server.send('/v1/build_distributions/subset', { method: 'POST', body })).status).toBe(403);
-  });
-});
-
-describe('a suite of 100,000 files', () => {
-  const paths = manyPaths(100_000);
-
-  it('is split, each file once, while small requests are answered', async () => {
-    const server = await shared.project();
-    const first = startSplit(server, paths, { node_total: 3 });
-    expect((await readSplit(server, { branch: 'small' })).status).toBe(200);
-    const nodes = [await first];
-    for (const node_index of [1, 2]) nodes.push(await readSplit(server, { node_total: 3, node_index }));
-    const all = nodes.flatMap(pathsOf);
-    expect(all).toHaveLength(100_000);
-    expect(new Set(all).size).toBe(100_000);
-  });
-
-  it('is queued, each file once', async () => {
-    const server = await shared.project();
-    const first = await initialise(server, paths);
-    const all = [...pathsOf(first), ...(await drain(server))];
-    expect(sorted(all)).toEqual(paths);
-  });
-
-  it('with a path too short is told which', async () => {
-    const reply = await startSplit(server, [...paths, 'ab']);
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({
-      errors: [{ test_files: [{ 100000: { path: ['is too short (minimum is 3 characters)'] } }] }],
-    });
-  });
-
-  it('is too many at 200,001', async () => {
-    const reply = await server.post(
-      '/v1/queues/queue',
-      { ...splitMessage(), can_initialize_queue: true, node_build_id: '1', test_files: listed(manyPaths(200_001)) },
-    );
-    expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [{ test_files: ['is too long (maximum is 200000 entries)'] }] });
   });
 });

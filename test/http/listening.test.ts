@@ -6,7 +6,8 @@ import { createServer, Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startServer, temporaryFolder } from '../harness/server.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { certificate } from './certificate.js';
 
 /** Status and body of a GET, and whose certificate came with it. */

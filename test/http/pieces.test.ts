@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HeldBytes } from '../../src/http/held-bytes.js';
 import type { Answer } from '../../src/http/request.js';
-import { listenWith } from './listen-with.js';
+import { listenWith } from '../harness/server.js';
 import { head, RawConnection } from './raw.js';
 
 const PIECE = 300_000;

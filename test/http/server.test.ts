@@ -4,8 +4,8 @@ import { faults } from '../../src/fault.js';
 import type { Handler } from '../../src/http/exchange.js';
 import type { Request } from '../../src/http/request.js';
 import { HeldBytes } from '../../src/http/held-bytes.js';
-import { Client, type Reply } from '../harness/server.js';
-import { listenWith } from './listen-with.js';
+import { Client, type Reply } from '../harness/client.js';
+import { listenWith } from '../harness/server.js';
 import { head, RawConnection } from './raw.js';
 
 describe('what requests hold at once', () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Client, type Reply, startServer } from '../harness/server.js';
+import type { Client, Reply } from '../harness/client.js';
+import { startServer } from '../harness/server.js';
 
 interface TestFile {
   path: string;

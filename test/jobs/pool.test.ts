@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Fault } from '../../src/fault.js';
 import { FairTurns } from '../../src/jobs/fair-turns.js';
 import { JobPool, type Prepared, type Sending } from '../../src/jobs/pool.js';
@@ -14,23 +14,28 @@ import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { createToken } from '../../src/store/tokens.js';
 import { segment, type Segments } from '../../src/wire/segments.js';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { recordRun, recordTimes } from '../store/temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
-const PROJECT = 1;
+/** The tests make tokens of projects up to this one. */
+const PROJECTS_WITH_TOKEN = 5;
 
-function openPool(workers = 1): { store: Store; pool: JobPool } {
-  const dataDir = temporaryFolder();
+/** One pool for all tests, as each starts a thread, which loads the program again. */
+let shared: { store: Store; pool: JobPool };
+let projects = PROJECTS_WITH_TOKEN;
+beforeAll(() => {
+  const dataDir = temporaryFolder(afterAll);
   const store = openStore(dataDir);
-  const setup = { dataDir, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 20_000 };
-  const pool = new JobPool(store, { ...setup, workers }, openLog('silent'));
-  onTestFinished(async () => {
-    await pool.close();
-    await closeStore(store);
-  });
-  return { store, pool };
-}
+  shared = { store, pool: new JobPool(store, { dataDir, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 20_000, workers: 1 }, openLog('silent')) };
+});
+afterAll(async () => {
+  await shared.pool.close();
+  await closeStore(shared.store);
+});
+
+/** The pool, and a project of which it knows nothing. */
+const openPool = () => ({ ...shared, project: ++projects });
 
 /** The body; blanks make it so large that it is handed to a thread unread. */
 function bodyOf(parameters: object, where: 'here' | 'thread'): Uint8Array[] {
@@ -107,27 +112,27 @@ const faultOf = (result: Promise<unknown>): Promise<unknown> =>
 
 describe('a POST that a thread prepares', () => {
   it.each(Object.keys(parameters) as (keyof Posts)[])('comes out of %s as it would here', async job => {
-    const { store, pool } = openPool();
+    const { store, pool, project } = openPool();
     const measured = paths(400).filter((_, i) => i % 5 > 0);
     await recordTimes(
       store,
-      PROJECT,
+      project,
       Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])),
       NOW,
     );
-    const here = await pool.post(job, sent(bodyOf(parameters[job], 'here')), PROJECT);
-    const thread = await pool.post(job, sent(bodyOf(parameters[job], 'thread')), PROJECT);
+    const here = await pool.post(job, sent(bodyOf(parameters[job], 'here')), project);
+    const thread = await pool.post(job, sent(bodyOf(parameters[job], 'thread')), project);
     expect(readable(thread)).toEqual(readable(here));
-    expect(here.project).toBe(PROJECT);
+    expect(here.project).toBe(project);
     expect(JSON.stringify(readable(thread))).not.toContain('Some');
   });
 
   it('knows the timings that were recorded a moment before', async () => {
-    const { store, pool } = openPool();
+    const { store, pool, project } = openPool();
     for (let seconds = 1; seconds <= 5; seconds++) {
-      await recordTimes(store, PROJECT, { [paths(1)[0]!]: seconds }, NOW + seconds);
+      await recordTimes(store, project, { [paths(1)[0]!]: seconds }, NOW + seconds);
       const results = (['here', 'thread'] as const).map(where =>
-        pool.post('prepareQueue', sent(bodyOf(parameters.prepareQueue, where)), PROJECT),
+        pool.post('prepareQueue', sent(bodyOf(parameters.prepareQueue, where)), project),
       );
       const [here, thread] = await Promise.all(results);
       expect(readable(thread!)).toEqual(readable(here!));
@@ -136,11 +141,11 @@ describe('a POST that a thread prepares', () => {
   });
 
   it('goes to a thread also when it is short but lists many files', async () => {
-    const { pool } = openPool();
+    const { pool, project } = openPool();
     const test_files = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
     const [body] = bodyOf({ ...parameters.prepareSplit, test_files }, 'here') as [Uint8Array];
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
-    const { prepared } = await pool.post('prepareSplit', sent([body]), PROJECT);
+    const { prepared } = await pool.post('prepareSplit', sent([body]), project);
     expect(prepared.plan!.answers.ends.length).toBe(key.node_total);
     // Only lent: the socket's memory stays where it is.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
@@ -200,10 +205,10 @@ describe('a POST that a thread prepares', () => {
     ['is wrong', JSON.stringify({ ...key, node_index: 7, test_files: [{ path: 'a' }, 5] }), 422],
     ['is wrong in its last entry', JSON.stringify({ ...key, test_files: [...listed(500), { time: 1 }] }), 422],
   ])('%s: is refused as it would be here', async (_, text, status) => {
-    const { pool } = openPool();
+    const { pool, project } = openPool();
     const encode = (body: string) => new TextEncoder().encode(body);
     const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body =>
-      pool.post('prepareSubset', sent([encode(body)]), PROJECT),
+      pool.post('prepareSubset', sent([encode(body)]), project),
     );
     const [here, thread] = await Promise.all(results.map(faultOf));
     expect(thread).toBeInstanceOf(Fault);
@@ -212,18 +217,18 @@ describe('a POST that a thread prepares', () => {
   });
 
   it('is not worked on when its client left before its turn came', async () => {
-    const { pool } = openPool();
+    const { pool, project } = openPool();
     const body = () => bodyOf(parameters.prepareSplit, 'thread');
-    const results = Array.from({ length: 10 }, (_, i) => pool.post('prepareSplit', sent(body(), () => i === 9), PROJECT));
+    const results = Array.from({ length: 10 }, (_, i) => pool.post('prepareSplit', sent(body(), () => i === 9), project));
     const settled = await Promise.allSettled(results);
     expect(settled.map(({ status }) => status)).toEqual([...Array<string>(9).fill('fulfilled'), 'rejected']);
     expect(await faultOf(results[9]!)).toMatchObject({ status: 408 });
   });
 
   it('is refused when too many wait already, and those that wait are prepared', async () => {
-    const { pool } = openPool();
+    const { pool, project } = openPool();
     const results = Array.from({ length: limits.waitingJobsPerProject + 40 }, () =>
-      pool.post('prepareSplit', sent(bodyOf(parameters.prepareSplit, 'thread')), PROJECT),
+      pool.post('prepareSplit', sent(bodyOf(parameters.prepareSplit, 'thread')), project),
     );
     const settled = await Promise.allSettled(results);
     const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as Fault] : []));
@@ -232,18 +237,18 @@ describe('a POST that a thread prepares', () => {
     for (const fault of refused) {
       expect(fault).toMatchObject({ status: 503, headers: { 'Retry-After': String(limits.retryAfterSeconds) } });
     }
-    expect((await pool.post('prepareSplit', sent(bodyOf(parameters.prepareSplit, 'thread')), PROJECT)).project).toBe(PROJECT);
+    expect((await pool.post('prepareSplit', sent(bodyOf(parameters.prepareSplit, 'thread')), project)).project).toBe(project);
   });
 });
 
 describe('an answer about a large build', () => {
   it('is built in a thread as it would be here', async () => {
-    const { store, pool } = openPool();
+    const { store, pool, project } = openPool();
     for (let node_index = 0; node_index < 3; node_index++) {
       const test_files = paths(600).map((path, i) => ({ path, time_execution: (i * (node_index + 7)) % 50 }));
-      await recordRun(store, PROJECT, { ...key, node_index }, test_files, NOW + node_index);
+      await recordRun(store, project, { ...key, node_index }, test_files, NOW + node_index);
     }
-    const [build] = listBuilds(store, PROJECT, {}, 1).builds;
+    const [build] = listBuilds(store, project, {}, 1).builds;
     expect(build!.test_files).toBe(1800);
     const [detail, distribution] = await Promise.all([
       pool.build(build!, () => false),
@@ -257,10 +262,10 @@ describe('an answer about a large build', () => {
   });
 
   it('comes piece by piece when the build is larger, and is not refused in the middle', async () => {
-    const { store, pool } = openPool();
+    const { store, pool, project } = openPool();
     const test_files = paths(5000).map((path, i) => ({ path, time_execution: i % 50 }));
-    for (let node_index = 0; node_index < 2; node_index++) await recordRun(store, PROJECT, { ...key, node_index }, test_files, NOW + node_index);
-    const [build] = listBuilds(store, PROJECT, {}, 1).builds;
+    for (let node_index = 0; node_index < 2; node_index++) await recordRun(store, project, { ...key, node_index }, test_files, NOW + node_index);
+    const [build] = listBuilds(store, project, {}, 1).builds;
     const { body, rest } = await pool.build(build!, () => false);
     const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () => pool.build(build!, () => true).catch(() => {}));
     const pieces = [body as Uint8Array];
@@ -271,9 +276,9 @@ describe('an answer about a large build', () => {
   });
 
   it('is built here when the build is small', async () => {
-    const { store, pool } = openPool();
-    await recordRun(store, PROJECT, key, [{ path: 'a_spec.rb', time_execution: 2 }], NOW);
-    const [build] = listBuilds(store, PROJECT, {}, 1).builds;
+    const { store, pool, project } = openPool();
+    await recordRun(store, project, key, [{ path: 'a_spec.rb', time_execution: 2 }], NOW);
+    const [build] = listBuilds(store, project, {}, 1).builds;
     const test_files = [{ path: 'a_spec.rb', time_execution: 2 }];
     const expected = { build_distribution_id: build!.id, time_execution: 2, test_files };
     expect(await pool.distribution(build!, () => false)).toEqual({ status: 200, body: JSON.stringify(expected) });

@@ -6,7 +6,7 @@ import { bytesBefore, type Format, formatOf } from '../../src/reports/format.js'
 import { GivenFiles } from '../../src/reports/known-files.js';
 import { readers } from '../../src/reports/readers.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { fixtureFile } from './fixture.js';
 
 const APP = '/home/ci/app';

@@ -10,9 +10,8 @@ import {
   startSplit,
   subsetMessage,
 } from '../harness/messages.js';
-import { runBallast } from '../harness/process.js';
-import { Client, startServer } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import { Client } from '../harness/client.js';
+import { SharedServer, startServer } from '../harness/server.js';
 
 const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 const INVALID = { errors: ['invalid test suite token'] };
@@ -115,15 +114,13 @@ describe('the test-suite token', () => {
   });
 
   it('keeps projects apart', async () => {
-    const server = await startServer();
-    const { stdout } = await runBallast(['project', 'create', 'other', '--data-dir', server.dataDir]);
-    const other = new Client(server.url, stdout.trim());
+    const [one, other] = [await server.project(), await server.project()];
     const list = (client: Client) => client.get('/v1/builds').then(reply => reply.json.data as { id: string }[]);
 
-    await record(server, { test_files: [{ path: 'a_spec.rb', time_execution: 7 }] });
-    const mine = await startSplit(server, ['a_spec.rb', 'b_spec.rb']);
+    await record(one, { test_files: [{ path: 'a_spec.rb', time_execution: 7 }] });
+    const mine = await startSplit(one, ['a_spec.rb', 'b_spec.rb']);
     expect(await list(other)).toEqual([]);
-    const [build] = await list(server);
+    const [build] = await list(one);
     expect(await other.get(`/v1/builds/${build!.id}`)).toMatchObject({
       status: 404,
       json: { errors: ['Could not find Build'] },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { record, subsetMessage, timed, triple, uuidPattern } from '../harness/messages.js';
-import { type Client, Clock, startServer } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import type { Client } from '../harness/client.js';
+import { Clock } from '../harness/clock.js';
+import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { manyPaths, record, sorted, timed, triple, uuidPattern } from '../harness/messages.js';
-import { Clock, startServer, type TestServer } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import { Clock } from '../harness/clock.js';
+import { SharedServer, startServer, type TestServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 

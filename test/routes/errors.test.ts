@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSplit, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
-import { type Client, startServer } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import type { Client } from '../harness/client.js';
+import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 const server: Client = shared;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
 import { initialise, record, startSplit, timed } from '../harness/messages.js';
-import type { Client, Reply } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import type { Client, Reply } from '../harness/client.js';
+import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 

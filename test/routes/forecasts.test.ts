@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { queueForecast, splitForecast } from '../../src/store/forecasts.js';
 import { initialise, record, startSplit, timed, triple } from '../harness/messages.js';
-import { SharedServer } from './shared-server.js';
+import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 

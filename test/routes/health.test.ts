@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Clock, startServer } from '../harness/server.js';
+import { Clock } from '../harness/clock.js';
+import { startServer } from '../harness/server.js';
 
 describe('health', () => {
   it('needs no token', async () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { connect, type Fields, initialise, listed, manyPaths, pathsOf, pull, queueMessage, readSplit, sorted, splitMessage, triple } from '../harness/messages.js';
-import type { Client, Reply } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import type { Client, Reply } from '../harness/client.js';
+import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 const TEXT = { Accept: 'text/plain' };

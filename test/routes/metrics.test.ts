@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/metrics.js';
 import { version } from '../../src/version.js';
 import { initialise, manyPaths, record } from '../harness/messages.js';
-import { Clock, startServer, type TestServer } from '../harness/server.js';
+import { Clock } from '../harness/clock.js';
+import { startServer, type TestServer } from '../harness/server.js';
 
 /** Values by name and labels, as they are written. */
 async function metricsAt(url: string): Promise<Map<string, number>> {

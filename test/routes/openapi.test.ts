@@ -2,8 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { connect, initialise, readSplit, record, startSplit, triple } from '../harness/messages.js';
-import type { Reply } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import type { Reply } from '../harness/client.js';
+import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 

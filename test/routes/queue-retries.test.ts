@@ -10,9 +10,8 @@ import {
   queueMessage,
   sorted,
 } from '../harness/messages.js';
-import { startServer, type TestServer } from '../harness/server.js';
+import { SharedServer, startServer, type TestServer } from '../harness/server.js';
 import { post, RawConnection } from '../http/raw.js';
-import { SharedServer } from './shared-server.js';
 
 const shared = new SharedServer();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect, drain, initialise, manyPaths, pathsOf, pull, record, sorted, timed } from '../harness/messages.js';
-import { SharedServer } from './shared-server.js';
+import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 

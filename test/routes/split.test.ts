@@ -14,8 +14,7 @@ import {
   uuidPattern,
 } from '../harness/messages.js';
 import { digestOfList } from '../../src/list-digest.js';
-import { startServer } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 

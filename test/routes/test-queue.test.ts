@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { completeness, ran as record } from '../harness/completeness.js';
 import { drain, type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
-import { type Client, type Reply, startServer } from '../harness/server.js';
+import type { Client, Reply } from '../harness/client.js';
+import { SharedServer, startServer } from '../harness/server.js';
 import { digestOfList } from '../../src/list-digest.js';
-import { SharedServer } from './shared-server.js';
 
 const shared = new SharedServer();
 const all = manyPaths(40);

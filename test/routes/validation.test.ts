@@ -9,8 +9,8 @@ import {
   triple,
   uuidPattern,
 } from '../harness/messages.js';
-import type { Client, Reply } from '../harness/server.js';
-import { SharedServer } from './shared-server.js';
+import type { Client, Reply } from '../harness/client.js';
+import { SharedServer } from '../harness/server.js';
 
 const REQUIRED = ['parameter is required'];
 const NO_BOOLEAN = ['is not a boolean'];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ServerProcess, spawnServer } from '../harness/process.js';
-import type { Reply } from '../harness/server.js';
+import type { Reply } from '../harness/client.js';
 
 export const QUEUE_PATH = '/v1/queues/queue';
 
@@ -11,7 +11,7 @@ export class Ci {
   #waiting: { answers: number; go: () => void }[] = [];
 
   constructor(readonly dataDir: string) {
-    this.#server = spawnServer(dataDir);
+    this.#server = spawnServer({ dataDir });
   }
 
   get server(): Promise<ServerProcess> {
@@ -23,7 +23,7 @@ export class Ci {
     const old = await this.#server;
     const stopped = old.stop(signal);
     // From now on nodes wait for the next one.
-    this.#server = stopped.then(() => spawnServer(this.dataDir));
+    this.#server = stopped.then(() => spawnServer({ dataDir: this.dataDir }));
     await this.#server;
     return stopped;
   }

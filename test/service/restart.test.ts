@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ServerProcess, spawnServer } from '../harness/process.js';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const key = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 const files = (count: number) => Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb` }));
@@ -31,7 +31,7 @@ const record = (server: ServerProcess, node_index: number) =>
 describe.each(['SIGTERM', 'SIGKILL'] as const)('after a restart by %s', signal => {
   it('splits, builds and open queues are what they were', async () => {
     const dataDir = temporaryFolder();
-    const before = await spawnServer(dataDir);
+    const before = await spawnServer({ dataDir });
     for (const node_index of [0, 1]) expect((await record(before, node_index)).status).toBe(201);
     await split(before, 0, { cache_read_attempt: false, test_files: files(50) });
     await split(before, 0, { commit_hash: 'large', cache_read_attempt: false, test_files: files(1200) });
@@ -52,7 +52,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('after a restart by %s', signal =
     const second = await pull(before, 1, 'u-1');
     expect(await before.stop(signal)).toBe(signal === 'SIGTERM' ? 0 : null);
 
-    const after = await spawnServer(dataDir);
+    const after = await spawnServer({ dataDir });
     expect(await splitsOf(after)).toEqual(splits);
     expect((await after.get(`/v1/builds/${build.id}`)).text).toBe(detail);
     expect((await pull(after, 0, 'u-0')).text).toBe(first.text);
@@ -79,7 +79,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('after a restart by %s', signal =
 describe('after a restart', () => {
   it('a fixed queue split gives each node what it had before, under a new build', async () => {
     const dataDir = temporaryFolder();
-    const before = await spawnServer(dataDir);
+    const before = await spawnServer({ dataDir });
     const had = [
       (await pull(before, 0, 'u-0', { can_initialize_queue: true, test_files: files(12) })).json
         .test_files as unknown[],
@@ -87,9 +87,9 @@ describe('after a restart', () => {
     ];
     had[0]!.push(...((await pull(before, 0, 'u-2')).json.test_files as unknown[]));
     await record(before, 0);
-    await before.kill();
+    await before.stop('SIGKILL');
 
-    const after = await spawnServer(dataDir);
+    const after = await spawnServer({ dataDir });
     const again = {
       can_initialize_queue: true,
       attempt_connect_to_queue: true,

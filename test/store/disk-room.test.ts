@@ -2,7 +2,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/limits.js';
 import { DiskRoom } from '../../src/store/disk-room.js';
 import { initialise, manyPaths, pathsOf, pull, readSplit, record, startSplit, timed } from '../harness/messages.js';
-import { startServer, temporaryFolder } from '../harness/server.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const FULL = {
   status: 503,

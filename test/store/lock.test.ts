@@ -6,8 +6,8 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { takeLock } from '../../src/file-lock.js';
 import { lockFolder } from '../../src/store/lock.js';
-import { spawnServer } from '../harness/process.js';
-import { startServer, temporaryFolder } from '../harness/server.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const STARTERS = 8;
 const ROUNDS = 200;
@@ -43,17 +43,6 @@ describe('a folder', () => {
     );
     await close();
     expect((await (await startServer({ dataDir })).send('/readyz', {})).status).toBe(200);
-  });
-
-  it('is free at once when its server was killed, whose file stays', async () => {
-    const folder = temporaryFolder();
-    const server = await spawnServer(folder);
-    expect(() => lockFolder(folder)).toThrow(`another Ballast serves this folder (process ${server.child.pid} on `);
-    await server.kill();
-    const lock = lockFolder(folder);
-    expect(readFileSync(join(folder, 'serve.lock'), 'utf8')).toBe(`${process.pid} ${hostname()}\n`);
-    lock.release();
-    expect(existsSync(join(folder, 'serve.lock'))).toBe(true);
   });
 
   it('is taken by one of many that start at once, each time', { timeout: 60_000 }, async () => {

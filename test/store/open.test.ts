@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commit } from '../../src/store/commit.js';
 import { openStore, STORE_VERSION } from '../../src/store/open.js';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { temporaryStore } from './temporary-store.js';
 
 describe('a store', () => {

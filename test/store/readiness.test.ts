@@ -2,7 +2,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/limits.js';
 import { closeStore, openStore } from '../../src/store/open.js';
 import { Readiness } from '../../src/store/readiness.js';
-import { Clock, temporaryFolder } from '../harness/server.js';
+import { Clock } from '../harness/clock.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 function readinessOf(commit: () => Promise<unknown>) {
   const clock = new Clock();

@@ -6,7 +6,7 @@ import { listBuilds, subsetsOf } from '../../src/store/builds.js';
 import { PathNumbers } from '../../src/store/path-numbers.js';
 import { RecentTimings } from '../../src/store/recent-timings.js';
 import { learnRest } from '../../src/store/timings.js';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { closedAfterTest, recordRun, secondsOf, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);

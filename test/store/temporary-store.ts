@@ -12,7 +12,7 @@ import { knownTimes, learn, type Learnable } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
 import type { Segments } from '../../src/wire/segments.js';
 import type { RecordedTestFile } from '../../src/wire/test-file.js';
-import { temporaryFolder } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** A store in a folder of its own, closed after the test. */
 export function temporaryStore(): Store {

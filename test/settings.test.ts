@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { type Config, ConfigError, parseConfig } from '../../src/config.js';
-import { settings } from '../../src/settings.js';
+import { type Config, ConfigError, parseConfig } from '../src/config.js';
+import { settings } from '../src/settings.js';
 
 describe('a setting', () => {
   it.each<[keyof Config, text: string, value: unknown]>([

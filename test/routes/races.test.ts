@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { spawnServer } from '../harness/process.js';
-import { temporaryFolder } from '../harness/server.js';
+import { SharedServer } from '../harness/server.js';
+
+const shared = new SharedServer();
 
 const NODES = 16;
 const indices = Array.from({ length: NODES }, (_, index) => index);
@@ -29,7 +30,7 @@ describe.each([
   ['a suite so large that a thread splits it', 1200],
 ])('16 nodes that initialise at the same time %s', (_, count) => {
   it('get one split, made from the list of one of them', async () => {
-    const server = await spawnServer(temporaryFolder());
+    const server = await shared.project();
     const split = (node_index: number, given: object) =>
       server.post('/v1/build_distributions/subset', { ...key, node_index, ci_build_id: 1, ...given });
     const misses = await Promise.all(indices.map(node => split(node, { cache_read_attempt: true })));
@@ -49,7 +50,7 @@ describe.each([
   });
 
   it('get one queue, made from the list of one of them, and each file once', async () => {
-    const server = await spawnServer(temporaryFolder());
+    const server = await shared.project();
     const pull = (node_index: number, batch_uuid: string, given: object) =>
       server.post('/v1/queues/queue', { ...key, node_index, node_build_id: 1, batch_uuid, ...given });
     const start = { can_initialize_queue: true, attempt_connect_to_queue: true };
@@ -82,7 +83,7 @@ describe.each([
 
 describe('16 nodes that record at the same time', () => {
   it('make one build with 16 runs', async () => {
-    const server = await spawnServer(temporaryFolder());
+    const server = await shared.project();
     const test_files = [{ path: 'spec/a_spec.rb', time_execution: 1.5 }];
     const replies = await Promise.all(
       indices.map(node_index => server.post('/v1/build_subsets', { ...key, node_index, test_files })),

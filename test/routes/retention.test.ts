@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Clock, startServer, type TestServer } from '../harness/server.js';
+import { Clock } from '../harness/clock.js';
+import { startServer, type TestServer } from '../harness/server.js';
 
 const key = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
 const test_files = [{ path: 'spec/a_spec.rb' }];

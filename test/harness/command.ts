@@ -1,0 +1,57 @@
+import { Readable, Writable } from 'node:stream';
+import { plainEnvironment, type Run } from './process.js';
+
+/** Thrown for process.exit, which does not return. */
+class Exit extends Error {}
+
+const program = new URL('../../src/program.js', import.meta.url).href;
+let runs = 0;
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a command of the program to its end in the process of the test, which takes a tenth of the time of a new process. One command runs
+ * at a time, because it has the arguments, the environment, the folder and the streams of the process to itself. A command that
+ * handles signals or starts others needs a process of its own: runBallast.
+ */
+export function runHere(args: readonly string[], env: NodeJS.ProcessEnv = {}, { cwd = process.cwd(), stdin = '' }: { cwd?: string; stdin?: string } = {}): Promise<Run> {
+  const run = last.then(() => runAlone(args, env, cwd, stdin));
+  last = run.catch(() => {});
+  return run;
+}
+
+async function runAlone(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string, stdin: string): Promise<Run> {
+  const printed = { stdout: '', stderr: '' };
+  let code: number | null = null;
+  const stream = (name: keyof typeof printed) =>
+    new Writable({
+      decodeStrings: false,
+      write(chunk: string | Buffer, _, done) {
+        // What a program does behind process.exit has no effect.
+        if (code === null) printed[name] += chunk.toString();
+        done();
+      },
+    });
+  const exit = (given: number) => {
+    code ??= given;
+    throw new Exit();
+  };
+  const environment = Object.fromEntries(Object.entries(plainEnvironment(env)).filter(([, value]) => value !== undefined));
+  const replaced = { argv: [process.execPath, 'ballast', ...args], env: environment, exit, stdout: stream('stdout'), stderr: stream('stderr'), stdin: Readable.from([Buffer.from(stdin)]) };
+  const own = Object.fromEntries(Object.keys(replaced).map(name => [name, Object.getOwnPropertyDescriptor(process, name)!]));
+  const folder = process.cwd();
+  for (const [name, value] of Object.entries(replaced)) Object.defineProperty(process, name, { value, configurable: true, writable: true });
+  process.chdir(cwd);
+  process.exitCode = undefined;
+  try {
+    // The program runs when it is loaded, and each address is loaded once.
+    await import(/* @vite-ignore */ `${program}?run=${++runs}`);
+    code ??= (process.exitCode as number | undefined) ?? 0;
+  } catch (error) {
+    if (!(error instanceof Exit)) throw error;
+  } finally {
+    process.exitCode = undefined;
+    process.chdir(folder);
+    Object.defineProperties(process, own);
+  }
+  return { code, ...printed };
+}

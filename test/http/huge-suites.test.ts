@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { httpServers } from '../harness/http-server.js';
+import { drain, initialise, listed, manyPaths, pathsOf, readSplit, sorted, splitMessage, startSplit } from '../harness/messages.js';
+import { SharedServer } from '../harness/server.js';
+
+const paths = manyPaths(100_000);
+
+describe.each(httpServers)('over %s a suite of 100,000 files', httpServer => {
+  const server = new SharedServer({ httpServer });
+
+  it('is split, each file once, while small requests are answered', async () => {
+    const project = await server.project();
+    const first = startSplit(project, paths, { node_total: 3 });
+    expect((await readSplit(project, { branch: 'small' })).status).toBe(200);
+    const nodes = [await first];
+    for (const node_index of [1, 2]) nodes.push(await readSplit(project, { node_total: 3, node_index }));
+    const all = nodes.flatMap(pathsOf);
+    expect(all).toHaveLength(100_000);
+    expect(new Set(all).size).toBe(100_000);
+  });
+
+  it('is queued, each file once', async () => {
+    const project = await server.project();
+    const first = await initialise(project, paths);
+    const all = [...pathsOf(first), ...(await drain(project))];
+    expect(sorted(all)).toEqual(paths);
+  });
+
+  it('with a path too short is told which', async () => {
+    const reply = await startSplit(server, [...paths, 'ab']);
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({
+      errors: [{ test_files: [{ 100000: { path: ['is too short (minimum is 3 characters)'] } }] }],
+    });
+  });
+
+  it('is too many at 200,001', async () => {
+    const reply = await server.post(
+      '/v1/queues/queue',
+      { ...splitMessage(), can_initialize_queue: true, node_build_id: '1', test_files: listed(manyPaths(200_001)) },
+    );
+    expect(reply.status).toBe(422);
+    expect(reply.json).toEqual({ errors: [{ test_files: ['is too long (maximum is 200000 entries)'] }] });
+  });
+});
