@@ -4,7 +4,7 @@
  */
 
 /** Tests of programs and servers in processes of their own. */
-export const PROCESS = ['test/commands/**/*.test.js', 'test/readme.test.js'];
+export const PROCESS = ['test/commands/**/*.test.js', 'test/docs.test.js'];
 
 /** Tests that take seconds each: large and generated suites, killed servers, real test runners, scripts and benchmarks. */
 export const SLOW = [
