@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { estimate, QUEUE_PERCENTILE } from '../src/plan/times/estimate.js';
-import { follow, type Level, secondsOf } from '../src/plan/times/level.js';
+import { updateLevel, type Level, secondsOf } from '../src/plan/times/level.js';
 import { toSeconds } from '../src/plan/weight.js';
 import { randomOf } from './random.js';
 import type { Result } from './results.js';
@@ -93,7 +93,7 @@ function buildsOfHistory({ versions }: History): Build[] {
       const level = levels.get(path);
       return level ? secondsOf(level) : null;
     });
-    for (const [path, time] of timings) levels.set(path, follow(levels.get(path) ?? null, time, at));
+    for (const [path, time] of timings) levels.set(path, updateLevel(levels.get(path) ?? null, time, at));
     if (version === 0) return [];
     const files = queueFiles(paths, seconds, path => timings.get(path)!);
     return SEEDS.map(seed => ({ files, nodes: 8, pullCost: 2.2, seed: 10 * version + seed }));

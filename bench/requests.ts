@@ -1,4 +1,4 @@
-import { chooseFront, type FrontName } from '../src/http/choose-front.js';
+import { chooseAdapter, type HttpServerName } from '../src/http/choose-adapter.js';
 import { type Bare, compare, type Comparison, type Generator, limitOf, rate, type Side } from './load/compare.js';
 import { startServer } from './load/server.js';
 import { type Trial, trials } from './load/trials.js';
@@ -12,7 +12,7 @@ export interface Extent {
   seconds: number;
   connections: number;
   /** auto: each one that runs on this machine. */
-  httpServer: FrontName;
+  httpServer: HttpServerName;
   cpuProf?: string;
 }
 
@@ -43,7 +43,7 @@ const legend = (bare: string) =>
 export async function requests(chosen: readonly string[], extent: Extent): Promise<Result[]> {
   const unknown = chosen.find(name => !(name in trials));
   if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": choose from ${Object.keys(trials).join(', ')}`);
-  const { name: chosenServer } = await chooseFront(extent.httpServer);
+  const { name: chosenServer } = await chooseAdapter(extent.httpServer);
   const httpServers = extent.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
   const bare: Bare = new Worker('bench/load/bare-server.js');
   const generator: Generator = new Worker('bench/load/generator.js');

@@ -1,5 +1,5 @@
 import type { BlockList } from 'node:net';
-import type { FrontName } from './http/choose-front.js';
+import type { HttpServerName } from './http/choose-adapter.js';
 import { settings } from './settings.js';
 
 /** Settings of `serve`, checked. Modules get values from here, never the environment. */
@@ -9,7 +9,7 @@ export interface Config {
   /** Where /metrics, /healthz and /readyz are to be had besides; then /metrics only there. Null: no such place. */
   adminPort: number | null;
   adminHost: string;
-  httpServer: FrontName;
+  httpServer: HttpServerName;
   dataDir: string;
   /** Upper case, without the trailing dash; the first is named in messages. */
   headerPrefixes: string[];

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { unavailableReasons } from './fault.js';
+import { unavailableReasons } from './api-error.js';
 
 /** What is looked at when metrics are asked for. */
 export interface Sources {

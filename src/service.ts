@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Config } from './config.js';
 import type { Lease } from './engine/leases.js';
 import type { FileLock } from './file-lock.js';
-import { chooseFront } from './http/choose-front.js';
+import { chooseAdapter } from './http/choose-adapter.js';
 import type { Observe } from './http/exchange.js';
-import { HeldBytes } from './http/held-bytes.js';
+import { MemoryBudget } from './http/memory-budget.js';
 import { listen } from './http/server.js';
-import { Comparisons } from './jobs/comparisons.js';
+import { CompletenessChecker } from './jobs/completeness-checker.js';
 import { JobPool } from './jobs/pool.js';
 import { limits } from './limits.js';
 import type { Logger } from './log.js';
@@ -16,7 +16,7 @@ import { toWeight } from './plan/weight.js';
 import { routeAdmin } from './routes/admin.js';
 import type { Context } from './routes/context.js';
 import { endpointOf, route } from './routes/table.js';
-import { SteadyClock } from './steady-clock.js';
+import { SlewedClock } from './slewed-clock.js';
 import { startSweeping } from './sweeping.js';
 import { lockFolder } from './store/lock.js';
 import { commit } from './store/commit.js';
@@ -45,7 +45,7 @@ export interface Service {
 }
 
 /** What a service lives in. */
-export interface Surroundings {
+export interface ServiceDependencies {
   now?: () => number;
   uptime?: () => number;
   /** False: packing threads start with the first large suite, which takes longer. */
@@ -58,7 +58,7 @@ export interface Surroundings {
 export async function openService(
   config: Config,
   log: Logger,
-  { now = Date.now, uptime = () => performance.now(), isWarm = true, storeFailed = () => {} }: Surroundings = {},
+  { now = Date.now, uptime = () => performance.now(), isWarm = true, storeFailed = () => {} }: ServiceDependencies = {},
 ): Promise<Service> {
   const { dataDir, publicUrl, clientVersions } = config;
   const closers: (() => Promise<void>)[] = [];
@@ -86,20 +86,20 @@ export async function openService(
     if (isWarm) await jobs.warmUp();
 
     const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, now, uptime) });
-    const { sweep, swept, stop } = startSweeping(store, queues, config.retentionDays, log, new SteadyClock(now, uptime, store.meta.get('known')));
+    const { sweep, swept, stop } = startSweeping(store, queues, config.retentionDays, log, new SlewedClock(now, uptime, store.meta.get('known')));
     closers.push(stop);
 
     // A client that is refused stops for good: the token exists before the port does.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
-    const comparisons = new Comparisons(jobs);
-    const held = new HeldBytes(limits.heldBytes);
+    const comparisons = new CompletenessChecker(jobs);
+    const memory = new MemoryBudget(limits.heldBytes);
     const hasAdminPort = config.adminPort !== null;
     const readiness = new Readiness(store, now, uptime);
     const context: Context = { store, queues, readiness, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
-    const holderOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
+    const ownerOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
-    const front = await chooseFront(config.httpServer);
-    const httpOptions = { ...config, openFront: front.open, settings: 'BALLAST_PORT or BALLAST_HOST', certificate, bodySeconds: limits.bodySeconds, held, holderOf };
+    const adapter = await chooseAdapter(config.httpServer);
+    const httpOptions = { ...config, openAdapter: adapter.open, settings: 'BALLAST_PORT or BALLAST_HOST', certificate, bodySeconds: limits.bodySeconds, memory, ownerOf };
     const observe: Observe = (path, status, seconds, unavailable) => metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
     let adminUrl: string | null = null;
     if (config.adminPort !== null) {
@@ -109,7 +109,7 @@ export async function openService(
       closers.push(() => admin.drain());
     }
     const http = await listen(httpOptions, request => route(context, request), log, observe);
-    log.info(front.why);
+    log.info(adapter.why);
     closers.push(() => {
       comparisons.close();
       return http.drain();
@@ -117,10 +117,10 @@ export async function openService(
 
     metrics.watch({
       version,
-      httpServer: front.name,
+      httpServer: adapter.name,
       connections: () => http.connections,
       requestsInFlight: () => http.requestsInFlight,
-      heldBytes: () => held.all,
+      heldBytes: () => memory.all,
       jobs: () => jobs.load,
       queues: () => queues.load(),
       store: () => loadOf(store, dataDir),

@@ -1,6 +1,6 @@
 import { limits } from './limits.js';
 import type { Logger } from './log.js';
-import type { SteadyClock } from './steady-clock.js';
+import type { SlewedClock } from './slewed-clock.js';
 import { commit } from './store/commit.js';
 import { expirePaths, expireStep } from './store/expiry.js';
 import type { Store } from './store/open.js';
@@ -41,7 +41,7 @@ function clearDeadReaders(store: Store, log: Logger): void {
 }
 
 /** Sweeps now and then what is older than the retention. */
-export function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, clock: SteadyClock): Sweeping {
+export function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, clock: SlewedClock): Sweeping {
   let stopping = false;
   const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, path: 0 } };
   const counted = (kind: string) => void (swept.deleted[kind]! += 1);

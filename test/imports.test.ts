@@ -66,8 +66,8 @@ describe('the sources', () => {
   it('are found, with their imports', () => {
     expect(files.size).toBeGreaterThan(30);
     expect(files.get('engine/queue.ts')?.imports).toContainEqual({ target: 'plan/queue/batch.ts', isType: false });
-    expect(files.get('http/server.ts')?.imports).toContainEqual({ target: 'http/door.ts', isType: false });
-    expect(files.get('http/head.ts')?.imports).toContainEqual({ target: 'fault.ts', isType: true });
+    expect(files.get('http/server.ts')?.imports).toContainEqual({ target: 'http/connection-limiter.ts', isType: false });
+    expect(files.get('http/head.ts')?.imports).toContainEqual({ target: 'api-error.ts', isType: true });
   });
 
   it('import only files that exist', () => {

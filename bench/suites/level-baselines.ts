@@ -1,4 +1,4 @@
-import { follow, type Level, secondsOf } from '../../src/plan/times/level.js';
+import { updateLevel, type Level, secondsOf } from '../../src/plan/times/level.js';
 
 /** Estimates the next time of a path from its earlier times. */
 export interface Estimator {
@@ -10,7 +10,7 @@ export interface Estimator {
 export const ballast = (): Estimator => {
   let level: Level | null = null;
   return {
-    add: (seconds, at) => (level = follow(level, seconds, at)),
+    add: (seconds, at) => (level = updateLevel(level, seconds, at)),
     estimate: () => secondsOf(level!),
   };
 };

@@ -1,12 +1,12 @@
 import { openStore } from '../store/open.js';
-import { endAtOnce } from './end-at-once.js';
+import { hardExit } from './hard-exit.js';
 
 /** The process that copies a store for `backup`: LMDB cannot stop a copy, so only the end of its process does. */
 
 // A signal to all processes of a terminal also reaches `backup`, which ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-process.on('disconnect', endAtOnce);
-if (!process.connected) endAtOnce();
+process.on('disconnect', hardExit);
+if (!process.connected) hardExit();
 
 const [dataDir, target] = process.argv.slice(2) as [string, string];
 const store = openStore(dataDir);
@@ -17,6 +17,6 @@ try {
   process.send!((error as Error).message);
 } finally {
   await store.root.close();
-  process.off('disconnect', endAtOnce);
+  process.off('disconnect', hardExit);
   process.disconnect();
 }

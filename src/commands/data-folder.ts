@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { hasStore, openStore, type Store, storeFileOf } from '../store/open.js';
 import { printable, say } from '../terminal.js';
-import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
+import { hardExit, sentenceOfFailure } from './hard-exit.js';
 
 /** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
 export async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
@@ -20,7 +20,7 @@ export async function withStore<T>(dataDir: string, work: (store: Store) => T | 
   const store = openStore(dataDir, error => {
     // Synchronously, so that a thread's message is not lost.
     writeSync(2, `ballast: ${printable(sentenceOfFailure(dataDir, error))}\n`);
-    endAtOnce();
+    hardExit();
   });
   try {
     return await work(store);

@@ -1,5 +1,5 @@
 import type { Format } from '../reports/format.js';
-import type { Skipped } from '../reports/leftovers.js';
+import type { Skipped } from '../reports/skipped-entries.js';
 import { print } from '../terminal.js';
 import type { ImportOptions } from './import.js';
 import type { Tally } from './record-builds.js';

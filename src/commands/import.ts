@@ -10,7 +10,7 @@ import type { Format } from '../reports/format.js';
 import { readers } from '../reports/readers.js';
 import { ReportError } from '../reports/report.js';
 import { GivenFiles } from '../reports/known-files.js';
-import type { Skipped } from '../reports/leftovers.js';
+import type { Skipped } from '../reports/skipped-entries.js';
 import { SuiteTimes } from '../reports/suite-times.js';
 import { type OpenReport, openReport } from './open-report.js';
 import { type FileTold, leftOut, MOST_NAMED, printOutcome, type Suite } from './import-outcome.js';

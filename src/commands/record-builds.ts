@@ -3,7 +3,7 @@ import { buildsAnswer, recordingAnswer } from '../client/answers.js';
 import type { Api } from '../client/api.js';
 import { limits } from '../limits.js';
 import { oldestFirst, type RecordedBuild, type RecordedRun } from '../reports/builds.js';
-import { complaintOfPath, complaintOfSeconds, Leftovers } from '../reports/leftovers.js';
+import { complaintOfPath, complaintOfSeconds, SkippedEntries } from '../reports/skipped-entries.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
 import { readBuild } from './remote-builds.js';
 
@@ -26,7 +26,7 @@ const MOST_BYTES = 8 * 2 ** 20;
 /** Records builds on a server, each run of them once, however often that is done. */
 export class BuildRecorder {
   readonly tally: Tally = { builds: 0, runs: 0, test_files: 0, seconds: 0, known_runs: 0 };
-  readonly leftovers = new Leftovers();
+  readonly leftovers = new SkippedEntries();
 
   /** @param to null: only look what it would be */
   constructor(private readonly to: Api | null) {}

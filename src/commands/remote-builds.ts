@@ -1,14 +1,14 @@
 import { buildsAnswer } from '../client/answers.js';
 import { type Answer, type Api, Refused } from '../client/api.js';
 import { type RecordedBuild, toBuild } from '../reports/builds.js';
-import type { Leftovers } from '../reports/leftovers.js';
+import type { SkippedEntries } from '../reports/skipped-entries.js';
 import type { Progress } from './progress.js';
 
 /** So many builds are asked for ahead. */
 const AHEAD = 3;
 
 /** The builds of another server of the protocol, oldest first: what was recorded last then counts as the last. */
-export async function* remoteBuilds(from: Api, most: number, leftovers: Leftovers, progress: Progress): AsyncGenerator<RecordedBuild> {
+export async function* remoteBuilds(from: Api, most: number, leftovers: SkippedEntries, progress: Progress): AsyncGenerator<RecordedBuild> {
   const ids = await idsOf(from, most, progress);
   const asked: Promise<RecordedBuild | null>[] = [];
   for (let i = 0; i < ids.length; i++) {

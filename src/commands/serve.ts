@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { type Config } from '../config.js';
-import { Fault } from '../fault.js';
+import { ApiError } from '../api-error.js';
 import { limits } from '../limits.js';
 import { openLastLog, openLog } from '../log.js';
 import { openService } from '../service.js';
 import { storeFileOf } from '../store/open.js';
 import { print } from '../terminal.js';
 import { version } from '../version.js';
-import { endAtOnce, sentenceOfFailure } from './end-at-once.js';
+import { hardExit, sentenceOfFailure } from './hard-exit.js';
 
 /**
  * Serves until SIGTERM or SIGINT, then drains; ends at once when the disk fails the store.
@@ -27,13 +27,13 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   expectWhole(config.dataDir);
   const storeFailed = (err: Error) => {
     lastLog.fatal({ err }, sentenceOfFailure(config.dataDir, err));
-    endAtOnce();
+    hardExit();
   };
   const service = await openService(config, log, { storeFailed }).catch((error: unknown) => {
     const { message, cause } = error as Error;
     if (message.startsWith('cannot ')) throw error;
     // As the disk was told of to a client.
-    if (error instanceof Fault) throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? error.errors.join()}`, { cause: error });
+    if (error instanceof ApiError) throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? error.errors.join()}`, { cause: error });
     throw new Error(`cannot serve ${config.dataDir}: ${message}; should its store be damaged, "ballast check" tells more, and a backup helps`, { cause: error });
   });
   let stopping = false;
@@ -44,7 +44,7 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     const most = limits.drainSeconds + limits.closeSeconds;
     setTimeout(() => {
       lastLog.fatal(`could not close within ${most} s (does the disk of ${config.dataDir} answer?), so this process ends at once: nothing acknowledged is lost`);
-      endAtOnce();
+      hardExit();
     }, 1000 * most);
     service.close().then(
       () => process.exit(0),

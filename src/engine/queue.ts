@@ -1,19 +1,19 @@
 import { batchWeight, type QueueOutlook } from '../plan/queue/batch.js';
-import { Untaken } from '../plan/queue/untaken.js';
+import { RemainingFiles } from '../plan/queue/remaining-files.js';
 import { type Batch, isGivenUp, isUntouched, type Pull, takenBy } from './batch.js';
 import { BatchText } from './batch-text.js';
 import type { Failed } from './failed.js';
 import { type Lease, Leases } from './leases.js';
 import { Node } from './node.js';
-import { Pace } from './pace.js';
+import { NodeSpeeds } from './node-speeds.js';
 
 /**
  * One queue: what is left and what every node was handed. Pure: the caller journals what changed.
  * The law: every file is handed out at least once, and exactly once unless a request or a node failed.
  */
 export class Queue {
-  readonly #untaken: Untaken;
-  readonly #pace: Pace;
+  readonly #untaken: RemainingFiles;
+  readonly #pace: NodeSpeeds;
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
   /** How many pulls are being answered. */
@@ -38,8 +38,8 @@ export class Queue {
     lease: Lease | null = null,
   ) {
     this.#leases = lease && new Leases(lease);
-    this.#untaken = new Untaken(weights);
-    this.#pace = new Pace(outlook);
+    this.#untaken = new RemainingFiles(weights);
+    this.#pace = new NodeSpeeds(outlook);
     const handed = [...batches];
     const taken = handed.length === 0 ? [] : takenBy(handed, weights.length);
     for (let file = 0; file < taken.length; file++) if (taken[file] === 1) this.#untaken.remove(file);

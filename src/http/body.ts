@@ -1,6 +1,6 @@
-import { type Fault, faults } from '../fault.js';
+import { type ApiError, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
-import type { HeldBytes, Holder } from './held-bytes.js';
+import type { MemoryBudget, Owner } from './memory-budget.js';
 
 export interface BodyLimits {
   maxBytes: number;
@@ -8,7 +8,7 @@ export interface BodyLimits {
 }
 
 /** Called once, with the body or with the fault to answer, and whether all of it came. */
-type Done = (body: Uint8Array[] | Fault, whole: boolean) => void;
+type Done = (body: Uint8Array[] | ApiError, whole: boolean) => void;
 
 /** Bytes of the pieces on average; smaller ones take longer to hand over than to put together. */
 const LEAST_PIECE = 16_384;
@@ -21,22 +21,22 @@ const BLOCK = 2 * LEAST_PIECE;
  */
 export class Body {
   #held = 0;
-  #holder: Holder = null;
+  #owner: Owner = null;
   #chunks: Uint8Array[] = [];
   /** The last piece, filled from small chunks: each chunk by itself would take a hundred times its bytes in memory. */
   #block: { bytes: Uint8Array; length: number } | null = null;
-  #fault: Fault | null = null;
+  #fault: ApiError | null = null;
   #finished = false;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
     contentLength: number | null,
     readonly limit: BodyLimits,
-    readonly held: HeldBytes,
-    readonly holder: () => Holder,
+    readonly memory: MemoryBudget,
+    readonly owner: () => Owner,
     readonly done: Done,
   ) {
-    if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(faults.bodyTooLarge(limit.maxBytes));
+    if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(apiErrors.bodyTooLarge(limit.maxBytes));
   }
 
   /** Gives the body's bytes back, and waits for no more. */
@@ -50,19 +50,19 @@ export class Body {
     if (this.#finished) return;
     const { maxBytes, seconds } = this.limit;
     const { byteLength } = chunk;
-    if (!this.#fault && this.#held + byteLength > maxBytes) this.#refuse(faults.bodyTooLarge(maxBytes));
+    if (!this.#fault && this.#held + byteLength > maxBytes) this.#refuse(apiErrors.bodyTooLarge(maxBytes));
     const isLent = isLast && this.#held === 0 && byteLength < limits.pooledBodyBytes;
     if (!this.#fault && !isLent && byteLength > 0) {
-      if (this.#held === 0) this.#holder = this.holder();
-      if (this.held.take(this.#holder, byteLength)) this.#held += byteLength;
-      else this.#refuse(faults.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
+      if (this.#held === 0) this.#owner = this.owner();
+      if (this.memory.reserve(this.#owner, byteLength)) this.#held += byteLength;
+      else this.#refuse(apiErrors.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
     }
     if (isLast) {
       this.#finish(this.#fault ?? this.#whole(chunk), true);
       return;
     }
     if (!this.#fault && byteLength > 0) this.#keep(chunk);
-    this.#timer ??= setTimeout(() => this.#finish(this.#fault ?? faults.bodyTooSlow(seconds), false), seconds * 1000);
+    this.#timer ??= setTimeout(() => this.#finish(this.#fault ?? apiErrors.bodyTooSlow(seconds), false), seconds * 1000);
   }
 
   #whole(last: Uint8Array): Uint8Array[] {
@@ -98,13 +98,13 @@ export class Body {
     this.#block = null;
   }
 
-  #finish(result: Uint8Array[] | Fault, whole: boolean): void {
+  #finish(result: Uint8Array[] | ApiError, whole: boolean): void {
     if (this.#finished) return;
     this.#stop();
     this.done(result, whole);
   }
 
-  #refuse(reason: Fault): void {
+  #refuse(reason: ApiError): void {
     this.#fault = reason;
     this.#drop();
   }
@@ -115,7 +115,7 @@ export class Body {
   }
 
   #drop(): void {
-    this.held.giveBack(this.#holder, this.#held);
+    this.memory.release(this.#owner, this.#held);
     this.#held = 0;
     this.#chunks = [];
     this.#block = null;

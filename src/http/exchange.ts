@@ -1,15 +1,15 @@
 import type { BlockList } from 'node:net';
-import { Fault, faults } from '../fault.js';
+import { ApiError, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
-import type { Seldom } from '../seldom.js';
+import type { LogThrottle } from '../log-throttle.js';
 import { Body, type BodyLimits } from './body.js';
-import { believe, isTrusted } from './forwarded.js';
-import type { Headers, Receiver, Reply } from './front.js';
+import { applyForwarded, isTrusted } from './forwarded.js';
+import type { Headers, RequestReceiver, ResponseWriter } from './adapter.js';
 import type { Head } from './head.js';
-import type { HeldBytes, Holder } from './held-bytes.js';
+import type { MemoryBudget, Owner } from './memory-budget.js';
 import type { Answer, Request } from './request.js';
-import type { Traffic } from './traffic.js';
+import type { InFlight } from './in-flight.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
@@ -21,14 +21,14 @@ const CLIENT_LEFT = 499;
 export interface ExchangeOptions {
   handler: Handler;
   bodyLimits: BodyLimits;
-  held: HeldBytes;
-  holderOf: (token: string | null) => Holder;
+  memory: MemoryBudget;
+  ownerOf: (token: string | null) => Owner;
   /** Null: no proxy is believed. */
   trustedProxies: BlockList | null;
   scheme: 'http' | 'https';
-  traffic: Traffic;
+  inFlight: InFlight;
   /** Requests that failed by no fault of their own. */
-  failures: Seldom;
+  failures: LogThrottle;
   log: Logger;
   observe: Observe;
 }
@@ -37,7 +37,7 @@ export interface ExchangeOptions {
  * One request from its head to the end of its answer. Ends exactly once, answered or left by its client, whatever
  * the handler returns or throws: a Fault is answered as such, anything else is logged and answered as internal.
  */
-export class Exchange implements Receiver {
+export class Exchange implements RequestReceiver {
   readonly #body: Body | null;
   readonly #start = performance.now();
   #stage: 'receiving' | 'answering' = 'receiving';
@@ -45,29 +45,29 @@ export class Exchange implements Receiver {
   #ended = false;
   #answered: Answer | null = null;
   #unavailable: string | null = null;
-  #heldAnswer = 0;
+  #answerBytes = 0;
   #stop = () => {};
-  #heldBy: { holder: Holder } | null = null;
+  #ownedBy: { owner: Owner } | null = null;
   /** Whether the request was read to its end. Only then may another follow on the connection. */
   #wasRead = false;
 
   constructor(
     readonly head: Head,
-    readonly reply: Reply,
+    readonly reply: ResponseWriter,
     readonly options: ExchangeOptions,
   ) {
     const { trustedProxies, scheme } = options;
     head.scheme = scheme;
-    if (head.forwarded && trustedProxies && isTrusted(trustedProxies, reply.remoteAddress())) believe(head, head.forwarded);
+    if (head.forwarded && trustedProxies && isTrusted(trustedProxies, reply.remoteAddress())) applyForwarded(head, head.forwarded);
     head.hasLeft = () => this.#left;
-    options.traffic.startReceiving();
+    options.inFlight.startReceiving();
     if (head.refusal) {
       this.#body = null;
       // The body is not awaited, because the bytes after such a head may be anything. The answer waits a turn: uWebSockets.js closes
       // the connection for a second request in the same packet only as long as the first has no answer.
       setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
     } else {
-      this.#body = new Body(head.contentLength, options.bodyLimits, options.held, this.#holder, (body, whole) => this.#answer(body, whole));
+      this.#body = new Body(head.contentLength, options.bodyLimits, options.memory, this.#owner, (body, whole) => this.#answer(body, whole));
     }
   }
 
@@ -82,11 +82,11 @@ export class Exchange implements Receiver {
     if (this.#answered || this.#stage === 'receiving') this.#end();
   }
 
-  #answer(body: Uint8Array[] | Fault, whole: boolean): void {
+  #answer(body: Uint8Array[] | ApiError, whole: boolean): void {
     this.#wasRead = whole;
     this.#stage = 'answering';
-    this.options.traffic.startAnswering();
-    if (body instanceof Fault) {
+    this.options.inFlight.startAnswering();
+    if (body instanceof ApiError) {
       this.#fail(body);
       return;
     }
@@ -104,8 +104,8 @@ export class Exchange implements Receiver {
     this.#body?.release();
     if (!this.#left && !this.#holds(answer)) {
       answer.written?.(false);
-      const { mostOfOne } = this.options.held;
-      this.#fail(answer.body.length > mostOfOne ? faults.answerTooLarge(mostOfOne) : faults.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds));
+      const { limitPerOwner } = this.options.memory;
+      this.#fail(answer.body.length > limitPerOwner ? apiErrors.answerTooLarge(limitPerOwner) : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds));
       return;
     }
     this.#answered = answer;
@@ -113,15 +113,15 @@ export class Exchange implements Receiver {
       this.#end();
       return;
     }
-    const { log, traffic } = this.options;
+    const { log, inFlight } = this.options;
     const { id: request, method, path, closes, clientName: client, clientVersion: version } = this.head;
     const { status } = answer;
     if (log.isLevelEnabled('debug')) {
       const milliseconds = Math.round((performance.now() - this.#start) * 100) / 100;
       log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
     }
-    const close = traffic.draining || closes || !this.#wasRead;
-    this.#stop = this.reply.send(answer, { request, headers, closes, headOnly: method === 'HEAD', close }, { end: this.#end, fail: this.#break });
+    const close = inFlight.draining || closes || !this.#wasRead;
+    this.#stop = this.reply.send(answer, { request, headers, clientCloses: closes, headOnly: method === 'HEAD', close }, { end: this.#end, fail: this.#break });
   };
 
   /** A part of the answer has been sent: only closing the connection shows that the rest is missing. */
@@ -135,20 +135,20 @@ export class Exchange implements Receiver {
   };
 
   /** Who holds what is held: found once, because it must be given back to the same. */
-  readonly #holder = (): Holder => (this.#heldBy ??= { holder: this.options.holderOf(this.head.token) }).holder;
+  readonly #owner = (): Owner => (this.#ownedBy ??= { owner: this.options.ownerOf(this.head.token) }).owner;
 
   /** Takes the bytes of an answer that may have to wait for its reader. False when that is too much. */
-  #holds({ body, heldBytes = body.length }: Answer): boolean {
-    if (heldBytes <= limits.answerPieceBytes) return true;
-    if (!this.options.held.take(this.#holder(), heldBytes)) return false;
-    this.#heldAnswer = heldBytes;
+  #holds({ body, memoryBytes = body.length }: Answer): boolean {
+    if (memoryBytes <= limits.answerPieceBytes) return true;
+    if (!this.options.memory.reserve(this.#owner(), memoryBytes)) return false;
+    this.#answerBytes = memoryBytes;
     return true;
   }
 
   readonly #fail = (error: unknown) => {
     const { id: request, method, path } = this.head;
     const { log } = this.options;
-    const fault = error instanceof Fault ? error : faults.internal(request);
+    const fault = error instanceof ApiError ? error : apiErrors.internal(request);
     if (fault !== error) log.error({ request, method, path, err: error }, 'internal');
     else if (fault.cause) this.#tellOfCause(fault);
     this.#unavailable = fault.reason;
@@ -156,8 +156,8 @@ export class Exchange implements Receiver {
   };
 
   /** While a disk is full, every request that writes fails. */
-  #tellOfCause({ cause: err, errors }: Fault): void {
-    const times = this.options.failures.happened();
+  #tellOfCause({ cause: err, errors }: ApiError): void {
+    const times = this.options.failures.hit();
     const { id: request, method, path } = this.head;
     if (times !== null) this.options.log.error({ request, method, path, times, err }, errors.join());
   }
@@ -167,11 +167,11 @@ export class Exchange implements Receiver {
     this.#ended = true;
     this.#stop();
     this.#body?.release();
-    if (this.#heldAnswer > 0) this.options.held.giveBack(this.#holder(), this.#heldAnswer);
+    if (this.#answerBytes > 0) this.options.memory.release(this.#owner(), this.#answerBytes);
     const { id: request, method, path } = this.head;
     if (this.#left) this.options.log.debug({ request, method, path }, 'client left');
     this.#answered?.written?.(!this.#left);
-    this.options.traffic.end(this.#stage);
+    this.options.inFlight.end(this.#stage);
     const status = this.#left || !this.#answered ? CLIENT_LEFT : this.#answered.status;
     this.options.observe(path, status, (performance.now() - this.#start) / 1000, this.#unavailable);
   };

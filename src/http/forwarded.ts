@@ -8,7 +8,7 @@ export interface Forwarded {
 }
 
 /** Takes over what a trusted proxy tells: of several proxies the first told what the client asked for. */
-export function believe(request: Request, { proto, host }: Forwarded): void {
+export function applyForwarded(request: Request, { proto, host }: Forwarded): void {
   const [scheme = '', name = ''] = [proto, host].map(values => values.split(',')[0]!.trim());
   if (scheme === 'http' || scheme === 'https') request.scheme = scheme;
   if (/^[A-Za-z0-9.:[\]-]{1,255}$/.test(name)) request.host = name;

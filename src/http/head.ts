@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Fault } from '../fault.js';
-import { faults } from '../fault.js';
+import type { ApiError } from '../api-error.js';
+import { apiErrors } from '../api-error.js';
 import type { Forwarded } from './forwarded.js';
 import type { Request } from './request.js';
 
@@ -13,7 +13,7 @@ export interface Head extends Request {
   /** Declared bytes of the body; null when chunked or absent. */
   contentLength: number | null;
   /** Why the request is refused whatever its path. */
-  refusal: Fault | null;
+  refusal: ApiError | null;
 }
 
 /** A parsed head. The request of uWebSockets.js has these methods itself. */
@@ -74,12 +74,12 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
   parsed.forEach((name, value) => {
     switch (name) {
       case 'content-length':
-        if (head.contentLength !== null) head.refusal = faults.malformed('Content-Length is sent twice');
+        if (head.contentLength !== null) head.refusal = apiErrors.malformed('Content-Length is sent twice');
         head.contentLength = Number(value);
         return;
       case 'transfer-encoding':
         if (chunked || value.toLowerCase() !== 'chunked') {
-          head.refusal = faults.malformed('Transfer-Encoding must be chunked or absent');
+          head.refusal = apiErrors.malformed('Transfer-Encoding must be chunked or absent');
         }
         chunked = true;
         return;
@@ -87,7 +87,7 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
         head.closes = /\bclose\b/i.test(value);
         return;
       case 'host':
-        if (hasHost) head.refusal = faults.malformed('Host is sent twice');
+        if (hasHost) head.refusal = apiErrors.malformed('Host is sent twice');
         hasHost = true;
         head.host = value;
         return;

@@ -1,5 +1,5 @@
 import { limits } from '../limits.js';
-import type { Sent } from './front.js';
+import type { SendCallbacks } from './adapter.js';
 
 /** Takes a body of unknown length in pieces. */
 export interface PieceWriter {
@@ -15,7 +15,7 @@ export interface PieceWriter {
  * Sends a body of unknown length, and asks for the next piece when the socket can take it. Returns a function to call when the
  * client leaves.
  */
-export function sendPieces(to: PieceWriter, first: string | Uint8Array, rest: AsyncGenerator<Uint8Array>, fail: Sent['fail']): () => void {
+export function sendPieces(to: PieceWriter, first: string | Uint8Array, rest: AsyncGenerator<Uint8Array>, fail: SendCallbacks['fail']): () => void {
   let isOver = false;
   let goOn = () => {};
   to.onWritable(() => goOn());

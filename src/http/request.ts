@@ -35,7 +35,7 @@ export interface Answer {
   /** The rest after the body, read as the socket takes it. The answer then has no Content-Length, and a failure closes the connection. */
   rest?: AsyncGenerator<Uint8Array>;
   /** The memory that it takes while it is sent, when that is not the length of its body. */
-  heldBytes?: number;
+  memoryBytes?: number;
   /** Told once whether the answer was written, or the client left before. */
   written?: (ok: boolean) => void;
 }

@@ -2,18 +2,18 @@ import { chmodSync } from 'node:fs';
 import { type BlockList, isIPv6 } from 'node:net';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
-import { Seldom } from '../seldom.js';
+import { LogThrottle } from '../log-throttle.js';
 import { type Certificate, checkCertificate } from './certificate.js';
-import { Door, fileRoom } from './door.js';
+import { ConnectionLimiter, fileRoom } from './connection-limiter.js';
 import { Exchange, type Handler, type Observe } from './exchange.js';
-import type { OpenFront } from './front.js';
+import type { OpenAdapter } from './adapter.js';
 import { headerFields } from './head.js';
-import type { HeldBytes, Holder } from './held-bytes.js';
-import { Traffic } from './traffic.js';
+import type { MemoryBudget, Owner } from './memory-budget.js';
+import { InFlight } from './in-flight.js';
 import { takeUnixPath, unixPath } from './unix-path.js';
 
 export interface HttpOptions {
-  openFront: OpenFront;
+  openAdapter: OpenAdapter;
   /** An address, a name, or unix:PATH. */
   host: string;
   /** 0 picks a free one. */
@@ -23,9 +23,9 @@ export interface HttpOptions {
   headerPrefixes: readonly string[];
   maxBodyBytes: number;
   bodySeconds: number;
-  held: HeldBytes;
+  memory: MemoryBudget;
   /** Finds who sent a token. */
-  holderOf: (token: string | null) => Holder;
+  ownerOf: (token: string | null) => Owner;
   trustedProxies: BlockList | null;
   /** Null: no TLS. */
   certificate: Certificate | null;
@@ -48,26 +48,26 @@ export interface HttpServer {
 
 /** Listens, and answers every request with what the handler returns or throws. */
 export async function listen(options: HttpOptions, handler: Handler, log: Logger, observe: Observe = () => {}): Promise<HttpServer> {
-  const { openFront, host, certificate, settings, held, holderOf, trustedProxies } = options;
+  const { openAdapter: openFront, host, certificate, settings, memory, ownerOf, trustedProxies } = options;
   const path = unixPath(host);
   const scheme = certificate ? 'https' : 'http';
   let certificateEndsAt = certificate && checkCertificate(certificate);
   tellOfEnd(certificateEndsAt, log);
-  const traffic = new Traffic();
+  const inFlight = new InFlight();
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
-  const exchangeOptions = { handler, bodyLimits, held, holderOf, trustedProxies, scheme, traffic, failures: new Seldom(), log, observe } as const;
-  const front = openFront({
+  const exchangeOptions = { handler, bodyLimits, memory, ownerOf, trustedProxies, scheme, inFlight, failures: new LogThrottle(), log, observe } as const;
+  const adapter = openFront({
     path,
     host,
     port: options.port,
     certificate,
     fields: headerFields(options.headerPrefixes),
-    count: change => door.count(change),
+    count: change => limiter.count(change),
     begin: (head, reply) => new Exchange(head, reply, exchangeOptions),
     log,
   });
   const listenNow = async () => {
-    const listener = await front.listen();
+    const listener = await adapter.listen();
     if (!listener || path === null) return listener;
     try {
       // Who may reach its folder may connect, as to a port: otherwise only this user could, and so no proxy.
@@ -79,9 +79,9 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
       return null;
     }
   };
-  const door = new Door({ listen: listenNow, room: fileRoom() }, log);
+  const limiter = new ConnectionLimiter({ listen: listenNow, room: fileRoom() }, log);
   const taken = path === null ? null : await takeUnixPath(path, settings);
-  const listener = await door.open();
+  const listener = await limiter.open();
   if (!listener) {
     taken?.release();
     throw new Error(
@@ -98,10 +98,10 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
       return certificateEndsAt;
     },
     get connections() {
-      return door.connections;
+      return limiter.connections;
     },
     get requestsInFlight() {
-      return traffic.inFlight;
+      return inFlight.count;
     },
     async renew() {
       if (!certificate) {
@@ -109,19 +109,19 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
         return;
       }
       const endsAt = checkCertificate(certificate);
-      const listensAnew = await front.renew();
-      if (traffic.draining) return;
+      const listensAnew = await adapter.renew();
+      if (inFlight.draining) return;
       certificateEndsAt = endsAt;
       log.info({ ends: new Date(endsAt).toISOString() }, 'new connections get the certificate that was read now');
       tellOfEnd(endsAt, log);
       // Those that are connected go on with what they began with.
-      if (listensAnew) await door.reopen();
+      if (listensAnew) await limiter.reopen();
     },
     async drain() {
-      door.shut();
+      limiter.shut();
       taken?.release();
-      await traffic.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
-      front.close();
+      await inFlight.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
+      adapter.close();
     },
   };
 }

@@ -1,11 +1,11 @@
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import type { Store } from '../store/open.js';
 import { projectOfToken } from '../store/tokens.js';
 
 /** The project of the token; throws the 403. `header` is the one named to who sent no token. */
 export function authenticate(store: Store, token: string | null, header: string): number {
-  if (token === null) throw faults.tokenMissing(header);
+  if (token === null) throw apiErrors.tokenMissing(header);
   const project = projectOfToken(store, token);
-  if (project === null) throw faults.tokenInvalid();
+  if (project === null) throw apiErrors.tokenInvalid();
   return project;
 }

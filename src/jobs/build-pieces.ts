@@ -1,4 +1,4 @@
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import { type Build, nameOfPath, runsOf } from '../store/builds.js';
 import type { Store } from '../store/open.js';
@@ -47,7 +47,7 @@ export function buildPiece(store: Store, { build, outline: { nodes, runs, times 
   for (; run < nodes.length; run++, from = 0) {
     const bytes = store.subsets.get([build, nodes[run]!, runs[run]!]);
     if (!bytes || subsetHead(bytes).created_at !== times[run]) {
-      if (from > 0) throw faults.expiredMeanwhile('build');
+      if (from > 0) throw apiErrors.expiredMeanwhile('build');
       continue;
     }
     const { paths, seconds, ...head } = decodeSubset(bytes);

@@ -1,7 +1,7 @@
 import { compare, type Comparison, type Hand, type Handed, type Return } from '../engine/completeness.js';
 import { type Batch, isHandedOn } from '../engine/batch.js';
 import { beginningOf, isLater, type Moment } from '../engine/moment.js';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/builds.js';
 import { shortDigest } from '../store/digest.js';
@@ -79,7 +79,7 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
 function queueOf(store: Store, id: string | null): Plan | null {
   if (id === null) return null;
   const record = store.queues.get(id);
-  if (!record) throw faults.expiredMeanwhile('queue');
+  if (!record) throw apiErrors.expiredMeanwhile('queue');
   // A copy has what the nodes of the first one were handed, too.
   const others = (store.batches.get([id, 0]) ?? []).filter(change => typeof change !== 'number');
   const seqs = new Set(others.map(({ seq }) => seq));

@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina';
-import { Fault, faults } from '../fault.js';
+import { ApiError, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { Build } from '../store/builds.js';
@@ -12,7 +12,7 @@ import { bodyToken, decodeBody, likelyToken } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
 import { BuildPieces, type Outline, type Piece } from './build-pieces.js';
 import type { CompletenessSubject } from './completeness.js';
-import { FairTurns } from './fair-turns.js';
+import { FairSemaphore } from './fair-semaphore.js';
 import { posts, type Posts } from './jobs.js';
 import { buildDetail, recordedDistribution } from './read.js';
 import type { PiecedAnswer, PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
@@ -45,7 +45,7 @@ const COMPARISONS = 'comparisons';
 export class JobPool {
   readonly #piscina: Piscina;
   /** One customer's suites do not hold up another's. */
-  readonly #turns: FairTurns;
+  readonly #turns: FairSemaphore;
 
   constructor(
     readonly store: Store,
@@ -55,7 +55,7 @@ export class JobPool {
     const { dataDir, tokenHeader, pullCost } = options;
     const setup: WorkerSetup = { dataDir, tokenHeader, pullCost };
     // One more than there are threads, so that none of them waits for this one.
-    this.#turns = new FairTurns(options.workers + 1);
+    this.#turns = new FairSemaphore(options.workers + 1);
     this.#piscina = new Piscina({
       filename: new URL('./worker.js', import.meta.url).href,
       workerData: setup,
@@ -114,7 +114,7 @@ export class JobPool {
     const outline = (await this.#run(project, { kind: 'read', job: 'buildOutline', subject: build }, { hasLeft })) as Outline;
     const pieces = new BuildPieces(build, outline, async (subject, isFirst) => (await this.#run(project, { kind: 'read', job: 'buildPiece', subject }, { hasLeft, isUnderWay: !isFirst })) as Piece);
     const body = await pieces.first();
-    return pieces.isDone ? { status: 200, body } : { status: 200, body, rest: pieces.rest(), heldBytes: limits.pieceBytes + pieces.bytes };
+    return pieces.isDone ? { status: 200, body } : { status: 200, body, rest: pieces.rest(), memoryBytes: limits.pieceBytes + pieces.bytes };
   }
 
   /** What all nodes of a build recorded. */
@@ -161,12 +161,12 @@ export class JobPool {
   async #run(owner: number | null | typeof COMPARISONS, task: PostTask | ReadTask, { hasLeft, transferList = [], isUnderWay = false }: Manner): Promise<unknown> {
     const { waiting } = this.#turns;
     if (!isUnderWay && (waiting >= limits.waitingJobs || this.#turns.waitingOf(owner) >= limits.waitingJobsPerProject)) {
-      throw faults.overloaded('jobs', 'too many large test suites at once', limits.retryAfterSeconds);
+      throw apiErrors.overloaded('jobs', 'too many large test suites at once', limits.retryAfterSeconds);
     }
     const asked = performance.now();
     const answer = (await this.#turns.run(owner, async () => {
       // It may have waited longer than its client does.
-      if (hasLeft()) throw faults.clientLeft();
+      if (hasLeft()) throw apiErrors.clientLeft();
       const began = performance.now();
       const told: unknown = await this.#piscina.run(task, { transferList });
       this.options.ran?.(task.job, (began - asked) / 1000, (performance.now() - began) / 1000);
@@ -174,7 +174,7 @@ export class JobPool {
     })) as TaskAnswer;
     // The thread may have seen a commit that this thread's open read transaction does not show yet.
     this.store.root.resetReadTxn();
-    if ('fault' in answer) throw new Fault(answer.fault.status, answer.fault.errors, answer.fault.headers, undefined, answer.fault.reason);
+    if ('fault' in answer) throw new ApiError(answer.fault.status, answer.fault.errors, answer.fault.headers, undefined, answer.fault.reason);
     return answer.value;
   }
 }

@@ -1,6 +1,6 @@
 import { failedIn } from '../engine/failed.js';
 import { mergeSubsets } from '../engine/merge.js';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import { type Build, eachSubset, type Subset, subsetsOf } from '../store/builds.js';
 import { pathsOf } from '../store/file-blocks.js';
@@ -49,7 +49,7 @@ export function failedTestPaths(store: Store, queue: string): ReadAnswer {
 
 /** What all nodes and retries of a build recorded, as JSON. Throws a 422 when that is too much to merge. */
 export function recordedDistribution(store: Store, build: Build): ReadAnswer {
-  if (build.test_files > limits.mergedTestFiles) throw faults.buildTooLarge('recorded test files', limits.mergedTestFiles);
+  if (build.test_files > limits.mergedTestFiles) throw apiErrors.buildTooLarge('recorded test files', limits.mergedTestFiles);
   const test_files = mergeSubsets(testFilesOf(store, build));
   const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
   // Absurd records may add up to infinity, which JSON has not.

@@ -1,4 +1,4 @@
-import type { Complaints, Fault } from '../fault.js';
+import type { ValidationErrors, ApiError } from '../api-error.js';
 import type { Posts, Reads } from './jobs.js';
 
 /** What goes to a packing thread and comes back. */
@@ -27,7 +27,7 @@ export interface ReadAnswer {
 /** The rest of a large answer, read while it is sent; see Answer in http/request.ts. */
 export interface PiecedAnswer extends ReadAnswer {
   rest?: AsyncGenerator<Uint8Array>;
-  heldBytes?: number;
+  memoryBytes?: number;
 }
 
 /** To run before anybody waits for it. */
@@ -47,4 +47,4 @@ export interface WorkerSetup {
 
 export type TaskAnswer =
   | { value: unknown }
-  | { fault: { status: number; errors: (string | Complaints)[]; headers: Record<string, string>; reason: Fault['reason'] } };
+  | { fault: { status: number; errors: (string | ValidationErrors)[]; headers: Record<string, string>; reason: ApiError['reason'] } };

@@ -2,14 +2,14 @@ import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
-import { Fault } from '../fault.js';
+import { ApiError } from '../api-error.js';
 import { openStore } from '../store/open.js';
 import { bodyToken, decodeBody } from '../wire/decode.js';
 import { toSegments } from '../wire/segments.js';
 import { authenticate } from './authenticate.js';
 import type { Outline, Piece } from './build-pieces.js';
 import { posts, reads } from './jobs.js';
-import { rehearse } from './rehearse.js';
+import { warmUp } from './warm-up.js';
 import type { PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
 /** The entry of a packing thread: a task in, blocks of bytes out. */
@@ -32,12 +32,12 @@ export default function work(task: Task | null): unknown {
 }
 
 function done(task: Task): unknown {
-  if (task.kind === 'rehearse') return rehearse(store, setup.pullCost);
+  if (task.kind === 'rehearse') return warmUp(store, setup.pullCost);
   try {
     return answer({ value: task.kind === 'post' ? post(task) : read(task) });
   } catch (error) {
     // A class does not survive the way between threads.
-    if (error instanceof Fault) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers }, reason: error.reason } });
+    if (error instanceof ApiError) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers }, reason: error.reason } });
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { Untaken } from './queue/untaken.js';
+import { RemainingFiles } from './queue/remaining-files.js';
 
 /**
  * The nodes with which all others are done when the longest file is: more make nothing faster. As many as first fit of the
@@ -7,7 +7,7 @@ import { Untaken } from './queue/untaken.js';
  * @param weights in descending order
  */
 export function usefulNodes(weights: Float64Array): number {
-  const untaken = new Untaken(weights);
+  const untaken = new RemainingFiles(weights);
   let nodes = 0;
   while (untaken.count > 0) {
     untaken.take(weights[0]!);

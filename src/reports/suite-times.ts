@@ -3,7 +3,7 @@ import { fileOf } from '../plan/times/test-case.js';
 import { DiskFiles } from './disk-files.js';
 import { type Format, tables } from './format.js';
 import { type KnownFiles, UNKNOWN } from './known-files.js';
-import { complaintOfPath, complaintOfSeconds, Leftovers } from './leftovers.js';
+import { complaintOfPath, complaintOfSeconds, SkippedEntries } from './skipped-entries.js';
 import type { Tell } from './report.js';
 
 export interface SuiteOptions {
@@ -27,7 +27,7 @@ export class SuiteTimes {
   /** Of the report that is being read: how many paths can be used, and which are absolute and not below the root. */
   #inside = 0;
   readonly #outside = new Set<string>();
-  readonly leftovers = new Leftovers();
+  readonly leftovers = new SkippedEntries();
   readonly known: KnownFiles | null;
 
   constructor(private readonly options: SuiteOptions) {

@@ -1,4 +1,4 @@
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
 import { healthy, ready } from './health.js';
@@ -7,7 +7,7 @@ import { metricsAnswer } from './metrics.js';
 /** What the admin port answers: what an operator asks for, and nothing of a project. */
 export function routeAdmin(context: Context, request: Request): Answer | Promise<Answer> {
   const { method, path } = request;
-  if (method !== 'GET' && method !== 'HEAD') throw faults.methodNotAllowed(method, path, 'GET, HEAD');
+  if (method !== 'GET' && method !== 'HEAD') throw apiErrors.methodNotAllowed(method, path, 'GET, HEAD');
   switch (path) {
     case '/metrics':
       return metricsAnswer(context.metrics);
@@ -16,5 +16,5 @@ export function routeAdmin(context: Context, request: Request): Answer | Promise
     case '/readyz':
       return ready(context);
   }
-  throw faults.adminPathUnknown(path);
+  throw apiErrors.adminPathUnknown(path);
 }

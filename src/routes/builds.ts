@@ -1,4 +1,4 @@
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import { toBuildAnswer } from '../jobs/read.js';
 import { limits } from '../limits.js';
@@ -46,6 +46,6 @@ export function pageOfBuilds(context: Context, request: Request): Answer {
 /** GET /builds/:id: a build with all its recorded runs. */
 export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
   const build = findBuild(context.store, projectOf(context, request), id);
-  if (!build) throw faults.buildNotFound();
+  if (!build) throw apiErrors.buildNotFound();
   return context.jobs.build(build, request.hasLeft);
 }

@@ -1,6 +1,6 @@
-import { Fault, faults } from '../fault.js';
+import { ApiError, apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
-import type { Comparisons } from '../jobs/comparisons.js';
+import type { CompletenessChecker } from '../jobs/completeness-checker.js';
 import type { CompletenessSubject } from '../jobs/completeness.js';
 import { buildNumber } from '../store/builds.js';
 import type { Store } from '../store/open.js';
@@ -22,19 +22,19 @@ export async function completenessOfBuild(context: Context, request: Request): P
     if (answer && (answer.status === 200 || performance.now() >= until)) return answer;
     // Only what is recorded makes it complete; what else changed is told at the end. What was refused is tried again.
     do {
-      if (request.hasLeft()) throw faults.clientLeft();
-      if (comparisons.isClosing) throw faults.stopping();
+      if (request.hasLeft()) throw apiErrors.clientLeft();
+      if (comparisons.isClosing) throw apiErrors.stopping();
       await comparisons.tick();
     } while (answer && recordedRuns(store, subject) === seen && performance.now() < until);
   }
 }
 
 /** Null when the server is too busy just now, and there is time. */
-async function compareUntil(comparisons: Comparisons, subject: CompletenessSubject, hasLeft: () => boolean, until: number): Promise<Answer | null> {
+async function compareUntil(comparisons: CompletenessChecker, subject: CompletenessSubject, hasLeft: () => boolean, until: number): Promise<Answer | null> {
   try {
     return await comparisons.compare(subject, hasLeft);
   } catch (error) {
-    if (error instanceof Fault && error.status === 503 && performance.now() < until) return null;
+    if (error instanceof ApiError && error.status === 503 && performance.now() < until) return null;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import type { Comparisons } from '../jobs/comparisons.js';
+import type { CompletenessChecker } from '../jobs/completeness-checker.js';
 import type { JobPool } from '../jobs/pool.js';
 import type { Logger } from '../log.js';
 import type { Metrics } from '../metrics.js';
@@ -16,7 +16,7 @@ export interface Context {
   metrics: Metrics;
   /** Metrics are to be had there, and not here. */
   hasAdminPort: boolean;
-  comparisons: Comparisons;
+  comparisons: CompletenessChecker;
   /** Milliseconds since 1970. */
   now: () => number;
   /** Scheme and host for links; null: from the Host header. */

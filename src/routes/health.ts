@@ -1,4 +1,4 @@
-import { Fault, faults } from '../fault.js';
+import { ApiError, apiErrors } from '../api-error.js';
 import type { Answer } from '../http/request.js';
 import { json } from './answer.js';
 import type { Context } from './context.js';
@@ -13,7 +13,7 @@ export async function ready({ readiness }: Context): Promise<Answer> {
   try {
     await readiness.assert();
   } catch (err) {
-    throw faults.notReady((err instanceof Fault && err.cause) || err);
+    throw apiErrors.notReady((err instanceof ApiError && err.cause) || err);
   }
   return json(200, { status: 'ready' });
 }

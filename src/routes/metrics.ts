@@ -1,10 +1,10 @@
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
 
 /** GET /metrics: for Prometheus, where there is no other place for them. */
 export function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {
-  if (hasAdminPort) throw faults.pathUnknown(method, path);
+  if (hasAdminPort) throw apiErrors.pathUnknown(method, path);
   return metricsAnswer(metrics);
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Batch } from '../engine/batch.js';
 import { beginningOf } from '../engine/moment.js';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { PreparedQueue } from '../jobs/prepare.js';
 import { buildIdKey, lastSubsetId, runsRecordedOf } from '../store/builds.js';
@@ -11,7 +11,7 @@ import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import { initializes, type QueueAnswer } from '../wire/queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, buildsUrl, connectFailed, type Handed, handOut, type Made, makeQueue, pullOrMake } from './handing-out.js';
+import { withDeliveryReceipt, buildsUrl, connectFailed, type Dispatched, dispatch, type Made, createQueue, pullOrCreate } from './dispatch.js';
 import { codeLine, lines } from './lines.js';
 
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
@@ -24,7 +24,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const takesNothing = message.skip_pull && can_initialize_queue;
 
   const at = now();
-  const pull = (open: OpenQueue): Verdict<Handed> => {
+  const pull = (open: OpenQueue): Verdict<Dispatched> => {
     if (takesNothing) {
       open.queue.begins(node_index);
       return { value: { open, batch: null }, changes: open.queue.takeChanged() };
@@ -41,19 +41,19 @@ export async function queueForNode(context: Context, request: Request): Promise<
       wantsLastSplit,
       recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, beginningOf(open.record)) : null,
     };
-    return handOut(context, open, asked, at);
+    return dispatch(context, open, asked, at);
   };
-  const { handed, made } = await pullOrMake(context, key, sent, pull, () => queueToPull(context, project, prepared, at), at);
+  const { handed, made } = await pullOrCreate(context, key, sent, pull, () => queueToPull(context, project, prepared, at), at);
   if (!handed) {
-    if (initializes(message)) throw faults.expiredMeanwhile('queue');
-    if (!can_initialize_queue) throw faults.queueUnknown('node_build_id');
+    if (initializes(message)) throw apiErrors.expiredMeanwhile('queue');
+    if (!can_initialize_queue) throw apiErrors.queueUnknown('node_build_id');
     return request.wantsText ? codeLine(connectFailed.code) : json(200, { queue_name: key, ...connectFailed });
   }
   const { open, batch } = handed;
   const { name } = open.record;
-  if (request.wantsText) return batch ? bringing(context, key, batch, () => lines(pathsOf(store, open.id, batch.files))) : lines([]);
+  if (request.wantsText) return batch ? withDeliveryReceipt(context, key, batch, () => lines(pathsOf(store, open.id, batch.files))) : lines([]);
   if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
-  return batch ? bringing(context, key, batch, () => ({ status: 200, body: batchBody(store, open, batch) })) : endOfQueue(name);
+  return batch ? withDeliveryReceipt(context, key, batch, () => ({ status: 200, body: batchBody(store, open, batch) })) : endOfQueue(name);
 }
 
 /** Makes the queue that a request asks for when there is none; null when it asks for none. */
@@ -67,7 +67,7 @@ async function queueToPull(
     const repeated = await context.queues.repeat(key, buildIdKey(project, message), randomUUID(), at);
     if (repeated !== null) return { isNew: false };
   }
-  return plan && makeQueue(context, project, key, message, plan, at);
+  return plan && createQueue(context, project, key, message, plan, at);
 }
 
 function batchBody(store: Store, { id, record }: OpenQueue, { build_subset_id, files }: Batch): Buffer {

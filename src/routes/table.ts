@@ -1,4 +1,4 @@
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import { recordBuildSubset } from './build-subsets.js';
 import { buildById, pageOfBuilds } from './builds.js';
@@ -51,17 +51,17 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     if (id !== '') methods = table['/v1/builds/:id'];
   }
   if (!methods) {
-    if (/^\/v\d\/v\d\//.test(path)) throw faults.versionTwice(path);
-    if (path.startsWith('/v2/')) throw faults.versionUnknown(path);
-    throw faults.pathUnknown(request.method, path);
+    if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionTwice(path);
+    if (path.startsWith('/v2/')) throw apiErrors.versionUnknown(path);
+    throw apiErrors.pathUnknown(request.method, path);
   }
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
   if (!handle) {
     const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
-    throw faults.methodNotAllowed(request.method, path, allowed.join(', '));
+    throw apiErrors.methodNotAllowed(request.method, path, allowed.join(', '));
   }
-  if (method === 'POST' && !maybeJson(request.contentType)) throw faults.notJsonType(request.contentType);
+  if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.notJsonType(request.contentType);
   return handle(context, request, id);
 }
 

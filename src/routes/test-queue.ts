@@ -1,7 +1,7 @@
 import type { Batch } from '../engine/batch.js';
 import { beginningOf } from '../engine/moment.js';
 import { failedOf } from '../engine/failed.js';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import { buildIdKey, pathsWithoutTime, runsRecordedOf } from '../store/builds.js';
 import { digest } from '../store/digest.js';
@@ -14,7 +14,7 @@ import type { PlannedTestFile } from '../wire/test-file.js';
 import type { TestQueueAnswer } from '../wire/test-queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { bringing, buildsUrl, connectFailed, type Handed, handOut, makeQueue, pullOrMake } from './handing-out.js';
+import { withDeliveryReceipt, buildsUrl, connectFailed, type Dispatched, dispatch, createQueue, pullOrCreate } from './dispatch.js';
 import { codeLine, lines } from './lines.js';
 
 const END: TestQueueAnswer = { paths: [], batch_id: null };
@@ -35,7 +35,7 @@ export async function testQueueForNode(context: Context, request: Request): Prom
     if (sent) return test_files_digest !== undefined && differs(list, sent);
     return can_initialize_queue ? isToSend(list, test_files_digest) : isOtherList(list, test_files_digest);
   };
-  const pull = (open: OpenQueue): Verdict<Handed> => {
+  const pull = (open: OpenQueue): Verdict<Dispatched> => {
     if (takesNothing || isOther(open)) return { value: { open, batch: null }, changes: [] };
     const failed = (batch: Batch) => (failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths));
     const pulled = { node_index, batch_uuid: `${run} ${batch_index}` };
@@ -52,14 +52,14 @@ export async function testQueueForNode(context: Context, request: Request): Prom
       acknowledges: true as const,
       unmeasured: (files: readonly number[]) => unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, beginningOf(open.record))),
     };
-    const { value, changes } = handOut(context, open, asked, at);
+    const { value, changes } = dispatch(context, open, asked, at);
     return { value, changes: ran ? [ran, ...changes] : changes };
   };
-  const make = async () => plan && makeQueue(context, project, key, message, plan, at);
-  const { handed } = await pullOrMake(context, key, sent, pull, make, at);
+  const make = async () => plan && createQueue(context, project, key, message, plan, at);
+  const { handed } = await pullOrCreate(context, key, sent, pull, make, at);
   if (!handed) {
-    if (initializes(message)) throw faults.expiredMeanwhile('queue');
-    if (!can_initialize_queue) throw faults.queueUnknown('test_queue_id');
+    if (initializes(message)) throw apiErrors.expiredMeanwhile('queue');
+    if (!can_initialize_queue) throw apiErrors.queueUnknown('test_queue_id');
     return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
   }
   const { open, batch } = handed;
@@ -67,11 +67,11 @@ export async function testQueueForNode(context: Context, request: Request): Prom
     // A node that only connects must send its list, and then gets the difference.
     if (can_initialize_queue && !sent) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
     const { list } = open.record;
-    throw faults.listDiffers('queue', sent ? sentenceOf('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`);
+    throw apiErrors.listDiffers('queue', sent ? sentenceOf('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`);
   }
   const answered = wants_times ? { node_uuid, batch_index } : {};
   if (!batch) return wantsText ? lines([]) : json(200, { ...END, ...answered, ...(takesNothing && { url: buildsUrl(context, request, message) }) });
-  return bringing(context, key, batch, () => {
+  return withDeliveryReceipt(context, key, batch, () => {
     const files = toRun(store, open, batch);
     const paths = files.map(({ path }) => path);
     const { seq: batch_id } = batch;

@@ -1,5 +1,5 @@
 import { limits } from '../limits.js';
-import { inTurns } from './in-turns.js';
+import { putInChunks } from './put-in-chunks.js';
 import type { ExpiryKey, Store } from './open.js';
 
 /** What a plan puts into `blobs`: piece i of the count under [owner, part]. */
@@ -25,7 +25,7 @@ export function entriesOf(owner: string): object {
  * the key given.
  */
 export async function putPieces(store: Store, { owner, count, piece }: Pieces, expiry: ExpiryKey): Promise<void> {
-  await inTurns(Array(count).keys(), i => {
+  await putInChunks(Array(count).keys(), i => {
     store.room.assert();
     // With each turn: of several one may fail.
     if (i % limits.putsPerTurn === 0) store.expiry.put(expiry, true).catch(() => {});
@@ -42,5 +42,5 @@ export async function removePieces(store: Store, owner: string, expiry: ExpiryKe
 
 /** Removes all entries [owner, ...]. */
 export function removeEntries(table: Store['blobs'] | Store['batches'] | Store['splitRuns'], owner: string): Promise<void> {
-  return inTurns([...table.getKeys(entriesOf(owner))], key => (table as Store['blobs']).remove(key as never));
+  return putInChunks([...table.getKeys(entriesOf(owner))], key => (table as Store['blobs']).remove(key as never));
 }

@@ -1,5 +1,5 @@
 import { isAfter, type Moment, type Recorded } from '../engine/moment.js';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from '../wire/build-key.js';
 import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
@@ -100,7 +100,7 @@ export function runsSince(store: Store, project: number, key: BuildKey, since: M
     const recorded = orderOf(value);
     if (since && !isAfter(recorded, since)) continue;
     files += subsetCount(value);
-    if (files > limits.mergedTestFiles) throw faults.buildTooLarge('recorded test files', limits.mergedTestFiles);
+    if (files > limits.mergedTestFiles) throw apiErrors.buildTooLarge('recorded test files', limits.mergedTestFiles);
     const { paths, seconds } = decodeSubset(value);
     runs.push({ node_index, ciRun: subsetHead(value).ciRun, ...recorded, paths: Array.from(paths, nameOf), seconds });
   }
@@ -155,7 +155,7 @@ function namesOf(store: Store): (path: number) => string {
     if (name === undefined) {
       names.set(path, (name = nameOfPath(store, path)));
       characters += name.length;
-      if (characters > limits.mergedCharacters) throw faults.buildTooLarge('characters of paths', limits.mergedCharacters);
+      if (characters > limits.mergedCharacters) throw apiErrors.buildTooLarge('characters of paths', limits.mergedCharacters);
     }
     return name;
   };

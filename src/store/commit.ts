@@ -1,4 +1,4 @@
-import { Fault, faults } from '../fault.js';
+import { ApiError, apiErrors } from '../api-error.js';
 import type { Store } from './open.js';
 
 /**
@@ -19,7 +19,7 @@ export async function commit<T>(store: Store, change: () => T): Promise<T> {
       return result;
     });
   } catch (error) {
-    throw changed ? faults.storeFailed(error) : error;
+    throw changed ? apiErrors.storeFailed(error) : error;
   }
   store.failure.assert();
   store.committed((performance.now() - begun) / 1000);
@@ -31,6 +31,6 @@ export async function written(put: Promise<unknown>): Promise<void> {
   try {
     await put;
   } catch (error) {
-    throw error instanceof Fault ? error : faults.storeFailed(error);
+    throw error instanceof ApiError ? error : apiErrors.storeFailed(error);
   }
 }

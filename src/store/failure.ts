@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 
 /** What lmdb tells of a transaction that ended; without an id it failed. Its writes follow each other. */
@@ -43,7 +43,7 @@ export class Failure {
 
   /** Throws a 503 when a commit failed, be it that another one succeeded since: that says nothing any more. */
   assert(): void {
-    if (this.#error) throw faults.storeFailed(this.#error);
+    if (this.#error) throw apiErrors.storeFailed(this.#error);
   }
 
   async #refused(first: Write | null): Promise<void> {

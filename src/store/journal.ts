@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { charactersOf } from '../engine/batch-text.js';
 import type { Batch } from '../engine/batch.js';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import { written } from './commit.js';
-import { inTurns } from './in-turns.js';
+import { putInChunks } from './put-in-chunks.js';
 import type { Store } from './open.js';
-import { Repeated } from './repeated.js';
+import { CoalescedTask } from './coalesced-task.js';
 
 /** A batch (the engine's own object: what is written of it later may say more), or the seq of one that was taken back. */
 export type Change = Batch | number;
@@ -33,15 +33,15 @@ export class Journal {
   #next: number | null = null;
   /** The last failure, an object of its own each time: compared, it tells of one in between. */
   #failure: { error: unknown } | null = null;
-  readonly #checkpoints = new Repeated(() => this.#checkpoint());
+  readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
 
   constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches' | 'room' | 'failure' | 'committed'>) {}
 
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {
     this.store.room.assert();
-    if (this.#last - this.#done >= limits.turnsPending) throw faults.storeFailed(new Error('the journal cannot be checkpointed'));
-    if (this.#characters >= limits.charactersPending) throw faults.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
+    if (this.#last - this.#done >= limits.turnsPending) throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
+    if (this.#characters >= limits.charactersPending) throw apiErrors.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
     return turn.saved;
@@ -137,10 +137,10 @@ export class Journal {
     const all = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
     try {
       room.assert();
-      await inTurns(all, ({ queue, changes }) => batches.put([queue, last], changes));
+      await putInChunks(all, ({ queue, changes }) => batches.put([queue, last], changes));
       // Before any is removed: turns that a kill leaves behind are known to be done with.
       await meta.put('checkpoint', last);
-      await inTurns([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
+      await putInChunks([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
     } catch (error) {
       this.#checkpoints.soon(limits.checkpointMilliseconds);
       throw error;

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { LRUCache } from 'lru-cache';
 import { limits } from '../limits.js';
-import { DiskRoom } from './disk-room.js';
+import { DiskSpaceGuard } from './disk-space-guard.js';
 import { Failure } from './failure.js';
 import { type Change, Journal, type TurnRecord } from './journal.js';
 import { PathNumbers } from './path-numbers.js';
@@ -21,7 +21,7 @@ import type {
   SplitRunRecord,
   TokenRecord,
 } from './records.js';
-import { RecentTimings } from './recent-timings.js';
+import { TimingWriteBuffer } from './timing-write-buffer.js';
 
 /** Raised when this Ballast writes what an older one would read wrongly. */
 export const STORE_VERSION = 7;
@@ -93,15 +93,15 @@ export interface Store {
   /** What is not in `batches` yet. */
   readonly journal: Journal;
   /** What is not in `timings` yet. */
-  readonly recent: RecentTimings;
-  readonly room: DiskRoom;
+  readonly recent: TimingWriteBuffer;
+  readonly room: DiskSpaceGuard;
   /** CI builds of which `splitRuns` is known to have the first use of a split: "split id ci_build_id". */
   readonly splitUsers: LRUCache<string, true>;
   /** Blocks of the files of queues, as they lie in `blobs`: "queue id block". */
   readonly blocksRead: LRUCache<string, Buffer>;
   readonly failure: Failure;
   readonly committed: Committed;
-  /** What is being made: see install.ts. */
+  /** What is being made: see create-once.ts. */
   readonly installing: Map<string, Promise<unknown>>;
 }
 
@@ -225,10 +225,10 @@ function open(dataDir: string, failed: (error: Error) => void, committed: Commit
     expiry: table('expiry'),
   } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'committed' | 'installing' | 'splitUsers' | 'blocksRead'>;
   const numbers = new PathNumbers(tables);
-  const room = new DiskRoom(dataDir);
+  const room = new DiskSpaceGuard(dataDir);
   const failure = new Failure(root, failed);
   const journal = new Journal({ ...tables, room, failure, committed });
-  const recent = new RecentTimings({ ...tables, numbers, room });
+  const recent = new TimingWriteBuffer({ ...tables, numbers, room });
   const splitUsers = new LRUCache<string, true>({ max: limits.splitUsers });
   const blocksRead = new LRUCache<string, Buffer>({ maxSize: limits.blocksReadBytes, sizeCalculation: ({ length }) => length });
   const store: Store = { ...tables, numbers, journal, recent, room, failure, committed, installing: new Map(), splitUsers, blocksRead };

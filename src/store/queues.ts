@@ -5,7 +5,7 @@ import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
 import { runsRecordedOf } from './builds.js';
 import { copyOfPieces, piecesOfQueue } from './file-blocks.js';
-import { installQueue } from './install-queue.js';
+import { installQueue } from './create-queue.js';
 import { commit } from './commit.js';
 import type { Store } from './open.js';
 import { batchesOf, bytesOf, type OpenQueue, type QueueOptions, readQueue, type Verdict } from './open-queue.js';

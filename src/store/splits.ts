@@ -1,5 +1,5 @@
 import type { Moment } from '../engine/moment.js';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
@@ -9,7 +9,7 @@ import type { PlannedTestFile } from '../wire/test-file.js';
 import { runsRecordedOf } from './builds.js';
 import { digest } from './digest.js';
 import { commit } from './commit.js';
-import { install, installed } from './install.js';
+import { createOnce, creationSettled } from './create-once.js';
 import type { Store } from './open.js';
 import type { ListRecord, Millis, SplitRecord } from './records.js';
 
@@ -24,7 +24,7 @@ export function findSplit(store: Store, key: string): SplitRecord | null {
 
 /** The same, when it is on disk. */
 export async function findSplitOnDisk(store: Store, key: string): Promise<SplitRecord | null> {
-  await installed(store, nameOf(key));
+  await creationSettled(store, nameOf(key));
   return findSplit(store, key);
 }
 
@@ -84,7 +84,7 @@ export function answerOfSplit(store: Store, split: SplitRecord, node_index: numb
 export function* filesOfSplit(store: Store, split: SplitRecord): Generator<{ node_index: number; paths: string[] }> {
   for (let node_index = 0; node_index < split.node_total; node_index++) {
     const answer = answerOfSplit(store, split, node_index);
-    if (!answer) throw faults.expiredMeanwhile('split');
+    if (!answer) throw apiErrors.expiredMeanwhile('split');
     const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
     yield { node_index, paths: test_files.map(({ path }) => path) };
   }
@@ -118,7 +118,7 @@ export async function installSplit(
   ci_build_id: string | null = null,
 ): Promise<SplitRecord> {
   const { id, created_at, node_total: count } = split;
-  const inForce = await install(store, {
+  const inForce = await createOnce(store, {
     name: nameOf(key),
     expiry: [created_at, 'split', key, id],
     find: () => findSplit(store, key),

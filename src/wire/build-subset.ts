@@ -1,5 +1,5 @@
 import typia from 'typia';
-import type { Complaints } from '../fault.js';
+import type { ValidationErrors } from '../api-error.js';
 import type { NodeKey } from './build-key.js';
 import { coerce, type Sent } from './coerce.js';
 import { accept } from './complaint.js';
@@ -21,7 +21,7 @@ export function toBuildSubsetMessage(sent: Sent): BuildSubsetMessage {
 }
 
 /** node_index counts from 0: its maximum is node_total - 1. */
-export function nodeIndexInTotal({ node_index, node_total }: Partial<NodeKey>): Complaints {
+export function nodeIndexInTotal({ node_index, node_total }: Partial<NodeKey>): ValidationErrors {
   if (!Number.isInteger(node_index) || !Number.isInteger(node_total) || node_total! < 1) return {};
   const maximum = node_total! - 1;
   return node_index! > maximum ? { node_index: [`must be less than or equal to ${maximum}`] } : {};

@@ -1,29 +1,29 @@
 import type { IValidation } from 'typia';
-import { type Complaints, faults } from '../fault.js';
+import { type ValidationErrors, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 
 /** Returns the data of a typia validation; throws the 422 that lists everything wrong with it. */
-export function accept<T>(validation: IValidation<T>, more: (data: Partial<T>) => Complaints = () => ({})): T {
+export function accept<T>(validation: IValidation<T>, more: (data: Partial<T>) => ValidationErrors = () => ({})): T {
   const data = validation.data as Partial<T> | undefined;
   const complaints = validation.success ? {} : fromErrors(validation.errors);
   if (data && typeof data === 'object') {
     for (const [parameter, messages] of Object.entries(more(data))) complaints[parameter] ??= messages;
   }
-  if (Object.keys(complaints).length > 0) throw faults.invalid(complaints);
+  if (Object.keys(complaints).length > 0) throw apiErrors.invalid(complaints);
   return validation.data as T;
 }
 
 export const required = 'parameter is required';
 
-function fromErrors(errors: readonly IValidation.IError[]): Complaints {
-  const complaints: Complaints = Object.create(null) as Complaints;
+function fromErrors(errors: readonly IValidation.IError[]): ValidationErrors {
+  const complaints: ValidationErrors = Object.create(null) as ValidationErrors;
   let entries = 0;
   let lastEntry = '';
   for (const error of errors) {
     const [, parameter, position, field] = /^\$input\.(\w+)(?:\[(\d+)\])?(?:\.(\w+))?/.exec(error.path) ?? [];
     if (!parameter) continue;
     const message = toMessage(error);
-    const messages = (complaints[parameter] ??= []) as (string | Complaints)[];
+    const messages = (complaints[parameter] ??= []) as (string | ValidationErrors)[];
     if (position === undefined) {
       messages.push(message);
       continue;
@@ -35,7 +35,7 @@ function fromErrors(errors: readonly IValidation.IError[]): Complaints {
       if (entries <= limits.complainedEntries) messages.push({ [position]: field ? {} : [] });
     }
     if (entries > limits.complainedEntries) continue;
-    const nested = (messages.at(-1) as Complaints)[position]!;
+    const nested = (messages.at(-1) as ValidationErrors)[position]!;
     if (Array.isArray(nested)) nested.push(message);
     else ((nested[field!] ??= []) as string[]).push(message);
   }

@@ -1,26 +1,26 @@
 import { isUtf8 } from 'node:buffer';
-import { faults } from '../fault.js';
+import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Sent } from './coerce.js';
 
 /** The parameters of a POST body. Throws a 400 when it is not a JSON object in UTF-8, a 413 when it is too intricate. */
 export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): Sent {
   const body = Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
-  if (body.length === 0) throw faults.notJson('it is empty');
-  if (!isUtf8(body)) throw faults.notJson('it is not UTF-8');
+  if (body.length === 0) throw apiErrors.notJson('it is empty');
+  if (!isUtf8(body)) throw apiErrors.notJson('it is not UTF-8');
   // Megabytes of `{},{},` take JSON.parse seconds and gigabytes.
   if (body.length > limits.countedBodyBytes && hasTooManyContainers(body)) {
-    throw faults.bodyTooIntricate(limits.jsonContainersPerBody);
+    throw apiErrors.bodyTooIntricate(limits.jsonContainersPerBody);
   }
   const text = body.toString('utf8');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw faults.notJson('it cannot be parsed');
+    throw apiErrors.notJson('it cannot be parsed');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw faults.notJson('it must be an object with the parameters');
+    throw apiErrors.notJson('it must be an object with the parameters');
   }
   const sent = value as Record<string, unknown>;
   for (const name of ['ci_build_id', 'node_build_id', 'test_queue_id']) {

@@ -1,5 +1,5 @@
 import typia from 'typia';
-import type { Complaints } from '../fault.js';
+import type { ValidationErrors } from '../api-error.js';
 import type { BuildDetail, BuildsPage, BuildsQuery } from './build.js';
 import type { NodeKey } from './build-key.js';
 import type { BuildSubsetMessage } from './build-subset.js';
@@ -16,7 +16,7 @@ interface Errors {
 
 /** What is wrong with a request, by parameter. */
 interface Invalid {
-  errors: Complaints[];
+  errors: ValidationErrors[];
 }
 
 interface Message {

@@ -1,10 +1,10 @@
-import { chooseFront, type FrontName } from '../../src/http/choose-front.js';
+import { chooseAdapter, type HttpServerName } from '../../src/http/choose-adapter.js';
 
 /** vitest.config.ts sets the variable for one project; the environment may set it for the others. */
-const wanted = (process.env['BALLAST_HTTP_SERVER'] ?? 'auto') as FrontName;
+const wanted = (process.env['BALLAST_HTTP_SERVER'] ?? 'auto') as HttpServerName;
 
 /** The HTTP server under test. */
-export const { open: openFront, name: httpServer } = await chooseFront(wanted);
+export const { open: openFront, name: httpServer } = await chooseAdapter(wanted);
 
 /** Each HTTP server that this machine can run, for a test that starts both itself. */
 export const httpServers = [...new Set([httpServer, 'node'] as const)];

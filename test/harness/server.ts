@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Config, parseConfig } from '../../src/config.js';
 import type { Handler } from '../../src/http/exchange.js';
-import { HeldBytes } from '../../src/http/held-bytes.js';
+import { MemoryBudget } from '../../src/http/memory-budget.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { openLog } from '../../src/log.js';
-import { openService, type Service, type Surroundings } from '../../src/service.js';
+import { openService, type Service, type ServiceDependencies } from '../../src/service.js';
 import { openStore, type Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { createToken } from '../../src/store/tokens.js';
@@ -24,7 +24,7 @@ export interface TestServer extends Client {
   close(): Promise<void>;
 }
 
-async function openServer(settings: Settings & { dataDir: string }, surroundings: Surroundings = {}): Promise<{ service: Service; log: string[] }> {
+async function openServer(settings: Settings & { dataDir: string }, surroundings: ServiceDependencies = {}): Promise<{ service: Service; log: string[] }> {
   const log: string[] = [];
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
   const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { ...surroundings, isWarm: false });
@@ -88,7 +88,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
   const log: string[] = [];
   const sink = openLog('debug', { write: line => log.push(line) });
   const http = await listen(
-    { openFront, host: '127.0.0.1', port: 0, settings: 'BALLAST_PORT or BALLAST_HOST', headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, held: new HeldBytes(100_000_000), holderOf, trustedProxies: null, certificate: null, ...options },
+    { openAdapter: openFront, host: '127.0.0.1', port: 0, settings: 'BALLAST_PORT or BALLAST_HOST', headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, memory: new MemoryBudget(100_000_000), ownerOf: holderOf, trustedProxies: null, certificate: null, ...options },
     handler,
     sink,
   );

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/fault.js';
+import type { ApiError } from '../../src/api-error.js';
 import { Body } from '../../src/http/body.js';
-import { HeldBytes } from '../../src/http/held-bytes.js';
+import { MemoryBudget } from '../../src/http/memory-budget.js';
 
 const MEGABYTE = 1_000_000;
 
 describe('a body', () => {
   it('takes little more memory than its bytes, however small the chunks that it comes in', () => {
-    const held = new HeldBytes(10 * MEGABYTE);
-    let whole: Uint8Array[] | Fault = [];
+    const held = new MemoryBudget(10 * MEGABYTE);
+    let whole: Uint8Array[] | ApiError = [];
     const body = new Body(null, { maxBytes: MEGABYTE, seconds: 60 }, held, () => null, result => (whole = result));
     const chunk = Buffer.from('x');
     const taken = process.memoryUsage().arrayBuffers;
@@ -22,8 +22,8 @@ describe('a body', () => {
   });
 
   it('keeps copies of its chunks, whose memory is used again', () => {
-    let whole: Uint8Array[] | Fault = [];
-    const body = new Body(null, { maxBytes: MEGABYTE, seconds: 60 }, new HeldBytes(10 * MEGABYTE), () => null, result => (whole = result));
+    let whole: Uint8Array[] | ApiError = [];
+    const body = new Body(null, { maxBytes: MEGABYTE, seconds: 60 }, new MemoryBudget(10 * MEGABYTE), () => null, result => (whole = result));
     // A view into a larger buffer, as Node hands out.
     const chunk = Buffer.alloc(100_000).subarray(10, 70_010);
     for (const letter of 'abc') body.take(chunk.fill(letter), letter === 'c');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HeldBytes } from '../../src/http/held-bytes.js';
+import { MemoryBudget } from '../../src/http/memory-budget.js';
 import type { Answer } from '../../src/http/request.js';
 import { listenWith } from '../harness/server.js';
 import { head, RawConnection } from './raw.js';
@@ -19,7 +19,7 @@ class Pieces {
   ) {}
 
   answer(): Answer {
-    return { status: 200, body: pieceOf(0), rest: this.#rest(), heldBytes: 2 * PIECE };
+    return { status: 200, body: pieceOf(0), rest: this.#rest(), memoryBytes: 2 * PIECE };
   }
 
   async until(isSo: () => boolean): Promise<void> {
@@ -45,8 +45,8 @@ class Pieces {
 
 describe('an answer that comes in pieces', () => {
   it('arrives as a whole without its length told, and another request may follow', async () => {
-    const held = new HeldBytes(100_000_000);
-    const server = await listenWith(() => new Pieces(20).answer(), { held });
+    const held = new MemoryBudget(100_000_000);
+    const server = await listenWith(() => new Pieces(20).answer(), { memory: held });
     for (let round = 0; round < 2; round++) {
       const response = await fetch(server.url);
       expect(response.headers.get('content-length')).toBeNull();
@@ -70,9 +70,9 @@ describe('an answer that comes in pieces', () => {
   });
 
   it('closes the connection when there is no more of it, so that nobody takes a part for the whole', async () => {
-    const held = new HeldBytes(100_000_000);
+    const held = new MemoryBudget(100_000_000);
     let failsAt = 7;
-    const server = await listenWith(() => new Pieces(20, failsAt).answer(), { held });
+    const server = await listenWith(() => new Pieces(20, failsAt).answer(), { memory: held });
     const response = await fetch(server.url);
     expect(response.status).toBe(200);
     await expect(response.arrayBuffer()).rejects.toThrow();
@@ -84,8 +84,8 @@ describe('an answer that comes in pieces', () => {
 
   it('is asked for as fast as its client reads, and no more once that left', async () => {
     const pieces = new Pieces(1000);
-    const held = new HeldBytes(100_000_000);
-    const server = await listenWith(() => pieces.answer(), { held });
+    const held = new MemoryBudget(100_000_000);
+    const server = await listenWith(() => pieces.answer(), { memory: held });
     const connection = await RawConnection.open(server.url);
     connection.socket.pause();
     connection.send(head('GET /', []));
@@ -109,7 +109,7 @@ describe('an answer that comes in pieces', () => {
   });
 
   it('is refused for good when it is larger than may ever be held', async () => {
-    const server = await listenWith(() => ({ status: 200, body: 'x'.repeat(600_000) }), { held: new HeldBytes(1_000_000) });
+    const server = await listenWith(() => ({ status: 200, body: 'x'.repeat(600_000) }), { memory: new MemoryBudget(1_000_000) });
     expect(await server.get('/')).toMatchObject({ status: 422, json: { errors: ['the answer has more than 500000 bytes, the limit of an answer'] } });
   });
 });

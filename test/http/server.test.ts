@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it, vi } from 'vitest';
-import { faults } from '../../src/fault.js';
+import { apiErrors } from '../../src/api-error.js';
 import type { Handler } from '../../src/http/exchange.js';
 import type { Request } from '../../src/http/request.js';
-import { HeldBytes } from '../../src/http/held-bytes.js';
+import { MemoryBudget } from '../../src/http/memory-budget.js';
 import { Client, type Reply } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';
 import { head, RawConnection } from './raw.js';
@@ -29,7 +29,7 @@ describe('what requests hold at once', () => {
         await answering;
         return { status: 200, body: '{}' };
       },
-      { held: new HeldBytes(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE },
+      { memory: new MemoryBudget(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE },
     );
     const other = new Client(server.url, 'another-token');
     const send = (client: Client) => client.post('/', 'x'.repeat(MEGABYTE));
@@ -47,7 +47,7 @@ describe('what requests hold at once', () => {
   it('is half of it for all whose tokens are not known', async () => {
     let answer = () => {};
     const answering = new Promise<void>(resolve => (answer = resolve));
-    const server = await listenWith(() => answering.then(() => ({ status: 200, body: '{}' })), { held: new HeldBytes(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE });
+    const server = await listenWith(() => answering.then(() => ({ status: 200, body: '{}' })), { memory: new MemoryBudget(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE });
     const strangers = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
     expectRefused(await Promise.race(strangers));
     const known = server.post('/', 'x'.repeat(MEGABYTE));
@@ -58,7 +58,7 @@ describe('what requests hold at once', () => {
   it('counts large answers that are not read', async () => {
     const body = Buffer.alloc(20 * MEGABYTE, 0x20);
     const wholes: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), { held: new HeldBytes(80 * MEGABYTE) });
+    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), { memory: new MemoryBudget(80 * MEGABYTE) });
     const readers = await Promise.all([0, 1].map(() => RawConnection.open(server.url)));
     for (const reader of readers) {
       reader.socket.pause();
@@ -93,7 +93,7 @@ describe('a handler', () => {
   });
 
   it('that throws a fault has its headers sent', async () => {
-    const server = await listenWith(() => Promise.reject(faults.overloaded('memory', 'too much', 2)));
+    const server = await listenWith(() => Promise.reject(apiErrors.overloaded('memory', 'too much', 2)));
     const reply = await server.get('/');
     expect(reply).toMatchObject({ status: 503, json: { errors: ['overloaded: too much; try again in 2 seconds'] } });
     expect(reply.headers.get('retry-after')).toBe('2');

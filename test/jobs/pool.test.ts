@@ -1,7 +1,7 @@
 import { Piscina } from 'piscina';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Fault } from '../../src/fault.js';
-import { FairTurns } from '../../src/jobs/fair-turns.js';
+import { ApiError } from '../../src/api-error.js';
+import { FairSemaphore } from '../../src/jobs/fair-semaphore.js';
 import { JobPool, type Prepared, type Sending } from '../../src/jobs/pool.js';
 import { buildDetail, recordedDistribution } from '../../src/jobs/read.js';
 import type { Posts } from '../../src/jobs/jobs.js';
@@ -157,7 +157,7 @@ describe('a POST that a thread prepares', () => {
     ['is large, its token at the end', (body: object) => [new Uint8Array(limits.pooledBodyBytes).fill(0x20), new TextEncoder().encode(JSON.stringify(body))]],
   ])('whose token is in its body waits in the turn of its project: %s', async (_, bodyWith) => {
     const { store, pool } = openPool();
-    const owners = vi.spyOn(FairTurns.prototype, 'run');
+    const owners = vi.spyOn(FairSemaphore.prototype, 'run');
     const tasks = vi.spyOn(Piscina.prototype, 'run');
     onTestFinished(() => [owners, tasks].forEach(spy => spy.mockRestore()));
     const body = bodyWith({ ...parameters.prepareSplit, test_suite_token: await createToken(store, 5, NOW) });
@@ -194,7 +194,7 @@ describe('a POST that a thread prepares', () => {
       return;
     }
     const [here, thread] = await Promise.all(results.map(faultOf));
-    expect(thread).toBeInstanceOf(Fault);
+    expect(thread).toBeInstanceOf(ApiError);
     expect(thread).toEqual(here);
     expect(here).toMatchObject({ status, errors: [expect.stringContaining('invalid test suite token')] });
   });
@@ -211,7 +211,7 @@ describe('a POST that a thread prepares', () => {
       pool.post('prepareSubset', sent([encode(body)]), project),
     );
     const [here, thread] = await Promise.all(results.map(faultOf));
-    expect(thread).toBeInstanceOf(Fault);
+    expect(thread).toBeInstanceOf(ApiError);
     expect(JSON.stringify(thread)).toBe(JSON.stringify(here));
     expect(here).toMatchObject({ status });
   });
@@ -231,7 +231,7 @@ describe('a POST that a thread prepares', () => {
       pool.post('prepareSplit', sent(bodyOf(parameters.prepareSplit, 'thread')), project),
     );
     const settled = await Promise.allSettled(results);
-    const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as Fault] : []));
+    const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as ApiError] : []));
     expect(refused.length).toBeGreaterThan(0);
     expect(settled.length - refused.length).toBeGreaterThanOrEqual(limits.waitingJobsPerProject);
     for (const fault of refused) {

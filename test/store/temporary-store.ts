@@ -6,7 +6,7 @@ import { forecast } from '../../src/plan/forecast.js';
 import { toBlocks } from '../../src/store/file-blocks.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import type { QueueRecord } from '../../src/store/records.js';
-import type { RecentTimings } from '../../src/store/recent-timings.js';
+import type { TimingWriteBuffer } from '../../src/store/timing-write-buffer.js';
 import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import { knownTimes, learn, type Learnable } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
@@ -22,7 +22,7 @@ export function temporaryStore(): Store {
 }
 
 /** Another journal on the store, or other recent timings: their timers end with the test. */
-export function closedAfterTest<Part extends Journal | RecentTimings>(part: Part): Part {
+export function closedAfterTest<Part extends Journal | TimingWriteBuffer>(part: Part): Part {
   onTestFinished(() => part.close().catch(() => {}));
   return part;
 }

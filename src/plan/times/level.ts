@@ -42,7 +42,7 @@ const BELIEVED = 1 / 3;
  * @param seconds greater than 0
  * @param at when it was recorded, in milliseconds since 1970; before the last one it is taken for as late
  */
-export function follow(level: Level | null, seconds: number, at: number): Level {
+export function updateLevel(level: Level | null, seconds: number, at: number): Level {
   const log = Math.log(seconds);
   if (!level) return { log, variance: FIRST_VARIANCE, drift: FIRST_DRIFT, rest: 0, at };
   const deviation = log - level.log;

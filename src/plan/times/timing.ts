@@ -1,5 +1,5 @@
 import { toSeconds, toWeight } from '../weight.js';
-import { follow, type Level, secondsOf } from './level.js';
+import { updateLevel, type Level, secondsOf } from './level.js';
 import { median } from './median.js';
 
 /** What is known of the time of one path on one branch: of bounded size, whatever was recorded. */
@@ -57,5 +57,5 @@ export function estimateOf(timing: Timing): number {
 }
 
 function levelOf({ before, times, at }: Timing): Level {
-  return follow(before, median(times), at);
+  return updateLevel(before, median(times), at);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeUpHistory } from '../../../bench/suites/made-up.js';
-import { follow, type Level, secondsOf } from '../../../src/plan/times/level.js';
+import { updateLevel, type Level, secondsOf } from '../../../src/plan/times/level.js';
 
 const seed = 20_260_104;
 const NOW = Date.UTC(2026, 0, 1);
@@ -11,7 +11,7 @@ const settled = [10, 10.3, 9.9, 10.1, 10.2, 10];
 
 /** The level after recordings so far apart. */
 function levelAfter(seconds: readonly number[], apart = DAY): Level {
-  return seconds.reduce<Level | null>((level, value, i) => follow(level, value, NOW + i * apart), null)!;
+  return seconds.reduce<Level | null>((level, value, i) => updateLevel(level, value, NOW + i * apart), null)!;
 }
 
 const after = (seconds: readonly number[], apart = DAY) => secondsOf(levelAfter(seconds, apart));
@@ -29,7 +29,7 @@ describe('a level', () => {
     fc.assert(
       fc.property(fc.array(seconds, { minLength: 1, maxLength: 20 }), seconds, (before, next) => {
         const level = levelAfter(before);
-        const moved = secondsOf(follow(level, next, level.at + DAY));
+        const moved = secondsOf(updateLevel(level, next, level.at + DAY));
         const [least, most] = [secondsOf(level), next].sort((a, b) => a - b) as [number, number];
         expect(moved).toBeGreaterThanOrEqual(least * (1 - 1e-9));
         expect(moved).toBeLessThanOrEqual(most * (1 + 1e-9));
@@ -43,7 +43,7 @@ describe('a level', () => {
     const recordings = fc.array(fc.tuple(seconds, fc.integer({ min: -8.64e15, max: 8.64e15 })), { minLength: 1 });
     fc.assert(
       fc.property(recordings, of => {
-        const level = of.reduce<Level | null>((known, [value, at]) => follow(known, value, at), null)!;
+        const level = of.reduce<Level | null>((known, [value, at]) => updateLevel(known, value, at), null)!;
         for (const number of Object.values(level)) expect(Number.isFinite(number)).toBe(true);
         expect(secondsOf(level)).toBeGreaterThan(0);
         expect(secondsOf(level)).toBeLessThan(Infinity);
@@ -56,18 +56,18 @@ describe('a level', () => {
     const level = levelAfter(Array.from({ length: 5000 }, (_, i) => 10 + (i % 7) / 10));
     expect(Object.keys(level)).toEqual(Object.keys(levelAfter([10, 11])));
     let next: Level = level;
-    for (let i = 1; i <= 6; i++) next = follow(next, 20, level.at + i * DAY);
+    for (let i = 1; i <= 6; i++) next = updateLevel(next, 20, level.at + i * DAY);
     expect(secondsOf(next)).toBeGreaterThan(18);
   });
 
   it('takes a recording from before the last one for as late', () => {
     const level = levelAfter(settled);
-    expect(follow(level, 12, level.at - 90 * DAY)).toEqual(follow(level, 12, level.at));
+    expect(updateLevel(level, 12, level.at - 90 * DAY)).toEqual(updateLevel(level, 12, level.at));
   });
 
   it('trusts the last recording more the longer nothing was recorded', () => {
     const level = levelAfter(settled);
-    const moved = [0, 1, 7, 14].map(days => secondsOf(follow(level, 13, level.at + days * DAY)));
+    const moved = [0, 1, 7, 14].map(days => secondsOf(updateLevel(level, 13, level.at + days * DAY)));
     expect(moved).toEqual(moved.toSorted((a, b) => a - b));
     expect(new Set(moved).size).toBe(moved.length);
     expect(moved.at(-1)! - moved[0]!).toBeGreaterThan(0.4);
@@ -118,7 +118,7 @@ describe('the error of levels', () => {
             ours += Math.abs(secondsOf(level) - seconds);
             last += Math.abs(times.get(path)! - seconds);
           }
-          levels.set(path, follow(level, seconds, at));
+          levels.set(path, updateLevel(level, seconds, at));
           times.set(path, seconds);
         }
       }
