@@ -10,8 +10,8 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 import { BUILD } from './suite.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** What it is made of: the program, and the packages that a CI node needs, with what those need. */
-const MADE_OF = /^(dist\/src\/.*\.js|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
+/** What it is made of: the program, its guides, and the packages that a CI node needs, with what those need. */
+const MADE_OF = /^(dist\/src\/.*\.js|src\/docs\/.*\.md|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
 
 describe('the package', () => {
   it('unpacked in any folder is all that a CI node needs', { timeout: 60_000 }, async () => {
