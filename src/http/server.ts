@@ -48,7 +48,7 @@ export interface HttpServer {
 
 /** Listens, and answers every request with what the handler returns or throws. */
 export async function listen(options: HttpOptions, handler: Handler, log: Logger, observe: Observe = () => {}): Promise<HttpServer> {
-  const { openAdapter: openFront, host, certificate, settings, memory, ownerOf, trustedProxies } = options;
+  const { openAdapter, host, certificate, settings, memory, ownerOf, trustedProxies } = options;
   const path = unixPath(host);
   const scheme = certificate ? 'https' : 'http';
   let certificateEndsAt = certificate && checkCertificate(certificate);
@@ -56,7 +56,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   const inFlight = new InFlight();
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
   const exchangeOptions = { handler, bodyLimits, memory, ownerOf, trustedProxies, scheme, inFlight, failures: new LogThrottle(), log, observe } as const;
-  const adapter = openFront({
+  const adapter = openAdapter({
     path,
     host,
     port: options.port,

@@ -4,7 +4,7 @@ import { chooseAdapter, type HttpServerName } from '../../src/http/choose-adapte
 const wanted = (process.env['BALLAST_HTTP_SERVER'] ?? 'auto') as HttpServerName;
 
 /** The HTTP server under test. */
-export const { open: openFront, name: httpServer } = await chooseAdapter(wanted);
+export const { open: openAdapter, name: httpServer } = await chooseAdapter(wanted);
 
 /** Each HTTP server that this machine can run, for a test that starts both itself. */
 export const httpServers = [...new Set([httpServer, 'node'] as const)];

@@ -9,7 +9,7 @@ import { openStore, type Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { createToken } from '../../src/store/tokens.js';
 import { Client, TOKEN } from './client.js';
-import { httpServer, openFront } from './http-server.js';
+import { httpServer, openAdapter } from './http-server.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
@@ -24,10 +24,10 @@ export interface TestServer extends Client {
   close(): Promise<void>;
 }
 
-async function openServer(settings: Settings & { dataDir: string }, surroundings: ServiceDependencies = {}): Promise<{ service: Service; log: string[] }> {
+async function openServer(settings: Settings & { dataDir: string }, dependencies: ServiceDependencies = {}): Promise<{ service: Service; log: string[] }> {
   const log: string[] = [];
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
-  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { ...surroundings, isWarm: false });
+  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { ...dependencies, isWarm: false });
   return { service, log };
 }
 
@@ -81,14 +81,14 @@ export interface Listening extends Client {
 
 const TOKENS = ['a-token', 'another-token', 'a-third-token'];
 /** Those that are not known are one. */
-const holderOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
+const ownerOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
 
 /** The socket layer alone, with a handler of the test. */
 export async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const sink = openLog('debug', { write: line => log.push(line) });
   const http = await listen(
-    { openAdapter: openFront, host: '127.0.0.1', port: 0, settings: 'BALLAST_PORT or BALLAST_HOST', headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, memory: new MemoryBudget(100_000_000), ownerOf: holderOf, trustedProxies: null, certificate: null, ...options },
+    { openAdapter, host: '127.0.0.1', port: 0, settings: 'BALLAST_PORT or BALLAST_HOST', headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, memory: new MemoryBudget(100_000_000), ownerOf, trustedProxies: null, certificate: null, ...options },
     handler,
     sink,
   );

@@ -24,6 +24,18 @@ function echo() {
   return { seen, handler };
 }
 
+/** An echo whose answer waits for `goOn`. */
+function heldEcho() {
+  const { seen, handler } = echo();
+  let release = () => {};
+  const held: Handler = async request => {
+    const answer = await handler(request);
+    await new Promise<void>(resolve => (release = resolve));
+    return answer;
+  };
+  return { seen, handler: held, goOn: () => release() };
+}
+
 describe('a request of HTTP/1.0', () => {
   it.skipIf(!isNode)('is answered, and its connection closed, unless it wants to keep it', async () => {
     const server = await listenWith(echo().handler);
@@ -87,13 +99,8 @@ describe('a client that has left', () => {
     ['in a body that is larger than what is read ahead', `${head('POST /b', ['Content-Length: 1000000'])}${' '.repeat(300_000)}`],
     ['in such a body in chunks', `${head('POST /b', ['Transfer-Encoding: chunked'])}493e0\r\n${' '.repeat(300_000)}`],
   ])('%s is noticed before the answer', async (_, bytes) => {
-    const { seen, handler } = echo();
-    let goOn = () => {};
-    const server = await listenWith(async request => {
-      const answer = await handler(request);
-      await new Promise<void>(resolve => (goOn = resolve));
-      return answer;
-    });
+    const { seen, handler, goOn } = heldEcho();
+    const server = await listenWith(handler);
     const leaver = await RawConnection.open(server.url);
     leaver.send(head('GET /a', []), bytes);
     await vi.waitFor(() => expect(seen.begun).toEqual(['/a']), { interval: 1 });
@@ -167,13 +174,8 @@ describe('requests that are sent ahead of the answers', () => {
   });
 
   it.skipIf(!isNode)('are not begun when the client left', async () => {
-    const { seen, handler } = echo();
-    let goOn = () => {};
-    const server = await listenWith(async request => {
-      const answer = await handler(request);
-      await new Promise<void>(resolve => (goOn = resolve));
-      return answer;
-    });
+    const { seen, handler, goOn } = heldEcho();
+    const server = await listenWith(handler);
     const leaver = await RawConnection.open(server.url);
     leaver.send(head('GET /a', []), head('GET /b', []));
     await vi.waitFor(() => expect(seen.begun).toEqual(['/a']), { interval: 1 });
