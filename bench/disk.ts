@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore, type Store } from '../src/store/open.js';
 import { inParallel } from './load/in-parallel.js';
-import { deepPath, nodeOf, NODES, RECORDING } from './load/messages.js';
+import { deepPath, NODES, nodeOf, RECORDING } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';
 import { printStep } from './progress.js';
 import { randomOf } from './random.js';

@@ -43,8 +43,7 @@ function errors(histories: readonly History[], { builds, files }: EstimatingExte
   const rows = Object.entries(ESTIMATORS).map(([name, estimator]) => {
     const relative = (them: readonly History[]) =>
       geometricMean(them.map(history => error(history, estimator) / error(history, last))).toFixed(3);
-    const absolute = (them: readonly History[]) =>
-      `${(100 * geometricMean(them.map(history => error(history, estimator)))).toFixed(1)} %`;
+    const absolute = (them: readonly History[]) => `${(100 * geometricMean(them.map(history => error(history, estimator)))).toFixed(1)} %`;
     return [name, relative(histories), relative(together), absolute(often!), absolute(rarely!)];
   });
   return {
@@ -148,11 +147,7 @@ function error(history: History, estimator: () => Estimator): number {
   return off / total;
 }
 
-function splitRatio(
-  paths: readonly string[],
-  seconds: readonly (number | null)[],
-  next: ReadonlyMap<string, number>,
-): number {
+function splitRatio(paths: readonly string[], seconds: readonly (number | null)[], next: ReadonlyMap<string, number>): number {
   const known = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
   const files = estimate(paths, known, SPLIT_PERCENTILE);
   const { nodes } = pack(files.weights, NODES);

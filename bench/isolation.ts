@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from './load/server.js';
 import type { LoadOutcome } from './load/tally.js';
-import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, legendOfSeen, type Loader, type Seen, Watching } from './load/watching.js';
+import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, type Loader, legendOfSeen, type Seen, Watching } from './load/watching.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
@@ -32,11 +32,18 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
     const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 8, queues, files: 1000 } as const;
     await small.ask({ verb: 'prepare', url, plans: [pulls] });
     const succession = { kind: 'succession', pauseMilliseconds: 0, files, nodes: NODES } as const;
-    const plans = [{ ...succession, what: 'queue' }, { ...succession, what: 'recording' }] as const;
+    const plans = [
+      { ...succession, what: 'queue' },
+      { ...succession, what: 'recording' },
+    ] as const;
     await large.ask({ verb: 'prepare', url, plans: [...plans] });
 
     const rows: string[][] = [];
-    const loads: [string, Loader[]][] = [['nothing', []], ['pulls', [small]], ['pulls, large suites', [small, large]]];
+    const loads: [string, Loader[]][] = [
+      ['nothing', []],
+      ['pulls', [small]],
+      ['pulls, large suites', [small, large]],
+    ];
     for (const [name, loaders] of loads) {
       printStep(`isolation: ${name}`);
       rows.push([name, ...toCells(await watching.during(loaders, () => sleep(seconds * 1000)))]);
@@ -53,6 +60,7 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
 
 function toCells(seen: Seen): string[] {
   const [pulls, ...large] = seen.outcomes;
-  const ofLarge = (outcome: LoadOutcome | undefined) => (outcome ? [String(outcome.answers), outcome.p50Milliseconds.toFixed(0)] : ['0', '-']);
+  const ofLarge = (outcome: LoadOutcome | undefined) =>
+    outcome ? [String(outcome.answers), outcome.p50Milliseconds.toFixed(0)] : ['0', '-'];
   return [...cellsOfSeen(seen), ...cellsOfPulls(pulls), ...ofLarge(large[0]), ...ofLarge(large[1])];
 }

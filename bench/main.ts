@@ -12,7 +12,7 @@ import { memory } from './memory.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
 import { type Extent, requests } from './requests.js';
-import { print, record, type Result } from './results.js';
+import { print, type Result, record } from './results.js';
 import { soak } from './soak.js';
 import { starting } from './starting.js';
 import { readHistories, readSuites } from './suites/suites.js';
@@ -47,7 +47,11 @@ speedTrial('requests', 'requests per second of each kind over each HTTP server, 
   .argument('[trials...]', 'trials to run (default: all)')
   .option('--seconds <number>', 'duration of the load on each of the two servers of a trial, in three rounds', positive, 8)
   .option('--connections <number>', 'number of connections, each with one request at a time', whole, 64)
-  .addOption(new Option('--http-server <name>', 'HTTP server to load').choices(['uwebsockets', 'node']).default('auto', 'each one that runs on this machine'))
+  .addOption(
+    new Option('--http-server <name>', 'HTTP server to load')
+      .choices(['uwebsockets', 'node'])
+      .default('auto', 'each one that runs on this machine'),
+  )
   .option('--cpu-prof <folder>', 'folder for CPU profiles of the server, for Chrome DevTools or speedscope')
   .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`);
 speedTrial('initializing', 'time to create a queue or a split from 10,000 and from 100,000 files', (_, { times }) =>
@@ -56,7 +60,9 @@ speedTrial('initializing', 'time to create a queue or a split from 10,000 and fr
 speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
   isolation({ seconds }),
 ).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
-speedTrial('listing', 'requests per second for lists of many builds, compared with 1,000 builds', (_, { builds, seconds }) => listing({ builds, seconds }, seeds))
+speedTrial('listing', 'requests per second for lists of many builds, compared with 1,000 builds', (_, { builds, seconds }) =>
+  listing({ builds, seconds }, seeds),
+)
   .option(...BUILDS)
   .option('--seconds <number>', 'duration of the load on each of the two servers for each kind of list, in three rounds', positive, 6);
 speedTrial('memory', 'memory of a server with many open queues of 1,000 files', async (_, { queues, soakMinutes }) => [
@@ -99,7 +105,9 @@ program
   });
 
 const FOLDER = 'recorded suites: FILE.json {"timings": {path: seconds}}, history/FILE.json {"versions": [{"date", "timings"}]}';
-quality('packing', 'evenness of regular splits, compared with other algorithms', folder => packing(nonEmpty(readSuites(folder), folder, 'FILE.json')));
+quality('packing', 'evenness of regular splits, compared with other algorithms', folder =>
+  packing(nonEmpty(readSuites(folder), folder, 'FILE.json')),
+);
 quality('planning', 'evenness of queues in simulated builds, compared with other batch sizes', folder =>
   planning(nonEmpty(readSuites(folder), folder, 'FILE.json'), readHistories(folder)),
 );

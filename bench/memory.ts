@@ -24,7 +24,12 @@ const CACHES = [
 ] as const;
 
 const resident = ['MiB', 'anonymous', 'of files'];
-const head = ['queue cache', 'pulls p50 ms', 'p99 ms', ...['at start:', 'created:', 'pulled:'].flatMap(when => resident.map(what => `${when} ${what}`))];
+const head = [
+  'queue cache',
+  'pulls p50 ms',
+  'p99 ms',
+  ...['at start:', 'created:', 'pulled:'].flatMap(when => resident.map(what => `${when} ${what}`)),
+];
 
 export async function memory({ queues, files = 1000, settleSeconds = 5 }: MemoryExtent): Promise<Result[]> {
   const rows: string[][] = [];

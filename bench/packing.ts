@@ -37,7 +37,14 @@ export interface PackingExtent {
   sizes: readonly (readonly [files: number, nodes: number])[];
 }
 
-const FULL: PackingExtent = { step: 1, sizes: [[1000, 16], [10_000, 64], [100_000, 200]] };
+const FULL: PackingExtent = {
+  step: 1,
+  sizes: [
+    [1000, 16],
+    [10_000, 64],
+    [100_000, 200],
+  ],
+};
 /** Runs of each timed packing. */
 const RUNS = 7;
 

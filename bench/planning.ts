@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { estimate, QUEUE_PERCENTILE } from '../src/plan/times/estimate.js';
-import { updateLevel, type Level, secondsOf } from '../src/plan/times/level.js';
+import { type Level, secondsOf, updateLevel } from '../src/plan/times/level.js';
 import { toSeconds } from '../src/plan/weight.js';
 import { randomOf } from './random.js';
 import type { Result } from './results.js';
@@ -33,13 +33,15 @@ export interface PlanningExtent {
   queues: readonly (readonly [files: number, nodes: number])[];
 }
 
-const FULL: PlanningExtent = { queues: [[1000, 16], [10_000, 64], [100_000, 200]] };
+const FULL: PlanningExtent = {
+  queues: [
+    [1000, 16],
+    [10_000, 64],
+    [100_000, 200],
+  ],
+};
 
-export function planning(
-  suites: readonly Suite[],
-  histories: readonly History[],
-  { queues }: PlanningExtent = FULL,
-): Result[] {
+export function planning(suites: readonly Suite[], histories: readonly History[], { queues }: PlanningExtent = FULL): Result[] {
   const recorded = histories.length > 0 ? [ofHistories(histories)] : [];
   return [evenness(suites), ...recorded, robustness(suites), cost(queues)];
 }
@@ -101,11 +103,7 @@ function buildsOfHistory({ versions }: History): Build[] {
 }
 
 /** The files with the predictions of a queue. */
-function queueFiles(
-  paths: readonly string[],
-  seconds: readonly (number | null)[],
-  actual: (path: string) => number,
-): QueueFile[] {
+function queueFiles(paths: readonly string[], seconds: readonly (number | null)[], actual: (path: string) => number): QueueFile[] {
   const known = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
   const files = estimate(paths, known, QUEUE_PERCENTILE);
   return files.paths.map((path, i) => ({
@@ -143,8 +141,7 @@ function robustness(suites: readonly Suite[]): Result {
     title: 'Queues when something is not as predicted',
     head: ['', ...policies.map(([name]) => name)],
     rows,
-    legend:
-      'As above, with 8 nodes and 2.2 s per pull. The least possible counts the nodes that worked and the files that they ran.',
+    legend: 'As above, with 8 nodes and 2.2 s per pull. The least possible counts the nodes that worked and the files that they ran.',
   };
 }
 

@@ -1,5 +1,5 @@
 import { chooseAdapter, type HttpServerName } from '../src/http/choose-adapter.js';
-import { type Bare, compare, type Comparison, type Generator, limitOf, rate, type Side } from './load/compare.js';
+import { type Bare, type Comparison, compare, type Generator, limitOf, rate, type Side } from './load/compare.js';
 import { startServer } from './load/server.js';
 import { type Trial, trials } from './load/trials.js';
 import { Worker } from './load/worker.js';

@@ -58,11 +58,7 @@ function rowsOf(readings: readonly Resident[]): string[][] {
     const most = Math.max(...readings.map(bytesOf));
     return [name, mebibytes(first), mebibytes(last), `${((last / first - 1) * 100).toFixed(1)} %`, mebibytes(most)];
   };
-  return [
-    row('all', ({ all }) => all),
-    row('anonymous', ({ anonymous }) => anonymous),
-    row('of files', ({ ofFiles }) => ofFiles),
-  ];
+  return [row('all', ({ all }) => all), row('anonymous', ({ anonymous }) => anonymous), row('of files', ({ ofFiles }) => ofFiles)];
 }
 
 function legendOf(minutes: number, files: number, outcomes: readonly LoadOutcome[], readings: number): string {

@@ -22,7 +22,10 @@ export async function starting({ builds, times }: StartingExtent, seeds: SeededF
     empty.push(await startedIn());
     full.push(await startedIn(dataDir));
   }
-  const row = (name: string, taken: number[]) => [name, ...[median(taken), Math.min(...taken), Math.max(...taken)].map(value => value.toFixed(0))];
+  const row = (name: string, taken: number[]) => [
+    name,
+    ...[median(taken), Math.min(...taken), Math.max(...taken)].map(value => value.toFixed(0)),
+  ];
   const queues = Math.ceil(builds / 100);
   const legend =
     `From the spawn of the process to the line with its URL, ${times} times each, alternately. Files are in the system’s cache. ` +

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { removeFolder } from './load/cleanup.js';
 import { expired } from './load/seeded-folders.js';
 import { type Server, startServer } from './load/server.js';
-import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, legendOfSeen, type Loader, type Seen, Watching } from './load/watching.js';
+import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, type Loader, legendOfSeen, type Seen, Watching } from './load/watching.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
@@ -35,7 +35,12 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
       const during = await watching.during([loader], () => untilSwept(server));
       const took = (performance.now() - from) / 1000;
       const after = await watching.during([loader], () => sleep(seconds * 1000));
-      const row = (name: string, lasted: number, seen: Seen) => [name, lasted.toFixed(1), ...cellsOfSeen(seen), ...cellsOfPulls(seen.outcomes[0])];
+      const row = (name: string, lasted: number, seen: Seen) => [
+        name,
+        lasted.toFixed(1),
+        ...cellsOfSeen(seen),
+        ...cellsOfPulls(seen.outcomes[0]),
+      ];
       const legend =
         `${records} records that are expired when the server starts: a tenth are queues and splits of 20 files, the others recorded ` +
         `subsets, each of its own build. s: from the time when the server listens until all are deleted. pulls: ${pullsPerSecond} per second over 4 connections, ` +

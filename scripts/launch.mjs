@@ -11,32 +11,39 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 
 const [program, ...args] = process.argv.slice(2);
-if (program && program.startsWith('-')) {
+if (program?.startsWith('-')) {
   say('usage: node scripts/launch.mjs [PROGRAM [ARGUMENT...]]: installs and compiles what is missing, then runs the program');
   process.exit(program === '--help' ? 0 : 2);
 }
 // This file uses only syntax and imports of Node 12, so that an old Node can load it and reaches this check.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 12)) {
-  say(`cannot run on Node ${process.versions.node}: Ballast needs Node 20.12 or later; install Node 24 from https://nodejs.org or with "nvm install 24"`);
+  say(
+    `cannot run on Node ${process.versions.node}: Ballast needs Node 20.12 or later; install Node 24 from https://nodejs.org or with "nvm install 24"`,
+  );
   process.exit(2);
 }
 const { platform, arch } = process;
 if (!['linux', 'darwin'].includes(platform) || !['x64', 'arm64'].includes(arch)) {
-  say(`cannot build Ballast on ${platform}-${arch}: its packages need Linux or macOS on x64 or arm64; use a machine, a container or a virtual machine that has it`);
+  say(
+    `cannot build Ballast on ${platform}-${arch}: its packages need Linux or macOS on x64 or arm64; use a machine, a container or a virtual machine that has it`,
+  );
   process.exit(2);
 }
 if (!isInstalled()) {
   say('installing packages (once, 450 MB) ...');
   // --include=dev: the compiler is necessary even if NODE_ENV is "production". The timeout keeps npm from retrying for minutes without a network.
-  const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+  const flags = [
+    '--include=dev',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--fetch-retry-mintimeout=1000',
+    '--fetch-retry-maxtimeout=5000',
+  ];
   run('npm', ['ci', ...flags], 'could not install the packages', 'ignore');
 }
-const build = fingerprint([
-  at('tsconfig.json'),
-  at('package-lock.json'),
-  ...['src', 'test', 'bench', 'scripts'].flatMap(sources),
-]);
+const build = fingerprint([at('tsconfig.json'), at('package-lock.json'), ...['src', 'test', 'bench', 'scripts'].flatMap(sources)]);
 if (read(at('dist', '.built')) !== build) {
   say('compiling ...');
   // Compile to a new folder and rename it, so that a running server keeps its files until the new ones are complete.
@@ -69,10 +76,11 @@ function read(path) {
 
 function sources(folder) {
   if (!fs.existsSync(at(folder))) return [];
-  return fs.readdirSync(at(folder), { recursive: true })
-    .filter((name) => name.endsWith('.ts'))
+  return fs
+    .readdirSync(at(folder), { recursive: true })
+    .filter(name => name.endsWith('.ts'))
     .sort()
-    .map((name) => at(folder, name));
+    .map(name => at(folder, name));
 }
 
 function fingerprint(paths) {

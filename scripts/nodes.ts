@@ -27,7 +27,11 @@ const program = new Command('npm run test:nodes --')
   .parse();
 
 const unknown = program.args.filter(major => !majors.includes(major));
-if (unknown.length > 0) program.error(`cannot test on Node ${unknown.join(', ')}: this program has releases of Node ${majors.join(', ')} for this machine; choose from these`, { exitCode: 2 });
+if (unknown.length > 0)
+  program.error(
+    `cannot test on Node ${unknown.join(', ')}: this program has releases of Node ${majors.join(', ')} for this machine; choose from these`,
+    { exitCode: 2 },
+  );
 
 const chosen = program.args.length > 0 ? program.args : majors.filter(major => major !== current);
 for (const version of release.versions.filter(version => chosen.includes(majorOf(version)))) {
@@ -43,15 +47,28 @@ interface Outcome {
 
 function testOn(version: string): Outcome {
   const node = install(version);
-  if (node === null) return { isGood: false, tests: `npm cannot install ${release.name}@${version}, or its binary does not run on this machine` };
+  if (node === null)
+    return { isGood: false, tests: `npm cannot install ${release.name}@${version}, or its binary does not run on this machine` };
   const folder = mkdtempSync(join(tmpdir(), 'ballast-nodes-'));
   try {
     const file = join(folder, 'report.json');
-    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'dist/test/vitest.config.js', '--project=fast*', '--reporter=minimal', '--reporter=json', `--outputFile.json=${file}`];
+    const vitest = [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--config',
+      'dist/test/vitest.config.js',
+      '--project=fast*',
+      '--reporter=minimal',
+      '--reporter=json',
+      `--outputFile.json=${file}`,
+    ];
     const started = performance.now();
     const { status } = spawnSync(node, vitest, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
     const seconds = Math.round((performance.now() - started) / 1000);
-    const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(readFileSync(file, 'utf8')) as { numPassedTests: number; numFailedTests: number };
+    const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(readFileSync(file, 'utf8')) as {
+      numPassedTests: number;
+      numFailedTests: number;
+    };
     return { isGood: status === 0 && passed > 0, tests: `${passed} tests passed, ${failed} failed, in ${seconds} s` };
   } catch {
     return { isGood: false, tests: 'the tests ended without a report' };
@@ -62,7 +79,16 @@ function testOn(version: string): Outcome {
 
 /** Installs a version. Returns the path of its binary, or null when npm cannot install it or it does not run. */
 function install(version: string): string | null {
-  const npm = ['exec', '--yes', '--loglevel=error', `--package=${release.name}@${version}`, '--', 'node', '-p', 'process.version + process.execPath'];
+  const npm = [
+    'exec',
+    '--yes',
+    '--loglevel=error',
+    `--package=${release.name}@${version}`,
+    '--',
+    'node',
+    '-p',
+    'process.version + process.execPath',
+  ];
   const { stdout } = spawnSync('npm', npm, { cwd: tmpdir(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   const [, printed, path] = /^v([\d.]+)(\/.+)\n$/.exec(stdout ?? '') ?? [];
   return printed === version ? path! : null;

@@ -150,7 +150,15 @@ async function replay(timings: Map<string, number>, options: Options, server: Se
   const makespan = (nodes: readonly NodeResult[]) => Math.max(...nodes.map(({ seconds }) => seconds));
   if (options.json) {
     const summary = (nodes: readonly NodeResult[]) => ({ makespan: makespan(nodes), nodes });
-    print(JSON.stringify({ files: timings.size, seconds: total, lower_bound: lowerBound, regular: { ...summary(regular.nodes), milliseconds: regular.milliseconds }, queue: summary(queue.nodes) }));
+    print(
+      JSON.stringify({
+        files: timings.size,
+        seconds: total,
+        lower_bound: lowerBound,
+        regular: { ...summary(regular.nodes), milliseconds: regular.milliseconds },
+        queue: summary(queue.nodes),
+      }),
+    );
     return;
   }
 
@@ -171,9 +179,7 @@ async function replay(timings: Map<string, number>, options: Options, server: Se
   };
   print(table.toString());
   print(`${timings.size} files, ${total.toFixed(1)} s, longest ${longest[1].toFixed(1)} s (${longest[0]})`);
-  print(
-    `lower bound  ${lowerBound.toFixed(1)} s: ${lowerBound === longest[1] ? 'the longest file' : `total / ${options.nodes} nodes`}`,
-  );
+  print(`lower bound  ${lowerBound.toFixed(1)} s: ${lowerBound === longest[1] ? 'the longest file' : `total / ${options.nodes} nodes`}`);
   line('regular', regular.nodes, `; answered in ${regular.milliseconds.toFixed(0)} ms`);
   line('queue  ', queue.nodes, `; each pull costs a node ${options.pullCost} s`);
 }
@@ -198,8 +204,13 @@ async function splitRegular(timings: Map<string, number>, build: object & { node
     return post(server, '/build_distributions/subset', { ...ask, node_index, cache_read_attempt: false, test_files });
   });
   const milliseconds = performance.now() - start;
-  if (new Set(answers.map(answer => answer.build_distribution_id)).size !== 1) throw new Error('the nodes got different splits of one build');
-  expectEachOnce(timings, answers.map(answer => answer.test_files).flat(), 'regular mode');
+  if (new Set(answers.map(answer => answer.build_distribution_id)).size !== 1)
+    throw new Error('the nodes got different splits of one build');
+  expectEachOnce(
+    timings,
+    answers.flatMap(answer => answer.test_files),
+    'regular mode',
+  );
   const nodes = answers.map(answer => ({
     files: answer.test_files.length,
     batches: 1,

@@ -59,11 +59,15 @@ export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
       complaints.push(`${names}${shown}: it ${(error as Error).message}`);
     }
   }
-  if ((config['tlsCert'] === null) !== (config['tlsKey'] === null)) complaints.push('BALLAST_TLS_CERT (--tls-cert) and BALLAST_TLS_KEY (--tls-key): give both or neither');
-  if (texts.adminHost !== undefined && config['adminPort'] === null) {
+  if ((config.tlsCert === null) !== (config.tlsKey === null))
+    complaints.push('BALLAST_TLS_CERT (--tls-cert) and BALLAST_TLS_KEY (--tls-key): give both or neither');
+  if (texts.adminHost !== undefined && config.adminPort === null) {
     // A socket in the file system has no port.
-    if (texts.adminHost.startsWith('unix:')) config['adminPort'] = 0;
-    else complaints.push('BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port): give both, 0 picks a free port');
+    if (texts.adminHost.startsWith('unix:')) config.adminPort = 0;
+    else
+      complaints.push(
+        'BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port): give both, 0 picks a free port',
+      );
   }
   if (complaints.length > 0) throw new ConfigError(complaints);
   return config as unknown as Config;

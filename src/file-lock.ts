@@ -51,7 +51,10 @@ function locked(path: string): number | null {
     return null;
   } catch (error) {
     if (fd !== null) closeSync(fd);
-    throw new Error(`cannot lock ${path}: ${(error as Error).message}; this user must be able to write it, on a file system that has locks`, { cause: error });
+    throw new Error(
+      `cannot lock ${path}: ${(error as Error).message}; this user must be able to write it, on a file system that has locks`,
+      { cause: error },
+    );
   }
 }
 

@@ -6,5 +6,7 @@ import { createHash } from 'node:crypto';
  */
 export function digestOfList(paths: Iterable<string>): string {
   const sorted = [...new Set(paths)].sort();
-  return createHash('sha256').update(sorted.map(path => `${path}\0`).join('')).digest('hex');
+  return createHash('sha256')
+    .update(sorted.map(path => `${path}\0`).join(''))
+    .digest('hex');
 }

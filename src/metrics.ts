@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { unavailableReasons } from './api-error.js';
 
 /** What is looked at when metrics are asked for. */
@@ -45,15 +45,28 @@ export class Metrics {
     this.#registry.setContentType(PROMETHEUS_CONTENT_TYPE);
     collectDefaultMetrics({ register: this.#registry });
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
-    this.#requests = this.#histogram('ballast_request_duration_seconds', 'From the head of a request to the last byte of its answer handed to the system; status 499: the client left.', ['endpoint', 'status']);
+    this.#requests = this.#histogram(
+      'ballast_request_duration_seconds',
+      'From the head of a request to the last byte of its answer handed to the system; status 499: the client left.',
+      ['endpoint', 'status'],
+    );
     this.#commits = this.#histogram('ballast_commit_duration_seconds', 'From a change to its flush to disk, which its answer waits for.');
     this.#jobWaits = this.#histogram('ballast_job_wait_seconds', 'What large test suites waited for a packing thread.');
     this.#jobs = this.#histogram('ballast_job_duration_seconds', 'What large test suites took in a packing thread.', ['job']);
-    this.#unavailable = new Counter({ name: 'ballast_unavailable_total', help: 'Requests that were answered with 503, by reason.', labelNames: ['reason'], registers: [this.#registry] });
+    this.#unavailable = new Counter({
+      name: 'ballast_unavailable_total',
+      help: 'Requests that were answered with 503, by reason.',
+      labelNames: ['reason'],
+      registers: [this.#registry],
+    });
     for (const reason of unavailableReasons) this.#unavailable.inc({ reason }, 0);
     this.#counter('ballast_batches_total', 'Batches that queues handed out, repeated ones not counted.', () => this.#batches);
     this.#counter('ballast_batch_test_files_total', 'Test files in these batches.', () => this.#testFiles);
-    this.#counter('ballast_lost_batches_total', 'Batches that go to other nodes, because theirs was silent for too long or began anew.', () => this.#lostBatches);
+    this.#counter(
+      'ballast_lost_batches_total',
+      'Batches that go to other nodes, because theirs was silent for too long or began anew.',
+      () => this.#lostBatches,
+    );
   }
 
   /** Counts a request. @param unavailable why it was answered with 503 */
@@ -107,7 +120,11 @@ export class Metrics {
     this.#gauge('ballast_store_records', 'Records in the store, by kind.', () => store().records, 'kind');
     this.#gauge('ballast_disk_free_bytes', 'What is left on the disk of the store.', () => store().diskFreeBytes);
     this.#gauge('ballast_journal_turns', 'Turns of what queues handed out that wait for a checkpoint.', () => store().journalTurns);
-    this.#gauge('ballast_sweep_last_success_timestamp_seconds', 'When the last expiry sweep ended; 0: none has since the start.', () => (sweeps().endedAt ?? 0) / 1000);
+    this.#gauge(
+      'ballast_sweep_last_success_timestamp_seconds',
+      'When the last expiry sweep ended; 0: none has since the start.',
+      () => (sweeps().endedAt ?? 0) / 1000,
+    );
     this.#gauge('ballast_sweep_duration_seconds', 'What the last expiry sweep took.', () => sweeps().seconds);
     this.#counter('ballast_expired_records_total', 'What expiry sweeps deleted, by kind.', () => sweeps().deleted, 'kind');
     this.#gauge('ballast_tls_certificate_expiry_timestamp_seconds', 'When the certificate ends.', () => {

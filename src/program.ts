@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { serverOf } from './client/address.js';
-import { type Given, fields } from './client/ci/identity.js';
+import { fields, type Given } from './client/ci/identity.js';
 import type { ClientOptions } from './commands/client-options.js';
 import type { ExportOptions } from './commands/export.js';
 import { untilSignal } from './commands/until-signal.js';
@@ -29,7 +29,15 @@ const program = new Command('ballast')
   .description('Self-hosted test-suite splitting and timing service for parallel CI nodes.')
   .version(version)
   // Arguments are foreign text, too. A suggestion keeps its own line.
-  .configureOutput({ outputError: (text, write) => write(text.split(/\n(?=\(Did you mean|$)/).map(printable).join('\n')) })
+  .configureOutput({
+    outputError: (text, write) =>
+      write(
+        text
+          .split(/\n(?=\(Did you mean|$)/)
+          .map(printable)
+          .join('\n'),
+      ),
+  })
   .showHelpAfterError('(add --help for the usage)')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 
@@ -42,21 +50,40 @@ serveCommand
 
 const project = program.command('project').description('create and list projects');
 const projects = () => import('./commands/project.js');
-dataCommand(project, 'create <name>', 'create a project and print its test-suite token', async (...given) => (await projects()).createProjectWithToken(...given)).option('--json', 'print JSON');
-dataCommand(project, 'list', 'list the projects', async (...given) => (await projects()).printProjects(...given)).option('--json', 'print JSON');
+dataCommand(project, 'create <name>', 'create a project and print its test-suite token', async (...given) =>
+  (await projects()).createProjectWithToken(...given),
+).option('--json', 'print JSON');
+dataCommand(project, 'list', 'list the projects', async (...given) => (await projects()).printProjects(...given)).option(
+  '--json',
+  'print JSON',
+);
 
 const token = program.command('token').description('create, list and revoke test-suite tokens');
-dataCommand(token, 'create <project>', 'create another token for a project and print it', async (...given) => (await projects()).createTokenOf(...given)).option('--json', 'print JSON');
-dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) => (await projects()).printTokens(...given)).option('--json', 'print JSON');
-dataCommand(token, 'revoke <token-or-id>', 'revoke a token: the next request with it is refused', async (...given) => (await projects()).revoke(...given)).option('--json', 'print JSON');
+dataCommand(token, 'create <project>', 'create another token for a project and print it', async (...given) =>
+  (await projects()).createTokenOf(...given),
+).option('--json', 'print JSON');
+dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) =>
+  (await projects()).printTokens(...given),
+).option('--json', 'print JSON');
+dataCommand(token, 'revoke <token-or-id>', 'revoke a token: the next request with it is refused', async (...given) =>
+  (await projects()).revoke(...given),
+).option('--json', 'print JSON');
 
-dataCommand(program, 'backup <folder>', 'copy the current state of the store into a folder, also while the server runs', (...given) => untilSignal(async stop => (await import('./commands/backup.js')).backup(...given, stop)))
-  .option('--json', 'print one JSON object');
-dataCommand(program, 'check', 'check that the store is consistent, also while the server runs (exit code 1: it is not)', (dataDir, _, options) => untilSignal(async stop => (await import('./commands/check.js')).check(dataDir, options, stop)))
+dataCommand(program, 'backup <folder>', 'copy the current state of the store into a folder, also while the server runs', (...given) =>
+  untilSignal(async stop => (await import('./commands/backup.js')).backup(...given, stop)),
+).option('--json', 'print one JSON object');
+dataCommand(
+  program,
+  'check',
+  'check that the store is consistent, also while the server runs (exit code 1: it is not)',
+  (dataDir, _, options) => untilSignal(async stop => (await import('./commands/check.js')).check(dataDir, options, stop)),
+)
   .option('--repair', 'rebuild records that can be derived from others; stop the server before')
   .option('--json', 'print one JSON object');
 
-dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (dataDir, _, options) => untilSignal(async stop => (await import('./commands/export.js')).exportStore(dataDir, options as unknown as ExportOptions, stop)))
+dataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (dataDir, _, options) =>
+  untilSignal(async stop => (await import('./commands/export.js')).exportStore(dataDir, options as unknown as ExportOptions, stop)),
+)
   .option('--project <name>', 'export this project only')
   .option('--output <file>', 'write to this file (- is stdout); an existing file is replaced when the new one is complete')
   .option('--no-builds', 'leave out the builds')
@@ -68,30 +95,84 @@ const dashes = process.argv[2] === 'queue' ? process.argv.indexOf('--') : -1;
 const ownArguments = dashes < 0 ? process.argv : process.argv.slice(0, dashes);
 const commandOfQueue = dashes < 0 ? [] : process.argv.slice(dashes + 1);
 const listFlags = (command: Command) =>
-  command.option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)').option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)').addOption(new Option('--no-fallback').hideHelp());
+  command
+    .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
+    .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)')
+    .addOption(new Option('--no-fallback').hideHelp());
 
 const judgementFlags = (command: Command) =>
   command
-    .option('--trust-exit-code', 'let only the exit code of the command decide: ignore failures in reports (for test runners that report retried or expected failures)')
+    .option(
+      '--trust-exit-code',
+      'let only the exit code of the command decide: ignore failures in reports (for test runners that report retried or expected failures)',
+    )
     .option('--fail-unreported', 'fail when no report mentions a test file: the file counts as not run');
 
-listFlags(nodeCommand('split [globs...]', 'print the test files of this node, by a split made once per build', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash']))
+listFlags(
+  nodeCommand('split [globs...]', 'print the test files of this node, by a split made once per build', [
+    'nodeIndex',
+    'nodeTotal',
+    'buildId',
+    'branch',
+    'commitHash',
+  ]),
+)
   .option('-0, --null', 'end each path with NUL instead of a line break')
-  .option('--format <template>', 'template of each printed line: {path} and {seconds}, the expected duration (empty if it was never measured)', '{path}')
+  .option(
+    '--format <template>',
+    'template of each printed line: {path} and {seconds}, the expected duration (empty if it was never measured)',
+    '{path}',
+  )
   .option('--dynamic', 'make a new split for each --build-id instead of one split for the commit')
   .option('--json', 'print one JSON object')
   .action(async (globs: string[], flags) => (await import('./commands/split.js')).split(globs, asNode(flags)));
-judgementFlags(listFlags(nodeCommand('queue [globs...]', 'run a command for each batch of this node until the queue is empty, and record the times: ballast queue GLOB... -- COMMAND... {}', ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash'])))
-  .option('--junit <glob>', 'JUnit reports that the command writes, with the times and failures of its files; may be repeated', (glob: string, others: string[] = []) => [...others, glob])
-  .addHelpText('after', '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.')
-  .action(async (globs: string[], flags) => (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })));
-judgementFlags(nodeCommand('record <reports...>', 'record the times of the tests that this node ran, from JUnit reports', ['nodeIndex', 'nodeTotal', 'branch', 'commitHash']))
-  .addOption(new Option(fields.buildId.flag, 'the id of the CI run, as given to split: the times then count only for this CI run').env(fields.buildId.own))
+judgementFlags(
+  listFlags(
+    nodeCommand(
+      'queue [globs...]',
+      'run a command for each batch of this node until the queue is empty, and record the times: ballast queue GLOB... -- COMMAND... {}',
+      ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash'],
+    ),
+  ),
+)
+  .option(
+    '--junit <glob>',
+    'JUnit reports that the command writes, with the times and failures of its files; may be repeated',
+    (glob: string, others: string[] = []) => [...others, glob],
+  )
+  .addHelpText(
+    'after',
+    '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.',
+  )
+  .action(async (globs: string[], flags) =>
+    (await import('./commands/queue.js')).queue(globs, commandOfQueue, asNode({ junit: [], ...flags })),
+  );
+judgementFlags(
+  nodeCommand('record <reports...>', 'record the times of the tests that this node ran, from JUnit reports', [
+    'nodeIndex',
+    'nodeTotal',
+    'branch',
+    'commitHash',
+  ]),
+)
+  .addOption(
+    new Option(fields.buildId.flag, 'the id of the CI run, as given to split: the times then count only for this CI run').env(
+      fields.buildId.own,
+    ),
+  )
   .option('--files-from <file>', 'file with the test files that the node was given (- is stdin); reports are matched to them')
-  .option('--exit-code <number>', 'exit code of the command that ran the tests: with 0, files in no report are recorded as having nothing to run, and a failure in a report ends record with 1', wholeNumber())
+  .option(
+    '--exit-code <number>',
+    'exit code of the command that ran the tests: with 0, files in no report are recorded as having nothing to run, and a failure in a report ends record with 1',
+    wholeNumber(),
+  )
   .option('--json', 'print one JSON object')
   .action(async (reports: string[], flags) => (await import('./commands/record.js')).record(reports, asNode(flags)));
-nodeCommand('verify', 'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: it could not be asked)', ['nodeTotal', 'buildId', 'branch', 'commitHash'])
+nodeCommand(
+  'verify',
+  'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: it could not be asked)',
+  ['nodeTotal', 'buildId', 'branch', 'commitHash'],
+)
   .option('--node-build-id <id>', 'ask about the queue with this id, not about a split')
   .option('--ci-build-id <id>', 'ask about the split with this id, not about a queue')
   .option('--newest', 'ask about the newest queue or split of the build, of any CI run')
@@ -117,7 +198,9 @@ program
   .addOption(retriesOption())
   .option('--dry-run', 'read the files and print what would be imported, but record nothing')
   .option('--json', 'print one JSON object')
-  .action(async (files: string[], flags) => (await import('./commands/import.js')).importTimings(files, { ...flags, clientVersion: version }));
+  .action(async (files: string[], flags) =>
+    (await import('./commands/import.js')).importTimings(files, { ...flags, clientVersion: version }),
+  );
 
 try {
   await program.parseAsync(ownArguments);
@@ -135,7 +218,10 @@ function wholeNumber(what?: string): (text: string) => number {
 }
 
 function retriesOption(): Option {
-  return new Option('--retries <number>', 'how often to repeat a request that gets no answer').env('BALLAST_RETRIES').argParser(wholeNumber('retries')).default(3);
+  return new Option('--retries <number>', 'how often to repeat a request that gets no answer')
+    .env('BALLAST_RETRIES')
+    .argParser(wholeNumber('retries'))
+    .default(3);
 }
 
 /** A command of a CI node: where the server is, and which node of which build this is. */
@@ -151,10 +237,15 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
   }
   return command
     .addOption(retriesOption())
-    .addHelpText('after', '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.');
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.',
+    );
 }
 
-function asNode<Flags extends { url?: string; token?: string }>(flags: Flags): Flags & Pick<ClientOptions, 'url' | 'token' | 'environment' | 'clientVersion'> {
+function asNode<Flags extends { url?: string; token?: string }>(
+  flags: Flags,
+): Flags & Pick<ClientOptions, 'url' | 'token' | 'environment' | 'clientVersion'> {
   return { ...flags, ...serverOf(flags), environment: process.env, clientVersion: version };
 }
 
@@ -182,7 +273,10 @@ function addOption(command: Command, { flag, env, fallback, help }: Setting): vo
 
 /** Variables that look like settings, and are read by no command. */
 function unknownVariables(): string[] {
-  const ofOptions = (command: Command): (string | undefined)[] => [...command.options.map(({ envVar }) => envVar), ...command.commands.flatMap(ofOptions)];
+  const ofOptions = (command: Command): (string | undefined)[] => [
+    ...command.options.map(({ envVar }) => envVar),
+    ...command.commands.flatMap(ofOptions),
+  ];
   // The last is told to who runs the tests.
   const known = new Set([...ofOptions(program), settings.bootstrapToken.env, 'BALLAST_BATCH']);
   return Object.keys(process.env).filter(name => name.startsWith('BALLAST_') && !known.has(name));

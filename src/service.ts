@@ -17,15 +17,15 @@ import { routeAdmin } from './routes/admin.js';
 import type { Context } from './routes/context.js';
 import { endpointOf, route } from './routes/table.js';
 import { SlewedClock } from './slewed-clock.js';
-import { startSweeping } from './sweeping.js';
-import { lockFolder } from './store/lock.js';
 import { commit } from './store/commit.js';
+import { lockFolder } from './store/lock.js';
 import { closeStore, openStore, STORE_FILE, STORE_VERSION, type Store } from './store/open.js';
 import { createProject, findProject } from './store/projects.js';
 import { Queues } from './store/queues.js';
 import { Readiness } from './store/readiness.js';
 import { learnRest } from './store/timings.js';
 import { createToken, findToken } from './store/tokens.js';
+import { startSweeping } from './sweeping.js';
 import { version } from './version.js';
 
 const DEFAULT_PROJECT = 'default';
@@ -81,12 +81,29 @@ export async function openService(
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const pullCost = toWeight(config.pullCostSeconds);
-    const jobs = new JobPool(store, { dataDir, workers: config.workers, leastWorkers: isWarm ? 1 : 0, tokenHeader, pullCost, ran: (job, waited, took) => metrics.job(job, waited, took) }, log);
+    const jobs = new JobPool(
+      store,
+      {
+        dataDir,
+        workers: config.workers,
+        leastWorkers: isWarm ? 1 : 0,
+        tokenHeader,
+        pullCost,
+        ran: (job, waited, took) => metrics.job(job, waited, took),
+      },
+      log,
+    );
     closers.push(() => jobs.close());
     if (isWarm) await jobs.warmUp();
 
     const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, now, uptime) });
-    const { sweep, swept, stop } = startSweeping(store, queues, config.retentionDays, log, new SlewedClock(now, uptime, store.meta.get('known')));
+    const { sweep, swept, stop } = startSweeping(
+      store,
+      queues,
+      config.retentionDays,
+      log,
+      new SlewedClock(now, uptime, store.meta.get('known')),
+    );
     closers.push(stop);
 
     // A client that is refused stops for good: the token exists before the port does.
@@ -95,15 +112,44 @@ export async function openService(
     const memory = new MemoryBudget(limits.heldBytes);
     const hasAdminPort = config.adminPort !== null;
     const readiness = new Readiness(store, now, uptime);
-    const context: Context = { store, queues, readiness, jobs, comparisons, metrics, hasAdminPort, log, now, publicUrl, clientVersions, headerPrefixes: config.headerPrefixes, tokenHeader };
+    const context: Context = {
+      store,
+      queues,
+      readiness,
+      jobs,
+      comparisons,
+      metrics,
+      hasAdminPort,
+      log,
+      now,
+      publicUrl,
+      clientVersions,
+      headerPrefixes: config.headerPrefixes,
+      tokenHeader,
+    };
     const ownerOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
     const adapter = await chooseAdapter(config.httpServer);
-    const httpOptions = { ...config, openAdapter: adapter.open, settings: 'BALLAST_PORT or BALLAST_HOST', certificate, bodySeconds: limits.bodySeconds, memory, ownerOf };
-    const observe: Observe = (path, status, seconds, unavailable) => metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
+    const httpOptions = {
+      ...config,
+      openAdapter: adapter.open,
+      settings: 'BALLAST_PORT or BALLAST_HOST',
+      certificate,
+      bodySeconds: limits.bodySeconds,
+      memory,
+      ownerOf,
+    };
+    const observe: Observe = (path, status, seconds, unavailable) =>
+      metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
     let adminUrl: string | null = null;
     if (config.adminPort !== null) {
-      const options = { ...httpOptions, certificate: null, host: config.adminHost, port: config.adminPort, settings: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST' };
+      const options = {
+        ...httpOptions,
+        certificate: null,
+        host: config.adminHost,
+        port: config.adminPort,
+        settings: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST',
+      };
       const admin = await listen(options, request => routeAdmin(context, request), log);
       adminUrl = admin.url;
       closers.push(() => admin.drain());

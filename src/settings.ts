@@ -16,7 +16,10 @@ export interface Setting<T = unknown> {
 }
 
 const whole = (min: number, max: number) => (text: string) => {
-  if (text.startsWith('tcp://')) throw new Error('must be a number; Kubernetes sets this variable for a service named "ballast": give the service another name, or the pod enableServiceLinks: false');
+  if (text.startsWith('tcp://'))
+    throw new Error(
+      'must be a number; Kubernetes sets this variable for a service named "ballast": give the service another name, or the pod enableServiceLinks: false',
+    );
   const value = Number(text);
   if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
     throw new Error(`must be a whole number from ${min} to ${max}`);

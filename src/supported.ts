@@ -3,7 +3,9 @@ import { say } from './terminal.js';
 /** Ends the process with a sentence when Node is too old. An import of its own, so that it runs before the program is loaded. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 12)) {
-  say(`cannot run on Node ${process.versions.node}: Ballast needs Node 20.12 or later; install Node 24 from https://nodejs.org or with "nvm install 24"`);
+  say(
+    `cannot run on Node ${process.versions.node}: Ballast needs Node 20.12 or later; install Node 24 from https://nodejs.org or with "nvm install 24"`,
+  );
   process.exit(2);
 }
 

@@ -68,7 +68,11 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
   };
   start();
   const daysAhead = Math.round((clock.now() - clock.known) / DAY_MILLISECONDS);
-  if (daysAhead > 0) log.warn({ days: daysAhead }, 'the clock is ahead of when this store was last served: what is deleted for its age follows, a day in an hour');
+  if (daysAhead > 0)
+    log.warn(
+      { days: daysAhead },
+      'the clock is ahead of when this store was last served: what is deleted for its age follows, a day in an hour',
+    );
   const timer = setInterval(start, limits.sweepEveryMilliseconds);
   const readers = setInterval(() => clearDeadReaders(store, log), limits.deadReadersMilliseconds);
   const stop = async () => {

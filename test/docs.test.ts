@@ -9,9 +9,16 @@ import { temporaryFolder } from './harness/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The README and the guides, by their paths from the root. */
-const documents = new Map(['README.md', ...readdirSync(join(root, 'src/docs')).map(name => `src/docs/${name}`)].map(path => [path, readFileSync(join(root, path), 'utf8')]));
+const documents = new Map(
+  ['README.md', ...readdirSync(join(root, 'src/docs')).map(name => `src/docs/${name}`)].map(path => [
+    path,
+    readFileSync(join(root, path), 'utf8'),
+  ]),
+);
 
-const blocks = [...documents.values()].flatMap(text => [...text.matchAll(/^```sh\n(.*?)^```/gms)]).flatMap(([, block]) => block!.split('\n\n'));
+const blocks = [...documents.values()]
+  .flatMap(text => [...text.matchAll(/^```sh\n(.*?)^```/gms)])
+  .flatMap(([, block]) => block!.split('\n\n'));
 /** What a CI job runs and is judged by. */
 const recipes = blocks.filter(block => /ballast (-- )?(queue|split|verify)|curl --fail/.test(block));
 
@@ -49,7 +56,10 @@ function run(recipe: string, fails: number): { code: number | null; ran: string[
   }
   const ran = join(folder, 'ran');
   writeFileSync(ran, '');
-  const { status } = spawnSync('sh', ['-c', recipe], { cwd: folder, env: { PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, RAN: ran, FAILS: String(fails), API: 'http://127.0.0.1:1', TOKEN: 't' } });
+  const { status } = spawnSync('sh', ['-c', recipe], {
+    cwd: folder,
+    env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, RAN: ran, FAILS: String(fails), API: 'http://127.0.0.1:1', TOKEN: 't' },
+  });
   return { code: status, ran: readFileSync(ran, 'utf8').split('\n').slice(0, -1) };
 }
 
@@ -57,13 +67,22 @@ function run(recipe: string, fails: number): { code: number | null; ran: string[
 function split(text: string): { prose: string; blocks: string[]; spans: string[] } {
   const blocks = [...text.matchAll(/^```\w*\n(.*?)^```/gms)].map(([, block]) => block!);
   const withoutBlocks = text.replace(/^```.*?^```/gms, '');
-  return { prose: withoutBlocks.replace(/`[^`]+`/g, ''), blocks, spans: [...withoutBlocks.matchAll(/`([^`]+)`/g)].map(([, span]) => span!) };
+  return {
+    prose: withoutBlocks.replace(/`[^`]+`/g, ''),
+    blocks,
+    spans: [...withoutBlocks.matchAll(/`([^`]+)`/g)].map(([, span]) => span!),
+  };
 }
 
 /** The anchors that GitHub gives to the headings of a document. */
 function anchorsOf(path: string): string[] {
   const withoutBlocks = readFileSync(join(root, path), 'utf8').replace(/^```.*?^```/gms, '');
-  return [...withoutBlocks.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+  return [...withoutBlocks.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 /** What `--help` of a command prints. */
@@ -76,8 +95,8 @@ function help(...command: string[]): string {
 /** The first words of the lines of a help text that begin so. */
 const listed = (text: string, begin: RegExp) => [...text.matchAll(begin)].map(([, name]) => name!);
 
-const commandsOf = (text: string) => listed(text.split('\nCommands:')[1] ?? '', /^  ([a-z]+)\b/gm).filter(name => name !== 'help');
-const flagsOf = (text: string) => listed(text, /^  (?:-\w, )?(--[a-z-]+)/gm);
+const commandsOf = (text: string) => listed(text.split('\nCommands:')[1] ?? '', /^ {2}([a-z]+)\b/gm).filter(name => name !== 'help');
+const flagsOf = (text: string) => listed(text, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
 
 /** Programs of others have flags, too. */
 const foreignFlags = ['--runTestsByPath', '--fail', '--spec'];
@@ -85,20 +104,23 @@ const foreignFlags = ['--runTestsByPath', '--fail', '--spec'];
 describe('a recipe of the README and the guides', () => {
   it('is there for each runner, and for the gate', () => {
     const texts = recipes.join('\n');
-    for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast split', 'verify', 'completeness']) expect(texts).toContain(part);
+    for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast split', 'verify', 'completeness'])
+      expect(texts).toContain(part);
   });
 
   it.each(recipes.map(recipe => [recipe.split('\n')[0]!, recipe] as const))('fails when any of its commands fails: %s', (_, recipe) => {
     const { code, ran } = run(recipe, 0);
     expect(code).toBe(0);
     expect(ran.length).toBeGreaterThan(0);
-    for (const [i, command] of ran.entries()) expect({ command, isGreen: run(recipe, i + 1).code === 0 }).toEqual({ command, isGreen: false });
+    for (const [i, command] of ran.entries())
+      expect({ command, isGreen: run(recipe, i + 1).code === 0 }).toEqual({ command, isGreen: false });
   });
 });
 
 describe('the README and the guides', () => {
   it('are short enough to be read', () => {
-    for (const [path, text] of documents) expect({ path, isShort: text.split('\n').length <= (path === 'README.md' ? 250 : 200) }).toEqual({ path, isShort: true });
+    for (const [path, text] of documents)
+      expect({ path, isShort: text.split('\n').length <= (path === 'README.md' ? 250 : 200) }).toEqual({ path, isShort: true });
   });
 
   it('are all named in the index', () => {
@@ -131,7 +153,9 @@ describe('the README and the guides', () => {
 
     const unknown = [...documents].flatMap(([path, text]) => {
       const { blocks, spans } = split(text);
-      const calls = [...blocks.map(block => block.replaceAll('\\\n', ' ')), ...spans].flatMap(code => [...code.matchAll(/\bballast (?:-- )?([a-z]+)\b([^\n]*)/g)]);
+      const calls = [...blocks.map(block => block.replaceAll('\\\n', ' ')), ...spans].flatMap(code => [
+        ...code.matchAll(/\bballast (?:-- )?([a-z]+)\b([^\n]*)/g),
+      ]);
       return [
         ...listed(text, /\b(BALLAST_[A-Z][A-Z_]*)/g).filter(name => !variables.has(name)),
         ...listed(text, /\bnpm run (?:-s )?([a-z][a-z:-]*)/g).filter(name => !scripts.includes(name)),
@@ -139,7 +163,9 @@ describe('the README and the guides', () => {
         ...calls.flatMap(([call, command, rest]) => {
           const known = commands.get(command!);
           if (known === undefined) return [call];
-          return listed(rest!.split(' -- ')[0]!, /\s(--[a-z][a-z-]*)/g).filter(flag => !flagsOf(known).includes(flag) && commandsOf(known).length === 0);
+          return listed(rest!.split(' -- ')[0]!, /\s(--[a-z][a-z-]*)/g).filter(
+            flag => !flagsOf(known).includes(flag) && commandsOf(known).length === 0,
+          );
         }),
       ].map(name => `${path}: ${name}`);
     });
@@ -148,7 +174,9 @@ describe('the README and the guides', () => {
     const commandLine = documents.get('src/docs/command-line.md')!;
     for (const [name, text] of commands) {
       expect(commandLine).toContain(`| \`${name}`);
-      if (name !== 'serve') for (const flag of flagsOf(text).filter(flag => flag !== '--help')) expect(commandLine).toMatch(new RegExp(`\`(-0\`, \`)?${flag}[ \`]`));
+      if (name !== 'serve')
+        for (const flag of flagsOf(text).filter(flag => flag !== '--help'))
+          expect(commandLine).toMatch(new RegExp(`\`(-0\`, \`)?${flag}[ \`]`));
     }
   });
 
@@ -167,7 +195,9 @@ describe('the README and the guides', () => {
     const text = documents.get('src/docs/ci-systems.md')!;
     const { spans } = split(text);
     for (const { name } of systems) expect(text).toContain(name);
-    const variables = systems.flatMap(({ nodeIndex, nodeTotal, buildId }) => [...nodeIndex, ...nodeTotal, ...buildId].map(variable => variable.name));
+    const variables = systems.flatMap(({ nodeIndex, nodeTotal, buildId }) =>
+      [...nodeIndex, ...nodeTotal, ...buildId].map(variable => variable.name),
+    );
     for (const span of spans) if (/^[A-Z][A-Z_]+$/.test(span) && !span.startsWith('BALLAST_')) expect(variables).toContain(span);
   });
 });

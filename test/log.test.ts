@@ -16,8 +16,16 @@ describe('a log', () => {
     log.info('the last');
     log.info('the very last');
     file.end();
-    const lines = readFileSync(path, 'utf8').trimEnd().split('\n').map(line => JSON.parse(line));
-    expect(lines[0]).toEqual({ level: 'warn', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), path: '/a"\n', msg: 'something' });
+    const lines = readFileSync(path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(lines[0]).toEqual({
+      level: 'warn',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      path: '/a"\n',
+      msg: 'something',
+    });
     expect(lines.slice(1, 101).map(({ i }) => i)).toEqual(Array.from({ length: 100 }, (_, i) => i));
     expect(lines.at(-1).msg).toBe('the very last');
   });

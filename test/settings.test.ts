@@ -15,7 +15,14 @@ describe('a setting', () => {
     ['publicUrl', '', null],
     ['pullCostSeconds', '0.5', 0.5],
     ['clientVersions', '', new Map()],
-    ['clientVersions', '@knapsack-pro/jest = 9.0.0 ,b=7', new Map([['@knapsack-pro/jest', '9.0.0'], ['b', '7']])],
+    [
+      'clientVersions',
+      '@knapsack-pro/jest = 9.0.0 ,b=7',
+      new Map([
+        ['@knapsack-pro/jest', '9.0.0'],
+        ['b', '7'],
+      ]),
+    ],
     ['bootstrapToken', '', null],
   ])('%s may be "%s"', (name, text, value) => {
     expect(parseConfig({ [name]: text })[name]).toEqual(value);
@@ -52,7 +59,9 @@ describe('a setting', () => {
   });
 
   it('of an admin address wants a port, unless it is a socket in the file system', () => {
-    expect(() => parseConfig({ adminHost: '::1' })).toThrow('BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port)');
+    expect(() => parseConfig({ adminHost: '::1' })).toThrow(
+      'BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port)',
+    );
     expect(parseConfig({ adminHost: '::1', adminPort: '0' }).adminPort).toBe(0);
     expect(parseConfig({ adminHost: 'unix:/run/b.sock' }).adminPort).toBe(0);
     expect(parseConfig({}).adminPort).toBeNull();

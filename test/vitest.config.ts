@@ -3,11 +3,21 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
 import { PROCESS, SLOW } from './tiers.js';
 
-const hasUwebsockets = await loadUwebsockets().then(() => true, () => false);
+const hasUwebsockets = await loadUwebsockets().then(
+  () => true,
+  () => false,
+);
 
-const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({ extends: true, test: { name, ...test } });
+const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, ...test },
+});
 const fast = { exclude: [...PROCESS, ...SLOW], setupFiles: ['test/no-processes.js'] };
-const tiers = [tier('fast', { ...fast, include: ['test/**/*.test.js'] }), tier('process', { include: PROCESS }), tier('slow', { include: SLOW })];
+const tiers = [
+  tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
+  tier('process', { include: PROCESS }),
+  tier('slow', { include: SLOW }),
+];
 /** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
 const overNode = tier('fast over node:http', { ...fast, include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });
 
@@ -15,7 +25,7 @@ const overNode = tier('fast over node:http', { ...fast, include: ['test/http/*.t
 export default defineConfig({
   test: {
     root: 'dist',
-    projects: hasUwebsockets && process.env['BALLAST_HTTP_SERVER'] !== 'node' ? [...tiers, overNode] : tiers,
+    projects: hasUwebsockets && process.env.BALLAST_HTTP_SERVER !== 'node' ? [...tiers, overNode] : tiers,
     // Node loads what is compiled already, which takes half as long as vitest does. No test replaces a module.
     server: { deps: { external: [/\/dist\/(src|bench|scripts)\//] } },
     // Files keep what is loaded, and nothing else, from one to the next: to load it takes half a second of each.

@@ -16,7 +16,11 @@ process.once('exit', () => {
 
 /** Makes signals exit this process normally, with cleanup. For programs, not for tests. */
 export function exitOnSignals(): void {
-  for (const [signal, code] of [['SIGHUP', 129], ['SIGINT', 130], ['SIGTERM', 143]] as const) {
+  for (const [signal, code] of [
+    ['SIGHUP', 129],
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
     process.once(signal, () => process.exit(code));
   }
 }

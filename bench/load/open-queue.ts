@@ -1,5 +1,5 @@
-import { creation, deepPath, digits, files, FILES_IN_ANSWER, NODES, pull, QUEUE, ROUND } from './messages.js';
-import { type Answer, check, type Connections } from './connections.js';
+import { type Answer, type Connections, check } from './connections.js';
+import { creation, deepPath, digits, FILES_IN_ANSWER, files, NODES, pull, QUEUE, ROUND } from './messages.js';
 
 let pulls = 0;
 

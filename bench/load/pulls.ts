@@ -1,7 +1,7 @@
-import { inParallel } from './in-parallel.js';
-import { NODES } from './messages.js';
 import { Connections } from './connections.js';
+import { inParallel } from './in-parallel.js';
 import type { Load } from './loader.js';
+import { NODES } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import type { Tally } from './tally.js';
 

@@ -6,9 +6,9 @@ import { createProject } from '../../src/store/projects.js';
 import { recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import { printProgress } from '../progress.js';
 import { answering } from './answering.js';
-import { check, Connections } from './connections.js';
+import { Connections, check } from './connections.js';
 import { inParallel } from './in-parallel.js';
-import { commit, deepPath, files, FILES_IN_ANSWER, SPLIT, splitting } from './messages.js';
+import { commit, deepPath, FILES_IN_ANSWER, files, SPLIT, splitting } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import { TOKEN } from './server.js';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FILES_IN_ANSWER, RECORDING } from './messages.js';
-import { check, Connections } from './connections.js';
+import { Connections, check } from './connections.js';
 import type { Load } from './loader.js';
-import { initialized, type Initialized, initializing, recordAll, recordings } from './suite-bodies.js';
+import { FILES_IN_ANSWER, RECORDING } from './messages.js';
+import { type Initialized, initialized, initializing, recordAll, recordings } from './suite-bodies.js';
 import type { Tally } from './tally.js';
 import type { Template } from './template.js';
 

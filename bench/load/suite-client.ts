@@ -1,7 +1,7 @@
-import { FILES_IN_ANSWER } from './messages.js';
 import { answering } from './answering.js';
-import { check, Connections } from './connections.js';
-import { initialized, type Initialized, initializing, recordAll } from './suite-bodies.js';
+import { Connections, check } from './connections.js';
+import { FILES_IN_ANSWER } from './messages.js';
+import { type Initialized, initialized, initializing, recordAll } from './suite-bodies.js';
 
 /** A worker process, the only client of an idle server: it records all paths, or measures initialisations. */
 

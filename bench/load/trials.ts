@@ -1,5 +1,19 @@
 import { inParallel } from './in-parallel.js';
-import { commit, creation, files, FILES_IN_ANSWER, nodeOf, NODES, path, pull, QUEUE, RECORDING, ROUND, SPLIT, splitting } from './messages.js';
+import {
+  commit,
+  creation,
+  FILES_IN_ANSWER,
+  files,
+  NODES,
+  nodeOf,
+  path,
+  pull,
+  QUEUE,
+  RECORDING,
+  ROUND,
+  SPLIT,
+  splitting,
+} from './messages.js';
 import type { Server } from './server.js';
 
 /** One kind of request under load. */
@@ -61,9 +75,7 @@ export const trials = {
     expected: FILES_IN_ANSWER,
     async setUp(server, requests) {
       const builds = [...Array(Math.min(50, Math.ceil(requests / 100))).keys()];
-      await inParallel(16, builds, build =>
-        server.post(SPLIT, { ...splitting('split', build), ...files(100 * NODES) }),
-      );
+      await inParallel(16, builds, build => server.post(SPLIT, { ...splitting('split', build), ...files(100 * NODES) }));
       const body = (build: number, node_index: number) =>
         JSON.stringify({ ...splitting('split', build), cache_read_attempt: true, node_index });
       return nodes.flatMap(node => builds.map(build => body(build, node)));
@@ -78,9 +90,7 @@ export const trials = {
       // The same files in every build, as in a real project.
       const test_files = (node: number) =>
         [...Array(20).keys()].map(i => ({ path: path(20 * node + i), time_execution: (i + 1) * 1.2345 }));
-      return nodes.map(node =>
-        JSON.stringify({ ...nodeOf('record', 0, node), commit_hash: commit(ROUND), test_files: test_files(node) }),
-      );
+      return nodes.map(node => JSON.stringify({ ...nodeOf('record', 0, node), commit_hash: commit(ROUND), test_files: test_files(node) }));
     },
   },
 } satisfies Record<string, Trial>;

@@ -1,4 +1,4 @@
-import { updateLevel, type Level, secondsOf } from '../../src/plan/times/level.js';
+import { type Level, secondsOf, updateLevel } from '../../src/plan/times/level.js';
 
 /** Estimates the next time of a path from its earlier times. */
 export interface Estimator {
@@ -26,8 +26,7 @@ export const average = (part: number) => (): Estimator => {
 
 /** The mean, and the median, of the last `count` times. */
 export const meanOf = (count: number) => ofLast(count, times => times.reduce((sum, time) => sum + time, 0) / times.length);
-export const medianOf = (count: number) =>
-  ofLast(count, times => times.toSorted((a, b) => a - b)[times.length >> 1]!);
+export const medianOf = (count: number) => ofLast(count, times => times.toSorted((a, b) => a - b)[times.length >> 1]!);
 
 function ofLast(count: number, combine: (times: readonly number[]) => number): () => Estimator {
   return () => {

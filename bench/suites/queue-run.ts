@@ -67,7 +67,10 @@ export function play({ files, nodes, pullCost, seed, coming = nodes, dies, froze
     wall = Math.max(wall, times[node]!);
   }
   const survivors = [...starts.keys()].filter(node => node < coming && node !== dead);
-  const least = leastWall(ran, survivors.map(node => ({ start: starts[node]! + pullCost, speed: speeds[node]! })));
+  const least = leastWall(
+    ran,
+    survivors.map(node => ({ start: starts[node]! + pullCost, speed: speeds[node]! })),
+  );
   const handed = survivors.map(node => pulls[node]!);
   return {
     ratio: wall / least,
@@ -90,4 +93,3 @@ function leastWall(seconds: readonly number[], nodes: readonly { start: number; 
   }
   return Math.max(high, Math.min(...nodes.map(({ start, speed }) => start + longest / speed)));
 }
-

@@ -66,11 +66,7 @@ export const differencing: Split = (files, nodes) => {
   return heap[0] ?? Array<number>(nodes).fill(0);
 };
 
-function loadsBy(
-  files: readonly WeightedFile[],
-  nodes: number,
-  nodeOf: (file: WeightedFile, index: number) => number,
-): number[] {
+function loadsBy(files: readonly WeightedFile[], nodes: number, nodeOf: (file: WeightedFile, index: number) => number): number[] {
   const loads = Array<number>(nodes).fill(0);
   for (const [i, file] of files.entries()) loads[nodeOf(file, i)]! += file.weight;
   return loads;
@@ -108,7 +104,7 @@ function takeTop<T>(heap: T[], rank: (item: T) => number): T {
 
 /** Moves the first item down to its place in the heap, which has the greatest rank on top. */
 function sink<T>(heap: T[], rank: (item: T) => number): void {
-  for (let at = 0; ;) {
+  for (let at = 0; ; ) {
     let greatest = at;
     for (const child of [2 * at + 1, 2 * at + 2]) {
       if (child < heap.length && rank(heap[child]!) > rank(heap[greatest]!)) greatest = child;

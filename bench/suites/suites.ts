@@ -46,7 +46,8 @@ function readFolder<Content>(folder: string, field: keyof Content): { name: stri
     .sort()
     .map(file => {
       const content = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Content | null;
-      if (typeof content?.[field] !== 'object') throw new Error(`cannot read ${join(folder, file)}: it is not a JSON object with "${String(field)}"`);
+      if (typeof content?.[field] !== 'object')
+        throw new Error(`cannot read ${join(folder, file)}: it is not a JSON object with "${String(field)}"`);
       return { name: file.slice(0, -'.json'.length), content };
     });
 }

@@ -33,8 +33,13 @@ const SUBSETS = '/v1/build_subsets';
 const NODES = 3;
 const LARGE_SUITE = 1500;
 
-export const suite = (name: string, files: number): TestFile[] => Array.from({ length: files }, (_, i) => ({ path: `spec/${name}/${i}_spec.rb` }));
-export const sorted = (files: readonly TestFile[]) => files.map(({ path }) => path).sort().join();
+export const suite = (name: string, files: number): TestFile[] =>
+  Array.from({ length: files }, (_, i) => ({ path: `spec/${name}/${i}_spec.rb` }));
+export const sorted = (files: readonly TestFile[]) =>
+  files
+    .map(({ path }) => path)
+    .sort()
+    .join();
 
 /** Draws a build of a random mode and size. */
 export function drawBuild(random: () => number, commit_hash: string): Build {
@@ -91,10 +96,17 @@ async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
     const retry = processOf(post, node, 2);
     let batch = await retry.begin(paths);
     const due = [...failed, ...lost];
-    invariant(due.length === 0 || batch.join() === due.join(), `node ${node.node_index} of queue ${key.commit_hash} was retried and did not get its failed and its lost files`);
+    invariant(
+      due.length === 0 || batch.join() === due.join(),
+      `node ${node.node_index} of queue ${key.commit_hash} was retried and did not get its failed and its lost files`,
+    );
     const ran = [...first, ...(due.length === 0 ? batch : lost)];
     while (batch.length > 0) ran.push(...(batch = await retry.next()));
-    await record(post, node, ran.map(path => ({ path })));
+    await record(
+      post,
+      node,
+      ran.map(path => ({ path })),
+    );
     return ran;
   });
   invariant(handed.flat().sort().join() === sorted(files), `queue ${key.commit_hash} did not hand out every file exactly once`);
@@ -108,13 +120,17 @@ function processOf(post: Post, node: Node, number: number) {
   let batch_index = 0;
   let batch_id: number | null = null;
   const ask = async (phase: object): Promise<string[]> => {
-    const reply = (await post(TEST_QUEUE, { ...node, node_uuid, batch_index: batch_index++, ...phase })) as { paths: string[]; batch_id: number | null };
+    const reply = (await post(TEST_QUEUE, { ...node, node_uuid, batch_index: batch_index++, ...phase })) as {
+      paths: string[];
+      batch_id: number | null;
+    };
     batch_id = reply.batch_id;
     return reply.paths;
   };
   return {
     begin: (paths: readonly string[]) => ask({ can_initialize_queue: true, attempt_connect_to_queue: false, paths }),
-    next: (failed_paths: readonly string[] = []) => ask({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_id, failed_paths }),
+    next: (failed_paths: readonly string[] = []) =>
+      ask({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_id, failed_paths }),
   };
 }
 
@@ -126,7 +142,10 @@ async function playSplit(post: Post, { key, files }: Build): Promise<void> {
       return reply as { test_files: TestFile[] };
     });
   const first = await ask();
-  invariant(sorted(first.flatMap(({ test_files }) => test_files)) === sorted(files), `split ${key.commit_hash} does not have every file exactly once`);
+  invariant(
+    sorted(first.flatMap(({ test_files }) => test_files)) === sorted(files),
+    `split ${key.commit_hash} does not have every file exactly once`,
+  );
   for (const [node_index, { test_files }] of first.entries()) await record(post, { ...build, node_index }, test_files);
   invariant(JSON.stringify(await ask()) === JSON.stringify(first), `split ${key.commit_hash} changed when it was requested again`);
 }

@@ -30,9 +30,53 @@ const WRONG_HEAD = 0.3;
 
 /** Values that replace valid ones. */
 const VALUES: readonly unknown[] = [
-  null, true, false, 0, -0, 1, -1, 2, 7.5, 1e308, -1e308, 5e-324, 2 ** 31, 2 ** 53, 2 ** 53 + 2, 10_000, 10_001, '', ' ', '0', '1', '-1', '1e3', ' 2 ',
-  'true', 'false', 'null', 'main', 'a_spec.rb', '\u0000', '\ud800', '\udfff\ud800', '漢字', '../../etc/passwd', '__proto__', 'constructor', 'x'.repeat(4096),
-  'x'.repeat(4097), [], {}, [[]], [{}], [null], { path: 'a_spec.rb' }, [{ path: 'a_spec.rb', time_execution: 1 }], [{ path: 'ab' }], { toString: 1 },
+  null,
+  true,
+  false,
+  0,
+  -0,
+  1,
+  -1,
+  2,
+  7.5,
+  1e308,
+  -1e308,
+  5e-324,
+  2 ** 31,
+  2 ** 53,
+  2 ** 53 + 2,
+  10_000,
+  10_001,
+  '',
+  ' ',
+  '0',
+  '1',
+  '-1',
+  '1e3',
+  ' 2 ',
+  'true',
+  'false',
+  'null',
+  'main',
+  'a_spec.rb',
+  '\u0000',
+  '\ud800',
+  '\udfff\ud800',
+  '漢字',
+  '../../etc/passwd',
+  '__proto__',
+  'constructor',
+  'x'.repeat(4096),
+  'x'.repeat(4097),
+  [],
+  {},
+  [[]],
+  [{}],
+  [null],
+  { path: 'a_spec.rb' },
+  [{ path: 'a_spec.rb', time_execution: 1 }],
+  [{ path: 'ab' }],
+  { toString: 1 },
 ];
 const BRANCHES = ['main', 'next', 'größe'];
 const FILES = Array.from({ length: 12 }, (_, i) => `spec/${i}_spec.rb${i % 4 === 3 ? '[1:1]' : ''}`);
@@ -40,16 +84,30 @@ const FILES = Array.from({ length: 12 }, (_, i) => `spec/${i}_spec.rb${i % 4 ===
 /** A valid request. There are few builds, so that requests conflict. */
 function sane(random: Random): { path: string; body: Record<string, unknown> | null } {
   const node_total = 1 + Math.floor(3 * random());
-  const build = { commit_hash: pick(random, ['a', 'b']), branch: pick(random, BRANCHES), node_total, node_index: Math.floor(node_total * random()) };
+  const build = {
+    commit_hash: pick(random, ['a', 'b']),
+    branch: pick(random, BRANCHES),
+    node_total,
+    node_index: Math.floor(node_total * random()),
+  };
   const listed = FILES.filter(() => random() < 0.5).map(path => ({ path }));
   const uuid = random() < 0.5 ? { batch_uuid: pick(random, ['u1', 'u2', randomUUID()]) } : {};
   switch (Math.floor(9 * random())) {
     case 0:
-      return { path: '/v1/build_subsets', body: { ...build, test_files: listed.map(file => ({ ...file, time_execution: 10 * random() })) } };
+      return {
+        path: '/v1/build_subsets',
+        body: { ...build, test_files: listed.map(file => ({ ...file, time_execution: 10 * random() })) },
+      };
     case 1:
       return {
         path: '/v1/build_distributions/subset',
-        body: { ...build, ci_build_id: pick(random, ['1', '2']), fixed_test_suite_split: random() < 0.5, cache_read_attempt: random() < 0.5, test_files: listed },
+        body: {
+          ...build,
+          ci_build_id: pick(random, ['1', '2']),
+          fixed_test_suite_split: random() < 0.5,
+          cache_read_attempt: random() < 0.5,
+          test_files: listed,
+        },
       };
     case 2:
     case 3:
@@ -85,11 +143,21 @@ function sane(random: Random): { path: string; body: Record<string, unknown> | n
         },
       };
     case 6:
-      return { path: `/v1/builds/completeness?${new URLSearchParams({ ...build, node_total: String(node_total), node_index: '0' }).toString()}`, body: null };
+      return {
+        path: `/v1/builds/completeness?${new URLSearchParams({ ...build, node_total: String(node_total), node_index: '0' }).toString()}`,
+        body: null,
+      };
     case 7:
       return { path: `/v1/builds?page=${Math.floor(3 * random())}&branch=${encodeURIComponent(build.branch)}`, body: null };
     default:
-      return { path: pick(random, [`/v1/builds/${randomUUID()}`, '/v2/test_paths?branch=main', '/v1/build_distributions/last?commit_hash=a&branch=main&node_total=2&node_index=0']), body: null };
+      return {
+        path: pick(random, [
+          `/v1/builds/${randomUUID()}`,
+          '/v2/test_paths?branch=main',
+          '/v1/build_distributions/last?commit_hash=a&branch=main&node_total=2&node_index=0',
+        ]),
+        body: null,
+      };
   }
 }
 
@@ -127,9 +195,16 @@ function wrongBytes(random: Random, bytes: Buffer): Buffer {
 const HEAD_CHANGES: readonly ((head: Map<string, string>, random: Random) => void)[] = [
   head => void head.delete('KNAPSACK-PRO-TEST-SUITE-TOKEN'),
   head => void head.set('KNAPSACK-PRO-TEST-SUITE-TOKEN', 'x'.repeat(64)),
-  (head, random) => void head.set('KNAPSACK-PRO-TEST-SUITE-TOKEN', wrongBytes(random, Buffer.from(TOKEN)).toString('latin1').replace(/[^\x21-\x7e]/g, '?')),
+  (head, random) =>
+    void head.set(
+      'KNAPSACK-PRO-TEST-SUITE-TOKEN',
+      wrongBytes(random, Buffer.from(TOKEN))
+        .toString('latin1')
+        .replace(/[^\x21-\x7e]/g, '?'),
+    ),
   (head, random) => void head.set('X-Retry-Count', pick(random, ['1', '0', '-1', '1e9', 'x', ''])),
-  (head, random) => void head.set('Content-Type', pick(random, ['text/plain', 'text/html', 'multipart/form-data', '', 'application/json; charset=latin1'])),
+  (head, random) =>
+    void head.set('Content-Type', pick(random, ['text/plain', 'text/html', 'multipart/form-data', '', 'application/json; charset=latin1'])),
   (head, random) => void head.set('X-Request-Id', pick(random, ['x', 'y'.repeat(500), '"'])),
   (head, random) => void head.set('Expect', pick(random, ['100-continue', 'x'])),
   (head, random) => void head.set(pick(random, ['Accept', 'Cookie', 'Range', 'Upgrade', 'Accept-Encoding']), 'x'),
@@ -152,7 +227,10 @@ function fuzzed(random: Random, host: string): Sent {
   if (random() < WRONG_HEAD) {
     pick(random, HEAD_CHANGES)(head, random);
     if (random() < 0.2) method = pick(random, ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH']);
-    if (random() < 0.2) target = wrongBytes(random, Buffer.from(path)).toString('latin1').replace(/[^\x21-\x7e]/g, '%');
+    if (random() < 0.2)
+      target = wrongBytes(random, Buffer.from(path))
+        .toString('latin1')
+        .replace(/[^\x21-\x7e]/g, '%');
     if (!target.startsWith('/')) target = `/${target}`;
   }
   if (content.length > 0 || method !== 'GET') head.set('Content-Length', String(content.length));
@@ -166,7 +244,10 @@ async function send(port: number, { method, target, bytes }: Sent): Promise<numb
   try {
     const received = new Promise<string>((resolve, reject) => {
       let text = '';
-      const timer = setTimeout(() => reject(new Violation(`${method} ${target} was not answered in ${ANSWER_MILLISECONDS} ms: ${text.slice(0, 200)}`)), ANSWER_MILLISECONDS);
+      const timer = setTimeout(
+        () => reject(new Violation(`${method} ${target} was not answered in ${ANSWER_MILLISECONDS} ms: ${text.slice(0, 200)}`)),
+        ANSWER_MILLISECONDS,
+      );
       const end = () => {
         clearTimeout(timer);
         resolve(text);
@@ -182,7 +263,10 @@ async function send(port: number, { method, target, bytes }: Sent): Promise<numb
     socket.write(bytes);
     const text = await received;
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
-    if (status >= 500) throw new Violation(`${method} ${target} was answered with ${text.slice(0, 500)}\nThe request was ${bytes.toString('latin1').slice(0, 2000)}`);
+    if (status >= 500)
+      throw new Violation(
+        `${method} ${target} was answered with ${text.slice(0, 500)}\nThe request was ${bytes.toString('latin1').slice(0, 2000)}`,
+      );
     return status === 0 ? null : status;
   } finally {
     socket.destroy();

@@ -35,15 +35,24 @@ async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> 
     ciRuns += result.ciRuns.length;
     greenRuns += result.ciRuns.filter(isGreen).length;
     verified += result.ciRuns.filter(({ verified: { code } }) => code === 0).length;
-    const complaints = result.ciRuns.flatMap(ciRun => [...complaintsAbout(ciRun), ...(scenario.hostilities.length === 0 ? complaintsAboutPeace(ciRun) : [])]);
+    const complaints = result.ciRuns.flatMap(ciRun => [
+      ...complaintsAbout(ciRun),
+      ...(scenario.hostilities.length === 0 ? complaintsAboutPeace(ciRun) : []),
+    ]);
     if (complaints.length > 0) broken += 1;
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${played} of ${numbers.length} runs, ${broken} broken`);
-    if (complaints.length > 0 || run !== undefined) process.stdout.write(`${process.stderr.isTTY ? '\n' : ''}${reportOf(scenario, seed, only ?? null, result, complaints)}\n`);
+    if (complaints.length > 0 || run !== undefined)
+      process.stdout.write(`${process.stderr.isTTY ? '\n' : ''}${reportOf(scenario, seed, only ?? null, result, complaints)}\n`);
   });
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   const hostile = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
-  process.stdout.write(`${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} exited with 0, verify of ${verified}; faults: ${hostile.join(', ')}\n`);
-  invariant(broken === 0, `${broken} of ${played} runs violated an invariant: see the reports above, and repeat one with --seed ${seed} --run N`);
+  process.stdout.write(
+    `${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} exited with 0, verify of ${verified}; faults: ${hostile.join(', ')}\n`,
+  );
+  invariant(
+    broken === 0,
+    `${broken} of ${played} runs violated an invariant: see the reports above, and repeat one with --seed ${seed} --run N`,
+  );
   process.stdout.write('every green CI run ran all its test files\n');
 }
 

@@ -11,7 +11,7 @@ import { STORE_FILE } from '../../src/store/open.js';
 import { expectComplete, play } from './builds.js';
 import { invariant, reportViolations, Violation } from './invariants.js';
 import { Disk, losses } from './power-cuts/disk.js';
-import { record, type Recording } from './power-cuts/recording.js';
+import { type Recording, record } from './power-cuts/recording.js';
 import { momentsOf, whyNotTraced } from './power-cuts/trace.js';
 import { requestJson } from './request.js';
 import { expectSound } from './store-check.js';
@@ -46,7 +46,13 @@ async function drawCuts({ trace, log }: Recording, images: number, random: () =>
 }
 
 /** Checks the invariants of a server on the image of a power cut at that time. Returns the number of requests that it answered. */
-async function resume(dataDir: string, { builds, log }: Recording, at: number, checkWorker: CheckWorker, random: () => number): Promise<number> {
+async function resume(
+  dataDir: string,
+  { builds, log }: Recording,
+  at: number,
+  checkWorker: CheckWorker,
+  random: () => number,
+): Promise<number> {
   expectSound(await checkWorker.ask({ dataDir }));
   const server = await startServer({ dataDir });
   let answers = 0;
@@ -55,10 +61,14 @@ async function resume(dataDir: string, { builds, log }: Recording, at: number, c
     return requestJson(server.url, path, body, attempt);
   };
   const post = log.resuming(at, send, () => random() < REPEATED);
-  await inParallel(BUILDS_AT_ONCE, builds.filter(build => log.hasBegun(build, at)), async build => {
-    await play(post, build);
-    await expectComplete(send, build);
-  });
+  await inParallel(
+    BUILDS_AT_ONCE,
+    builds.filter(build => log.hasBegun(build, at)),
+    async build => {
+      await play(post, build);
+      await expectComplete(send, build);
+    },
+  );
   await server.stop();
   expectSound(await checkWorker.ask({ dataDir }));
   return answers;
@@ -93,7 +103,10 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   }
   const end = join(temporaryFolder(), STORE_FILE);
   disk.cut(end, (_, writes) => writes);
-  invariant(readFileSync(end).equals(readFileSync(recording.file)), 'the trace is incomplete: replaying it does not give the file of the store');
+  invariant(
+    readFileSync(end).equals(readFileSync(recording.file)),
+    'the trace is incomplete: replaying it does not give the file of the store',
+  );
   disk.close();
   await checkWorker.stop();
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');

@@ -32,10 +32,14 @@ export function serverOf({ url = '', token = '' }: { url?: string; token?: strin
 
 function complaintOfUrl(url: string): string | null {
   if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
-  return isAddress(url) ? null : `${JSON.stringify(url)} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
+  return isAddress(url)
+    ? null
+    : `${JSON.stringify(url)} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
 }
 
 function complaintOfToken(token: string): string | null {
   if (token === '') return 'the test-suite token is not known: give --token <token> or set BALLAST_TOKEN';
-  return isToken(token) ? null : 'the test-suite token has characters that no token has: was it copied whole, and alone? (--token, BALLAST_TOKEN)';
+  return isToken(token)
+    ? null
+    : 'the test-suite token has characters that no token has: was it copied whole, and alone? (--token, BALLAST_TOKEN)';
 }

@@ -33,14 +33,27 @@ const isString: Is = value => typeof value === 'string';
 const isText: Is = value => typeof value === 'string' && value !== '';
 const isCount: Is = value => Number.isSafeInteger(value) && (value as number) >= 0;
 const isSeconds: Is = value => Number.isFinite(value) && (value as number) >= 0;
-const orNull = (is: Is): Is => value => value === null || is(value);
-const orMissing = (is: Is): Is => value => value === undefined || is(value);
-const listOf = (is: Is): Is => value => Array.isArray(value) && value.every(is);
-const recordOf = <T>(shape: Shape<T>): Is => value => hasShape(value, shape);
+const orNull =
+  (is: Is): Is =>
+  value =>
+    value === null || is(value);
+const orMissing =
+  (is: Is): Is =>
+  value =>
+    value === undefined || is(value);
+const listOf =
+  (is: Is): Is =>
+  value =>
+    Array.isArray(value) && value.every(is);
+const recordOf =
+  <T>(shape: Shape<T>): Is =>
+  value =>
+    hasShape(value, shape);
 
 /** Accepts the files of a node, but not of another list than its own. Older servers do not name the list. */
 export function splitAnswer(node_index: number, digest: string): Check<SplitAnswer> {
-  return ({ status, body }) => (status === 200 && isSplit(body) && body.node_index === node_index && (body.test_files_digest ?? digest) === digest ? body : null);
+  return ({ status, body }) =>
+    status === 200 && isSplit(body) && body.node_index === node_index && (body.test_files_digest ?? digest) === digest ? body : null;
 }
 
 /** The answer to a request that does not bring the test files. */
@@ -54,7 +67,15 @@ function isSplitMiss(body: unknown): body is SplitMiss {
 
 function isSplit(body: unknown): body is SplitAnswer {
   const file = recordOf<PlannedTestFile>({ path: isText, time_execution: orNull(isSeconds) });
-  return !hasCode(body) && hasShape<SplitAnswer>(body, { build_distribution_id: isText, node_index: isCount, test_files: listOf(file), test_files_digest: orMissing(isString) });
+  return (
+    !hasCode(body) &&
+    hasShape<SplitAnswer>(body, {
+      build_distribution_id: isText,
+      node_index: isCount,
+      test_files: listOf(file),
+      test_files_digest: orMissing(isString),
+    })
+  );
 }
 
 /** A batch with the times of its files, or the end of the queue. */
@@ -87,7 +108,14 @@ function isConnectFailed(body: unknown): body is ConnectFailed {
 }
 
 function isBatch(body: unknown): body is TestQueueAnswer {
-  const shape: Shape<TestQueueAnswer> = { paths: listOf(isText), batch_id: orNull(isCount), times: orMissing(listOf(orNull(isSeconds))), node_uuid: orMissing(isString), batch_index: orMissing(isCount), url: orMissing(isString) };
+  const shape: Shape<TestQueueAnswer> = {
+    paths: listOf(isText),
+    batch_id: orNull(isCount),
+    times: orMissing(listOf(orNull(isSeconds))),
+    node_uuid: orMissing(isString),
+    batch_index: orMissing(isCount),
+    url: orMissing(isString),
+  };
   if (hasCode(body) || !hasShape(body, shape)) return false;
   const { paths, batch_id, times } = body;
   const isEnd = paths.length === 0;

@@ -85,7 +85,11 @@ export class Api {
    * @param waitSeconds how long the server may wait before it answers
    */
   async get<T>(path: string, check: Check<T>, waitSeconds = 0): Promise<T> {
-    return this.#send({ method: 'GET', target: `${this.#base}${path}`, body: null, timeoutSeconds: waitSeconds + this.#timeoutSeconds }, check, this.options.retries);
+    return this.#send(
+      { method: 'GET', target: `${this.#base}${path}`, body: null, timeoutSeconds: waitSeconds + this.#timeoutSeconds },
+      check,
+      this.options.retries,
+    );
   }
 
   async #send<T>(request: Request, check: Check<T>, retries: number): Promise<T> {
@@ -121,9 +125,14 @@ export class Api {
       return new Trouble(causeOf(error), null);
     }
     const { status } = response;
-    if (bytes === null) throw new Refused(`${method} ${target} was answered with ${status} and more than ${this.#mostBytes} bytes, more than Ballast ever sends: give the address of a Ballast server`, status);
+    if (bytes === null)
+      throw new Refused(
+        `${method} ${target} was answered with ${status} and more than ${this.#mostBytes} bytes, more than Ballast ever sends: give the address of a Ballast server`,
+        status,
+      );
     // 408 and 429: it did not look at what was sent.
-    if (status >= 500 || status === 408 || status === 429) return new Trouble(`it answered ${status}: ${sentenceOf(bytes)}`, secondsIn(response.headers.get('Retry-After')));
+    if (status >= 500 || status === 408 || status === 429)
+      return new Trouble(`it answered ${status}: ${sentenceOf(bytes)}`, secondsIn(response.headers.get('Retry-After')));
     return { status, bytes, location: response.headers.get('Location') };
   }
 }
@@ -141,8 +150,15 @@ function accept<T>({ method, target }: Request, { status, bytes, location }: Rep
   if (accepted !== null) return accepted;
   const request = `${method} ${target}`;
   if (status >= 400) throw new Refused(`${request} was refused with ${status}: ${sentenceOf(bytes)}`, status);
-  if (status >= 300 && location !== null) throw new Refused(`${request} was answered with ${status}, a redirect to ${location.slice(0, MOST_CHARACTERS)}: give that address instead`, status);
-  throw new Refused(`${request} was not answered by a server of Ballast's protocol: status ${status}, ${beginningOf(bytes)}; give the address of the server itself, not of a proxy that answers for it`, status);
+  if (status >= 300 && location !== null)
+    throw new Refused(
+      `${request} was answered with ${status}, a redirect to ${location.slice(0, MOST_CHARACTERS)}: give that address instead`,
+      status,
+    );
+  throw new Refused(
+    `${request} was not answered by a server of Ballast's protocol: status ${status}, ${beginningOf(bytes)}; give the address of the server itself, not of a proxy that answers for it`,
+    status,
+  );
 }
 
 /** Returns null beyond `most` bytes, and does not read the rest. */
@@ -193,7 +209,9 @@ function sentenceOf(bytes: Buffer): string {
 function complaintsOf(errors: unknown): string {
   const entries = Object.entries(errors ?? {});
   const isFlat = entries.every(([, messages]) => Array.isArray(messages) && messages.every(message => typeof message === 'string'));
-  return isFlat ? entries.map(([parameter, messages]) => `${parameter}: ${(messages as string[]).join(', ')}`).join('; ') : JSON.stringify(errors);
+  return isFlat
+    ? entries.map(([parameter, messages]) => `${parameter}: ${(messages as string[]).join(', ')}`).join('; ')
+    : JSON.stringify(errors);
 }
 
 function beginningOf(bytes: Buffer): string {

@@ -42,9 +42,12 @@ export interface Evidence {
 
 /** Why a batch failed although its command ended with 0; null: it passed. */
 export function whyFailed({ failed, unreadable, unreported }: Evidence, { trustExitCode, failUnreported }: Judgement): string | null {
-  if (!trustExitCode && failed.length > 0) return `a report has failures (${named(failed)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
-  if (!trustExitCode && unreadable.length > 0) return `a report cannot be read (${named(unreadable)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
-  if (failUnreported && unreported.length > 0) return `no report mentions ${counted(unreported.length, 'test file')} (${named(unreported)}), and --fail-unreported is given`;
+  if (!trustExitCode && failed.length > 0)
+    return `a report has failures (${named(failed)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
+  if (!trustExitCode && unreadable.length > 0)
+    return `a report cannot be read (${named(unreadable)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
+  if (failUnreported && unreported.length > 0)
+    return `no report mentions ${counted(unreported.length, 'test file')} (${named(unreported)}), and --fail-unreported is given`;
   return null;
 }
 
@@ -85,5 +88,9 @@ export function resultByClock(files: readonly PlannedFile[], seconds: number, is
   const usual = known.length > 0 ? known.reduce((sum, one) => sum + one, 0) / known.length : 1;
   const shares = files.map(({ expected }) => Math.max(LEAST_SECONDS, expected ?? usual));
   const whole = shares.reduce((sum, one) => sum + one, 0);
-  return { recorded: paths.map((path, i) => ({ path, time_execution: Math.max(LEAST_SECONDS, (seconds * shares[i]!) / whole) })), failed: [], isRun: true };
+  return {
+    recorded: paths.map((path, i) => ({ path, time_execution: Math.max(LEAST_SECONDS, (seconds * shares[i]!) / whole) })),
+    failed: [],
+    isRun: true,
+  };
 }

@@ -28,7 +28,9 @@ export function complaintOf(command: readonly string[], files: readonly string[]
   const flag = /^(.*\/)?\w*sh$/.test(command[0] ?? '') ? command.findIndex(arg => /^-[a-z]*c$/.test(arg)) : -1;
   const script = command[flag + 1] ?? '';
   const isFirstLost = flag > 0 && withFiles(command, ['\0'])[flag + 2] === '\0' && /\$\{?[@*1]/.test(script) && !/\$\{?0/.test(script);
-  return isFirstLost ? `the script would get the first test file as $0, and would not run it: put a name before the files, as in ${command[0]} ${command[flag]} '... "$@"' ${command[0]} {}` : null;
+  return isFirstLost
+    ? `the script would get the first test file as $0, and would not run it: put a name before the files, as in ${command[0]} ${command[flag]} '... "$@"' ${command[0]} {}`
+    : null;
 }
 
 /** Bytes of the paths of one command. Linux takes 131,072 in one argument, which `{,}` makes of them all, and npx of the whole command. */
@@ -95,10 +97,19 @@ export class Runner {
 
   async run([program, ...args]: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ending> {
     const start = performance.now();
-    const ending = (code: number, notStarted: string | null = null): Ending => ({ code, seconds: (performance.now() - start) / 1000, notStarted });
+    const ending = (code: number, notStarted: string | null = null): Ending => ({
+      code,
+      seconds: (performance.now() - start) / 1000,
+      notStarted,
+    });
     const ended = await new Promise<Ending>(resolve => {
       const refused = ({ code, message }: NodeJS.ErrnoException) =>
-        resolve(ending(code === 'EACCES' || code === 'E2BIG' ? 126 : 127, code === 'E2BIG' ? 'its arguments and environment are too long' : message));
+        resolve(
+          ending(
+            code === 'EACCES' || code === 'E2BIG' ? 126 : 127,
+            code === 'E2BIG' ? 'its arguments and environment are too long' : message,
+          ),
+        );
       try {
         const child = spawn(program!, args, { stdio: 'inherit', env: environment, detached: this.#hasGroups });
         this.#command = child.pid ?? null;

@@ -11,7 +11,8 @@ export function filesOfFallback(all: readonly string[], ran: ReadonlySet<string>
 
 /** The warning of a node that goes on without the server. */
 export function fallbackWarning({ message }: Unreachable, count: number, total: number): string[] {
-  const files = count === total ? `all ${counted(total, 'test file')}` : `the ${count} of ${counted(total, 'test file')} that it has not run`;
+  const files =
+    count === total ? `all ${counted(total, 'test file')}` : `the ${count} of ${counted(total, 'test file')} that it has not run`;
   return [
     `WARNING: ${message}.`,
     `WARNING: --fallback: this node runs ${files}, because it cannot know what other nodes run. They may run the same files, so the build takes longer.`,

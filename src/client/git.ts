@@ -14,6 +14,11 @@ export function checkoutOf(folder: string): Checkout {
 }
 
 function revParse(folder: string, args: readonly string[]): string | null {
-  const { status, stdout } = spawnSync('git', ['rev-parse', ...args], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 10_000 });
+  const { status, stdout } = spawnSync('git', ['rev-parse', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 10_000,
+  });
   return status === 0 ? stdout.trim() || null : null;
 }

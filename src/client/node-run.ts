@@ -3,9 +3,17 @@ import { GivenFiles } from '../reports/known-files.js';
 import { OtherXml } from '../reports/report.js';
 import { type Results, timesOf, together } from '../reports/times.js';
 import { counted, named, say } from '../terminal.js';
-import { type BatchResult, type Judgement, type PlannedFile, type RecordedFile, resultByClock, resultByReports, whyFailed } from './batch-results.js';
+import {
+  type BatchResult,
+  type Judgement,
+  type PlannedFile,
+  type RecordedFile,
+  resultByClock,
+  resultByReports,
+  whyFailed,
+} from './batch-results.js';
 import { complaintOf, type Ending, inCommands, type Runner, withFiles } from './command.js';
-import { failuresIn, readReport, ReportWatch } from './report-files.js';
+import { failuresIn, ReportWatch, readReport } from './report-files.js';
 import { UsageError } from './usage-error.js';
 
 /** A command that cannot be started: nothing was run, and nothing will be. */
@@ -42,7 +50,8 @@ export class NodeRun {
     readonly runner: Runner,
     readonly environment: NodeJS.ProcessEnv,
   ) {
-    if (judgement.failUnreported && reportGlobs.length === 0) throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
+    if (judgement.failUnreported && reportGlobs.length === 0)
+      throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
     const complaint = complaintOf(command, all);
     if (complaint !== null) throw new UsageError([complaint]);
     this.#watch = new ReportWatch(reportGlobs);
@@ -74,13 +83,20 @@ export class NodeRun {
     if (parts.length > 1) say(`${counted(files.length, 'test file')} of a batch are too many for one command: run by ${parts.length}`);
     const results: BatchResult[] = [];
     for (const part of parts) results.push(this.runner.signal === null ? await this.#runCommand(part) : notRun(part));
-    return { recorded: results.flatMap(({ recorded }) => recorded), failed: results.flatMap(({ failed }) => failed), isRun: results.every(({ isRun }) => isRun) };
+    return {
+      recorded: results.flatMap(({ recorded }) => recorded),
+      failed: results.flatMap(({ failed }) => failed),
+      isRun: results.every(({ isRun }) => isRun),
+    };
   }
 
   async #runCommand(files: readonly PlannedFile[]): Promise<BatchResult> {
     this.#commands += 1;
     await this.#watch.look();
-    const command = withFiles(this.command, files.map(({ path }) => path));
+    const command = withFiles(
+      this.command,
+      files.map(({ path }) => path),
+    );
     const ending = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.#commands) });
     if (ending.notStarted !== null) throw new NotStarted(ending.code, `cannot start the command ${this.command[0]}: ${ending.notStarted}`);
     const result = await this.#resultOf(files, ending);
@@ -100,7 +116,15 @@ export class NodeRun {
     const reports = await this.#readReports(files);
     const { byFile, unreadable } = reports;
     // What failed may have failed for that.
-    if (isInterrupted) return { ...notRun(files), recorded: resultByReports(files.filter(({ path }) => byFile.get(path)?.isFailed === false), byFile, true).recorded };
+    if (isInterrupted)
+      return {
+        ...notRun(files),
+        recorded: resultByReports(
+          files.filter(({ path }) => byFile.get(path)?.isFailed === false),
+          byFile,
+          true,
+        ).recorded,
+      };
     const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path));
     const why = code === 0 ? whyFailed({ failed: failuresIn(reports), unreadable, unreported }, this.judgement) : null;
     if (why !== null) say(`the command ended with 0, but the batch failed (${this.#batchOf(files)}): ${why}`);
@@ -117,8 +141,12 @@ export class NodeRun {
     const hint = isSuccess ? ' (--fail-unreported: fail instead)' : '';
     if (unreported.length < files.length) {
       if (others.length > 0) say(`WARNING: the command ran ${counted(others.length, 'test file')} of other batches, too: ${named(others)}`);
-      const stray = strays.length > 0 ? `; it does not name the file of ${counted(strays.length, 'test case')}, such as ${described(strays[0])}` : '';
-      if (unreported.length > 0 && (isSuccess || stray !== '')) say(`WARNING: --junit ${globs} does not mention ${unreported.length} of ${counted(files.length, 'test file')}: ${named(unreported)}${stray}${hint}`);
+      const stray =
+        strays.length > 0 ? `; it does not name the file of ${counted(strays.length, 'test case')}, such as ${described(strays[0])}` : '';
+      if (unreported.length > 0 && (isSuccess || stray !== ''))
+        say(
+          `WARNING: --junit ${globs} does not mention ${unreported.length} of ${counted(files.length, 'test file')}: ${named(unreported)}${stray}${hint}`,
+        );
       return false;
     }
     const isEmpty = count > 0 && strays.length === 0 && others.length === 0;
@@ -126,13 +154,21 @@ export class NodeRun {
       say(`WARNING: no test was run in batch ${this.#commands}, ${counted(files.length, 'test file')}: ${named(unreported)}${hint}`);
       return false;
     }
-    const why = count === 0 ? 'the command wrote no report there' : `the reports mention no file of the batch, but ${described(strays[0]) ?? (named(others) || 'no test case')}`;
-    say(`WARNING: --junit ${globs}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`);
+    const why =
+      count === 0
+        ? 'the command wrote no report there'
+        : `the reports mention no file of the batch, but ${described(strays[0]) ?? (named(others) || 'no test case')}`;
+    say(
+      `WARNING: --junit ${globs}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`,
+    );
     return true;
   }
 
   async #readReports(files: readonly PlannedFile[]): Promise<Reports> {
-    const known = new GivenFiles(files.map(({ path }) => path), this.all);
+    const known = new GivenFiles(
+      files.map(({ path }) => path),
+      this.all,
+    );
     const results: Results[] = [];
     const unreadable: string[] = [];
     for (const path of await this.#watch.written()) {

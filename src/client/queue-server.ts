@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { digestOfList } from '../list-digest.js';
 import type { ConnectFailed } from '../wire/queue.js';
 import type { TestQueueAnswer, TestQueueMessage } from '../wire/test-queue.js';
-import { digestOfList } from '../list-digest.js';
 import { answerTo, batchAnswer, batchAnswerOrMiss } from './answers.js';
 import type { Api, Check } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';
@@ -47,7 +47,10 @@ export class QueueServer {
     return this.#toBatch(await this.#ask({ ...pull, ...(isRun && { batch_id, failed_paths }) }, batchAnswer));
   }
 
-  #ask<T extends TestQueueAnswer | ConnectFailed>(more: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] }, check: Check<T>): Promise<T> {
+  #ask<T extends TestQueueAnswer | ConnectFailed>(
+    more: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] },
+    check: Check<T>,
+  ): Promise<T> {
     const { build_id: test_queue_id, ...node } = this.identity;
     const message = { ...node, test_queue_id, node_uuid: this.#process, wants_times: true, test_files_digest: this.#digest, ...more };
     return withSameList(() => this.api.post('/v2/queues/queue', message, answerTo(this.#process, more.batch_index, check)));

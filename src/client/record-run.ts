@@ -8,7 +8,12 @@ import type { Identity } from './ci/identity.js';
 type Ran = Omit<Identity, 'build_id'> & { build_id?: string | undefined };
 
 /** Records what a node ran, and prints that or the message of the server. Returns whether the server stored it. */
-export async function recordRun(api: Api, { build_id: ci_build_id, ...node }: Ran, test_files: readonly RecordedFile[], retries?: number): Promise<boolean> {
+export async function recordRun(
+  api: Api,
+  { build_id: ci_build_id, ...node }: Ran,
+  test_files: readonly RecordedFile[],
+  retries?: number,
+): Promise<boolean> {
   const { isStored, message } = await api.post('/v1/build_subsets', { ...node, ci_build_id, test_files }, recordingAnswer, retries);
   if (message) say(message);
   if (!isStored) return false;

@@ -31,7 +31,10 @@ export function nameOf({ suite, classname, name }: TestCase): string {
 
 /** The names, in messages, of the files and of the other test cases that failed. */
 export function failuresIn({ byFile, strays }: Results): string[] {
-  return [...[...byFile].filter(([, { isFailed }]) => isFailed).map(([path]) => path), ...strays.filter(({ isFailed }) => isFailed).map(nameOf)];
+  return [
+    ...[...byFile].filter(([, { isFailed }]) => isFailed).map(([path]) => path),
+    ...strays.filter(({ isFailed }) => isFailed).map(nameOf),
+  ];
 }
 
 /** Which reports that some globs name were written since `look`. */

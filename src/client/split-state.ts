@@ -70,7 +70,11 @@ export async function assertSplitStands(api: Api, node: Node): Promise<void> {
   const state = stateOf(api, node);
   if (state === null) return;
   const { build_distribution_id: ran, ...split } = state;
-  const answer = await api.post('/v1/build_distributions/subset', { ...split, cache_read_attempt: true }, splitAnswerOrMiss(node.node_index, split.test_files_digest));
+  const answer = await api.post(
+    '/v1/build_distributions/subset',
+    { ...split, cache_read_attempt: true },
+    splitAnswerOrMiss(node.node_index, split.test_files_digest),
+  );
   if ('build_distribution_id' in answer && answer.build_distribution_id === ran) return;
   throw new SplitLost(
     `the server no longer has the split that this node ran a part of (${ran}): its data was lost or restored. ` +

@@ -13,9 +13,14 @@ export async function testFiles(args: readonly string[], readsStdin: boolean): P
   const readsList = readsStdin || args.includes('-');
   if (readsList) for (const path of listIn(await text(process.stdin))) files.add(path);
   if (files.size === 0) {
-    const missed = [...(patterns.length > 0 ? [`nothing matches ${patterns.join(' ')} in ${process.cwd()}`] : []), ...(readsList ? ['stdin names none'] : [])];
+    const missed = [
+      ...(patterns.length > 0 ? [`nothing matches ${patterns.join(' ')} in ${process.cwd()}`] : []),
+      ...(readsList ? ['stdin names none'] : []),
+    ];
     const tried = missed.join(', ') || 'none was named';
-    throw new UsageError([`no test files: ${tried}; give globs (quoted, so that the shell leaves them alone), or a list on stdin with --stdin`]);
+    throw new UsageError([
+      `no test files: ${tried}; give globs (quoted, so that the shell leaves them alone), or a list on stdin with --stdin`,
+    ]);
   }
   return [...files].sort();
 }

@@ -21,7 +21,8 @@ const SHOWN_MILLISECONDS = 250;
  */
 export function backup(dataDir: string, target: string, { json }: BackupOptions, stop: AbortSignal): Promise<void> {
   return withExistingStore(dataDir, async store => {
-    if (hasStore(target)) throw new Error(`cannot back up to ${target}: there is a store in it already; name another folder, or remove that one`);
+    if (hasStore(target))
+      throw new Error(`cannot back up to ${target}: there is a store in it already; name another folder, or remove that one`);
     const file = join(target, STORE_FILE);
     const before = performance.now();
     let part: Part | null = null;

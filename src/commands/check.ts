@@ -96,7 +96,9 @@ function tell({ found, left, records }: CheckOutcome, { json }: CheckOptions): v
     if (count <= MOST_SHOWN) print(sentenceOf(problem));
   }
   for (const [table, count] of shown) if (count > MOST_SHOWN) print(`${table}: ${count - MOST_SHOWN} more`);
-  print(`${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}`);
+  print(
+    `${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}`,
+  );
 }
 
 function verdict(found: readonly FoundProblem[], left: readonly FoundProblem[]): string {

@@ -12,7 +12,10 @@ export async function copyStore(dataDir: string, target: string, stop: AbortSign
   child.once('message', (message: string) => (failure = message));
   try {
     // Its message comes before both events.
-    const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [[number | null, NodeJS.Signals | null], unknown];
+    const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
+      [number | null, NodeJS.Signals | null],
+      unknown,
+    ];
     stop.throwIfAborted();
     if (failure === null && code !== 0) failure = `the copying process ended with ${signal ?? `exit code ${code}`}; is the disk full?`;
     if (failure !== null) throw new Error(failure);

@@ -4,6 +4,9 @@ import { limits } from '../limits.js';
 export function endOfSnapshot(): AbortSignal {
   const seconds = limits.snapshotSeconds;
   const ending = new AbortController();
-  setTimeout(() => ending.abort(new Error(`it took longer than ${seconds} s and was stopped, because the store cannot reuse freed pages meanwhile`)), 1000 * seconds).unref();
+  setTimeout(
+    () => ending.abort(new Error(`it took longer than ${seconds} s and was stopped, because the store cannot reuse freed pages meanwhile`)),
+    1000 * seconds,
+  ).unref();
   return ending.signal;
 }

@@ -24,7 +24,8 @@ export interface ExportOptions {
 export function exportStore(dataDir: string, options: ExportOptions, stop: AbortSignal): Promise<void> {
   const { project, builds, timings, json } = options;
   const output = options.output === undefined || options.output === '-' ? null : target(options.output);
-  if (json && output === null) throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
+  if (json && output === null)
+    throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
   return withExistingStore(dataDir, async store => {
     const projects = chosen(store, project);
     const counts = { builds: 0, timings: 0 };
@@ -43,7 +44,10 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
     const file = options.output!;
     const told = { file, bytes, projects: projects.map(({ name }) => name), ...counts };
     if (json) print(JSON.stringify(told));
-    else print(`${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes`);
+    else
+      print(
+        `${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes`,
+      );
   });
 }
 
@@ -51,7 +55,10 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
 function target(output: string): string {
   const found = statSync(output, { throwIfNoEntry: false });
   if (!found) return output;
-  if (!found.isFile()) throw new Error(`cannot export to ${output}: it is ${found.isDirectory() ? 'a folder: name a file in it' : 'no file: leave --output out, and redirect stdout'}`);
+  if (!found.isFile())
+    throw new Error(
+      `cannot export to ${output}: it is ${found.isDirectory() ? 'a folder: name a file in it' : 'no file: leave --output out, and redirect stdout'}`,
+    );
   return realpathSync(output);
 }
 
@@ -68,7 +75,8 @@ async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Prom
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), process.stdout, { end: false, signal });
   } catch (error) {
     // Whoever reads it has enough.
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw new Error(`cannot export to stdout: ${(error as Error).message}`, { cause: error });
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE')
+      throw new Error(`cannot export to stdout: ${(error as Error).message}`, { cause: error });
   }
 }
 

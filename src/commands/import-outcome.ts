@@ -33,13 +33,25 @@ export function printOutcome(outcome: Outcome, { json, branch, cases }: ImportOp
   const { files, builds, runs, test_files, seconds, known_runs, commit_hash, longest, skipped, dry_run } = outcome;
   const count = (number: number, what: string) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
   const isSuite = longest !== undefined && builds <= 1;
-  const lines = files.length > MOST_NAMED ? formatsOf(files).map(([format, number]) => `${count(number, 'file')}: ${format}`) : files.map(({ file, format }) => `${file}: ${format}`);
+  const lines =
+    files.length > MOST_NAMED
+      ? formatsOf(files).map(([format, number]) => `${count(number, 'file')}: ${format}`)
+      : files.map(({ file, format }) => `${file}: ${format}`);
   const amount = `${count(test_files, isSuite ? (cases ? 'test case' : 'test file') : 'time')}, ${seconds.toFixed(1)} s`;
   const done = dry_run ? 'would import' : 'imported';
   if (runs === 0 && known_runs === 0) lines.push(skipped.length > 0 ? 'nothing was imported' : 'there are no builds to import');
-  else if (runs > 0) lines.push(isSuite ? `${done} ${amount} (longest ${longest.time_execution.toFixed(1)} s: ${longest.path}), as commit ${commit_hash} of branch ${branch}` : `${done} ${count(builds, 'build')}, ${count(runs, 'run')}, ${amount}`);
-  if (known_runs > 0) lines.push(`${count(known_runs, 'run')} ${known_runs === 1 ? 'was' : 'were'} there already, and ${known_runs === 1 ? 'stays' : 'stay'} as ${known_runs === 1 ? 'it is' : 'they are'}`);
-  if (!isSuite && runs > 0 && !dry_run) lines.push('they count as recorded now, in the order of before: the protocol has no way to say when');
+  else if (runs > 0)
+    lines.push(
+      isSuite
+        ? `${done} ${amount} (longest ${longest.time_execution.toFixed(1)} s: ${longest.path}), as commit ${commit_hash} of branch ${branch}`
+        : `${done} ${count(builds, 'build')}, ${count(runs, 'run')}, ${amount}`,
+    );
+  if (known_runs > 0)
+    lines.push(
+      `${count(known_runs, 'run')} ${known_runs === 1 ? 'was' : 'were'} there already, and ${known_runs === 1 ? 'stays' : 'stay'} as ${known_runs === 1 ? 'it is' : 'they are'}`,
+    );
+  if (!isSuite && runs > 0 && !dry_run)
+    lines.push('they count as recorded now, in the order of before: the protocol has no way to say when');
   for (const line of [...lines, ...skipped.map(leftOut)]) print(line);
 }
 

@@ -7,13 +7,13 @@ import { filesMatching, listFrom } from '../client/test-files.js';
 import { ConfigError } from '../config.js';
 import { readBuilds } from '../reports/builds.js';
 import type { Format } from '../reports/format.js';
+import { GivenFiles } from '../reports/known-files.js';
 import { readers } from '../reports/readers.js';
 import { ReportError } from '../reports/report.js';
-import { GivenFiles } from '../reports/known-files.js';
 import type { Skipped } from '../reports/skipped-entries.js';
 import { SuiteTimes } from '../reports/suite-times.js';
-import { type OpenReport, openReport } from './open-report.js';
 import { type FileTold, leftOut, MOST_NAMED, printOutcome, type Suite } from './import-outcome.js';
+import { type OpenReport, openReport } from './open-report.js';
 import { type Progress, startProgress } from './progress.js';
 import { BuildRecorder, parts } from './record-builds.js';
 import { remoteBuilds } from './remote-builds.js';
@@ -76,7 +76,10 @@ export async function importTimings(files: readonly string[], options: ImportOpt
     const { runs } = recorder.tally;
     if (runs === 0 || to === null) throw error;
     const { message, exitCode } = error as Error & { exitCode?: number };
-    throw Object.assign(new Error(`${message}; ${runs} runs were recorded before that: import again, which does not record them twice`, { cause: error }), { exitCode });
+    throw Object.assign(
+      new Error(`${message}; ${runs} runs were recorded before that: import again, which does not record them twice`, { cause: error }),
+      { exitCode },
+    );
   } finally {
     progress.end();
   }
@@ -111,12 +114,26 @@ async function readInto(suite: SuiteTimes, { file, format, bytes }: OpenReport, 
 }
 
 /** Records all that the reports told as one build. */
-async function recordSuite(told: SuiteTimes, reports: readonly FileTold[], recorder: BuildRecorder, options: ImportOptions, skipped: Skipped[]): Promise<Suite> {
+async function recordSuite(
+  told: SuiteTimes,
+  reports: readonly FileTold[],
+  recorder: BuildRecorder,
+  options: ImportOptions,
+  skipped: Skipped[],
+): Promise<Suite> {
   const times = told.times();
   skipped.push(...told.leftovers.all);
   if (times.size === 0) {
-    const names = reports.length > MOST_NAMED ? `${reports.length.toLocaleString('en')} files` : reports.map(({ file, format }) => `${file} (${format})`).join(', ');
-    throw new Error(`there are no timings of test files in ${names}${skipped.map(leftOut).map(line => `; ${line}`).join('')}`);
+    const names =
+      reports.length > MOST_NAMED
+        ? `${reports.length.toLocaleString('en')} files`
+        : reports.map(({ file, format }) => `${file} (${format})`).join(', ');
+    throw new Error(
+      `there are no timings of test files in ${names}${skipped
+        .map(leftOut)
+        .map(line => `; ${line}`)
+        .join('')}`,
+    );
   }
   const test_files = [...times].map(([path, time_execution]) => ({ path, time_execution }));
   const build_subsets = [...parts(test_files)].map((part, node_index) => ({ node_index, test_files: part }));
@@ -127,7 +144,13 @@ async function recordSuite(told: SuiteTimes, reports: readonly FileTold[], recor
 }
 
 /** Returns what was recorded of timings that came without builds. */
-async function recordExport(report: OpenReport, recorder: BuildRecorder, options: ImportOptions, skipped: Skipped[], progress: Progress): Promise<Suite | undefined> {
+async function recordExport(
+  report: OpenReport,
+  recorder: BuildRecorder,
+  options: ImportOptions,
+  skipped: Skipped[],
+  progress: Progress,
+): Promise<Suite | undefined> {
   const { file, bytes } = report;
   const timings = new SuiteTimes({ root: '/', known: null, cases: true });
   let builds = 0;
@@ -151,11 +174,20 @@ function target(files: readonly string[], options: ImportOptions): Api | null {
   if (files.length > 0 && from !== undefined) complaints.push('import either files or --from another server');
   if (filesFrom === '-' && files.includes('-')) complaints.push('stdin (-) is either a file to import or the list of --files-from');
   if (from !== undefined && !fromToken) complaints.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
-  for (const [flag, text] of [['--url', url], ['--from', from]]) if (text && !isAddress(text)) complaints.push(`${flag} ${text} is no address, such as https://ballast.example.com`);
-  for (const [flag, text] of [['--token', token], ['--from-token', fromToken]]) if (text && !isToken(text)) complaints.push(`${flag} has characters that no token has: was it copied whole, and alone?`);
+  for (const [flag, text] of [
+    ['--url', url],
+    ['--from', from],
+  ])
+    if (text && !isAddress(text)) complaints.push(`${flag} ${text} is no address, such as https://ballast.example.com`);
+  for (const [flag, text] of [
+    ['--token', token],
+    ['--from-token', fromToken],
+  ])
+    if (text && !isToken(text)) complaints.push(`${flag} has characters that no token has: was it copied whole, and alone?`);
   if (builds === 0) complaints.push('--builds 0 imports nothing: leave it out for all of them');
   if (from === undefined && builds !== undefined) complaints.push('--builds goes with --from: a file is read as it comes');
-  if (!dryRun && (!url || !token)) complaints.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
+  if (!dryRun && (!url || !token))
+    complaints.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
   if (complaints.length > 0) throw new ConfigError(complaints);
   return dryRun ? null : apiOf(url!, token!, options);
 }

@@ -31,7 +31,10 @@ export async function openReport(file: string, given: Format | null, progress: P
   const complaint = complaintOf(beginning);
   if (complaint) throw new Error(`${file} is ${complaint}`);
   const format = given ?? formatOf(beginning.toString());
-  if (!format) throw new Error(`cannot tell the format of ${file}, which begins with ${JSON.stringify(beginning.toString().slice(0, 60))}: name it with --format (${formats.join(', ')})`);
+  if (!format)
+    throw new Error(
+      `cannot tell the format of ${file}, which begins with ${JSON.stringify(beginning.toString().slice(0, 60))}: name it with --format (${formats.join(', ')})`,
+    );
   return { file, format, bytes: rest(file, beginning, chunks, progress) };
 }
 

@@ -25,7 +25,12 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
     for (const { project, revoked_at } of listTokens(store)) {
       if (revoked_at === null) inForce.set(project, (inForce.get(project) ?? 0) + 1);
     }
-    const projects = listProjects(store).map(({ id, name, created_at, default_branch }) => ({ name, created_at: iso(created_at), default_branch, tokens: inForce.get(id) ?? 0 }));
+    const projects = listProjects(store).map(({ id, name, created_at, default_branch }) => ({
+      name,
+      created_at: iso(created_at),
+      default_branch,
+      tokens: inForce.get(id) ?? 0,
+    }));
     if (json) return print(JSON.stringify(projects));
     for (const { name, created_at, tokens } of projects) printRow([name, created_at, counted(tokens, 'token')]);
   });
@@ -45,9 +50,14 @@ export function printTokens(dataDir: string, name: string, { json }: PrintOption
     const { id: project } = existing(store, name);
     const tokens = listTokens(store)
       .filter(token => token.project === project)
-      .map(({ id, created_at, revoked_at }) => ({ id, created_at: iso(created_at), revoked_at: revoked_at === null ? null : iso(revoked_at) }));
+      .map(({ id, created_at, revoked_at }) => ({
+        id,
+        created_at: iso(created_at),
+        revoked_at: revoked_at === null ? null : iso(revoked_at),
+      }));
     if (json) return print(JSON.stringify(tokens));
-    for (const { id, created_at, revoked_at } of tokens) printRow([id, created_at, revoked_at === null ? 'in force' : `revoked ${revoked_at}`]);
+    for (const { id, created_at, revoked_at } of tokens)
+      printRow([id, created_at, revoked_at === null ? 'in force' : `revoked ${revoked_at}`]);
   });
 }
 

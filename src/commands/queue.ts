@@ -25,13 +25,19 @@ const LAST_MILLISECONDS = 4000;
 
 /** Runs a command for each batch of the queue, then records. Sets the exit code. */
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
-  if (command.length === 0) throw new UsageError(['no command: give it behind --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
-  const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
+  if (command.length === 0)
+    throw new UsageError(['no command: give it behind --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
+  const identity = identify(
+    ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'],
+    options,
+    options.environment,
+    checkoutOf('.'),
+  );
   const all = await testFiles(globs, options.stdin === true);
   const runner = new Runner();
   const run = new NodeRun(all, command, options.junit, options, runner, options.environment);
   const recordRest = () => codeOf(() => record(run, runner, identity, options));
-  runner.start(options.environment['npm_command'] !== undefined);
+  runner.start(options.environment.npm_command !== undefined);
   try {
     // At once: who sends a signal may not wait for the command to end.
     const early = runner.interrupted.then(recordRest);
@@ -66,14 +72,20 @@ async function runBatches(run: NodeRun, runner: Runner, identity: Identity, all:
     }
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
-    if (!options.fallback) throw new Unreachable(noFallback(error, `what is left to run is not known; this node ran ${ran.size} of ${counted(all.length, 'test file')}`), { cause: error });
+    if (!options.fallback)
+      throw new Unreachable(
+        noFallback(error, `what is left to run is not known; this node ran ${ran.size} of ${counted(all.length, 'test file')}`),
+        { cause: error },
+      );
     const files = filesOfFallback(all, ran);
     say(...fallbackWarning(error, files.length, all.length));
     if (files.length > 0 && !runner.signal) await run.run(files.map(path => ({ path, expected: null })));
     return;
   }
   if (run.commands > 0 || runner.signal) return;
-  say(`nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`);
+  say(
+    `nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`,
+  );
   // It tells the gate that the node started and ended.
   await recordFiles([], options.retries, identity, options);
 }
@@ -91,7 +103,8 @@ async function recordFiles(recorded: readonly RecordedFile[], retries: number, i
     await recordRun(new Api(options), identity, recorded, retries);
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
-    if (!options.fallback) throw new Unreachable(`${error.message}; the times of ${counted(recorded.length, 'test file')} are not recorded`, { cause: error });
+    if (!options.fallback)
+      throw new Unreachable(`${error.message}; the times of ${counted(recorded.length, 'test file')} are not recorded`, { cause: error });
     say(`WARNING: the times of ${counted(recorded.length, 'test file')} are not recorded: ${error.message}`);
   }
 }
@@ -102,7 +115,8 @@ async function codeOf(work: () => Promise<void>): Promise<number> {
     await work();
     return exitCodes.done;
   } catch (error) {
-    if (!(error instanceof NotStarted || error instanceof Refused || error instanceof Unreachable || error instanceof ListDiffers)) throw error;
+    if (!(error instanceof NotStarted || error instanceof Refused || error instanceof Unreachable || error instanceof ListDiffers))
+      throw error;
     say(error.message);
     return error instanceof NotStarted ? error.code : error.exitCode;
   }

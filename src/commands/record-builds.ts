@@ -123,7 +123,9 @@ export function* parts(test_files: readonly RecordedTestFile[]): Generator<Recor
 /** The same for the same run, in whatever order a server lists its test files. */
 export function digestOf(node_index: number, test_files: RecordedRun['test_files']): string {
   const lines = test_files.map(({ path, time_execution }) => `${JSON.stringify(path)}${String(time_execution)}`).sort();
-  return createHash('sha256').update(`${node_index}\n${lines.join('\n')}`).digest('base64');
+  return createHash('sha256')
+    .update(`${node_index}\n${lines.join('\n')}`)
+    .digest('base64');
 }
 
 function complaintOfKey({ commit_hash, branch, node_total }: Triple): string | null {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { type Config } from '../config.js';
 import { ApiError } from '../api-error.js';
+import type { Config } from '../config.js';
 import { limits } from '../limits.js';
 import { openLastLog, openLog } from '../log.js';
 import { openService } from '../service.js';
@@ -21,7 +21,8 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   setFlagsFromString('--no-allocation-site-pretenuring');
   const log = openLog(config.logLevel);
   const lastLog = openLastLog(config.logLevel);
-  if (unknown.length > 0) log.warn({ variables: unknown }, 'no settings of the server: are they misspelt? "ballast serve --help" lists all');
+  if (unknown.length > 0)
+    log.warn({ variables: unknown }, 'no settings of the server: are they misspelt? "ballast serve --help" lists all');
   // lmdb leaves rejections behind when a commit fails; whoever waited for it was told.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
   expectWhole(config.dataDir);
@@ -33,8 +34,12 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     const { message, cause } = error as Error;
     if (message.startsWith('cannot ')) throw error;
     // As the disk was told of to a client.
-    if (error instanceof ApiError) throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? error.errors.join()}`, { cause: error });
-    throw new Error(`cannot serve ${config.dataDir}: ${message}; should its store be damaged, "ballast check" tells more, and a backup helps`, { cause: error });
+    if (error instanceof ApiError)
+      throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? error.errors.join()}`, { cause: error });
+    throw new Error(
+      `cannot serve ${config.dataDir}: ${message}; should its store be damaged, "ballast check" tells more, and a backup helps`,
+      { cause: error },
+    );
   });
   let stopping = false;
   const stop = (signal: string) => {
@@ -43,7 +48,9 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     log.info({ signal }, 'draining');
     const most = limits.drainSeconds + limits.closeSeconds;
     setTimeout(() => {
-      lastLog.fatal(`could not close within ${most} s (does the disk of ${config.dataDir} answer?), so this process ends at once: nothing acknowledged is lost`);
+      lastLog.fatal(
+        `could not close within ${most} s (does the disk of ${config.dataDir} answer?), so this process ends at once: nothing acknowledged is lost`,
+      );
       hardExit();
     }, 1000 * most);
     service.close().then(
@@ -94,5 +101,7 @@ function expectWhole(dataDir: string): void {
   const { status } = spawnSync(node, [program, 'check', '--data-dir', dataDir], { stdio: 'ignore' });
   // Whatever else is wrong with it, it was read to its end.
   if (status !== null) return;
-  throw new Error(`cannot serve ${dataDir}: its store was cut off, it has ${file.bytes} of ${file.expectedBytes} bytes; put a backup in its place`);
+  throw new Error(
+    `cannot serve ${dataDir}: its store was cut off, it has ${file.bytes} of ${file.expectedBytes} bytes; put a backup in its place`,
+  );
 }

@@ -8,8 +8,8 @@ import { assertListed, withNames, withSameList } from '../client/same-list.js';
 import { forgetSplit, rememberSplit } from '../client/split-state.js';
 import { testFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
-import { print, printable, printData, say } from '../terminal.js';
 import { digestOfList } from '../list-digest.js';
+import { print, printable, printData, say } from '../terminal.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
 
 export interface SplitOptions extends ClientOptions, ListOptions {
@@ -23,7 +23,12 @@ export interface SplitOptions extends ClientOptions, ListOptions {
 
 /** Prints the test files of this node. */
 export async function split(globs: readonly string[], options: SplitOptions): Promise<void> {
-  const identity = identify(['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
+  const identity = identify(
+    ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'],
+    options,
+    options.environment,
+    checkoutOf('.'),
+  );
   const all = await testFiles(globs, options.stdin === true);
   const files = await filesOf(identity, all, options);
   if (options.json) {
@@ -42,7 +47,11 @@ async function filesOf(identity: Identity, all: readonly string[], options: Spli
   const api = new Api(options);
   try {
     const files = await splitByServer(api, identity, all, options.dynamic !== true);
-    assertListed('split', files.map(({ path }) => path), all);
+    assertListed(
+      'split',
+      files.map(({ path }) => path),
+      all,
+    );
     return files;
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
@@ -54,12 +63,21 @@ async function filesOf(identity: Identity, all: readonly string[], options: Spli
   }
 }
 
-async function splitByServer(api: Api, { build_id: ci_build_id, ...node }: Identity, all: readonly string[], fixed_test_suite_split: boolean): Promise<PlannedFile[]> {
+async function splitByServer(
+  api: Api,
+  { build_id: ci_build_id, ...node }: Identity,
+  all: readonly string[],
+  fixed_test_suite_split: boolean,
+): Promise<PlannedFile[]> {
   const test_files_digest = digestOfList(all);
   const message = { ...node, ci_build_id, fixed_test_suite_split, test_files_digest };
-  const ask = <T>(more: object, check: Check<T>) => withSameList(() => api.post('/v1/build_distributions/subset', { ...message, ...more }, check));
+  const ask = <T>(more: object, check: Check<T>) =>
+    withSameList(() => api.post('/v1/build_distributions/subset', { ...message, ...more }, check));
   let answer = await ask({ cache_read_attempt: true }, splitAnswerOrMiss(node.node_index, test_files_digest));
-  if ('code' in answer) answer = await withNames(() => ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index, test_files_digest)));
+  if ('code' in answer)
+    answer = await withNames(() =>
+      ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index, test_files_digest)),
+    );
   const { build_distribution_id } = answer;
   rememberSplit(api, { ...message, build_distribution_id });
   return answer.test_files.map(({ path, time_execution: expected }) => ({ path, expected }));

@@ -35,7 +35,12 @@ const FILES_SHOWN = 20;
 /** Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, or the CI run is not known; 3: it could not be asked. */
 export async function verify(options: VerifyOptions): Promise<void> {
   const until = performance.now() + options.wait * 1000;
-  const { node_total, branch, commit_hash } = identify(['node_total', 'branch', 'commit_hash'], options, options.environment, checkoutOf('.'));
+  const { node_total, branch, commit_hash } = identify(
+    ['node_total', 'branch', 'commit_hash'],
+    options,
+    options.environment,
+    checkoutOf('.'),
+  );
   const build = { commit_hash, branch, node_total: String(node_total) };
   const { ids, areAllMeant } = idsOf(options);
   const api = new Api(options);
@@ -54,7 +59,10 @@ export async function verify(options: VerifyOptions): Promise<void> {
       }
       if (options.json) print(JSON.stringify(incomplete ?? meant[0]));
       else for (const line of meant.flatMap(report)) print(line);
-      if (known.length === 0 && !options.newest) say(`the server knows no queue and no split of this CI run (${namesOf(ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`);
+      if (known.length === 0 && !options.newest)
+        say(
+          `the server knows no queue and no split of this CI run (${namesOf(ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
+        );
       process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
       return;
     }
@@ -69,7 +77,10 @@ export async function verify(options: VerifyOptions): Promise<void> {
  * The queues and splits to ask about. All that were named are meant. The id of the CI run, given or detected, may be that of a queue, of a
  * split or of both. Only --newest asks about another CI run: that one may have ended complete before this one began.
  */
-function idsOf({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): { ids: Id[]; areAllMeant: boolean } {
+function idsOf({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): {
+  ids: Id[];
+  areAllMeant: boolean;
+} {
   const named: Id[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
   if (newest) {
     if (named.length > 0 || buildId) throw new UsageError(['--newest cannot be combined with an id of the CI run: leave one of them out']);
@@ -77,7 +88,8 @@ function idsOf({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, ne
   }
   if (named.length > 0) return { ids: named, areAllMeant: true };
   const own = buildId || detected('buildId', environment);
-  if (!own) throw new UsageError([`${missing('buildId', environment)}; or give --newest to ask about the newest queue or split of the build`]);
+  if (!own)
+    throw new UsageError([`${missing('buildId', environment)}; or give --newest to ask about the newest queue or split of the build`]);
   return { ids: [{ node_build_id: own }, { ci_build_id: own }], areAllMeant: false };
 }
 
@@ -101,7 +113,18 @@ async function ask(api: Api, build: Build, id: Id, wait: number): Promise<Comple
 }
 
 function report(answer: Completeness): string[] {
-  const { is_complete, kind, test_files, recorded, ran_not_recorded = [], errors, warnings, never_handed_out, handed_out_not_recorded, recorded_without_time = [] } = answer;
+  const {
+    is_complete,
+    kind,
+    test_files,
+    recorded,
+    ran_not_recorded = [],
+    errors,
+    warnings,
+    never_handed_out,
+    handed_out_not_recorded,
+    recorded_without_time = [],
+  } = answer;
   const missing = [
     ...handed_out_not_recorded.map(
       ({ path, node_index, handed_out_at }) => `${path}  (node ${node_index}${handed_out_at ? `, handed out at ${handed_out_at}` : ''})`,
@@ -111,7 +134,9 @@ function report(answer: Completeness): string[] {
   // Each list may be cut.
   const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(FILES_SHOWN, missing.length);
   return [
-    kind ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded${ran_not_recorded.length > 0 ? ', others run and not recorded' : ''}` : 'incomplete',
+    kind
+      ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded${ran_not_recorded.length > 0 ? ', others run and not recorded' : ''}`
+      : 'incomplete',
     ...errors.map(error => `error: ${error}`),
     ...missing.slice(0, FILES_SHOWN).map(line => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),

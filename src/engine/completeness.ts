@@ -74,8 +74,11 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
     if (own) own.push(run);
     else runsOf.set(run.node_index, [run]);
   }
-  const hasRecorded = (node: number, since: Moment, atLeast = 0) => (runsOf.get(node) ?? []).some(run => isAfter(run, since) && run.paths.length >= atLeast);
-  const emptyReturns = returns.filter(({ node_index, moment, isEmpty }) => isEmpty && !hasRecorded(node_index, moment, 1)).map(({ node_index }) => node_index);
+  const hasRecorded = (node: number, since: Moment, atLeast = 0) =>
+    (runsOf.get(node) ?? []).some(run => isAfter(run, since) && run.paths.length >= atLeast);
+  const emptyReturns = returns
+    .filter(({ node_index, moment, isEmpty }) => isEmpty && !hasRecorded(node_index, moment, 1))
+    .map(({ node_index }) => node_index);
   const endedUnrecorded = new Set<number>();
   const neverHandedOut: string[] = [];
   const notRecorded: FileOfNode[] = [];
@@ -99,9 +102,9 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
     ranNotRecorded,
     endedUnrecorded: sorted(endedUnrecorded),
     ranNothingAgain: sorted(new Set([...emptyReturns, ...ranNothingAgain(runs)])),
-    goneAgain: sorted(returns.filter(({ node_index, moment, isEmpty }) => !isEmpty && !hasRecorded(node_index, moment)).map(({ node_index }) => node_index)).filter(
-      node => !notRecorded.some(({ node_index }) => node_index === node),
-    ),
+    goneAgain: sorted(
+      returns.filter(({ node_index, moment, isEmpty }) => !isEmpty && !hasRecorded(node_index, moment)).map(({ node_index }) => node_index),
+    ).filter(node => !notRecorded.some(({ node_index }) => node_index === node)),
     recordedTwice: [...nodesOf].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
     recordedByOthers: recordedByOthers(handed, nodesOf),
     notMeasured: [...nodesOf.keys()].filter(path => !measured.has(path)),

@@ -26,6 +26,7 @@ export function isAfter({ ordinal, at }: Recorded, moment: Moment): boolean {
 
 /** Whether a moment came later than another one of the same build. */
 export function isLater(moment: Moment, other: Moment): boolean {
-  if (moment.runs_before !== null && other.runs_before !== null && moment.runs_before !== other.runs_before) return moment.runs_before > other.runs_before;
+  if (moment.runs_before !== null && other.runs_before !== null && moment.runs_before !== other.runs_before)
+    return moment.runs_before > other.runs_before;
   return moment.at > other.at;
 }

@@ -84,7 +84,12 @@ export class Queue {
     const all = node.handedAgain(request);
     const again = all.files.length > 0;
     const last = node.batches.at(-1);
-    if (again && last?.again && last.build_subset_id === request.recordedSubset && (last.run === request.run || isUntouched(last, request, all.files))) {
+    if (
+      again &&
+      last?.again &&
+      last.build_subset_id === request.recordedSubset &&
+      (last.run === request.run || isUntouched(last, request, all.files))
+    ) {
       // Nothing came in between: the same batch serves, under whatever uuid.
       return { batch: this.#answer(node, last, request), isNew: false };
     }
@@ -161,7 +166,11 @@ export class Queue {
   }
 
   /** Notes that a node ran a batch, and what of it failed; but not for the batch that answered this same request: a restored store gives a seq again. Returns the batch to journal again. */
-  acknowledge({ node_index: node, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number, failed: (batch: Batch) => Failed): Batch | null {
+  acknowledge(
+    { node_index: node, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>,
+    seq: number,
+    failed: (batch: Batch) => Failed,
+  ): Batch | null {
     const batch = this.#bySeq.get(seq);
     return batch?.node_index !== node || batch.batch_uuid === batch_uuid || batch.failed ? null : this.text.addFailed(batch, failed(batch));
   }

@@ -3,7 +3,11 @@ import type { SendOptions } from './adapter.js';
 import type { Answer } from './request.js';
 
 /** Writes the headers of an answer, except those by which a library ends it and keeps its connection. */
-export function writeHeaders({ body, contentType = 'application/json', headers: own }: Answer, { request, headers }: SendOptions, write: (name: string, value: string) => void): void {
+export function writeHeaders(
+  { body, contentType = 'application/json', headers: own }: Answer,
+  { request, headers }: SendOptions,
+  write: (name: string, value: string) => void,
+): void {
   if (body.length > 0) write('Content-Type', contentType);
   write('X-Request-Id', request);
   // An answer is valid only now, and only for the owner of the token.

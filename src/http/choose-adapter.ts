@@ -23,7 +23,15 @@ export async function chooseAdapter(wanted: HttpServerName): Promise<ChosenAdapt
     return { name: 'uwebsockets', open: openUwebsocketsAdapter(uws), why };
   } catch (error) {
     const lack = `no package of uWebSockets.js loads with Node ${process.versions.node} on ${process.platform}-${process.arch} (${(error as Error).message})`;
-    if (wanted === 'uwebsockets') throw new Error(`cannot serve HTTP with uWebSockets.js: ${lack}; set BALLAST_HTTP_SERVER to auto or node, or see src/docs/platforms.md`, { cause: error });
-    return { name: 'node', open: openNodeAdapter(limits), why: `HTTP server: node:http, which takes more processor time, because ${lack}; see src/docs/platforms.md` };
+    if (wanted === 'uwebsockets')
+      throw new Error(
+        `cannot serve HTTP with uWebSockets.js: ${lack}; set BALLAST_HTTP_SERVER to auto or node, or see src/docs/platforms.md`,
+        { cause: error },
+      );
+    return {
+      name: 'node',
+      open: openNodeAdapter(limits),
+      why: `HTTP server: node:http, which takes more processor time, because ${lack}; see src/docs/platforms.md`,
+    };
   }
 }

@@ -3,13 +3,13 @@ import { ApiError, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import type { LogThrottle } from '../log-throttle.js';
+import type { Headers, RequestReceiver, ResponseWriter } from './adapter.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, isTrusted } from './forwarded.js';
-import type { Headers, RequestReceiver, ResponseWriter } from './adapter.js';
 import type { Head } from './head.js';
+import type { InFlight } from './in-flight.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
 import type { Answer, Request } from './request.js';
-import type { InFlight } from './in-flight.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
@@ -67,7 +67,9 @@ export class Exchange implements RequestReceiver {
       // the connection for a second request in the same packet only as long as the first has no answer.
       setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
     } else {
-      this.#body = new Body(head.contentLength, options.bodyLimits, options.memory, this.#owner, (body, whole) => this.#answer(body, whole));
+      this.#body = new Body(head.contentLength, options.bodyLimits, options.memory, this.#owner, (body, whole) =>
+        this.#answer(body, whole),
+      );
     }
   }
 
@@ -105,7 +107,11 @@ export class Exchange implements RequestReceiver {
     if (!this.#left && !this.#holds(answer)) {
       answer.written?.(false);
       const { limitPerOwner } = this.options.memory;
-      this.#fail(answer.body.length > limitPerOwner ? apiErrors.answerTooLarge(limitPerOwner) : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds));
+      this.#fail(
+        answer.body.length > limitPerOwner
+          ? apiErrors.answerTooLarge(limitPerOwner)
+          : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds),
+      );
       return;
     }
     this.#answered = answer;
@@ -121,7 +127,11 @@ export class Exchange implements RequestReceiver {
       log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
     }
     const close = inFlight.draining || closes || !this.#wasRead;
-    this.#stop = this.reply.send(answer, { request, headers, clientCloses: closes, headOnly: method === 'HEAD', close }, { end: this.#end, fail: this.#break });
+    this.#stop = this.reply.send(
+      answer,
+      { request, headers, clientCloses: closes, headOnly: method === 'HEAD', close },
+      { end: this.#end, fail: this.#break },
+    );
   };
 
   /** A part of the answer has been sent: only closing the connection shows that the rest is missing. */

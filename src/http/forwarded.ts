@@ -16,7 +16,10 @@ export function applyForwarded(request: Request, { proto, host }: Forwarded): vo
 
 /** The proxies that are believed. Throws a sentence about what is no address. */
 export function trustedProxies(list: string): BlockList | null {
-  const entries = list.split(',').map(entry => entry.trim()).filter(entry => entry !== '');
+  const entries = list
+    .split(',')
+    .map(entry => entry.trim())
+    .filter(entry => entry !== '');
   if (entries.length === 0) return null;
   const trusted = new BlockList();
   for (const entry of entries) {
@@ -24,7 +27,8 @@ export function trustedProxies(list: string): BlockList | null {
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
     const most = family === 'ipv6' ? 128 : 32;
     const isRange = bits !== undefined && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
-    if (isIP(address) === 0 || (bits !== undefined && !isRange)) throw new Error(`must be a list of addresses or ranges such as 10.0.0.0/8,::1; "${entry}" is neither`);
+    if (isIP(address) === 0 || (bits !== undefined && !isRange))
+      throw new Error(`must be a list of addresses or ranges such as 10.0.0.0/8,::1; "${entry}" is neither`);
     if (isRange) trusted.addSubnet(address, Number(bits), family);
     else trusted.addAddress(address, family);
   }
@@ -35,7 +39,14 @@ export function trustedProxies(list: string): BlockList | null {
 export function isTrusted(trusted: BlockList, address: string): boolean {
   // uWebSockets.js writes all eight groups out.
   const mapped = /^(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$/i.exec(address);
-  if (mapped) return trusted.check(mapped.slice(1).map(byte => Number.parseInt(byte, 16)).join('.'), 'ipv4');
+  if (mapped)
+    return trusted.check(
+      mapped
+        .slice(1)
+        .map(byte => Number.parseInt(byte, 16))
+        .join('.'),
+      'ipv4',
+    );
   const family = isIP(address);
   return family !== 0 && trusted.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }

@@ -15,7 +15,12 @@ export interface PieceWriter {
  * Sends a body of unknown length, and asks for the next piece when the socket can take it. Returns a function to call when the
  * client leaves.
  */
-export function sendPieces(to: PieceWriter, first: string | Uint8Array, rest: AsyncGenerator<Uint8Array>, fail: SendCallbacks['fail']): () => void {
+export function sendPieces(
+  to: PieceWriter,
+  first: string | Uint8Array,
+  rest: AsyncGenerator<Uint8Array>,
+  fail: SendCallbacks['fail'],
+): () => void {
   let isOver = false;
   let goOn = () => {};
   to.onWritable(() => goOn());

@@ -3,13 +3,13 @@ import { type BlockList, isIPv6 } from 'node:net';
 import { limits } from '../limits.js';
 import type { Logger } from '../log.js';
 import { LogThrottle } from '../log-throttle.js';
+import type { OpenAdapter } from './adapter.js';
 import { type Certificate, checkCertificate } from './certificate.js';
 import { ConnectionLimiter, fileRoom } from './connection-limiter.js';
 import { Exchange, type Handler, type Observe } from './exchange.js';
-import type { OpenAdapter } from './adapter.js';
 import { headerFields } from './head.js';
-import type { MemoryBudget, Owner } from './memory-budget.js';
 import { InFlight } from './in-flight.js';
+import type { MemoryBudget, Owner } from './memory-budget.js';
 import { takeUnixPath, unixPath } from './unix-path.js';
 
 export interface HttpOptions {
@@ -55,7 +55,18 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   tellOfEnd(certificateEndsAt, log);
   const inFlight = new InFlight();
   const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
-  const exchangeOptions = { handler, bodyLimits, memory, ownerOf, trustedProxies, scheme, inFlight, failures: new LogThrottle(), log, observe } as const;
+  const exchangeOptions = {
+    handler,
+    bodyLimits,
+    memory,
+    ownerOf,
+    trustedProxies,
+    scheme,
+    inFlight,
+    failures: new LogThrottle(),
+    log,
+    observe,
+  } as const;
   const adapter = openAdapter({
     path,
     host,
@@ -129,5 +140,8 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
 function tellOfEnd(endsAt: number | null, log: Logger): void {
   if (endsAt === null || endsAt - Date.now() > limits.certificateDays * 86_400_000) return;
   const ends = new Date(endsAt).toISOString();
-  log.warn({ ends }, endsAt < Date.now() ? 'the certificate has expired: clients refuse it' : 'the certificate expires soon: renew it, and send SIGHUP');
+  log.warn(
+    { ends },
+    endsAt < Date.now() ? 'the certificate has expired: clients refuse it' : 'the certificate expires soon: renew it, and send SIGHUP',
+  );
 }

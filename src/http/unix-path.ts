@@ -52,7 +52,11 @@ async function assertUnused(path: string, another: string): Promise<void> {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ECONNREFUSED' || code === 'ENOENT') return;
     // EAGAIN: a process listens, but is too busy to accept.
-    if (code !== 'EAGAIN') throw new Error(`cannot listen on ${path}: it is unknown whether another process listens there (${message}); remove that socket, or ${another}`, { cause: error });
+    if (code !== 'EAGAIN')
+      throw new Error(
+        `cannot listen on ${path}: it is unknown whether another process listens there (${message}); remove that socket, or ${another}`,
+        { cause: error },
+      );
   } finally {
     socket.destroy();
   }

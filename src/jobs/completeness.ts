@@ -1,7 +1,7 @@
-import { compare, type Comparison, type Hand, type Handed, type Return } from '../engine/completeness.js';
-import { type Batch, isHandedOn } from '../engine/batch.js';
-import { beginningOf, isLater, type Moment } from '../engine/moment.js';
 import { apiErrors } from '../api-error.js';
+import { type Batch, isHandedOn } from '../engine/batch.js';
+import { type Comparison, compare, type Hand, type Handed, type Return } from '../engine/completeness.js';
+import { beginningOf, isLater, type Moment } from '../engine/moment.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/builds.js';
 import { shortDigest } from '../store/digest.js';
@@ -11,8 +11,8 @@ import { batchesOf } from '../store/open-queue.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { QueueRecord } from '../store/records.js';
 import { filesOfSplit, findSplit, firstUseOf, splitKey } from '../store/splits.js';
-import { NO_CI_BUILD } from '../wire/split.js';
 import type { CompletenessAnswer, CompletenessQuery } from '../wire/completeness.js';
+import { NO_CI_BUILD } from '../wire/split.js';
 import type { ReadAnswer } from './task.js';
 
 export interface CompletenessSubject {
@@ -44,9 +44,13 @@ export function completeness(store: Store, { project, query }: CompletenessSubje
   const id = query.node_build_id ?? query.ci_build_id;
   const ciRun = id === undefined ? null : shortDigest(id);
   // A run that names no CI run may belong to this one.
-  const runs = runsSince(store, project, query, plan?.since ?? null).filter(run => ciRun === null || run.ciRun === 0 || run.ciRun === ciRun);
+  const runs = runsSince(store, project, query, plan?.since ?? null).filter(
+    run => ciRun === null || run.ciRun === 0 || run.ciRun === ciRun,
+  );
   const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total, plan?.returns);
-  const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.goneAgain])].filter(node => isFull(store, project, query, node));
+  const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.goneAgain])].filter(node =>
+    isFull(store, project, query, node),
+  );
   const answer = toAnswer(plan, compared, runs.length, full);
   return { status: answer.is_complete ? 200 : 409, body: JSON.stringify(answer) };
 }
@@ -73,7 +77,16 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
   for (const { node_index, paths } of filesOfSplit(store, split)) {
     for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, began: since }]);
   }
-  return { kind: 'split', acknowledging: new Set(), isUnnamed, otherList: own?.other_list ?? split.other_list ?? null, since, handed, returns: [], handedOn: [] };
+  return {
+    kind: 'split',
+    acknowledging: new Set(),
+    isUnnamed,
+    otherList: own?.other_list ?? split.other_list ?? null,
+    since,
+    handed,
+    returns: [],
+    handedOn: [],
+  };
 }
 
 function queueOf(store: Store, id: string | null): Plan | null {
@@ -93,10 +106,12 @@ function queueOf(store: Store, id: string | null): Plan | null {
     const { node_index, handed_at: at } = batch;
     const failed = new Set(batch.failed);
     const process = began.get(processOf(batch)) ?? since;
-    for (const file of batch.files) hands[file]!.push({ node_index, at, ran: batch.failed !== undefined && !failed.has(file), began: process });
+    for (const file of batch.files)
+      hands[file]!.push({ node_index, at, ran: batch.failed !== undefined && !failed.has(file), began: process });
   }
   // Who had it there is to have it again.
-  for (const { node_index, files } of others) for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, began: since });
+  for (const { node_index, files } of others)
+    for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, began: since });
   return {
     kind: 'queue',
     isUnnamed: false,
@@ -107,7 +122,9 @@ function queueOf(store: Store, id: string | null): Plan | null {
     returns: returnsIn(own),
     handedOn: own
       .filter(isHandedOn)
-      .flatMap(({ node_index, files }) => files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: paths[file]!, node_index }))),
+      .flatMap(({ node_index, files }) =>
+        files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: paths[file]!, node_index })),
+      ),
   };
 }
 
@@ -128,8 +145,11 @@ function momentOf({ runs_before, handed_at: at }: Batch): Moment {
 /** Of each node the last time that it came again, and got what it had, which it did not tell to have run; or nothing. */
 function returnsIn(batches: readonly Batch[]): Return[] {
   const cameAgain = batches.filter(({ again, files, failed }) => files.length === 0 || (again && !failed));
-  return [...new Map(cameAgain.map(batch => [batch.node_index, batch])).values()]
-    .map(batch => ({ node_index: batch.node_index, moment: momentOf(batch), isEmpty: batch.files.length === 0 }));
+  return [...new Map(cameAgain.map(batch => [batch.node_index, batch])).values()].map(batch => ({
+    node_index: batch.node_index,
+    moment: momentOf(batch),
+    isEmpty: batch.files.length === 0,
+  }));
 }
 
 /** @param full nodes of which no more runs are kept */
@@ -145,7 +165,11 @@ function toAnswer(plan: Plan | null, compared: Comparison, runs: number, full: r
     errors,
     warnings: warningsOf(plan, compared),
     never_handed_out: cut(neverHandedOut).map(path => ({ path })),
-    handed_out_not_recorded: cut(notRecorded).map(({ path, node_index, at }) => ({ path, node_index, handed_out_at: at === null ? null : new Date(at).toISOString() })),
+    handed_out_not_recorded: cut(notRecorded).map(({ path, node_index, at }) => ({
+      path,
+      node_index,
+      handed_out_at: at === null ? null : new Date(at).toISOString(),
+    })),
     ran_not_recorded: cut(ranNotRecorded).map(({ path, node_index }) => ({ path, node_index })),
     handed_on: cut(plan?.handedOn ?? []),
     recorded_twice: cut(recordedTwice).map(({ path, nodes }) => ({ path, node_indexes: cut(nodes) })),
@@ -160,47 +184,79 @@ function cut<T>(list: readonly T[]): T[] {
 }
 
 /** Empty when it is complete. */
-function errorsOf(plan: Plan | null, { neverHandedOut, notRecorded, ranNotRecorded, endedUnrecorded, ranNothingAgain, goneAgain }: Comparison, runs: number, full: readonly number[]): string[] {
+function errorsOf(
+  plan: Plan | null,
+  { neverHandedOut, notRecorded, ranNotRecorded, endedUnrecorded, ranNothingAgain, goneAgain }: Comparison,
+  runs: number,
+  full: readonly number[],
+): string[] {
   if (!plan) {
-    const recorded = runs === 0 ? 'and no node recorded a run' : `and ${runs} runs were recorded, by nodes in fallback or of another build id`;
-    return [`no split or queue of this build is known, ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`];
+    const recorded =
+      runs === 0 ? 'and no node recorded a run' : `and ${runs} runs were recorded, by nodes in fallback or of another build id`;
+    return [
+      `no split or queue of this build is known, ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`,
+    ];
   }
   const of = `of ${plan.handed.size} test files were`;
   const errors: string[] = [];
-  if (plan.isUnnamed) errors.push('the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build');
-  if (plan.otherList !== null) errors.push(`a node sent another list of test files, and a file in only one of the lists would not run: ${plan.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`);
+  if (plan.isUnnamed)
+    errors.push(
+      'the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build',
+    );
+  if (plan.otherList !== null)
+    errors.push(
+      `a node sent another list of test files, and a file in only one of the lists would not run: ${plan.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
+    );
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
-    errors.push(`${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`);
+    errors.push(
+      `${ended.length} ${of} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`,
+    );
   }
   if (full.length > 0) {
-    errors.push(`of ${named(full)} ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`);
+    errors.push(
+      `of ${named(full)} ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`,
+    );
   }
   if (endedUnrecorded.length > 0) {
     const count = ranNotRecorded.filter(({ node_index }) => endedUnrecorded.includes(node_index)).length;
-    errors.push(`${count} ${of} run and not recorded: ${named(endedUnrecorded)} recorded nothing since; a node that ends before it records may have failed, so retry it`);
+    errors.push(
+      `${count} ${of} run and not recorded: ${named(endedUnrecorded)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
+    );
   }
   const gone = goneAgain.filter(node => !full.includes(node));
-  if (gone.length > 0) errors.push(`${named(gone)} came again and recorded nothing since: did these nodes end before they recorded? retry them`);
+  if (gone.length > 0)
+    errors.push(`${named(gone)} came again and recorded nothing since: did these nodes end before they recorded? retry them`);
   if (neverHandedOut.length > 0) {
     errors.push(`${neverHandedOut.length} ${of} never handed out: no node pulled until the queue was empty; retry a node`);
   }
   const unproved = ranNothingAgain.filter(node => !plan.acknowledging.has(node));
   if (unproved.length > 0) {
-    errors.push(`${named(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`);
+    errors.push(
+      `${named(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,
+    );
   }
   return errors;
 }
 
 function warningsOf(plan: Plan | null, { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame }: Comparison): string[] {
   const warnings: string[] = [];
-  if (ranNotRecorded.length > 0) warnings.push(`${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`);
+  if (ranNotRecorded.length > 0)
+    warnings.push(
+      `${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`,
+    );
   if (neverCame.length > 0) warnings.push(`${named(neverCame)} ${plan?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
-  if (plan && plan.handedOn.length > 0) warnings.push(`${plan.handedOn.length} test files went to other nodes because theirs were silent or began anew: ${nodesOf(plan.handedOn)}`);
+  if (plan && plan.handedOn.length > 0)
+    warnings.push(
+      `${plan.handedOn.length} test files went to other nodes because theirs were silent or began anew: ${nodesOf(plan.handedOn)}`,
+    );
   if (plan && recordedByOthers.length > 0) {
-    warnings.push(`${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`);
+    warnings.push(
+      `${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`,
+    );
   }
-  if (notMeasured.length > 0) warnings.push(`${notMeasured.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
+  if (notMeasured.length > 0)
+    warnings.push(`${notMeasured.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
   if (recordedTwice.length > 0) warnings.push(`${recordedTwice.length} test files were recorded by several nodes`);
   return warnings;
 }

@@ -1,6 +1,6 @@
-import { prepareQueue, prepareSplit, prepareSubset, prepareTestQueue } from './prepare.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 import { completeness } from './completeness.js';
+import { prepareQueue, prepareSplit, prepareSubset, prepareTestQueue } from './prepare.js';
 import { failedTestPaths, recordedDistribution } from './read.js';
 
 /** The jobs: what a POST takes before anything is changed, and answers that grow with the suite. */

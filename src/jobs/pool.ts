@@ -6,14 +6,14 @@ import type { Build } from '../store/builds.js';
 import { written } from '../store/commit.js';
 import type { Store } from '../store/open.js';
 import { TooManyCases } from '../store/timings.js';
-import type { Sent } from '../wire/coerce.js';
 import { projectOfToken } from '../store/tokens.js';
+import type { Sent } from '../wire/coerce.js';
 import { bodyToken, decodeBody, likelyToken } from '../wire/decode.js';
 import { authenticate } from './authenticate.js';
 import { BuildPieces, type Outline, type Piece } from './build-pieces.js';
 import type { CompletenessSubject } from './completeness.js';
 import { FairSemaphore } from './fair-semaphore.js';
-import { posts, type Posts } from './jobs.js';
+import { type Posts, posts } from './jobs.js';
 import { buildDetail, recordedDistribution } from './read.js';
 import type { PiecedAnswer, PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
@@ -91,7 +91,7 @@ export class JobPool {
       const sent = decodeBody(first);
       project ??= authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
       owner = project;
-      const files = sent['test_files'] ?? sent['paths'];
+      const files = sent.test_files ?? sent.paths;
       if (!Array.isArray(files) || files.length < limits.pooledTestFiles) {
         const prepared = this.#prepareHere(job, sent, project);
         if (prepared) return { project, prepared };
@@ -104,7 +104,11 @@ export class JobPool {
     const own = isSmall ? [new Uint8Array(first)] : body;
     // A thread sees what is written; what cannot be written now counts later.
     if (job !== 'prepareSubset') await this.store.recent.save().catch(() => {});
-    return (await this.#run(owner, { kind: 'post', job, body: own, project }, { hasLeft, transferList: own.map(({ buffer }) => buffer as ArrayBuffer) })) as Prepared<K>;
+    return (await this.#run(
+      owner,
+      { kind: 'post', job, body: own, project },
+      { hasLeft, transferList: own.map(({ buffer }) => buffer as ArrayBuffer) },
+    )) as Prepared<K>;
   }
 
   /** A build with all its runs. */
@@ -112,9 +116,16 @@ export class JobPool {
     if (isSmallBuild(build)) return buildDetail(this.store, build);
     const { project } = build;
     const outline = (await this.#run(project, { kind: 'read', job: 'buildOutline', subject: build }, { hasLeft })) as Outline;
-    const pieces = new BuildPieces(build, outline, async (subject, isFirst) => (await this.#run(project, { kind: 'read', job: 'buildPiece', subject }, { hasLeft, isUnderWay: !isFirst })) as Piece);
+    const pieces = new BuildPieces(
+      build,
+      outline,
+      async (subject, isFirst) =>
+        (await this.#run(project, { kind: 'read', job: 'buildPiece', subject }, { hasLeft, isUnderWay: !isFirst })) as Piece,
+    );
     const body = await pieces.first();
-    return pieces.isDone ? { status: 200, body } : { status: 200, body, rest: pieces.rest(), memoryBytes: limits.pieceBytes + pieces.bytes };
+    return pieces.isDone
+      ? { status: 200, body }
+      : { status: 200, body, rest: pieces.rest(), memoryBytes: limits.pieceBytes + pieces.bytes };
   }
 
   /** What all nodes of a build recorded. */
@@ -158,7 +169,11 @@ export class JobPool {
   }
 
   /** @param owner a project; null: it is not known yet */
-  async #run(owner: number | null | typeof COMPARISONS, task: PostTask | ReadTask, { hasLeft, transferList = [], isUnderWay = false }: Manner): Promise<unknown> {
+  async #run(
+    owner: number | null | typeof COMPARISONS,
+    task: PostTask | ReadTask,
+    { hasLeft, transferList = [], isUnderWay = false }: Manner,
+  ): Promise<unknown> {
     const { waiting } = this.#turns;
     if (!isUnderWay && (waiting >= limits.waitingJobs || this.#turns.waitingOf(owner) >= limits.waitingJobsPerProject)) {
       throw apiErrors.overloaded('jobs', 'too many large test suites at once', limits.retryAfterSeconds);
@@ -174,7 +189,8 @@ export class JobPool {
     })) as TaskAnswer;
     // The thread may have seen a commit that this thread's open read transaction does not show yet.
     this.store.root.resetReadTxn();
-    if ('fault' in answer) throw new ApiError(answer.fault.status, answer.fault.errors, answer.fault.headers, undefined, answer.fault.reason);
+    if ('fault' in answer)
+      throw new ApiError(answer.fault.status, answer.fault.errors, answer.fault.headers, undefined, answer.fault.reason);
     return answer.value;
   }
 }

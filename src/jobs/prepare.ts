@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { listDifference, sentenceOfDifference } from '../engine/list-difference.js';
 import { limits } from '../limits.js';
+import { digestOfList } from '../list-digest.js';
 import { forecast, unknownFiles } from '../plan/forecast.js';
 import { expectQueue } from '../plan/queue/expect-queue.js';
 import { pack } from '../plan/split/pack.js';
@@ -8,23 +9,22 @@ import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '..
 import { buildIdKey } from '../store/builds.js';
 import { allPathsOf, toBlocks } from '../store/file-blocks.js';
 import type { Store } from '../store/open.js';
+import type { SentList } from '../store/other-lists.js';
 import { findLastQueue, findQueue, queueKey } from '../store/queue-keys.js';
 import type { QueuePlan } from '../store/queues.js';
 import { type RecordedRun, toRecordedRun } from '../store/recording.js';
-import type { SentList } from '../store/other-lists.js';
 import type { ListRecord } from '../store/records.js';
-import { findSplit, pathsOfSplit, splitKey, type SplitPlan } from '../store/splits.js';
+import { findSplit, pathsOfSplit, type SplitPlan, splitKey } from '../store/splits.js';
 import { knownTimes, TooManyCases } from '../store/timings.js';
 import type { NodeKey } from '../wire/build-key.js';
 import { toBuildSubsetMessage } from '../wire/build-subset.js';
 import type { Sent } from '../wire/coerce.js';
 import { type KeptPeople, type People, separatePeople } from '../wire/people.js';
-import { digestOfList } from '../list-digest.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../wire/queue.js';
 import { type CutText, toSegments } from '../wire/segments.js';
 import { type SplitMessage, toSplitMessage } from '../wire/split.js';
-import { type TestQueueMessage, toTestQueueMessage } from '../wire/test-queue.js';
 import { distinctPaths, type PlannedTestFile } from '../wire/test-file.js';
+import { type TestQueueMessage, toTestQueueMessage } from '../wire/test-queue.js';
 
 /**
  * What a POST takes before anything is changed: validating, looking up timings, packing, encoding.
@@ -60,12 +60,7 @@ export interface PreparedSplit {
   sent: SentList | null;
 }
 
-export function prepareSplit(
-  store: Store,
-  sent: Sent,
-  project: number,
-  { isPooled }: PrepareOptions,
-): PreparedSplit {
+export function prepareSplit(store: Store, sent: Sent, project: number, { isPooled }: PrepareOptions): PreparedSplit {
   const whole = toSplitMessage(sent);
   const key = splitKey(project, whole, whole.fixed_test_suite_split ? null : whole.ci_build_id);
   if (whole.cache_read_attempt) return { message: whole, key, plan: null, sent: null };
@@ -149,7 +144,14 @@ function planQueue(store: Store, paths: string[], suite: Suite, { pullCost, isPo
   const { seconds, weights } = files;
   const isGuessed = unknownFiles(seconds) > seconds.length / 2;
   const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
-  return { people, list: listOf(paths), blocks: toBlocks(toJson(files)), weights, guessed: isGuessed, forecast: forecast(files, nodeTotal, expectation) };
+  return {
+    people,
+    list: listOf(paths),
+    blocks: toBlocks(toJson(files)),
+    weights,
+    guessed: isGuessed,
+    forecast: forecast(files, nodeTotal, expectation),
+  };
 }
 
 function listOf(paths: readonly string[]): ListRecord {
@@ -165,7 +167,13 @@ function sentToQueue(store: Store, queue: string, paths: readonly string[], { is
  *
  * @param list the list that it was made of; missing: an older Ballast made it
  */
-function sentTo(what: 'split' | 'queue', list: ListRecord | undefined, listed: readonly string[], isPooled: boolean, planned: () => string[]): SentList {
+function sentTo(
+  what: 'split' | 'queue',
+  list: ListRecord | undefined,
+  listed: readonly string[],
+  isPooled: boolean,
+  planned: () => string[],
+): SentList {
   const sent = listOf(listed);
   if (list?.digest === sent.digest) return { ...sent, difference: null };
   if (!isPooled && (list?.test_files ?? Infinity) >= limits.pooledTestFiles) throw new TooManyCases();

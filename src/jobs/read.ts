@@ -1,6 +1,6 @@
+import { apiErrors } from '../api-error.js';
 import { failedIn } from '../engine/failed.js';
 import { mergeSubsets } from '../engine/merge.js';
-import { apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import { type Build, eachSubset, type Subset, subsetsOf } from '../store/builds.js';
 import { pathsOf } from '../store/file-blocks.js';

@@ -1,4 +1,4 @@
-import type { ValidationErrors, ApiError } from '../api-error.js';
+import type { ApiError, ValidationErrors } from '../api-error.js';
 import type { Posts, Reads } from './jobs.js';
 
 /** What goes to a packing thread and comes back. */

@@ -9,8 +9,8 @@ import { toSegments } from '../wire/segments.js';
 import { authenticate } from './authenticate.js';
 import type { Outline, Piece } from './build-pieces.js';
 import { posts, reads } from './jobs.js';
-import { warmUp } from './warm-up.js';
 import type { PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
+import { warmUp } from './warm-up.js';
 
 /** The entry of a packing thread: a task in, blocks of bytes out. */
 
@@ -37,7 +37,8 @@ function done(task: Task): unknown {
     return answer({ value: task.kind === 'post' ? post(task) : read(task) });
   } catch (error) {
     // A class does not survive the way between threads.
-    if (error instanceof ApiError) return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers }, reason: error.reason } });
+    if (error instanceof ApiError)
+      return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers }, reason: error.reason } });
     throw error;
   }
 }

@@ -42,10 +42,13 @@ export function forecast(
   { makespan, lowerBound, isBoundByFile }: Expectation,
 ): Forecast {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const binding_files = Array.from(weights.subarray(0, FILES_NAMED).filter(weight => weight > total / nodes), (weight, i) => ({
-    path: paths[i]!,
-    seconds: toSeconds(weight),
-  }));
+  const binding_files = Array.from(
+    weights.subarray(0, FILES_NAMED).filter(weight => weight > total / nodes),
+    (weight, i) => ({
+      path: paths[i]!,
+      seconds: toSeconds(weight),
+    }),
+  );
   return {
     makespan: toSeconds(makespan),
     lower_bound: toSeconds(lowerBound),

@@ -72,7 +72,8 @@ export async function* readBuilds(bytes: AsyncIterable<Uint8Array>, project: str
 
 function projectOf(head: unknown, wanted: string | null): string | null {
   if (!isHead(head)) throw new ReportError('its first line is no head of an export');
-  if (head.v !== EXPORT_VERSION) throw new ReportError(`it is an export of version ${head.v}, and this Ballast reads version ${EXPORT_VERSION}`);
+  if (head.v !== EXPORT_VERSION)
+    throw new ReportError(`it is an export of version ${head.v}, and this Ballast reads version ${EXPORT_VERSION}`);
   if (wanted === null && head.projects.length > 1) throw new ReportError(severalProjects(head.projects));
   if (wanted !== null && !head.projects.includes(wanted)) {
     throw new ReportError(`it has no project ${JSON.stringify(wanted)}, but ${head.projects.map(name => JSON.stringify(name)).join(', ')}`);
@@ -81,7 +82,10 @@ function projectOf(head: unknown, wanted: string | null): string | null {
 }
 
 function severalProjects(names: readonly string[]): string {
-  return `it has several projects (${names.slice(0, 10).map(name => JSON.stringify(name)).join(', ')}): name the one to read with --project`;
+  return `it has several projects (${names
+    .slice(0, 10)
+    .map(name => JSON.stringify(name))
+    .join(', ')}): name the one to read with --project`;
 }
 
 function complaint([first]: readonly { path: string; expected: string; value: unknown }[], of: string): string {

@@ -35,7 +35,12 @@ export const readGoTimes: ReadReport = async (bytes, tell, { known }) => {
 function addTo(times: FileTimes, testCase: TestCase, file: string | null, tell: Tell, known: KnownFiles | null): void {
   times.add(testCase, file);
   const { suite, classname, name } = testCase;
-  if (file === null) tell(testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' '), NaN, known ? UNKNOWN : 'the report does not tell its file');
+  if (file === null)
+    tell(
+      testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' '),
+      NaN,
+      known ? UNKNOWN : 'the report does not tell its file',
+    );
 }
 
 const SOURCE = /\.(rb|py|[cm]?[jt]sx?|vue|feature|go|php|java|kts?|groovy|scala|cs|fs|exs?|dart|swift|rs|cljs?|robot|bats|lua|pl|t)$/i;

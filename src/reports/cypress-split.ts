@@ -1,5 +1,5 @@
 import { jsonValues } from './json.js';
-import { ReportError, type ReadReport } from './report.js';
+import { type ReadReport, ReportError } from './report.js';
 
 /** The timings of cypress-split: `{"durations": [{"spec": "cypress/e2e/a.cy.js", "duration": milliseconds}]}`. */
 export const readCypressSplit: ReadReport = async (bytes, tell) => {

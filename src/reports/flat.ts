@@ -1,5 +1,5 @@
 import { jsonValues } from './json.js';
-import { ReportError, type ReadReport } from './report.js';
+import { type ReadReport, ReportError } from './report.js';
 
 /**
  * `{"path": seconds}`, as pytest-split (`.test_durations`) and knapsack write it; `[["path", seconds]]`, as older
@@ -13,7 +13,8 @@ export const readFlat: ReadReport = async (bytes, tell) => {
       throw new ReportError(`its unit is ${JSON.stringify(value)}: only "seconds" can be read`);
     } else if (Array.isArray(value)) {
       const [path, seconds] = value as unknown[];
-      if (typeof path !== 'string') throw new ReportError(`entry ${String(key)} is ${JSON.stringify(value).slice(0, 100)}, and not a path and its seconds`);
+      if (typeof path !== 'string')
+        throw new ReportError(`entry ${String(key)} is ${JSON.stringify(value).slice(0, 100)}, and not a path and its seconds`);
       tell(path, secondsIn(seconds));
     } else if (typeof key === 'string' && (typeof value === 'number' || value === null)) tell(key, secondsIn(value));
   }

@@ -2,7 +2,18 @@ import { isGoTest } from './go-test.js';
 import { isRuntimeLog } from './parallel-tests.js';
 
 /** The names of formats. What Ballast exports is builds, not a suite. */
-export const formats = ['junit', 'pytest-split', 'knapsack', 'parallel-tests', 'cypress-split', 'playwright', 'jest', 'vitest', 'go-test', 'ballast'] as const;
+export const formats = [
+  'junit',
+  'pytest-split',
+  'knapsack',
+  'parallel-tests',
+  'cypress-split',
+  'playwright',
+  'jest',
+  'vitest',
+  'go-test',
+  'ballast',
+] as const;
 
 export type Format = (typeof formats)[number];
 

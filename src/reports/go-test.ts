@@ -63,7 +63,8 @@ function readLines(text: string): TestCase[] {
     if (test) own.push(caseOf(test[2]!, Number(test[3]), test[1]!.toLowerCase()));
     const [, state, name, seconds = '0', cached] = PACKAGE.exec(line) ?? [];
     if (name === undefined) continue;
-    for (const testCase of closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds))) cases.push(testCase);
+    for (const testCase of closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds)))
+      cases.push(testCase);
     own = [];
   }
   return cases;
@@ -78,5 +79,13 @@ function closed(name: string, cases: readonly TestCase[], action: string, second
 }
 
 function caseOf(name: string, seconds: number, action: string): TestCase {
-  return { file: null, suite: { name: '', seconds: 0 }, classname: '', name, seconds, isFailed: action === 'fail', isSkipped: action === 'skip' };
+  return {
+    file: null,
+    suite: { name: '', seconds: 0 },
+    classname: '',
+    name,
+    seconds,
+    isFailed: action === 'fail',
+    isSkipped: action === 'skip',
+  };
 }

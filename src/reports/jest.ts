@@ -1,5 +1,5 @@
 import { jsonValues } from './json.js';
-import { ReportError, type ReadReport } from './report.js';
+import { type ReadReport, ReportError } from './report.js';
 
 interface TestResult {
   name?: unknown;

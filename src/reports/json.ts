@@ -52,7 +52,9 @@ async function* parsed(
       const { message } = error as Error;
       const position = Number(/position "(\d+)"/.exec(message)?.[1] ?? token);
       const what = /^Unexpected (.*?)(?: at position| in state|$)/.exec(message)?.[1];
-      throw new ReportError(`line ${line + newlines(chunk.subarray(0, Math.max(0, position - start)))}: ${what ? `unexpected ${what}` : message}`);
+      throw new ReportError(
+        `line ${line + newlines(chunk.subarray(0, Math.max(0, position - start)))}: ${what ? `unexpected ${what}` : message}`,
+      );
     }
     line += newlines(chunk);
     start += chunk.length;

@@ -83,7 +83,8 @@ export class JunitReader {
     parser.onopentag = ({ name, attributes }) => {
       const depth = (this.#depth += 1);
       if (depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
-      if (depth === 1 && name !== 'testsuites' && name !== 'testsuite') throw new OtherXml(`it is no JUnit report, and no other XML can be read: its first element is <${name}>`);
+      if (depth === 1 && name !== 'testsuites' && name !== 'testsuite')
+        throw new OtherXml(`it is no JUnit report, and no other XML can be read: its first element is <${name}>`);
       const own = attributes as Attributes;
       this.#hasSuite = true;
       if (name === 'testsuite') {

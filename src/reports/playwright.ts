@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { jsonValues } from './json.js';
-import { ReportError, type ReadReport } from './report.js';
+import { type ReadReport, ReportError } from './report.js';
 
 interface Suite {
   file?: unknown;

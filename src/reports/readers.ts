@@ -9,13 +9,13 @@ import type { ReadReport } from './report.js';
 
 /** Who reads the suites of each format. */
 export const readers: Readonly<Record<Exclude<Format, 'ballast'>, ReadReport>> = {
-  'junit': readJunitTimes,
+  junit: readJunitTimes,
   'pytest-split': readFlat,
-  'knapsack': readFlat,
+  knapsack: readFlat,
   'parallel-tests': readParallelTests,
   'cypress-split': readCypressSplit,
-  'playwright': readPlaywright,
-  'jest': readJest,
-  'vitest': readJest,
+  playwright: readPlaywright,
+  jest: readJest,
+  vitest: readJest,
   'go-test': readGoTimes,
 };

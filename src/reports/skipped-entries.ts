@@ -19,7 +19,8 @@ export class SkippedEntries {
   add(reason: string, example: string): void {
     const skipped = this.#by.get(reason) ?? { reason, count: 0, examples: [] };
     skipped.count += 1;
-    if (skipped.examples.length < EXAMPLES) skipped.examples.push(example.length > EXAMPLE_CHARACTERS ? `${example.slice(0, EXAMPLE_CHARACTERS)}...` : example);
+    if (skipped.examples.length < EXAMPLES)
+      skipped.examples.push(example.length > EXAMPLE_CHARACTERS ? `${example.slice(0, EXAMPLE_CHARACTERS)}...` : example);
     this.#by.set(reason, skipped);
   }
 

@@ -3,8 +3,8 @@ import { fileOf } from '../plan/times/test-case.js';
 import { DiskFiles } from './disk-files.js';
 import { type Format, tables } from './format.js';
 import { type KnownFiles, UNKNOWN } from './known-files.js';
-import { complaintOfPath, complaintOfSeconds, SkippedEntries } from './skipped-entries.js';
 import type { Tell } from './report.js';
+import { complaintOfPath, complaintOfSeconds, SkippedEntries } from './skipped-entries.js';
 
 export interface SuiteOptions {
   /** What absolute paths are made relative to. */
@@ -120,7 +120,8 @@ export class SuiteTimes {
   #rootOf(paths: readonly string[]): string | null {
     const disk = new DiskFiles(this.#root || '/');
     for (const path of paths.slice(0, 100)) {
-      for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1)) if (disk.find(path.slice(end + 1)) !== null) return path.slice(0, end);
+      for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1))
+        if (disk.find(path.slice(end + 1)) !== null) return path.slice(0, end);
     }
     return null;
   }
@@ -149,6 +150,7 @@ function slashed(path: string): string {
 function commonFolder(paths: readonly string[]): string {
   const [first = '', ...others] = paths.map(path => path.split('/').slice(0, -1));
   let count = first.length;
-  for (const folders of others) while (count > 0 && folders.slice(0, count).join('/') !== (first as string[]).slice(0, count).join('/')) count -= 1;
+  for (const folders of others)
+    while (count > 0 && folders.slice(0, count).join('/') !== (first as string[]).slice(0, count).join('/')) count -= 1;
   return (first as string[]).slice(0, count).join('/');
 }

@@ -24,10 +24,7 @@ export async function recordBuildSubset(context: Context, request: Request): Pro
 }
 
 /** Asks an outdated client for an update; null when it is up to date or nothing is known about it. */
-function updateMessage(
-  { clientName, clientVersion }: Request,
-  newestVersions: ReadonlyMap<string, string>,
-): string | null {
+function updateMessage({ clientName, clientVersion }: Request, newestVersions: ReadonlyMap<string, string>): string | null {
   const newest = newestVersions.get(clientName);
   if (newest === undefined) return null;
   const current = coerce(clientVersion, { includePrerelease: true });

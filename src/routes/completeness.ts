@@ -1,7 +1,7 @@
 import { ApiError, apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
-import type { CompletenessChecker } from '../jobs/completeness-checker.js';
 import type { CompletenessSubject } from '../jobs/completeness.js';
+import type { CompletenessChecker } from '../jobs/completeness-checker.js';
 import { buildNumber } from '../store/builds.js';
 import type { Store } from '../store/open.js';
 import { toCompletenessQuery } from '../wire/completeness.js';
@@ -30,7 +30,12 @@ export async function completenessOfBuild(context: Context, request: Request): P
 }
 
 /** Null when the server is too busy just now, and there is time. */
-async function compareUntil(comparisons: CompletenessChecker, subject: CompletenessSubject, hasLeft: () => boolean, until: number): Promise<Answer | null> {
+async function compareUntil(
+  comparisons: CompletenessChecker,
+  subject: CompletenessSubject,
+  hasLeft: () => boolean,
+  until: number,
+): Promise<Answer | null> {
   try {
     return await comparisons.compare(subject, hasLeft);
   } catch (error) {

@@ -2,8 +2,8 @@ import type { CompletenessChecker } from '../jobs/completeness-checker.js';
 import type { JobPool } from '../jobs/pool.js';
 import type { Logger } from '../log.js';
 import type { Metrics } from '../metrics.js';
-import type { Queues } from '../store/queues.js';
 import type { Store } from '../store/open.js';
+import type { Queues } from '../store/queues.js';
 import type { Readiness } from '../store/readiness.js';
 
 /** What handlers work with. */

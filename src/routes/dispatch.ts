@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Batch, Pull } from '../engine/batch.js';
 import type { Answer, Request } from '../http/request.js';
 import { buildIdKey } from '../store/builds.js';
-import { noteListOfQueue, type SentList } from '../store/other-lists.js';
 import type { OpenQueue, Verdict } from '../store/open-queue.js';
+import { noteListOfQueue, type SentList } from '../store/other-lists.js';
 import type { QueuePlan } from '../store/queues.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { ConnectFailed } from '../wire/queue.js';
@@ -95,7 +95,12 @@ export function createQueue(
   const { guessed, people, list } = plan;
   const { node_total } = build;
   const times = { created_at: at, used_at: at };
-  return queues.create(key, randomUUID(), { v: 1, name: key, node_total, guessed, repeats: false, people, list, ...times, build: buildIdKey(project, build) }, plan);
+  return queues.create(
+    key,
+    randomUUID(),
+    { v: 1, name: key, node_total, guessed, repeats: false, people, list, ...times, build: buildIdKey(project, build) },
+    plan,
+  );
 }
 
 /** The code by which clients know that they are to send their test files. */

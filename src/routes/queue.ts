@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { apiErrors } from '../api-error.js';
 import type { Batch } from '../engine/batch.js';
 import { beginningOf } from '../engine/moment.js';
-import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { PreparedQueue } from '../jobs/prepare.js';
 import { buildIdKey, lastSubsetId, runsRecordedOf } from '../store/builds.js';
@@ -11,7 +11,16 @@ import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import { initializes, type QueueAnswer } from '../wire/queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { withDeliveryReceipt, buildsUrl, connectFailed, type Dispatched, dispatch, type Made, createQueue, pullOrCreate } from './dispatch.js';
+import {
+  buildsUrl,
+  connectFailed,
+  createQueue,
+  type Dispatched,
+  dispatch,
+  type Made,
+  pullOrCreate,
+  withDeliveryReceipt,
+} from './dispatch.js';
 import { codeLine, lines } from './lines.js';
 
 /** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
@@ -51,18 +60,14 @@ export async function queueForNode(context: Context, request: Request): Promise<
   }
   const { open, batch } = handed;
   const { name } = open.record;
-  if (request.wantsText) return batch ? withDeliveryReceipt(context, key, batch, () => lines(pathsOf(store, open.id, batch.files))) : lines([]);
+  if (request.wantsText)
+    return batch ? withDeliveryReceipt(context, key, batch, () => lines(pathsOf(store, open.id, batch.files))) : lines([]);
   if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
   return batch ? withDeliveryReceipt(context, key, batch, () => ({ status: 200, body: batchBody(store, open, batch) })) : endOfQueue(name);
 }
 
 /** Makes the queue that a request asks for when there is none; null when it asks for none. */
-async function queueToPull(
-  context: Context,
-  project: number,
-  { message, key, plan }: PreparedQueue,
-  at: number,
-): Promise<Made | null> {
+async function queueToPull(context: Context, project: number, { message, key, plan }: PreparedQueue, at: number): Promise<Made | null> {
   if (message.can_initialize_queue && message.fixed_queue_split) {
     const repeated = await context.queues.repeat(key, buildIdKey(project, message), randomUUID(), at);
     if (repeated !== null) return { isNew: false };

@@ -1,11 +1,11 @@
 import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
-import type { SplitRecord } from '../store/records.js';
 import { buildIdKey } from '../store/builds.js';
 import { differs, isToSend, noteListOfSplit, sentenceOf } from '../store/other-lists.js';
+import type { SplitRecord } from '../store/records.js';
 import { answerOfSplit, findSplitOnDisk, installSplit, useSplit } from '../store/splits.js';
-import type { PlannedTestFile } from '../wire/test-file.js';
 import type { SplitMiss } from '../wire/split.js';
+import type { PlannedTestFile } from '../wire/test-file.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
 import { codeLine, lines } from './lines.js';
@@ -29,7 +29,8 @@ export async function splitForNode(context: Context, request: Request): Promise<
   if (!split && !message.cache_read_attempt) throw apiErrors.expiredMeanwhile('split');
   if (split && sent) await noteListOfSplit(store, key, build, split, user, sent, now());
   const { test_files_digest } = message;
-  if (split && sent && test_files_digest !== undefined && differs(split.list, sent)) throw apiErrors.listDiffers('split', sentenceOf('split', split.list, sent));
+  if (split && sent && test_files_digest !== undefined && differs(split.list, sent))
+    throw apiErrors.listDiffers('split', sentenceOf('split', split.list, sent));
   // A node with another list must send it, and then gets the difference.
   if (!split || (!sent && isToSend(split.list, test_files_digest))) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
   await useSplit(store, key, build, split, user, now());
@@ -45,6 +46,12 @@ function withDigest(body: Buffer, digest: string): Buffer {
 }
 
 function asLines(body: Buffer): Answer {
-  const { build_distribution_id, test_files } = JSON.parse(body.toString()) as { build_distribution_id: string; test_files: PlannedTestFile[] };
-  return lines(test_files.map(({ path }) => path), { 'X-Ballast-Split-Id': build_distribution_id });
+  const { build_distribution_id, test_files } = JSON.parse(body.toString()) as {
+    build_distribution_id: string;
+    test_files: PlannedTestFile[];
+  };
+  return lines(
+    test_files.map(({ path }) => path),
+    { 'X-Ballast-Split-Id': build_distribution_id },
+  );
 }

@@ -1,20 +1,20 @@
-import type { Batch } from '../engine/batch.js';
-import { beginningOf } from '../engine/moment.js';
-import { failedOf } from '../engine/failed.js';
 import { apiErrors } from '../api-error.js';
+import type { Batch } from '../engine/batch.js';
+import { failedOf } from '../engine/failed.js';
+import { beginningOf } from '../engine/moment.js';
 import type { Answer, Request } from '../http/request.js';
 import { buildIdKey, pathsWithoutTime, runsRecordedOf } from '../store/builds.js';
 import { digest } from '../store/digest.js';
 import { filesOf, pathsOf } from '../store/file-blocks.js';
-import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import type { Store } from '../store/open.js';
+import type { OpenQueue, Verdict } from '../store/open-queue.js';
 import { differs, isOtherList, isToSend, sentenceOf } from '../store/other-lists.js';
 import { initializes } from '../wire/queue.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import type { TestQueueAnswer } from '../wire/test-queue.js';
 import { json, projectOfHeader } from './answer.js';
 import type { Context } from './context.js';
-import { withDeliveryReceipt, buildsUrl, connectFailed, type Dispatched, dispatch, createQueue, pullOrCreate } from './dispatch.js';
+import { buildsUrl, connectFailed, createQueue, type Dispatched, dispatch, pullOrCreate, withDeliveryReceipt } from './dispatch.js';
 import { codeLine, lines } from './lines.js';
 
 const END: TestQueueAnswer = { paths: [], batch_id: null };
@@ -37,7 +37,8 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   };
   const pull = (open: OpenQueue): Verdict<Dispatched> => {
     if (takesNothing || isOther(open)) return { value: { open, batch: null }, changes: [] };
-    const failed = (batch: Batch) => (failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths));
+    const failed = (batch: Batch) =>
+      failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths);
     const pulled = { node_index, batch_uuid: `${run} ${batch_index}` };
     const ran = batch_id === undefined ? null : open.queue.acknowledge(pulled, batch_id, failed);
     const asked = {
@@ -50,7 +51,8 @@ export async function testQueueForNode(context: Context, request: Request): Prom
       wantsLastSplit: false,
       recordedSubset: null,
       acknowledges: true as const,
-      unmeasured: (files: readonly number[]) => unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, beginningOf(open.record))),
+      unmeasured: (files: readonly number[]) =>
+        unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, beginningOf(open.record))),
     };
     const { value, changes } = dispatch(context, open, asked, at);
     return { value, changes: ran ? [ran, ...changes] : changes };
@@ -67,16 +69,25 @@ export async function testQueueForNode(context: Context, request: Request): Prom
     // A node that only connects must send its list, and then gets the difference.
     if (can_initialize_queue && !sent) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
     const { list } = open.record;
-    throw apiErrors.listDiffers('queue', sent ? sentenceOf('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`);
+    throw apiErrors.listDiffers(
+      'queue',
+      sent ? sentenceOf('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`,
+    );
   }
   const answered = wants_times ? { node_uuid, batch_index } : {};
-  if (!batch) return wantsText ? lines([]) : json(200, { ...END, ...answered, ...(takesNothing && { url: buildsUrl(context, request, message) }) });
+  if (!batch)
+    return wantsText ? lines([]) : json(200, { ...END, ...answered, ...(takesNothing && { url: buildsUrl(context, request, message) }) });
   return withDeliveryReceipt(context, key, batch, () => {
     const files = toRun(store, open, batch);
     const paths = files.map(({ path }) => path);
     const { seq: batch_id } = batch;
     if (wantsText) return lines(paths, { 'X-Ballast-Batch-Id': String(batch_id) });
-    const answer: TestQueueAnswer = { paths, batch_id, ...(wants_times && { times: files.map(({ time_execution }) => time_execution) }), ...answered };
+    const answer: TestQueueAnswer = {
+      paths,
+      batch_id,
+      ...(wants_times && { times: files.map(({ time_execution }) => time_execution) }),
+      ...answered,
+    };
     return json(200, answer);
   });
 }

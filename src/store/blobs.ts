@@ -1,6 +1,6 @@
 import { limits } from '../limits.js';
-import { putInChunks } from './put-in-chunks.js';
 import type { ExpiryKey, Store } from './open.js';
+import { putInChunks } from './put-in-chunks.js';
 
 /** What a plan puts into `blobs`: piece i of the count under [owner, part]. */
 export interface Pieces {

@@ -70,12 +70,7 @@ export function buildCount(store: Store, project: number, filter: BuildFilter): 
 }
 
 /** The numbers of one page (from 1) of the builds, newest first, and how many there are. */
-export function pageOfNumbers(
-  store: Store,
-  project: number,
-  filter: BuildFilter,
-  page: number,
-): { total: number; numbers: number[] } {
+export function pageOfNumbers(store: Store, project: number, filter: BuildFilter, page: number): { total: number; numbers: number[] } {
   const key = filterKey(project, filter);
   const [total, next] = store.buildCounts.get(key) ?? NONE;
   const before = (page - 1) * limits.buildsPerPage;

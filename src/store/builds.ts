@@ -1,5 +1,5 @@
-import { isAfter, type Moment, type Recorded } from '../engine/moment.js';
 import { apiErrors } from '../api-error.js';
+import { isAfter, type Moment, type Recorded } from '../engine/moment.js';
 import { limits } from '../limits.js';
 import type { BuildKey, NodeKey } from '../wire/build-key.js';
 import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
@@ -31,12 +31,7 @@ export function buildIdKey(project: number, key: BuildKey): string {
 }
 
 /** One page (from 1) of the builds, newest first, and the number of all. */
-export function listBuilds(
-  store: Store,
-  project: number,
-  filter: BuildFilter,
-  page: number,
-): { total: number; builds: Build[] } {
+export function listBuilds(store: Store, project: number, filter: BuildFilter, page: number): { total: number; builds: Build[] } {
   const { total, numbers } = pageOfNumbers(store, project, filter, page);
   return { total, builds: numbers.map(number => buildOf(store, number)) };
 }
@@ -96,7 +91,10 @@ export function runsSince(store: Store, project: number, key: BuildKey, since: M
   const nameOf = namesOf(store);
   const runs: RunSince[] = [];
   let files = 0;
-  for (const { key: [, node_index], value } of store.subsets.getRange(runsOf(number))) {
+  for (const {
+    key: [, node_index],
+    value,
+  } of store.subsets.getRange(runsOf(number))) {
     const recorded = orderOf(value);
     if (since && !isAfter(recorded, since)) continue;
     files += subsetCount(value);
@@ -115,7 +113,7 @@ export function pathsWithoutTime(store: Store, project: number, key: NodeKey, si
   for (const { value } of number === null ? [] : store.subsets.getRange(own as object)) {
     if (!isAfter(orderOf(value), since)) continue;
     const { paths, seconds } = decodeSubset(value);
-    paths.forEach((path, i) => seen.set(path, seen.get(path) === true || seconds[i]! > 0));
+    for (const [i, path] of paths.entries()) seen.set(path, seen.get(path) === true || seconds[i]! > 0);
   }
   return new Set([...seen].filter(([, hasTime]) => !hasTime).map(([path]) => nameOfPath(store, path)));
 }
@@ -123,7 +121,10 @@ export function pathsWithoutTime(store: Store, project: number, key: NodeKey, si
 /** Whether as many runs of a node are kept as ever are. */
 export function isFull(store: Store, project: number, key: BuildKey, node_index: number): boolean {
   const number = buildNumber(store, project, key);
-  return number !== null && store.subsets.getKeysCount({ start: [number, node_index, 0], end: [number, node_index, Infinity] }) >= limits.runsPerNode;
+  return (
+    number !== null &&
+    store.subsets.getKeysCount({ start: [number, node_index, 0], end: [number, node_index, Infinity] }) >= limits.runsPerNode
+  );
 }
 
 /** All recorded runs of a build, newest first. */

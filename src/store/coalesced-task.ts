@@ -16,12 +16,14 @@ export class CoalescedTask {
   }
 
   again(): Promise<void> {
-    return (this.#next ??= this.#last.catch(() => {}).then(() => {
-      this.#next = null;
-      if (this.#timer) clearTimeout(this.#timer);
-      this.#timer = null;
-      return (this.#last = this.work());
-    }));
+    return (this.#next ??= this.#last
+      .catch(() => {})
+      .then(() => {
+        this.#next = null;
+        if (this.#timer) clearTimeout(this.#timer);
+        this.#timer = null;
+        return (this.#last = this.work());
+      }));
   }
 
   /** Again within so long, unless it ends before; nobody is told. */

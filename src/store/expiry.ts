@@ -2,8 +2,8 @@ import { limits } from '../limits.js';
 import { entriesOf } from './blobs.js';
 import { commit } from './commit.js';
 import type { ExpiryKey, Store } from './open.js';
-import { deleteSubset } from './recording.js';
 import { pathKey } from './path-keys.js';
+import { deleteSubset } from './recording.js';
 import type { Millis, RunKey } from './records.js';
 import { headOfTimings } from './timing-codec.js';
 
@@ -75,14 +75,7 @@ export type Counted = (kind: string) => void;
 type Done = { deleted: number; whole: boolean; later?: true };
 const ONE: Done = { deleted: 1, whole: true };
 
-function expire(
-  store: Store,
-  kind: string,
-  key: (string | number)[],
-  most: number,
-  before: Millis,
-  dropped: (key: string) => void,
-): Done {
+function expire(store: Store, kind: string, key: (string | number)[], most: number, before: Millis, dropped: (key: string) => void): Done {
   const first = key[0] as string;
   switch (kind) {
     case 'subset':
@@ -131,11 +124,7 @@ function removePointer(table: Store['queuesOfNodeBuild'], key: string, queue: st
 }
 
 /** Deletes up to `most` (at least one) entries [owner, ...]; `whole` when none is left. */
-function deleteRange(
-  table: Store['blobs'] | Store['batches'] | Store['splitRuns'],
-  owner: string,
-  most: number,
-): Done {
+function deleteRange(table: Store['blobs'] | Store['batches'] | Store['splitRuns'], owner: string, most: number): Done {
   const limit = Math.max(1, most);
   const keys = [...table.getKeys({ ...entriesOf(owner), limit })];
   for (const key of keys) void (table as Store['blobs']).remove(key as never);

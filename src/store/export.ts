@@ -25,11 +25,17 @@ export type Exported = (type: 'build' | 'timing') => void;
  * first runs, and what each path is expected to take on the default branch. Builds that are recorded meanwhile are not in
  * it. Between pieces no snapshot is held, so that a busy server can use freed pages again.
  */
-export async function* exportLines(store: Store, { projects, builds, timings }: ExportChoice, now: Millis, told: Exported): AsyncGenerator<string> {
+export async function* exportLines(
+  store: Store,
+  { projects, builds, timings }: ExportChoice,
+  now: Millis,
+  told: Exported,
+): AsyncGenerator<string> {
   const byId = new Map(projects.map(project => [project.id, project]));
   const head: ExportHead = { type: 'export', v: EXPORT_VERSION, exported_at: iso(now), projects: projects.map(({ name }) => name) };
   yield line(head);
-  for (const { name, created_at, default_branch } of projects) yield line({ type: 'project', name, created_at: iso(created_at), default_branch });
+  for (const { name, created_at, default_branch } of projects)
+    yield line({ type: 'project', name, created_at: iso(created_at), default_branch });
   if (builds) yield* buildLines(store, byId, told);
   if (timings) yield* timingLines(store, byId, told);
 }
@@ -42,7 +48,16 @@ async function* buildLines(store: Store, projects: ReadonlyMap<number, Project>,
       const project = projects.get(build.project);
       if (!project) continue;
       const { id, commit_hash, branch, node_total, created_at, updated_at } = build;
-      const head = { type: 'build', project: project.name, id, commit_hash, branch, node_total, created_at: iso(created_at), updated_at: iso(updated_at) };
+      const head = {
+        type: 'build',
+        project: project.name,
+        id,
+        commit_hash,
+        branch,
+        node_total,
+        created_at: iso(created_at),
+        updated_at: iso(updated_at),
+      };
       let text = `${JSON.stringify(head).slice(0, -1)},"build_subsets":[`;
       let separator = '';
       for (const key of [...store.subsets.getKeys(runsOf(number))]) {
@@ -69,7 +84,9 @@ function runOf(store: Store, key: RunKey, nameOf: (path: number) => string): str
 }
 
 async function* timingLines(store: Store, projects: ReadonlyMap<number, Project>, told: Exported): AsyncGenerator<string> {
-  const branches = new Map([...projects].map(([id, { default_branch }]) => [id, default_branch === null ? 0 : shortDigest(default_branch)]));
+  const branches = new Map(
+    [...projects].map(([id, { default_branch }]) => [id, default_branch === null ? 0 : shortDigest(default_branch)]),
+  );
   const lineOf = (path: number, name: string): string => {
     const bytes = store.timings.get(path);
     const { project: id, seen_at, timings } = bytes ? decodeTimings(bytes) : NO_TIMINGS;
@@ -78,7 +95,14 @@ async function* timingLines(store: Store, projects: ReadonlyMap<number, Project>
     const timing = timingOn(timings, branches.get(id)!, null);
     const [time_execution, measured_at] = timing ? [estimateOf(timing), iso(timing.at)] : [null, null];
     told('timing');
-    return line({ type: 'timing', project: project.name, path: JSON.parse(name) as string, time_execution, measured_at, seen_at: iso(seen_at) });
+    return line({
+      type: 'timing',
+      project: project.name,
+      path: JSON.parse(name) as string,
+      time_execution,
+      measured_at,
+      seen_at: iso(seen_at),
+    });
   };
   for await (const page of pages<string>(store, start => store.pathNames.getRange({ start, limit: limits.exportedPerStep }))) {
     const text = page.map(({ key: path, value: name }) => lineOf(path, name)).join('');
@@ -90,7 +114,10 @@ async function* timingLines(store: Store, projects: ReadonlyMap<number, Project>
 const NO_TIMINGS: PathTimings = { project: 0, seen_at: 0, timings: [] };
 
 /** All entries of a table whose keys are numbers, some at a time. */
-async function* pages<V>(store: Store, pageFrom: (start: number) => Iterable<{ key: number; value: V }>): AsyncGenerator<{ key: number; value: V }[]> {
+async function* pages<V>(
+  store: Store,
+  pageFrom: (start: number) => Iterable<{ key: number; value: V }>,
+): AsyncGenerator<{ key: number; value: V }[]> {
   for (let start = 0; ; ) {
     const page = [...pageFrom(start)];
     if (page.length > 0) yield page;
@@ -111,7 +138,10 @@ const BYTES_PER_NAME = 200;
 
 /** The builds of a project name the same paths again and again. */
 function namesOf(store: Store): (path: number) => string {
-  const names = new LRUCache<number, string>({ maxSize: limits.exportedNamesBytes, sizeCalculation: name => BYTES_PER_NAME + 2 * name.length });
+  const names = new LRUCache<number, string>({
+    maxSize: limits.exportedNamesBytes,
+    sizeCalculation: name => BYTES_PER_NAME + 2 * name.length,
+  });
   return path => {
     let name = names.get(path);
     if (name === undefined) names.set(path, (name = nameOfPath(store, path)));

@@ -1,4 +1,4 @@
-import { type CutText, cutSegments, segment, type Segments } from '../wire/segments.js';
+import { type CutText, cutSegments, type Segments, segment } from '../wire/segments.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import { entriesOf, type Pieces } from './blobs.js';
 import type { Store } from './open.js';
@@ -118,7 +118,11 @@ export function pathsOf(store: Store, queue: string, files: readonly number[]): 
 
 /** The paths of all files of a queue, in order. */
 export function allPathsOf(store: Store, queue: string): string[] {
-  return pathsOf(store, queue, Array.from(weightsOfQueue(store, queue), (_, file) => file));
+  return pathsOf(
+    store,
+    queue,
+    Array.from(weightsOfQueue(store, queue), (_, file) => file),
+  );
 }
 
 /** The nodes of a queue read its blocks one soon after the other, and a block never changes. */

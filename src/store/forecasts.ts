@@ -5,14 +5,9 @@ import { findQueue, queueKey } from './queue-keys.js';
 import { findSplit, splitKey } from './splits.js';
 
 /** What the split of a build was expected to come to; null when there is none. `ci_build_id` null: the fixed split. */
-export function splitForecast(
-  store: Store,
-  project: number,
-  key: BuildKey,
-  ci_build_id: string | null,
-): Forecast | null {
+export function splitForecast(store: Store, project: number, key: BuildKey, ci_build_id: string | null): Forecast | null {
   const split = findSplit(store, splitKey(project, key, ci_build_id));
-  return forecastOf(store, split && split.id);
+  return forecastOf(store, split?.id ?? null);
 }
 
 /** What the queue of a build was expected to come to; null when there is none. */

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { charactersOf } from '../engine/batch-text.js';
-import type { Batch } from '../engine/batch.js';
 import { apiErrors } from '../api-error.js';
+import type { Batch } from '../engine/batch.js';
+import { charactersOf } from '../engine/batch-text.js';
 import { limits } from '../limits.js';
-import { written } from './commit.js';
-import { putInChunks } from './put-in-chunks.js';
-import type { Store } from './open.js';
 import { CoalescedTask } from './coalesced-task.js';
+import { written } from './commit.js';
+import type { Store } from './open.js';
+import { putInChunks } from './put-in-chunks.js';
 
 /** A batch (the engine's own object: what is written of it later may say more), or the seq of one that was taken back. */
 export type Change = Batch | number;
@@ -41,7 +41,8 @@ export class Journal {
   write(queue: string, change: Change): Promise<void> {
     this.store.room.assert();
     if (this.#last - this.#done >= limits.turnsPending) throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
-    if (this.#characters >= limits.charactersPending) throw apiErrors.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
+    if (this.#characters >= limits.charactersPending)
+      throw apiErrors.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
     return turn.saved;

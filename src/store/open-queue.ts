@@ -1,5 +1,5 @@
-import type { Lease } from '../engine/leases.js';
 import type { Batch } from '../engine/batch.js';
+import type { Lease } from '../engine/leases.js';
 import { Queue } from '../engine/queue.js';
 import type { QueueOutlook } from '../plan/queue/batch.js';
 import { weightsOfQueue } from './file-blocks.js';

@@ -8,7 +8,6 @@ import { DiskSpaceGuard } from './disk-space-guard.js';
 import { Failure } from './failure.js';
 import { type Change, Journal, type TurnRecord } from './journal.js';
 import { PathNumbers } from './path-numbers.js';
-import { lookAtStoreFile, type StoreFile } from './store-file.js';
 import type {
   BuildCountRecord,
   BuildRecord,
@@ -21,6 +20,7 @@ import type {
   SplitRunRecord,
   TokenRecord,
 } from './records.js';
+import { lookAtStoreFile, type StoreFile } from './store-file.js';
 import { TimingWriteBuffer } from './timing-write-buffer.js';
 
 /** Raised when this Ballast writes what an older one would read wrongly. */
@@ -129,7 +129,8 @@ export function openStore(dataDir: string, failed: (error: Error) => void = () =
 
 function reasonOf(error: Error): string {
   // LMDB tells processes apart by their ids; lmdb only trips over the transaction that it did not get.
-  if (error instanceof TypeError) return 'a process of the same id has it open, in another container; run commands in the container of the server';
+  if (error instanceof TypeError)
+    return 'a process of the same id has it open, in another container; run commands in the container of the server';
   const { message } = error;
   return 'code' in error ? `${message}; BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to` : message;
 }
@@ -140,7 +141,9 @@ export function storeFileOf(dataDir: string): StoreFile | null {
   try {
     return lookAtStoreFile(path);
   } catch (error) {
-    throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or begin anew with another folder`, { cause: error });
+    throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or begin anew with another folder`, {
+      cause: error,
+    });
   }
 }
 
@@ -237,9 +240,7 @@ function open(dataDir: string, failed: (error: Error) => void, committed: Commit
     store.meta.putSync('version', STORE_VERSION);
   } else if (version > STORE_VERSION || version < OLDEST_VERSION) {
     void root.close();
-    throw new Error(
-      `it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`,
-    );
+    throw new Error(`it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`);
   }
   return store;
 }

@@ -26,7 +26,15 @@ export async function noteListOfQueue(store: Store, key: string, sent: SentList)
  *
  * @param ci_build_id the CI run of the node if the split is a fixed one: the list counts only for that run; else null
  */
-export async function noteListOfSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, sent: SentList, now: Millis): Promise<void> {
+export async function noteListOfSplit(
+  store: Store,
+  key: string,
+  build: () => string,
+  split: SplitRecord,
+  ci_build_id: string | null,
+  sent: SentList,
+  now: Millis,
+): Promise<void> {
   if (!differs(split.list, sent)) return;
   const noted = ci_build_id === null ? store.splits.get(key) : firstUseOf(store, split, ci_build_id);
   if (noted?.other_list !== undefined) return;

@@ -10,12 +10,7 @@ export interface Project extends ProjectRecord {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 
 /** Makes a project with its first token. Throws when the name cannot be one or is taken. */
-export async function createProject(
-  store: Store,
-  name: string,
-  now: Millis,
-  token = newToken(),
-): Promise<Project & { token: string }> {
+export async function createProject(store: Store, name: string, now: Millis, token = newToken()): Promise<Project & { token: string }> {
   if (!NAME.test(name)) {
     throw new Error(
       `cannot create the project "${name}": a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`,
@@ -32,9 +27,7 @@ export async function createProject(
     return { ...record, id, token };
   });
   if (!project) {
-    throw new Error(
-      `cannot create the project "${name}": it exists already; a further token for it is made with "token create"`,
-    );
+    throw new Error(`cannot create the project "${name}": it exists already; a further token for it is made with "token create"`);
   }
   return project;
 }

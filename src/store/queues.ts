@@ -4,9 +4,9 @@ import type { Forecast } from '../plan/forecast.js';
 import type { KeptPeople } from '../wire/people.js';
 import type { Segments } from '../wire/segments.js';
 import { runsRecordedOf } from './builds.js';
-import { copyOfPieces, piecesOfQueue } from './file-blocks.js';
-import { installQueue } from './create-queue.js';
 import { commit } from './commit.js';
+import { installQueue } from './create-queue.js';
+import { copyOfPieces, piecesOfQueue } from './file-blocks.js';
 import type { Store } from './open.js';
 import { batchesOf, bytesOf, type OpenQueue, type QueueOptions, readQueue, type Verdict } from './open-queue.js';
 import { findLastQueue, findQueue } from './queue-keys.js';
@@ -59,7 +59,11 @@ export class Queues {
     record: QueueRecord,
     { blocks, weights, forecast }: QueuePlan,
   ): Promise<{ id: string; isNew: boolean }> {
-    const content = () => ({ record: { ...record, runs_before: runsRecordedOf(this.store, record.build) }, forecast: { v: 1 as const, ...forecast }, batches: null });
+    const content = () => ({
+      record: { ...record, runs_before: runsRecordedOf(this.store, record.build) },
+      forecast: { v: 1 as const, ...forecast },
+      batches: null,
+    });
     const inForce = (await installQueue(this.store, key, id, record.used_at, () => piecesOfQueue(id, blocks, weights), content))!;
     return { id: inForce, isNew: inForce === id };
   }
@@ -73,20 +77,27 @@ export class Queues {
     const { store } = this;
     const last = findLastQueue(store, build);
     if (last === null) return null;
-    return installQueue(store, key, id, now, () => copyOfPieces(store, last, id), () => {
-      const record = store.queues.get(last);
-      // It expired meanwhile.
-      if (!record) return null;
-      const { other_list: _ofAnother, ...own } = record;
-      // What was handed out again was handed out before.
-      const batches = batchesOf(store, last).filter(({ again, files }) => !again && files.length > 0);
-      return {
-        record: { ...own, repeats: true, copied_at: now, copied_runs_before: runsRecordedOf(store, build), used_at: now },
-        forecast: store.forecasts.get(last)!,
-        // What a node of the copy does not ask for it does not work on.
-        batches: batches.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'ended' })),
-      };
-    });
+    return installQueue(
+      store,
+      key,
+      id,
+      now,
+      () => copyOfPieces(store, last, id),
+      () => {
+        const record = store.queues.get(last);
+        // It expired meanwhile.
+        if (!record) return null;
+        const { other_list: _ofAnother, ...own } = record;
+        // What was handed out again was handed out before.
+        const batches = batchesOf(store, last).filter(({ again, files }) => !again && files.length > 0);
+        return {
+          record: { ...own, repeats: true, copied_at: now, copied_runs_before: runsRecordedOf(store, build), used_at: now },
+          forecast: store.forecasts.get(last)!,
+          // What a node of the copy does not ask for it does not work on.
+          batches: batches.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'ended' })),
+        };
+      },
+    );
   }
 
   /**
@@ -215,9 +226,11 @@ export class Queues {
     if (this.#pinned.get(key) === open) this.#pinned.delete(key);
     if (this.#open.peek(key) === open) this.#open.delete(key);
     if (!open.saving) return;
-    const leaving = open.saving.catch(() => {}).then(() => {
-      if (this.#leaving.get(key) === leaving) this.#leaving.delete(key);
-    });
+    const leaving = open.saving
+      .catch(() => {})
+      .then(() => {
+        if (this.#leaving.get(key) === leaving) this.#leaving.delete(key);
+      });
     this.#leaving.set(key, leaving);
   }
 

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '../limits.js';
 import { fileOf } from '../plan/times/test-case.js';
 import type { NodeKey } from '../wire/build-key.js';
-import { segment, type Segments } from '../wire/segments.js';
+import { type Segments, segment } from '../wire/segments.js';
 import type { RecordedTestFile } from '../wire/test-file.js';
 import { indexBuild, unindexBuild } from './build-index.js';
 import { buildIdKey, lastRun, runsRecorded } from './builds.js';
-import { noteBuild } from './default-branch.js';
 import { commit, written } from './commit.js';
+import { noteBuild } from './default-branch.js';
 import { shortDigest } from './digest.js';
 import type { Store } from './open.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
 import { areSameRuns, encodeSubset, setOrdinal, subsetCount, subsetHead } from './subset-codec.js';
-import { kindOf, learn, type Learnable } from './timings.js';
+import { kindOf, type Learnable, learn } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
 
@@ -107,14 +107,7 @@ function isRecent(bytes: Buffer, now: Millis): boolean {
   return now - subsetHead(bytes).created_at < limits.retriedMilliseconds;
 }
 
-function makeBuild(
-  store: Store,
-  project: number,
-  key: NodeKey,
-  idKey: string,
-  number: number,
-  now: Millis,
-): BuildRecord {
+function makeBuild(store: Store, project: number, key: NodeKey, idKey: string, number: number, now: Millis): BuildRecord {
   const { commit_hash, branch, node_total } = key;
   const before = store.builds.get(number - 1);
   const id = before?.created_at === now ? uuidBelow(before.id) : randomUUID();
@@ -124,7 +117,19 @@ function makeBuild(
   const places = indexBuild(store, project, { commit_hash, branch, node_total }, number);
   noteBuild(store, project, branch);
   const times = { created_at: now, updated_at: now };
-  return { v: 1, id, project, commit_hash, branch, node_total, ...times, recorded: store.meta.get('lastOrdinal') ?? 0, subsets: 0, test_files: 0, places };
+  return {
+    v: 1,
+    id,
+    project,
+    commit_hash,
+    branch,
+    node_total,
+    ...times,
+    recorded: store.meta.get('lastOrdinal') ?? 0,
+    subsets: 0,
+    test_files: 0,
+    places,
+  };
 }
 
 /** Nearly always a node records for the first time; and nothing of a build that is not old has expired. */

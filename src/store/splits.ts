@@ -1,15 +1,15 @@
-import type { Moment } from '../engine/moment.js';
 import { apiErrors } from '../api-error.js';
+import type { Moment } from '../engine/moment.js';
 import { limits } from '../limits.js';
 import type { Forecast } from '../plan/forecast.js';
 import type { BuildKey } from '../wire/build-key.js';
 import type { KeptPeople } from '../wire/people.js';
-import { segment, type Segments } from '../wire/segments.js';
+import { type Segments, segment } from '../wire/segments.js';
 import type { PlannedTestFile } from '../wire/test-file.js';
 import { runsRecordedOf } from './builds.js';
-import { digest } from './digest.js';
 import { commit } from './commit.js';
 import { createOnce, creationSettled } from './create-once.js';
+import { digest } from './digest.js';
 import type { Store } from './open.js';
 import type { ListRecord, Millis, SplitRecord } from './records.js';
 
@@ -36,7 +36,14 @@ const nameOf = (key: string) => `split ${key}`;
  * @param build returns the key of its build, see buildIdKey; called only when needed
  * @param ci_build_id who uses a fixed one, which is kept; null: it is no fixed one
  */
-export async function useSplit(store: Store, key: string, build: () => string, split: SplitRecord, ci_build_id: string | null, now: Millis): Promise<void> {
+export async function useSplit(
+  store: Store,
+  key: string,
+  build: () => string,
+  split: SplitRecord,
+  ci_build_id: string | null,
+  now: Millis,
+): Promise<void> {
   const isDue = now - split.used_at >= limits.renewMilliseconds;
   // All nodes of a CI build ask: its digest and a look at the store once are enough.
   const user = ci_build_id === null ? null : `${split.id} ${ci_build_id}`;

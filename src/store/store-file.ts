@@ -43,7 +43,9 @@ function readMeta(file: number, at: number): { pageBytes: number; lastPage: numb
   readSync(file, head, 0, HEAD_BYTES, at);
   const pageBytes = head.readUInt32LE(META_AT + PAGE_SIZE);
   const isMeta =
-    (head.readUInt16LE(FLAGS_AT) & IS_META) !== 0 && head.readUInt32LE(META_AT) === MAGIC && head.readUInt32LE(META_AT + 4) === DATA_VERSION;
+    (head.readUInt16LE(FLAGS_AT) & IS_META) !== 0 &&
+    head.readUInt32LE(META_AT) === MAGIC &&
+    head.readUInt32LE(META_AT + 4) === DATA_VERSION;
   if (!isMeta || pageBytes < SMALLEST_PAGE) throw new Error('the file is damaged, or no store');
   return {
     pageBytes,

@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../limits.js';
 import { measureOn } from '../plan/times/branch-timings.js';
 import type { Measurement } from '../plan/times/timing.js';
+import { CoalescedTask } from './coalesced-task.js';
 import { written } from './commit.js';
+import type { Store } from './open.js';
+import { pathKey } from './path-keys.js';
 import { putInChunks } from './put-in-chunks.js';
 import type { Millis } from './records.js';
-import { pathKey } from './path-keys.js';
-import { CoalescedTask } from './coalesced-task.js';
 import { decodeTimings, encodeTimings, type PathTimings } from './timing-codec.js';
-import type { Store } from './open.js';
 
 /**
  * Timings that were changed a moment ago, before they are written: the builds of a fleet measure the same paths again

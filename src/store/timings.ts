@@ -79,13 +79,7 @@ export class TooManyCases extends Error {}
  *
  * @param isPooled this is a packing thread; elsewhere TooManyCases is thrown when it should be one
  */
-export function knownTimes(
-  store: Store,
-  project: number,
-  branch: string,
-  paths: readonly string[],
-  isPooled: boolean,
-): KnownTimes {
+export function knownTimes(store: Store, project: number, branch: string, paths: readonly string[], isPooled: boolean): KnownTimes {
   const [own, other] = branchesOf(store, project, branch);
   const on = (path: string) => timingOf(store, project, path, own, other);
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;

@@ -16,12 +16,7 @@ function hashOf(token: string): string {
 }
 
 /** Makes a token for the project (or stores the hash of the one given) and returns it: the only time it is seen. */
-export async function createToken(
-  store: Store,
-  project: number,
-  now: Millis,
-  token = newToken(),
-): Promise<string> {
+export async function createToken(store: Store, project: number, now: Millis, token = newToken()): Promise<string> {
   await commit(store, () => putToken(store, project, now, token));
   return token;
 }

@@ -3,8 +3,8 @@ import type { ValidationErrors } from '../api-error.js';
 import type { NodeKey } from './build-key.js';
 import { coerce, type Sent } from './coerce.js';
 import { accept } from './complaint.js';
-import type { OptionalText } from './text.js';
 import type { RecordedTestFile, TestFileList } from './test-file.js';
+import type { OptionalText } from './text.js';
 
 /** POST /build_subsets */
 export interface BuildSubsetMessage extends NodeKey {

@@ -60,7 +60,7 @@ const validateBuildsQuery = typia.createValidate<BuildsQuery>();
 
 export function toBuildsQuery(sent: Sent): BuildsQuery {
   const parameters = coerce(sent, buildsQueryNames);
-  parameters['page'] ??= 1;
+  parameters.page ??= 1;
   // A form sends its empty fields too: they do not filter.
   for (const [name, value] of Object.entries(parameters)) if (value === '' && name !== 'page') delete parameters[name];
   return accept(validateBuildsQuery(parameters));

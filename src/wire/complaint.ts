@@ -1,5 +1,5 @@
 import type { IValidation } from 'typia';
-import { type ValidationErrors, apiErrors } from '../api-error.js';
+import { apiErrors, type ValidationErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 
 /** Returns the data of a typia validation; throws the 422 that lists everything wrong with it. */

@@ -57,11 +57,11 @@ const validate = typia.createValidate<CompletenessQuery>();
 
 export function toCompletenessQuery(sent: Sent): CompletenessQuery {
   const parameters = coerce(sent, names);
-  parameters['wait'] ??= 0;
+  parameters.wait ??= 0;
   // A CI step names what its system has, and leaves the other empty.
   for (const name of ['node_build_id', 'test_queue_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
-  parameters['node_build_id'] ??= parameters['test_queue_id'];
-  delete parameters['test_queue_id'];
+  parameters.node_build_id ??= parameters.test_queue_id;
+  delete parameters.test_queue_id;
   return accept(validate(parameters), ({ node_build_id, ci_build_id }) =>
     node_build_id !== undefined && ci_build_id !== undefined ? { ci_build_id: ['is not to be sent beside node_build_id'] } : {},
   );

@@ -56,7 +56,7 @@ export function decodeQuery(query: string): Sent {
 
 /** The token that older JavaScript clients send in the body. */
 export function bodyToken(sent: Sent): string | null {
-  const token = Object.hasOwn(sent, 'test_suite_token') ? sent['test_suite_token'] : null;
+  const token = Object.hasOwn(sent, 'test_suite_token') ? sent.test_suite_token : null;
   return typeof token === 'string' && token !== '' ? token : null;
 }
 

@@ -29,7 +29,8 @@ export function openApi({ version, url, headerPrefixes }: Served): object {
     info: {
       title: 'Ballast',
       version,
-      description: 'Splits test suites over parallel CI nodes by recorded times. Times are in seconds. In bodies, numbers and booleans may come as strings, and what is not known is ignored.',
+      description:
+        'Splits test suites over parallel CI nodes by recorded times. Times are in seconds. In bodies, numbers and booleans may come as strings, and what is not known is ignored.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url }],
@@ -41,8 +42,14 @@ export function openApi({ version, url, headerPrefixes }: Served): object {
       responses: sharedResponses,
       parameters: {
         ClientName: parameter(`${prefix}-CLIENT-NAME`, 'The program that asks.', { type: 'string' }),
-        ClientVersion: parameter(`${prefix}-CLIENT-VERSION`, 'Its version: an outdated one is told so when it records.', { type: 'string' }),
-        RetryCount: parameter('X-Retry-Count', 'Above 0: the request was sent before, and its answer did not arrive.', { type: 'integer', minimum: 0, maximum: 999_999 }),
+        ClientVersion: parameter(`${prefix}-CLIENT-VERSION`, 'Its version: an outdated one is told so when it records.', {
+          type: 'string',
+        }),
+        RetryCount: parameter('X-Retry-Count', 'Above 0: the request was sent before, and its answer did not arrive.', {
+          type: 'integer',
+          minimum: 0,
+          maximum: 999_999,
+        }),
       },
       headers: {
         'X-Request-Id': header('What the log calls the request: the same as in the request, or a UUID.'),
@@ -51,7 +58,12 @@ export function openApi({ version, url, headerPrefixes }: Served): object {
         'X-Ballast-Batch-Id': header('To `Accept: text/plain`: the batch_id.', 'integer'),
       },
       securitySchemes: {
-        testSuiteToken: { type: 'apiKey', in: 'header', name: `${prefix}-TEST-SUITE-TOKEN`, description: `The token of a project, in the header ${tokenHeaders}; in a POST also as test_suite_token in the body.` },
+        testSuiteToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: `${prefix}-TEST-SUITE-TOKEN`,
+          description: `The token of a project, in the header ${tokenHeaders}; in a POST also as test_suite_token in the body.`,
+        },
       },
     },
   };

@@ -48,17 +48,17 @@ export function initializes(message: Partial<QueueMessage>): boolean {
 
 export function toQueueMessage(sent: Sent): QueueMessage {
   const parameters = coerce(sent, names);
-  parameters['fixed_queue_split'] ??= false;
-  parameters['skip_pull'] ??= false;
-  if (parameters['batch_uuid'] === '') delete parameters['batch_uuid'];
+  parameters.fixed_queue_split ??= false;
+  parameters.skip_pull ??= false;
+  if (parameters.batch_uuid === '') delete parameters.batch_uuid;
   // Old clients know no attempt_connect_to_queue: they send the list at once, and later pulls
   // (where it is not considered) without either.
-  if (parameters['test_files'] !== undefined || parameters['can_initialize_queue'] === false) {
-    parameters['attempt_connect_to_queue'] ??= false;
+  if (parameters.test_files !== undefined || parameters.can_initialize_queue === false) {
+    parameters.attempt_connect_to_queue ??= false;
   }
   return accept(validate(parameters), message => {
     const complaints = nodeIndexInTotal(message);
-    if (initializes(message) && !message.test_files?.length) complaints['test_files'] = [required];
+    if (initializes(message) && !message.test_files?.length) complaints.test_files = [required];
     return complaints;
   });
 }

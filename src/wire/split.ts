@@ -51,16 +51,16 @@ const validate = typia.createValidate<SplitMessage>();
 
 export function toSplitMessage(sent: Sent): SplitMessage {
   const parameters = coerce(sent, names);
-  parameters['fixed_test_suite_split'] ??= true;
-  if (parameters['test_files'] !== undefined && parameters['cache_read_attempt'] === undefined) {
+  parameters.fixed_test_suite_split ??= true;
+  if (parameters.test_files !== undefined && parameters.cache_read_attempt === undefined) {
     // Old clients know no cache_read_attempt and send the list at once; nor do they know a
     // ci_build_id, which tells dynamic splits apart and matters to no fixed one.
-    parameters['cache_read_attempt'] = false;
-    if (parameters['fixed_test_suite_split'] === true) parameters['ci_build_id'] ??= NO_CI_BUILD;
+    parameters.cache_read_attempt = false;
+    if (parameters.fixed_test_suite_split === true) parameters.ci_build_id ??= NO_CI_BUILD;
   }
   return accept(validate(parameters), message => {
     const complaints = nodeIndexInTotal(message);
-    if (message.cache_read_attempt === false && !message.test_files?.length) complaints['test_files'] = [required];
+    if (message.cache_read_attempt === false && !message.test_files?.length) complaints.test_files = [required];
     return complaints;
   });
 }

@@ -55,7 +55,7 @@ const validate = typia.createValidate<TestQueueMessage>();
 export function toTestQueueMessage(sent: Sent): TestQueueMessage {
   return accept(validate(coerce(sent, names)), message => {
     const complaints = nodeIndexInTotal(message);
-    if (initializes(message) && !message.paths?.length) complaints['paths'] = [required];
+    if (initializes(message) && !message.paths?.length) complaints.paths = [required];
     return complaints;
   });
 }

@@ -12,9 +12,7 @@ export type Uuid = string & tags.Format<'uuid'>;
 /** ISO 8601 in UTC with milliseconds. */
 export type Timestamp = string & tags.Format<'date-time'>;
 
-export type Path = string &
-  tags.MinLength<typeof limits.pathMinCharacters> &
-  tags.MaxLength<typeof limits.pathMaxCharacters>;
+export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & tags.MaxLength<typeof limits.pathMaxCharacters>;
 
 /** A number that counts something, or the number of something. */
 export type Count = number & tags.Type<'int64'> & tags.Minimum<0>;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Result } from '../../bench/results.js';
 import { disk } from '../../bench/disk.js';
 import { initializing } from '../../bench/initializing.js';
 import { isolation } from '../../bench/isolation.js';
 import { memory } from '../../bench/memory.js';
+import type { Result } from '../../bench/results.js';
 import { soak } from '../../bench/soak.js';
 
 /** The smallest form of the trials of speed: tests that each works. */

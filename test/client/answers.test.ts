@@ -1,16 +1,48 @@
 import { describe, expect, it } from 'vitest';
-import { answerTo, batchAnswer, batchAnswerOrMiss, buildsAnswer, completenessAnswer, recordingAnswer, splitAnswer, splitAnswerOrMiss } from '../../src/client/answers.js';
+import {
+  answerTo,
+  batchAnswer,
+  batchAnswerOrMiss,
+  buildsAnswer,
+  completenessAnswer,
+  recordingAnswer,
+  splitAnswer,
+  splitAnswerOrMiss,
+} from '../../src/client/answers.js';
 import type { Check } from '../../src/client/api.js';
 
 /** What a proxy, a login page or another server may answer to anything. */
-const nonsense: unknown[] = [undefined, null, true, 0, 1, '', 'ok', [], [{}], {}, { message: 'ok' }, { code: 'OK' }, { code: null }, { errors: ['x'] }, { data: [] }];
+const nonsense: unknown[] = [
+  undefined,
+  null,
+  true,
+  0,
+  1,
+  '',
+  'ok',
+  [],
+  [{}],
+  {},
+  { message: 'ok' },
+  { code: 'OK' },
+  { code: null },
+  { errors: ['x'] },
+  { data: [] },
+];
 const statuses = [100, 200, 201, 202, 204, 206, 301, 304, 400, 404, 409, 422];
 
-const accepted = (check: Check<unknown>, pairs: readonly (readonly [number, unknown])[]) => pairs.filter(([status, body]) => check({ status, body }) !== null);
-const acceptedNonsense = (check: Check<unknown>) => accepted(check, statuses.flatMap(status => nonsense.map(body => [status, body] as const)));
+const accepted = (check: Check<unknown>, pairs: readonly (readonly [number, unknown])[]) =>
+  pairs.filter(([status, body]) => check({ status, body }) !== null);
+const acceptedNonsense = (check: Check<unknown>) =>
+  accepted(
+    check,
+    statuses.flatMap(status => nonsense.map(body => [status, body] as const)),
+  );
 /** Each with some fields changed; undefined: without it. */
 const changed = (body: object, changes: Record<string, readonly unknown[]>) =>
-  Object.entries(changes).flatMap(([name, values]) => values.map(value => [200, JSON.parse(JSON.stringify({ ...body, [name]: value }))] as const));
+  Object.entries(changes).flatMap(([name, values]) =>
+    values.map(value => [200, JSON.parse(JSON.stringify({ ...body, [name]: value }))] as const),
+  );
 
 describe('an answer to a pull', () => {
   const end = { paths: [], batch_id: null, node_uuid: 'node', batch_index: 3 };
@@ -24,11 +56,23 @@ describe('an answer to a pull', () => {
 });
 
 describe('an answer to split', () => {
-  const split = { build_distribution_id: 'id', node_index: 1, test_files_digest: 'digest', test_files: [{ path: 'a.js', time_execution: 1.5 }, { path: 'b.js', time_execution: null }] };
+  const split = {
+    build_distribution_id: 'id',
+    node_index: 1,
+    test_files_digest: 'digest',
+    test_files: [
+      { path: 'a.js', time_execution: 1.5 },
+      { path: 'b.js', time_execution: null },
+    ],
+  };
   const miss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
   it('is the files of this node, or none, or that there is no split', () => {
-    const known = [[200, split], [200, { ...split, test_files: [] }], [200, { ...split, more: 1 }]] as const;
+    const known = [
+      [200, split],
+      [200, { ...split, test_files: [] }],
+      [200, { ...split, more: 1 }],
+    ] as const;
     expect(accepted(splitAnswer(1, 'digest'), known)).toEqual(known);
     expect(accepted(splitAnswerOrMiss(1, 'digest'), [...known, [200, miss]])).toEqual([...known, [200, miss]]);
   });
@@ -39,12 +83,29 @@ describe('an answer to split', () => {
         build_distribution_id: [undefined, null, 1, ''],
         node_index: [undefined, null, '1', 0, 2, -1, 1.5],
         test_files_digest: [null, 'of another list'],
-        test_files: [undefined, null, {}, 'a.js', ['a.js'], [null], [[]], [{ path: 'a.js' }], [{ path: '', time_execution: 1 }], [{ path: 1, time_execution: 1 }]],
+        test_files: [
+          undefined,
+          null,
+          {},
+          'a.js',
+          ['a.js'],
+          [null],
+          [[]],
+          [{ path: 'a.js' }],
+          [{ path: '', time_execution: 1 }],
+          [{ path: 1, time_execution: 1 }],
+        ],
         code: [miss.code, null],
       }),
       ...changed(split, { test_files: ['1', -1, true, {}].map(time_execution => [{ path: 'a.js', time_execution }]) }),
-      [201, split], [202, split], [409, split], [200, [split]],
-      [201, miss], [409, miss], [200, [miss]], [200, { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' }],
+      [201, split],
+      [202, split],
+      [409, split],
+      [200, [split]],
+      [201, miss],
+      [409, miss],
+      [200, [miss]],
+      [200, { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' }],
     ] as const;
     expect([...accepted(splitAnswerOrMiss(1, 'digest'), wrong), ...acceptedNonsense(splitAnswerOrMiss(1, 'digest'))]).toEqual([]);
     expect(accepted(splitAnswer(1, 'digest'), [[200, miss], ...wrong])).toEqual([]);
@@ -57,9 +118,18 @@ describe('an answer to queue', () => {
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: 'there is none' };
 
   it('is a batch with times, or the end, or that there is no queue', () => {
-    const known = [[200, batch], [200, end], [200, { ...end, times: [] }], [200, { ...batch, more: 1 }]] as const;
+    const known = [
+      [200, batch],
+      [200, end],
+      [200, { ...end, times: [] }],
+      [200, { ...batch, more: 1 }],
+    ] as const;
     expect(accepted(batchAnswer, known)).toEqual(known);
-    const misses = [[200, miss], [200, { ...miss, queue_name: 'q' }], [200, { ...miss, queue_name: null }]] as const;
+    const misses = [
+      [200, miss],
+      [200, { ...miss, queue_name: 'q' }],
+      [200, { ...miss, queue_name: null }],
+    ] as const;
     expect(accepted(batchAnswerOrMiss, [...known, ...misses])).toEqual([...known, ...misses]);
   });
 
@@ -72,8 +142,16 @@ describe('an answer to queue', () => {
         code: [miss.code],
       }),
       ...changed(end, { paths: [undefined, null], batch_id: [undefined, 0, 1, false], times: [[null]], code: [miss.code, null] }),
-      [201, batch], [201, end], [204, end], [409, end], [200, [end]],
-      ...changed(miss, { code: ['TEST_SUITE_SPLIT_CACHE_MISS', 'attempt_connect_to_queue_failed'], message: [undefined, 1], paths: [[], ['a.js']] }),
+      [201, batch],
+      [201, end],
+      [204, end],
+      [409, end],
+      [200, [end]],
+      ...changed(miss, {
+        code: ['TEST_SUITE_SPLIT_CACHE_MISS', 'attempt_connect_to_queue_failed'],
+        message: [undefined, 1],
+        paths: [[], ['a.js']],
+      }),
       [409, miss],
     ] as const;
     expect([...accepted(batchAnswerOrMiss, wrong), ...acceptedNonsense(batchAnswerOrMiss)]).toEqual([]);
@@ -89,21 +167,55 @@ describe('an answer to a recording', () => {
   });
 
   it('is nothing else', () => {
-    expect(acceptedNonsense(recordingAnswer)).toEqual([[201, undefined], [201, { message: 'ok' }], [202, { message: 'ok' }]]);
-    expect(accepted(recordingAnswer, [[201, { message: 1 }], [202, { message: '' }], [201, [{ message: 'x' }]]])).toEqual([]);
+    expect(acceptedNonsense(recordingAnswer)).toEqual([
+      [201, undefined],
+      [201, { message: 'ok' }],
+      [202, { message: 'ok' }],
+    ]);
+    expect(
+      accepted(recordingAnswer, [
+        [201, { message: 1 }],
+        [202, { message: '' }],
+        [201, [{ message: 'x' }]],
+      ]),
+    ).toEqual([]);
   });
 });
 
 describe('an answer to verify', () => {
   const complete = {
-    is_complete: true, kind: 'queue', test_files: 2, recorded: 2, errors: [], warnings: [], never_handed_out: [], handed_out_not_recorded: [],
-    ran_not_recorded: [], handed_on: [], recorded_twice: [], recorded_not_handed_out: [], recorded_without_time: [], nodes_never_came: [],
+    is_complete: true,
+    kind: 'queue',
+    test_files: 2,
+    recorded: 2,
+    errors: [],
+    warnings: [],
+    never_handed_out: [],
+    handed_out_not_recorded: [],
+    ran_not_recorded: [],
+    handed_on: [],
+    recorded_twice: [],
+    recorded_not_handed_out: [],
+    recorded_without_time: [],
+    nodes_never_came: [],
   };
-  const incomplete = { ...complete, is_complete: false, recorded: 0, errors: ['why'], never_handed_out: [{ path: 'a.js' }], handed_out_not_recorded: [{ path: 'b.js', node_index: 0, handed_out_at: null }] };
+  const incomplete = {
+    ...complete,
+    is_complete: false,
+    recorded: 0,
+    errors: ['why'],
+    never_handed_out: [{ path: 'a.js' }],
+    handed_out_not_recorded: [{ path: 'b.js', node_index: 0, handed_out_at: null }],
+  };
 
   it('says whether the build is complete, in its status, too', () => {
     const ranOnly = { ...complete, recorded: 1, ran_not_recorded: [{ path: 'a.js', node_index: 0 }] };
-    const known = [[200, complete], [200, ranOnly], [409, incomplete], [409, { ...incomplete, kind: null }]] as const;
+    const known = [
+      [200, complete],
+      [200, ranOnly],
+      [409, incomplete],
+      [409, { ...incomplete, kind: null }],
+    ] as const;
     expect(accepted(completenessAnswer(null), known)).toEqual(known);
     expect(accepted(completenessAnswer('queue'), known)).toEqual(known);
     expect(accepted(completenessAnswer('split'), known)).toEqual(known.slice(3));
@@ -111,7 +223,12 @@ describe('an answer to verify', () => {
 
   it('is nothing else, and in itself consistent', () => {
     const wrong = [
-      [409, complete], [200, incomplete], [200, { ...incomplete, is_complete: true }], [409, { ...complete, is_complete: false }], [201, complete], [404, incomplete],
+      [409, complete],
+      [200, incomplete],
+      [200, { ...incomplete, is_complete: true }],
+      [409, { ...complete, is_complete: false }],
+      [201, complete],
+      [404, incomplete],
       ...changed(complete, {
         is_complete: [undefined, 1, 'true', null],
         kind: [undefined, null, 'suite', 1],
@@ -120,7 +237,12 @@ describe('an answer to verify', () => {
         errors: [undefined, null, 'no', {}, [1]],
         warnings: [undefined, [null]],
         never_handed_out: [undefined, null, ['a.js'], [{ path: 'a.js' }]],
-        handed_out_not_recorded: [undefined, [{ path: 'a.js' }], [{ path: 'a.js', node_index: 0, handed_out_at: 1 }], incomplete.handed_out_not_recorded],
+        handed_out_not_recorded: [
+          undefined,
+          [{ path: 'a.js' }],
+          [{ path: 'a.js', node_index: 0, handed_out_at: 1 }],
+          incomplete.handed_out_not_recorded,
+        ],
         ran_not_recorded: [null, [{ path: 'a.js' }]],
         recorded_without_time: [null, ['a.js']],
         nodes_never_came: [['0']],
@@ -132,9 +254,17 @@ describe('an answer to verify', () => {
 
 describe('an answer to a list of builds', () => {
   it('is a page, of this server or of another one', () => {
-    const known = [[200, { data: [] }], [200, { data: [{ id: 'x', created_at: null }, { id: 'y' }], meta: { is_last_page: true } }]] as const;
+    const known = [
+      [200, { data: [] }],
+      [200, { data: [{ id: 'x', created_at: null }, { id: 'y' }], meta: { is_last_page: true } }],
+    ] as const;
     expect(accepted(buildsAnswer, known)).toEqual(known);
-    const wrong = [[200, { data: [{}] }], [200, { data: [{ id: 1 }] }], [200, { data: [{ id: '' }] }], [200, { data: [], meta: { is_last_page: 'no' } }]] as const;
+    const wrong = [
+      [200, { data: [{}] }],
+      [200, { data: [{ id: 1 }] }],
+      [200, { data: [{ id: '' }] }],
+      [200, { data: [], meta: { is_last_page: 'no' } }],
+    ] as const;
     expect(accepted(buildsAnswer, wrong)).toEqual([]);
     expect(acceptedNonsense(buildsAnswer)).toEqual([[200, { data: [] }]]);
   });

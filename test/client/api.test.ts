@@ -30,11 +30,18 @@ describe('a request of a node', () => {
     const { api, requests } = await answering((_, response) => response.writeHead(201).end());
     expect(await api.post('/v1/build_subsets', {}, anything)).toEqual({ status: 201, body: undefined });
     expect(requests[0]!.url).toBe('/v1/build_subsets');
-    expect(requests[0]!.headers).toMatchObject({ 'service-test-suite-token': 'secret', 'service-client-name': 'ballast', 'service-client-version': '1.2.3', 'x-retry-count': '0' });
+    expect(requests[0]!.headers).toMatchObject({
+      'service-test-suite-token': 'secret',
+      'service-client-name': 'ballast',
+      'service-client-version': '1.2.3',
+      'x-retry-count': '0',
+    });
   });
 
   it('is sent again when the server is in trouble, after what that says', async () => {
-    const { api, requests } = await answering((_, response, count) => (count < 3 ? response.writeHead(503, now).end('{"errors":["busy"]}') : response.end('{"a":1}')));
+    const { api, requests } = await answering((_, response, count) =>
+      count < 3 ? response.writeHead(503, now).end('{"errors":["busy"]}') : response.end('{"a":1}'),
+    );
     expect(await api.post('/x', {}, ok)).toEqual({ status: 200, body: { a: 1 } });
     expect(requests.map(({ headers }) => headers['x-retry-count'])).toEqual(['0', '1', '2']);
   });
@@ -50,7 +57,10 @@ describe('a request of a node', () => {
   });
 
   it('whose answer is cut off, or late, was not answered', async () => {
-    const cut = await answering((_, response) => void response.writeHead(200, { 'Content-Length': '20' }).write('{}', () => response.destroy()), { retries: 0 });
+    const cut = await answering(
+      (_, response) => void response.writeHead(200, { 'Content-Length': '20' }).write('{}', () => response.destroy()),
+      { retries: 0 },
+    );
     await expect(cut.api.post('/x', {}, ok)).rejects.toThrow(Unreachable);
     const late = await answering((_, response) => void response.writeHead(200).write('{'), { retries: 0, timeoutSeconds: 0.05 });
     await expect(late.api.get('/x', ok)).rejects.toThrow(Unreachable);
@@ -60,14 +70,20 @@ describe('a request of a node', () => {
     const { api, requests } = await answering((_, response) => response.writeHead(422).end('{"errors":[{"branch":["is required"]}]}'));
     const refused = api.post('/x', {}, ok);
     await expect(refused).rejects.toThrow(Refused);
-    await expect(refused).rejects.toMatchObject({ status: 422, exitCode: 3, message: expect.stringContaining('was refused with 422: branch: is required') as string });
+    await expect(refused).rejects.toMatchObject({
+      status: 422,
+      exitCode: 3,
+      message: expect.stringContaining('was refused with 422: branch: is required') as string,
+    });
     expect(requests).toHaveLength(1);
   });
 
   it('that is redirected is refused with where to, and takes its token nowhere', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const { api, requests } = await answering((_, response) => response.writeHead(status, { Location: '/elsewhere' }).end('{}'));
-      await expect(api.post('/x', {}, ok)).rejects.toThrow(`/x was answered with ${status}, a redirect to /elsewhere: give that address instead`);
+      await expect(api.post('/x', {}, ok)).rejects.toThrow(
+        `/x was answered with ${status}, a redirect to /elsewhere: give that address instead`,
+      );
       await expect(api.get('/x', ok)).rejects.toThrow(Refused);
       expect(requests).toHaveLength(2);
     }
@@ -100,9 +116,17 @@ describe('a request of a node', () => {
     const zeros = Buffer.alloc(100_000, '0');
     const plain = await answering((_, response) => response.end(zeros), { mostBytes: 99_999 });
     await expect(plain.api.get('/x', ok)).rejects.toThrow('was answered with 200 and more than 99999 bytes');
-    const packed = await answering((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(zeros)), { mostBytes: 99_999 });
+    const packed = await answering((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(zeros)), {
+      mostBytes: 99_999,
+    });
     await expect(packed.api.get('/x', ok)).rejects.toThrow(Refused);
-    const endless = await answering((_, response) => void (function more(error?: Error | null): void { if (!error) response.write(zeros, more); })(), { mostBytes: 99_999 });
+    const endless = await answering(
+      (_, response) =>
+        void (function more(error?: Error | null): void {
+          if (!error) response.write(zeros, more);
+        })(),
+      { mostBytes: 99_999 },
+    );
     await expect(endless.api.get('/x', ok)).rejects.toThrow(Refused);
   });
 });

@@ -19,11 +19,17 @@ describe('a batch with reports', () => {
   });
 
   it('that passed, because the exit code is trusted, has no failures', () => {
-    expect(resultByReports(files, reports({ a: {}, b: { isFailed: true }, c: {} }), true)).toEqual({ recorded: recorded({ a: 1, b: 1, c: 1 }), failed: [], isRun: true });
+    expect(resultByReports(files, reports({ a: {}, b: { isFailed: true }, c: {} }), true)).toEqual({
+      recorded: recorded({ a: 1, b: 1, c: 1 }),
+      failed: [],
+      isRun: true,
+    });
   });
 
   it('has no time of a file that took none: it failed before it ran, or the report rounds', () => {
-    expect(resultByReports(files, reports({ a: { seconds: 0, isFailed: true }, b: { seconds: 0 }, c: {} }), false).recorded).toEqual(recorded({ a: 0, b: 0.001, c: 1 }));
+    expect(resultByReports(files, reports({ a: { seconds: 0, isFailed: true }, b: { seconds: 0 }, c: {} }), false).recorded).toEqual(
+      recorded({ a: 0, b: 0.001, c: 1 }),
+    );
   });
 
   it('whose command succeeded had nothing to run in what they leave out', () => {
@@ -31,7 +37,11 @@ describe('a batch with reports', () => {
   });
 
   it('whose command failed did not run, or not to its end, what they leave out', () => {
-    expect(resultByReports(files, reports({ a: {}, b: {} }), false)).toEqual({ recorded: recorded({ a: 1, b: 1 }), failed: ['c'], isRun: false });
+    expect(resultByReports(files, reports({ a: {}, b: {} }), false)).toEqual({
+      recorded: recorded({ a: 1, b: 1 }),
+      failed: ['c'],
+      isRun: false,
+    });
   });
 
   it('whose command failed though all of them passed is run again whole', () => {
@@ -58,7 +68,9 @@ describe('a batch whose command ended with 0', () => {
 
   it('failed for a file that no report mentions where that is asked for, trusted or not', () => {
     const evidence = { ...nothing, unreported: ['a', 'b', 'c', 'd', 'e', 'f'] };
-    expect(whyFailed(evidence, { failUnreported: true, trustExitCode: true })).toBe('no report mentions 6 test files (a, b, c, d, e and 1 more), and --fail-unreported is given');
+    expect(whyFailed(evidence, { failUnreported: true, trustExitCode: true })).toBe(
+      'no report mentions 6 test files (a, b, c, d, e and 1 more), and --fail-unreported is given',
+    );
   });
 });
 
@@ -67,7 +79,9 @@ describe('a batch of more files than a call takes arguments', () => {
 
   it('is run again whole', () => {
     const many = paths.map(path => ({ path, expected: null }));
-    expect(resultByReports(many, new Map(many.map(({ path }) => [path, { seconds: 1, isFailed: false, hasRun: true }])), false).failed).toEqual(paths);
+    expect(
+      resultByReports(many, new Map(many.map(({ path }) => [path, { seconds: 1, isFailed: false, hasRun: true }])), false).failed,
+    ).toEqual(paths);
   });
 
   it('has none that is told of by an ending that all have', () => {

@@ -19,7 +19,12 @@ describe('the command of a batch', () => {
   it.each([
     ['a path with a comma for {,}', ['cypress', '--spec={,}'], 'has a comma: use {}'],
     ['the first file as the name of a script', ['sh', '-c', 'jest "$@"', '{}'], 'the first test file as $0'],
-    ['it behind other flags, or at the end', ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'], 'the first test file as $0'],
+    [
+      'it behind other flags, or at the end',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell expands it
+      ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'],
+      'the first test file as $0',
+    ],
   ])('is refused when it gets %s', (_, command, complaint) => {
     expect(complaintOf(command, ['a', 'b,c'])).toContain(complaint);
   });
@@ -40,6 +45,11 @@ describe('the command of a batch', () => {
     ['with a path that is too long alone', ['a', 'bbbbbbbb', 'c'], [['a'], ['bbbbbbbb'], ['c']]],
     ['of nothing', [], []],
   ])('takes all of a list %s', (_, paths, parts) => {
-    expect(inCommands(paths.map(path => ({ path })), 6).map(part => part.map(({ path }) => path))).toEqual(parts);
+    expect(
+      inCommands(
+        paths.map(path => ({ path })),
+        6,
+      ).map(part => part.map(({ path }) => path)),
+    ).toEqual(parts);
   });
 });

@@ -13,34 +13,234 @@ const of = (build_id: string, node_index = 1): Identity => ({ node_index, node_t
 
 /** What each system sets for the second of four nodes, of a pull request where it tells those apart. */
 const builds: [string, Environment, Identity][] = [
-  ['GitHub Actions', { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77', GITHUB_RUN_ATTEMPT: '2', GITHUB_HEAD_REF: 'topic', GITHUB_REF_NAME: '12/merge', GITHUB_SHA: 'c1', ...numbered }, of('77')],
-  ['GitHub Actions', { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77', GITHUB_HEAD_REF: '', GITHUB_REF_NAME: 'topic', GITHUB_SHA: 'c1', ...numbered }, of('77')],
-  ['GitLab CI', { GITLAB_CI: 'true', CI_NODE_INDEX: '2', CI_NODE_TOTAL: '4', CI_PIPELINE_ID: '9', CI_JOB_ID: '5', CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: 'topic', CI_COMMIT_REF_NAME: 'refs/merge-requests/1', CI_COMMIT_SHA: 'c1' }, of('9')],
-  ['GitLab CI', { GITLAB_CI: 'true', CI_NODE_INDEX: '1', CI_NODE_TOTAL: '4', CI_PIPELINE_ID: '9', CI_COMMIT_REF_NAME: 'topic', CI_COMMIT_SHA: 'c1' }, of('9', 0)],
-  ['CircleCI', { CIRCLECI: 'true', CIRCLE_NODE_INDEX: '1', CIRCLE_NODE_TOTAL: '4', CIRCLE_WORKFLOW_ID: 'again', CIRCLE_WORKFLOW_WORKSPACE_ID: 'w', CIRCLE_BUILD_NUM: '3', CIRCLE_BRANCH: 'topic', CIRCLE_SHA1: 'c1' }, of('w')],
-  ['Buildkite', { BUILDKITE: 'true', BUILDKITE_PARALLEL_JOB: '1', BUILDKITE_PARALLEL_JOB_COUNT: '4', BUILDKITE_BUILD_ID: 'b', BUILDKITE_JOB_ID: 'j', BUILDKITE_RETRY_COUNT: '1', BUILDKITE_BRANCH: 'topic', BUILDKITE_COMMIT: 'c0ffee1' }, { ...of('b'), commit_hash: 'c0ffee1' }],
-  ['Buildkite', { BUILDKITE: 'true', BUILDKITE_PARALLEL_JOB: '1', BUILDKITE_PARALLEL_JOB_COUNT: '4', BUILDKITE_BUILD_ID: 'b', BUILDKITE_BRANCH: 'topic', BUILDKITE_COMMIT: 'HEAD' }, { ...of('b'), commit_hash: 'c-of-git' }],
-  ['Azure Pipelines', { TF_BUILD: 'True', SYSTEM_JOBPOSITIONINPHASE: '2', SYSTEM_TOTALJOBSINPHASE: '4', BUILD_BUILDID: '8', SYSTEM_PULLREQUEST_SOURCEBRANCH: 'refs/heads/topic', SYSTEM_PULLREQUEST_SOURCECOMMITID: 'head', BUILD_SOURCEBRANCH: 'refs/pull/1/merge', BUILD_SOURCEVERSION: 'c1' }, of('8')],
-  ['Azure Pipelines', { TF_BUILD: 'True', SYSTEM_JOBPOSITIONINPHASE: '1', SYSTEM_TOTALJOBSINPHASE: '4', BUILD_BUILDID: '8', BUILD_SOURCEBRANCH: 'refs/heads/topic', BUILD_SOURCEVERSION: 'c1' }, of('8', 0)],
-  ['Bitbucket Pipelines', { BITBUCKET_BUILD_NUMBER: '6', BITBUCKET_PIPELINE_UUID: '{u}', BITBUCKET_PARALLEL_STEP: '1', BITBUCKET_PARALLEL_STEP_COUNT: '4', BITBUCKET_BRANCH: 'topic', BITBUCKET_COMMIT: 'c1' }, of('{u}')],
-  ['Semaphore 2', { SEMAPHORE: 'true', SEMAPHORE_WORKFLOW_ID: 's', SEMAPHORE_JOB_INDEX: '2', SEMAPHORE_JOB_COUNT: '4', SEMAPHORE_GIT_BRANCH: 'main', SEMAPHORE_GIT_PR_BRANCH: 'topic', SEMAPHORE_GIT_PR_SHA: 'head', SEMAPHORE_GIT_SHA: 'c1' }, of('s')],
-  ['Travis CI', { TRAVIS: 'true', TRAVIS_BUILD_ID: '5', TRAVIS_BRANCH: 'main', TRAVIS_PULL_REQUEST_BRANCH: 'topic', TRAVIS_COMMIT: 'c1', TRAVIS_PULL_REQUEST_SHA: 'head', ...numbered }, of('5')],
-  ['AppVeyor', { APPVEYOR: 'True', APPVEYOR_BUILD_ID: '4', APPVEYOR_REPO_BRANCH: 'main', APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH: 'topic', APPVEYOR_REPO_COMMIT: 'c1', APPVEYOR_PULL_REQUEST_HEAD_COMMIT: 'head', ...numbered }, of('4')],
-  ['Drone', { DRONE: 'true', DRONE_BUILD_NUMBER: '3', DRONE_BRANCH: 'main', DRONE_SOURCE_BRANCH: 'topic', DRONE_COMMIT_SHA: 'c1', ...numbered }, of('3')],
-  ['Woodpecker CI', { CI: 'woodpecker', CI_PIPELINE_NUMBER: '3', CI_COMMIT_BRANCH: 'main', CI_COMMIT_SOURCE_BRANCH: 'topic', CI_COMMIT_SHA: 'c1', ...numbered }, of('3')],
+  [
+    'GitHub Actions',
+    {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_RUN_ID: '77',
+      GITHUB_RUN_ATTEMPT: '2',
+      GITHUB_HEAD_REF: 'topic',
+      GITHUB_REF_NAME: '12/merge',
+      GITHUB_SHA: 'c1',
+      ...numbered,
+    },
+    of('77'),
+  ],
+  [
+    'GitHub Actions',
+    { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77', GITHUB_HEAD_REF: '', GITHUB_REF_NAME: 'topic', GITHUB_SHA: 'c1', ...numbered },
+    of('77'),
+  ],
+  [
+    'GitLab CI',
+    {
+      GITLAB_CI: 'true',
+      CI_NODE_INDEX: '2',
+      CI_NODE_TOTAL: '4',
+      CI_PIPELINE_ID: '9',
+      CI_JOB_ID: '5',
+      CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: 'topic',
+      CI_COMMIT_REF_NAME: 'refs/merge-requests/1',
+      CI_COMMIT_SHA: 'c1',
+    },
+    of('9'),
+  ],
+  [
+    'GitLab CI',
+    { GITLAB_CI: 'true', CI_NODE_INDEX: '1', CI_NODE_TOTAL: '4', CI_PIPELINE_ID: '9', CI_COMMIT_REF_NAME: 'topic', CI_COMMIT_SHA: 'c1' },
+    of('9', 0),
+  ],
+  [
+    'CircleCI',
+    {
+      CIRCLECI: 'true',
+      CIRCLE_NODE_INDEX: '1',
+      CIRCLE_NODE_TOTAL: '4',
+      CIRCLE_WORKFLOW_ID: 'again',
+      CIRCLE_WORKFLOW_WORKSPACE_ID: 'w',
+      CIRCLE_BUILD_NUM: '3',
+      CIRCLE_BRANCH: 'topic',
+      CIRCLE_SHA1: 'c1',
+    },
+    of('w'),
+  ],
+  [
+    'Buildkite',
+    {
+      BUILDKITE: 'true',
+      BUILDKITE_PARALLEL_JOB: '1',
+      BUILDKITE_PARALLEL_JOB_COUNT: '4',
+      BUILDKITE_BUILD_ID: 'b',
+      BUILDKITE_JOB_ID: 'j',
+      BUILDKITE_RETRY_COUNT: '1',
+      BUILDKITE_BRANCH: 'topic',
+      BUILDKITE_COMMIT: 'c0ffee1',
+    },
+    { ...of('b'), commit_hash: 'c0ffee1' },
+  ],
+  [
+    'Buildkite',
+    {
+      BUILDKITE: 'true',
+      BUILDKITE_PARALLEL_JOB: '1',
+      BUILDKITE_PARALLEL_JOB_COUNT: '4',
+      BUILDKITE_BUILD_ID: 'b',
+      BUILDKITE_BRANCH: 'topic',
+      BUILDKITE_COMMIT: 'HEAD',
+    },
+    { ...of('b'), commit_hash: 'c-of-git' },
+  ],
+  [
+    'Azure Pipelines',
+    {
+      TF_BUILD: 'True',
+      SYSTEM_JOBPOSITIONINPHASE: '2',
+      SYSTEM_TOTALJOBSINPHASE: '4',
+      BUILD_BUILDID: '8',
+      SYSTEM_PULLREQUEST_SOURCEBRANCH: 'refs/heads/topic',
+      SYSTEM_PULLREQUEST_SOURCECOMMITID: 'head',
+      BUILD_SOURCEBRANCH: 'refs/pull/1/merge',
+      BUILD_SOURCEVERSION: 'c1',
+    },
+    of('8'),
+  ],
+  [
+    'Azure Pipelines',
+    {
+      TF_BUILD: 'True',
+      SYSTEM_JOBPOSITIONINPHASE: '1',
+      SYSTEM_TOTALJOBSINPHASE: '4',
+      BUILD_BUILDID: '8',
+      BUILD_SOURCEBRANCH: 'refs/heads/topic',
+      BUILD_SOURCEVERSION: 'c1',
+    },
+    of('8', 0),
+  ],
+  [
+    'Bitbucket Pipelines',
+    {
+      BITBUCKET_BUILD_NUMBER: '6',
+      BITBUCKET_PIPELINE_UUID: '{u}',
+      BITBUCKET_PARALLEL_STEP: '1',
+      BITBUCKET_PARALLEL_STEP_COUNT: '4',
+      BITBUCKET_BRANCH: 'topic',
+      BITBUCKET_COMMIT: 'c1',
+    },
+    of('{u}'),
+  ],
+  [
+    'Semaphore 2',
+    {
+      SEMAPHORE: 'true',
+      SEMAPHORE_WORKFLOW_ID: 's',
+      SEMAPHORE_JOB_INDEX: '2',
+      SEMAPHORE_JOB_COUNT: '4',
+      SEMAPHORE_GIT_BRANCH: 'main',
+      SEMAPHORE_GIT_PR_BRANCH: 'topic',
+      SEMAPHORE_GIT_PR_SHA: 'head',
+      SEMAPHORE_GIT_SHA: 'c1',
+    },
+    of('s'),
+  ],
+  [
+    'Travis CI',
+    {
+      TRAVIS: 'true',
+      TRAVIS_BUILD_ID: '5',
+      TRAVIS_BRANCH: 'main',
+      TRAVIS_PULL_REQUEST_BRANCH: 'topic',
+      TRAVIS_COMMIT: 'c1',
+      TRAVIS_PULL_REQUEST_SHA: 'head',
+      ...numbered,
+    },
+    of('5'),
+  ],
+  [
+    'AppVeyor',
+    {
+      APPVEYOR: 'True',
+      APPVEYOR_BUILD_ID: '4',
+      APPVEYOR_REPO_BRANCH: 'main',
+      APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH: 'topic',
+      APPVEYOR_REPO_COMMIT: 'c1',
+      APPVEYOR_PULL_REQUEST_HEAD_COMMIT: 'head',
+      ...numbered,
+    },
+    of('4'),
+  ],
+  [
+    'Drone',
+    { DRONE: 'true', DRONE_BUILD_NUMBER: '3', DRONE_BRANCH: 'main', DRONE_SOURCE_BRANCH: 'topic', DRONE_COMMIT_SHA: 'c1', ...numbered },
+    of('3'),
+  ],
+  [
+    'Woodpecker CI',
+    {
+      CI: 'woodpecker',
+      CI_PIPELINE_NUMBER: '3',
+      CI_COMMIT_BRANCH: 'main',
+      CI_COMMIT_SOURCE_BRANCH: 'topic',
+      CI_COMMIT_SHA: 'c1',
+      ...numbered,
+    },
+    of('3'),
+  ],
   ['Codefresh', { CF_BUILD_ID: 'f', CF_BRANCH: 'topic', CF_REVISION: 'c1', ...numbered }, of('f')],
-  ['Bitrise', { BITRISE_IO: 'true', BITRISEIO_PIPELINE_ID: 'p', BITRISE_IO_PARALLEL_INDEX: '1', BITRISE_IO_PARALLEL_TOTAL: '4', BITRISE_GIT_BRANCH: 'topic', BITRISE_GIT_COMMIT: 'c0ffee1' }, { ...of('p'), commit_hash: 'c0ffee1' }],
-  ['Cirrus CI', { CIRRUS_CI: 'true', CIRRUS_BUILD_ID: 'r', CIRRUS_BRANCH: 'topic', CIRRUS_CHANGE_IN_REPO: 'c1', CI_NODE_INDEX: '2', CI_NODE_TOTAL: '9' }, of('r')],
+  [
+    'Bitrise',
+    {
+      BITRISE_IO: 'true',
+      BITRISEIO_PIPELINE_ID: 'p',
+      BITRISE_IO_PARALLEL_INDEX: '1',
+      BITRISE_IO_PARALLEL_TOTAL: '4',
+      BITRISE_GIT_BRANCH: 'topic',
+      BITRISE_GIT_COMMIT: 'c0ffee1',
+    },
+    { ...of('p'), commit_hash: 'c0ffee1' },
+  ],
+  [
+    'Cirrus CI',
+    {
+      CIRRUS_CI: 'true',
+      CIRRUS_BUILD_ID: 'r',
+      CIRRUS_BRANCH: 'topic',
+      CIRRUS_CHANGE_IN_REPO: 'c1',
+      CI_NODE_INDEX: '2',
+      CI_NODE_TOTAL: '9',
+    },
+    of('r'),
+  ],
   ['Heroku CI', { HEROKU_TEST_RUN_ID: 'h', HEROKU_TEST_RUN_BRANCH: 'topic', HEROKU_TEST_RUN_COMMIT_VERSION: 'c1', ...numbered }, of('h')],
-  ['AWS CodeBuild', { CODEBUILD_BUILD_ARN: 'arn', CODEBUILD_WEBHOOK_HEAD_REF: 'refs/heads/topic', CODEBUILD_RESOLVED_SOURCE_VERSION: 'c1', BALLAST: '', ...numbered }, of('given')],
+  [
+    'AWS CodeBuild',
+    {
+      CODEBUILD_BUILD_ARN: 'arn',
+      CODEBUILD_WEBHOOK_HEAD_REF: 'refs/heads/topic',
+      CODEBUILD_RESOLVED_SOURCE_VERSION: 'c1',
+      BALLAST: '',
+      ...numbered,
+    },
+    of('given'),
+  ],
   ['TeamCity', { TEAMCITY_VERSION: '2026.1', BUILD_VCS_NUMBER: 'c1', ...numbered }, { ...of('given'), branch: 'of-git' }],
-  ['Jenkins', { JENKINS_URL: 'http://j', BUILD_TAG: 'jenkins-app-5', BRANCH_NAME: 'PR-1', CHANGE_BRANCH: 'topic', GIT_COMMIT: 'c1', ...numbered }, of('jenkins-app-5')],
-  ['Jenkins', { JENKINS_URL: 'http://j', BUILD_TAG: 'jenkins-app-5', GIT_BRANCH: 'origin/topic', GIT_COMMIT: 'c1', ...numbered }, of('jenkins-app-5')],
+  [
+    'Jenkins',
+    { JENKINS_URL: 'http://j', BUILD_TAG: 'jenkins-app-5', BRANCH_NAME: 'PR-1', CHANGE_BRANCH: 'topic', GIT_COMMIT: 'c1', ...numbered },
+    of('jenkins-app-5'),
+  ],
+  [
+    'Jenkins',
+    { JENKINS_URL: 'http://j', BUILD_TAG: 'jenkins-app-5', GIT_BRANCH: 'origin/topic', GIT_COMMIT: 'c1', ...numbered },
+    of('jenkins-app-5'),
+  ],
 ];
 
 describe('a node of a CI run', () => {
   it.each(builds)('of %s is known by its variables', (_, environment, expected) => {
-    const given = { ...(expected.build_id === 'given' && { buildId: 'given' }), ...(environment['CIRRUS_CI'] && { nodeIndex: '1', nodeTotal: '4' }) };
+    const given = {
+      ...(expected.build_id === 'given' && { buildId: 'given' }),
+      ...(environment.CIRRUS_CI && { nodeIndex: '1', nodeTotal: '4' }),
+    };
     expect(who(environment, given, git)).toEqual(expected);
   });
 
@@ -54,7 +254,11 @@ describe('a node of a CI run', () => {
   });
 
   it('takes branch and commit from git where nothing else tells them', () => {
-    expect(who({ ...numbered, BALLAST_BRANCH: '' }, { buildId: '1' }, git)).toEqual({ ...of('1'), branch: 'of-git', commit_hash: 'c-of-git' });
+    expect(who({ ...numbered, BALLAST_BRANCH: '' }, { buildId: '1' }, git)).toEqual({
+      ...of('1'),
+      branch: 'of-git',
+      commit_hash: 'c-of-git',
+    });
     const notAsked: Checkout = { branch: () => expect.unreachable(), commitHash: () => expect.unreachable() };
     expect(who(builds[0]![1], {}, notAsked)).toEqual(builds[0]![2]);
   });
@@ -77,9 +281,13 @@ describe('a node of a CI run', () => {
     expect(complaintsOf({ CODEBUILD_BUILD_ARN: 'a', ...numbered }, { branch: 'b', commitHash: 'c' })).toEqual([
       'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID (AWS CodeBuild does not tell)',
     ]);
-    expect(complaintsOf(numbered, { branch: 'b', commitHash: 'c' })).toEqual(['the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID']);
+    expect(complaintsOf(numbered, { branch: 'b', commitHash: 'c' })).toEqual([
+      'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID',
+    ]);
     const full = { branch: 'b', commitHash: 'c', buildId: '1' };
-    expect(complaintsOf({}, { ...full, nodeIndex: '4', nodeTotal: '4' })).toEqual(['the index of this node is 4, and of 4 nodes the last one is 3']);
+    expect(complaintsOf({}, { ...full, nodeIndex: '4', nodeTotal: '4' })).toEqual([
+      'the index of this node is 4, and of 4 nodes the last one is 3',
+    ]);
     expect(complaintsOf({}, { ...full, nodeIndex: '-1', nodeTotal: '0' })).toHaveLength(2);
     // GitLab counts from 1: no node is 0.
     expect(complaintsOf({ GITLAB_CI: 'true', CI_NODE_INDEX: '5', CI_NODE_TOTAL: '4' }, full)).toHaveLength(1);

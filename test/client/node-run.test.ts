@@ -11,7 +11,10 @@ const passed = (file: string) => `<testcase name="one" file="${file}" time="2"/>
 const failing = (file: string) => `<testcase name="one" file="${file}" time="2"><failure/></testcase>`;
 
 /** What became of a batch of a.js and b.js whose command writes these reports. */
-async function run(reports: Record<string, string>, { code = 0, ...judgement }: Judgement & { code?: number } = {}): Promise<BatchResult & { isRed: boolean; said: string }> {
+async function run(
+  reports: Record<string, string>,
+  { code = 0, ...judgement }: Judgement & { code?: number } = {},
+): Promise<BatchResult & { isRed: boolean; said: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
   // Of an earlier run.
@@ -43,7 +46,9 @@ describe('a command that ended with 0', () => {
     const result = await run({ 'new.xml': reportOf(failing('a.js')) });
     expect(result).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], isRun: false });
     expect(paths(result)).toEqual(['a.js']);
-    expect(result.said).toMatch(/^ballast: the command ended with 0, but the batch failed \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/);
+    expect(result.said).toMatch(
+      /^ballast: the command ended with 0, but the batch failed \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/,
+    );
   });
 
   it.each([
@@ -73,13 +78,25 @@ describe('a command that ended with 0', () => {
   });
 
   it('passed when other XML is beside the report', async () => {
-    expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({ isRed: false, isRun: true });
+    expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
+      isRed: false,
+      isRun: true,
+    });
   });
 
   it('names what its report does not mention, which is recorded with 0', async () => {
     const result = await run({ 'new.xml': reportOf(passed('a.js')) });
-    expect(result).toMatchObject({ isRed: false, failed: [], recorded: [{ path: 'a.js', time_execution: 2 }, { path: 'b.js', time_execution: 0 }] });
-    expect(result.said).toMatch(/^ballast: WARNING: --junit .* does not mention 1 of 2 test files: b\.js \(--fail-unreported: fail instead\)\n$/);
+    expect(result).toMatchObject({
+      isRed: false,
+      failed: [],
+      recorded: [
+        { path: 'a.js', time_execution: 2 },
+        { path: 'b.js', time_execution: 0 },
+      ],
+    });
+    expect(result.said).toMatch(
+      /^ballast: WARNING: --junit .* does not mention 1 of 2 test files: b\.js \(--fail-unreported: fail instead\)\n$/,
+    );
   });
 
   it.each<[string, Record<string, string>, string[]]>([
@@ -97,8 +114,16 @@ describe('a command that ended with 0', () => {
 
 describe('a command that failed', () => {
   it('has the failures of its report, and is as it was for a report that tells of none', async () => {
-    expect(await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({ isRed: true, failed: ['a.js'], isRun: true, said: 'ballast: the command ended with 7 (batch 1, 2 test files)\n' });
-    expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'] });
+    expect(await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
+      isRed: true,
+      failed: ['a.js'],
+      isRun: true,
+      said: 'ballast: the command ended with 7 (batch 1, 2 test files)\n',
+    });
+    expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({
+      isRed: true,
+      failed: ['a.js', 'b.js'],
+    });
     expect(await run({}, { code: 7 })).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], recorded: [] });
   });
 });

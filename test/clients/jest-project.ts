@@ -52,7 +52,7 @@ export class JestProject {
     const child = spawn(process.execPath, [join(packages, client, 'lib/knapsack-pro-jest.js'), '--runInBand'], {
       cwd: this.#folder,
       env: {
-        PATH: process.env['PATH'],
+        PATH: process.env.PATH,
         RAN: ran,
         KNAPSACK_PRO_ENDPOINT: server.url,
         KNAPSACK_PRO_TEST_SUITE_TOKEN_JEST: server.token,

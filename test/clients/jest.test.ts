@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Client } from '../harness/client.js';
 import { completeness } from '../harness/completeness.js';
 import { sorted } from '../harness/messages.js';
-import type { Client } from '../harness/client.js';
 import { startServer } from '../harness/server.js';
 import { JestProject, type NodeRun } from './jest-project.js';
 
@@ -62,13 +62,19 @@ describe('@knapsack-pro/jest 9', () => {
 
   it('runs each file once, and a node that is run again with a fixed split runs what it had', { timeout: 60_000 }, async () => {
     const [server, project] = [await startServer(), new JestProject(6)];
-    const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' }))));
+    const nodes = await Promise.all(
+      [0, 1].map(node => project.run(CLIENT, server, nodeOf(node, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' }))),
+    );
     nodes.forEach(expectServed);
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
     expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files);
     expect(sorted(await recorded(server))).toEqual(project.files);
 
-    const again = await project.run(CLIENT, server, nodeOf(0, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'true', KNAPSACK_PRO_CI_NODE_RETRY_COUNT: '1' }));
+    const again = await project.run(
+      CLIENT,
+      server,
+      nodeOf(0, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'true', KNAPSACK_PRO_CI_NODE_RETRY_COUNT: '1' }),
+    );
     expectServed(again);
     expect(again.code).toBe(0);
     expect(sorted(again.ran)).toEqual(sorted(nodes[0]!.ran));

@@ -35,7 +35,10 @@ describe('ballast queue with a real runner', () => {
     const [server, folder] = [await startServer(), temporaryFolder()];
     const files = [0, 1, 2, 3].map(file);
     mkdirSync(join(folder, 'test'));
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'made-up', jest: { testEnvironment: 'node', transform: {}, cacheDirectory: join(folder, 'cache') } }));
+    writeFileSync(
+      join(folder, 'package.json'),
+      JSON.stringify({ name: 'made-up', jest: { testEnvironment: 'node', transform: {}, cacheDirectory: join(folder, 'cache') } }),
+    );
     symlinkSync(packages, join(folder, 'node_modules'));
     for (const [i, path] of files.entries()) writeFileSync(join(folder, path), text(i === 2));
     const queue = (node: number) =>
@@ -43,8 +46,18 @@ describe('ballast queue with a real runner', () => {
         ['queue', 'test/*.test.*', '--junit', 'junit.xml', '--', process.execPath, ...command],
         {
           // These tests run in vitest themselves.
-          ...Object.fromEntries(Object.keys(process.env).filter(name => /^(VITEST|JEST|TEST$|NODE_ENV)/.test(name)).map(name => [name, undefined])),
-          ...{ BALLAST_URL: server.url, BALLAST_TOKEN: server.token, BALLAST_NODE_INDEX: String(node), BALLAST_NODE_TOTAL: '2', BALLAST_BUILD_ID: '7' },
+          ...Object.fromEntries(
+            Object.keys(process.env)
+              .filter(name => /^(VITEST|JEST|TEST$|NODE_ENV)/.test(name))
+              .map(name => [name, undefined]),
+          ),
+          ...{
+            BALLAST_URL: server.url,
+            BALLAST_TOKEN: server.token,
+            BALLAST_NODE_INDEX: String(node),
+            BALLAST_NODE_TOTAL: '2',
+            BALLAST_BUILD_ID: '7',
+          },
           ...{ BALLAST_COMMIT_HASH: build.commit_hash, BALLAST_BRANCH: build.branch, JEST_JUNIT_ADD_FILE_ATTRIBUTE: 'true' },
         },
         { cwd: folder },
@@ -59,7 +72,9 @@ describe('ballast queue with a real runner', () => {
     expect((await queue(0)).code).toBe(0);
     const { json: builds } = await server.get('/v1/builds');
     const { json: detail } = await server.get(`/v1/builds/${builds.data[0].id}`);
-    const again = detail.build_subsets.map((subset: any) => subset.test_files.map(({ path }: any) => path)).find((paths: string[]) => paths.length === 1);
+    const again = detail.build_subsets
+      .map((subset: any) => subset.test_files.map(({ path }: any) => path))
+      .find((paths: string[]) => paths.length === 1);
     expect(again).toEqual([files[2]]);
   });
 });

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Client } from '../harness/client.js';
 import { drain, initialise, manyPaths, pathsOf, pull, record, sorted, timed } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { runBallast } from '../harness/process.js';
-import type { Client } from '../harness/client.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -61,7 +61,11 @@ describe('ballast backup', () => {
     const { dataDir } = await startServer();
     const target = temporaryFolder();
     const { stdout } = await backup(dataDir, target, '--json');
-    expect(JSON.parse(stdout)).toEqual({ file: join(target, 'ballast.lmdb'), bytes: expect.any(Number) as number, seconds: expect.any(Number) as number });
+    expect(JSON.parse(stdout)).toEqual({
+      file: join(target, 'ballast.lmdb'),
+      bytes: expect.any(Number) as number,
+      seconds: expect.any(Number) as number,
+    });
   });
 
   it('never overwrites a store', async () => {

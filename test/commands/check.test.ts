@@ -42,7 +42,9 @@ describe('ballast check', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^subsets \[1,0,1\] would never expire$/m);
     expect(stdout).toMatch(/^queues "[0-9a-f-]{36}" has files that cannot be read: /m);
-    expect(stdout).toMatch(/^4 problems; 2 can be repaired: stop the server and run this with --repair; 2 cannot: start from a backup, or let what is named expire; looked at /m);
+    expect(stdout).toMatch(
+      /^4 problems; 2 can be repaired: stop the server and run this with --repair; 2 cannot: start from a backup, or let what is named expire; looked at /m,
+    );
     expect(JSON.parse((await check(server.dataDir, '--json')).stdout)).toMatchObject({
       sound: false,
       found: expect.arrayContaining([{ table: 'subsets', key: [1, 0, 1], what: 'would never expire', repairable: true }]) as unknown[],

@@ -20,10 +20,26 @@ const serve = (dataDir: string) => runBallast(['serve', '--port', '0', '--data-d
 
 describe('a store whose file is damaged', () => {
   it.each<[situation: string, wound: (file: string) => void, sentence: RegExp]>([
-    ['is empty', file => truncateSync(file, 0), /^ballast: cannot open .*ballast\.lmdb: the file is empty; put a backup in its place, or begin anew with another folder\n$/],
-    ['is another file', file => writeFileSync(file, 'dear diary'), /^ballast: cannot open .*: the file is damaged, or no store; put a backup /],
-    ['has lost its head', file => void writeSync(openSync(file, 'r+'), randomBytes(8192), 0, 8192, 0), /: the file is damaged, or no store; /],
-    ['has lost half of its head', file => void writeSync(openSync(file, 'r+'), randomBytes(4096), 0, 4096, 4096), /: the file is damaged, or no store; /],
+    [
+      'is empty',
+      file => truncateSync(file, 0),
+      /^ballast: cannot open .*ballast\.lmdb: the file is empty; put a backup in its place, or begin anew with another folder\n$/,
+    ],
+    [
+      'is another file',
+      file => writeFileSync(file, 'dear diary'),
+      /^ballast: cannot open .*: the file is damaged, or no store; put a backup /,
+    ],
+    [
+      'has lost its head',
+      file => void writeSync(openSync(file, 'r+'), randomBytes(8192), 0, 8192, 0),
+      /: the file is damaged, or no store; /,
+    ],
+    [
+      'has lost half of its head',
+      file => void writeSync(openSync(file, 'r+'), randomBytes(4096), 0, 4096, 4096),
+      /: the file is damaged, or no store; /,
+    ],
     ['is a few bytes', file => truncateSync(file, 100), /: the file is damaged, or no store; /],
   ])('is refused with a sentence when it %s, and stays as it is', async (_, wound, sentence) => {
     const { dataDir, file } = await usedStore();
@@ -51,6 +67,8 @@ describe('a store whose file is damaged', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^ballast: cannot serve .*: its store was cut off, it has 20480 of \d+ bytes; put a backup in its place\n$/);
     expect(Number(/of (\d+) bytes/.exec(stderr)![1])).toBeLessThanOrEqual(size);
-    expect((await runBallast(['check', '--data-dir', dataDir])).stderr).toMatch(/^ballast: the store has 20480 of \d+ bytes; if this ends without a message, the file was cut off\n/);
+    expect((await runBallast(['check', '--data-dir', dataDir])).stderr).toMatch(
+      /^ballast: the store has 20480 of \d+ bytes; if this ends without a message, the file was cut off\n/,
+    );
   });
 });

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Client } from '../harness/client.js';
 import { record, subsetMessage, timed } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { Client } from '../harness/client.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -29,7 +29,8 @@ describe('ballast export', () => {
     expect(project).toMatchObject({ type: 'project', name: 'default', default_branch: 'main' });
     const restored = await startServer({ dataDir: server.dataDir });
     const builds = [];
-    for (const { id } of [...(await restored.get('/v1/builds')).json.data].reverse() as { id: string }[]) builds.push((await restored.get(`/v1/builds/${id}`)).json);
+    for (const { id } of [...(await restored.get('/v1/builds')).json.data].reverse() as { id: string }[])
+      builds.push((await restored.get(`/v1/builds/${id}`)).json);
     const exported = rest.filter(({ type }) => type === 'build') as { build_subsets: { id: string }[] }[];
     expect(exported.map(({ build_subsets }) => build_subsets.length)).toEqual([2, 1]);
     const sorted = (subsets: { id: string }[]) => [...subsets].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -39,8 +40,19 @@ describe('ballast export', () => {
       expect(sorted(exported[i]!.build_subsets)).toEqual(sorted(build_subsets.map(({ updated_at: _, ...subset }) => subset)));
     }
     const timings = rest.filter(({ type }) => type === 'timing');
-    expect(timings.map(({ path, time_execution }) => [path, time_execution])).toEqual([['a_spec.rb', 5], ['b_spec.rb', null], ['c_spec.rb', 1.5]]);
-    expect(timings[1]).toEqual({ type: 'timing', project: 'default', path: 'b_spec.rb', time_execution: null, measured_at: null, seen_at: expect.stringMatching(/Z$/) as string });
+    expect(timings.map(({ path, time_execution }) => [path, time_execution])).toEqual([
+      ['a_spec.rb', 5],
+      ['b_spec.rb', null],
+      ['c_spec.rb', 1.5],
+    ]);
+    expect(timings[1]).toEqual({
+      type: 'timing',
+      project: 'default',
+      path: 'b_spec.rb',
+      time_execution: null,
+      measured_at: null,
+      seen_at: expect.stringMatching(/Z$/) as string,
+    });
     expect(rest).toHaveLength(5);
   });
 
@@ -74,19 +86,40 @@ describe('ballast export', () => {
     symlinkSync(file, link);
     await exportOf(server.dataDir, '--project', 'default', '--output', link);
     expect([lstatSync(link).isSymbolicLink(), linesOf(readFileSync(file, 'utf8'))[0]]).toMatchObject([true, { projects: ['default'] }]);
-    expect((await exportOf(server.dataDir, '--no-builds', '--output', file)).stdout).toBe(`${file}: 0 builds and 3 timings of 2 projects, ${statSync(file).size} bytes\n`);
+    expect((await exportOf(server.dataDir, '--no-builds', '--output', file)).stdout).toBe(
+      `${file}: 0 builds and 3 timings of 2 projects, ${statSync(file).size} bytes\n`,
+    );
   });
 
   it('leaves a file as it is when it cannot be done, and says why', async () => {
     const { dataDir } = await startServer();
     const folder = temporaryFolder();
     const file = join(folder, 'missing', 'x.ndjson');
-    expect(await exportOf(dataDir, '--output', file)).toMatchObject({ code: 1, stderr: expect.stringContaining(`ballast: cannot export to ${file}: ENOENT`) as string });
-    expect(await exportOf(dataDir, '--project', 'nope', '--output', join(folder, 'x'))).toMatchObject({ code: 1, stderr: 'ballast: cannot export the project "nope": there is none; "project list" shows all\n' });
-    expect(await exportOf(dataDir, '--output', '/dev/null')).toEqual({ code: 1, stdout: '', stderr: 'ballast: cannot export to /dev/null: it is no file: leave --output out, and redirect stdout\n' });
-    expect(await exportOf(dataDir, '--output', folder)).toMatchObject({ code: 1, stderr: `ballast: cannot export to ${folder}: it is a folder: name a file in it\n` });
-    expect(await exportOf(dataDir, '--json', '--output', '-')).toMatchObject({ code: 2, stderr: expect.stringContaining('--json tells of the file of --output') as string });
-    expect(await exportOf(join(folder, 'none'))).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no store in') as string });
+    expect(await exportOf(dataDir, '--output', file)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`ballast: cannot export to ${file}: ENOENT`) as string,
+    });
+    expect(await exportOf(dataDir, '--project', 'nope', '--output', join(folder, 'x'))).toMatchObject({
+      code: 1,
+      stderr: 'ballast: cannot export the project "nope": there is none; "project list" shows all\n',
+    });
+    expect(await exportOf(dataDir, '--output', '/dev/null')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'ballast: cannot export to /dev/null: it is no file: leave --output out, and redirect stdout\n',
+    });
+    expect(await exportOf(dataDir, '--output', folder)).toMatchObject({
+      code: 1,
+      stderr: `ballast: cannot export to ${folder}: it is a folder: name a file in it\n`,
+    });
+    expect(await exportOf(dataDir, '--json', '--output', '-')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--json tells of the file of --output') as string,
+    });
+    expect(await exportOf(join(folder, 'none'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no store in') as string,
+    });
     expect(existsSync(join(folder, 'none'))).toBe(false);
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -4,20 +4,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { whyNotTraced } from '../../scripts/chaos/power-cuts/trace.js';
 import { limits } from '../../src/limits.js';
+import type { Client } from '../harness/client.js';
 import { subsetMessage } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { main, runBallast, spawnServer } from '../harness/process.js';
-import { Client } from '../harness/client.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** A new store is opened with fewer flushes, of all threads; faults count those of each. */
 const FLUSHES_OF_START = 40;
-const SENTENCE = /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; look at that disk, and start again/;
+const SENTENCE =
+  /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; look at that disk, and start again/;
 
 /** The command that runs another one, in whose place calls on the store's file fail or hang. */
-const failing = (dataDir: string, calls: string, fault: string) =>
-  ['strace', '-D', '-f', '--seccomp-bpf', '-qq', '-P', join(dataDir, 'ballast.lmdb'), '-e', `trace=${calls}`, '-e', `inject=${calls}:${fault}`, '-o', '/dev/null', '--'];
+const failing = (dataDir: string, calls: string, fault: string) => [
+  'strace',
+  '-D',
+  '-f',
+  '--seccomp-bpf',
+  '-qq',
+  '-P',
+  join(dataDir, 'ballast.lmdb'),
+  '-e',
+  `trace=${calls}`,
+  '-e',
+  `inject=${calls}:${fault}`,
+  '-o',
+  '/dev/null',
+  '--',
+];
 
 /** Records builds, one after the other, until the server is gone; returns what was acknowledged. */
 async function recordUntilGone(client: Client): Promise<string[]> {
@@ -91,8 +106,12 @@ describe('a server whose disk', () => {
     expect(ready).toMatchObject({ status: 503, json: { errors: ['not ready: the store cannot be written; see the server log'] } });
     await vi.waitFor(() => expect(server.stderr()).toContain('a write took longer than 2 s'), { timeout: 10_000 });
     server.child.kill('SIGTERM');
-    const sentence = /"level":"fatal".*could not close within 13 s \(does the disk of \S+ answer\?\), so this process ends at once: nothing acknowledged is lost/;
-    await vi.waitFor(() => expect(server.stderr()).toMatch(sentence), { timeout: 1000 * (limits.drainSeconds + limits.closeSeconds + 2), interval: 50 });
+    const sentence =
+      /"level":"fatal".*could not close within 13 s \(does the disk of \S+ answer\?\), so this process ends at once: nothing acknowledged is lost/;
+    await vi.waitFor(() => expect(server.stderr()).toMatch(sentence), {
+      timeout: 1000 * (limits.drainSeconds + limits.closeSeconds + 2),
+      interval: 50,
+    });
     // Then strace lets go of it.
     await server.ended;
     expect(server.child.signalCode).toBe('SIGKILL');
@@ -106,7 +125,11 @@ describe('a command whose disk fails', () => {
     const dataDir = temporaryFolder();
     await runBallast(['project', 'create', 'one', '--data-dir', dataDir]);
     const [command, ...args] = failing(dataDir, 'fdatasync', 'error=EIO') as [string, ...string[]];
-    const { signal, stdout, stderr } = spawnSync(command, [...args, process.execPath, main, 'project', 'create', 'two', '--data-dir', dataDir], { encoding: 'utf8' });
+    const { signal, stdout, stderr } = spawnSync(
+      command,
+      [...args, process.execPath, main, 'project', 'create', 'two', '--data-dir', dataDir],
+      { encoding: 'utf8' },
+    );
     expect({ signal, stdout }).toEqual({ signal: 'SIGKILL', stdout: '' });
     expect(stderr).toMatch(new RegExp(`^ballast: ${SENTENCE.source}$`, 'm'));
     expect((await runBallast(['project', 'list', '--data-dir', dataDir])).stdout).toMatch(/^one\t/);

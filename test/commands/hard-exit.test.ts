@@ -6,7 +6,8 @@ const program = `
   process.on('exit', () => console.log('an orderly end'));
   hardExit();
   setInterval(() => {}, 1000);`;
-const run = (command: string, ...args: string[]) => spawnSync(command, [...args, process.execPath, '--input-type=module', '-e', program], { encoding: 'utf8', timeout: 10_000 });
+const run = (command: string, ...args: string[]) =>
+  spawnSync(command, [...args, process.execPath, '--input-type=module', '-e', program], { encoding: 'utf8', timeout: 10_000 });
 
 describe('a hard exit', () => {
   it('ends the first process of a container, too, which no signal of its own ends', ({ skip }) => {

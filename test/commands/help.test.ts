@@ -7,7 +7,8 @@ describe('help', () => {
   it('of the program names its commands, on stdout, with exit code 0', async () => {
     const { code, stdout, stderr } = await runHere(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const command of ['serve', 'project', 'token', 'backup', 'check', 'split', 'queue', 'record', 'verify']) expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+    for (const command of ['serve', 'project', 'token', 'backup', 'check', 'split', 'queue', 'record', 'verify'])
+      expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
   });
 
   it('of serve names every setting with its variable', async () => {

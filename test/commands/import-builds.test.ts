@@ -21,13 +21,19 @@ describe('ballast import over the network', () => {
     await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 1, test_files: [] });
     const flags = ['--from', `${there.url}/v1/`, '--from-token', there.token, '--json'];
     expect(JSON.parse((await into(here, ...flags, '--builds', '2')).stdout)).toMatchObject({ builds: 2, runs: 4, known_runs: 0 });
-    expect(JSON.parse((await into(here, ...flags, '--builds', '5')).stdout)).toMatchObject({ builds: 3, runs: 3, known_runs: 4, skipped: [] });
+    expect(JSON.parse((await into(here, ...flags, '--builds', '5')).stdout)).toMatchObject({
+      builds: 3,
+      runs: 3,
+      known_runs: 4,
+      skipped: [],
+    });
     expect(JSON.parse((await into(here, ...flags, '--builds', '5')).stdout)).toMatchObject({ builds: 0, runs: 0, known_runs: 7 });
 
     const fresh = await startServer();
     expect(await into(fresh, ...flags.slice(0, -1))).toEqual({
       code: 0,
-      stdout: 'imported 104 builds, 106 runs, 209 times, 5366.8 s\nthey count as recorded now, in the order of before: the protocol has no way to say when\n',
+      stdout:
+        'imported 104 builds, 106 runs, 209 times, 5366.8 s\nthey count as recorded now, in the order of before: the protocol has no way to say when\n',
       stderr: '',
     });
     expect(await runsOf(fresh)).toEqual(await runsOf(there));
@@ -45,7 +51,11 @@ describe('ballast import over the network', () => {
         for await (const chunk of request) chunks.push(chunk as Buffer);
         const { method } = request;
         const headers = { 'SERVICE-TEST-SUITE-TOKEN': server.token, 'X-Retry-Count': String(request.headers['x-retry-count']) };
-        const reply = await server.send(request.url!, { method: method!, headers, ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}) });
+        const reply = await server.send(request.url!, {
+          method: method!,
+          headers,
+          ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
+        });
         if (method === 'POST' && ++posts === 1) request.socket.destroy();
         else response.writeHead(reply.status).end(reply.text);
       })();
@@ -54,41 +64,70 @@ describe('ballast import over the network', () => {
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
     const { code, stdout } = await into({ url: `http://127.0.0.1:${port}`, token: server.token }, fileOf({ 'a_spec.rb': 3 }));
-    expect({ code, posts, stdout }).toEqual({ code: 0, posts: 2, stdout: expect.stringContaining('imported 1 test file, 3.0 s (longest 3.0 s: a_spec.rb), ') as string });
+    expect({ code, posts, stdout }).toEqual({
+      code: 0,
+      posts: 2,
+      stdout: expect.stringContaining('imported 1 test file, 3.0 s (longest 3.0 s: a_spec.rb), ') as string,
+    });
     expect((await runsOf(server)).map(({ runs }) => runs.length)).toEqual([1]);
   });
 
   it('says what is no such server, and which token is wrong', async () => {
     const server = await startServer();
-    expect(await into(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({ code: 3, stderr: `ballast: GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token\n` });
+    expect(await into(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({
+      code: 3,
+      stderr: `ballast: GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token\n`,
+    });
   });
 });
 
 describe('ballast import of an export', () => {
   it('makes the same builds and timings elsewhere', async () => {
     const [there, here] = [await startServer(), await startServer()];
-    for (const [i, seconds] of [8, 9, 10].entries()) await record(there, { commit_hash: `c${i}`, node_index: i % 2, test_files: timed({ 'a_spec.rb': seconds, 'b_spec.rb': 0, 'c\u2028_spec.rb': 1 }) });
+    for (const [i, seconds] of [8, 9, 10].entries())
+      await record(there, {
+        commit_hash: `c${i}`,
+        node_index: i % 2,
+        test_files: timed({ 'a_spec.rb': seconds, 'b_spec.rb': 0, 'c\u2028_spec.rb': 1 }),
+      });
     const file = join(temporaryFolder(), 'export.ndjson');
     expect((await runBallast(['export', '--data-dir', there.dataDir, '--output', file])).code).toBe(0);
-    expect(JSON.parse((await into(here, file, '--json')).stdout)).toMatchObject({ files: [{ file, format: 'ballast' }], builds: 3, runs: 3, test_files: 9 });
+    expect(JSON.parse((await into(here, file, '--json')).stdout)).toMatchObject({
+      files: [{ file, format: 'ballast' }],
+      builds: 3,
+      runs: 3,
+      test_files: 9,
+    });
     expect(await runsOf(here)).toEqual(await runsOf(there));
     const timings = join(temporaryFolder(), 'timings.ndjson');
     await runBallast(['export', '--data-dir', there.dataDir, '--output', timings, '--no-builds']);
     const third = await startServer();
-    expect((await into(third, timings)).stdout).toMatch(/\nimported 2 test files, 10\.\d s \(longest 9\.\d s: a_spec\.rb\), as commit import-\w+ of branch main\nleft out 1: it has no time \(b_spec\.rb\)\n$/);
+    expect((await into(third, timings)).stdout).toMatch(
+      /\nimported 2 test files, 10\.\d s \(longest 9\.\d s: a_spec\.rb\), as commit import-\w+ of branch main\nleft out 1: it has no time \(b_spec\.rb\)\n$/,
+    );
     const of = ['a_spec.rb', 'c\u2028_spec.rb'];
     expect(await estimatesOf(third, of)).toEqual(await estimatesOf(there, of));
   });
 
   it('that is damaged keeps what came before, says so, and goes on when it is imported again', async () => {
     const server = await startServer();
-    const build = (commit_hash: string) => ({ commit_hash, branch: 'main', node_total: 1, build_subsets: [{ node_index: 0, test_files: timed({ 'a_spec.rb': 1 }) }] });
+    const build = (commit_hash: string) => ({
+      commit_hash,
+      branch: 'main',
+      node_total: 1,
+      build_subsets: [{ node_index: 0, test_files: timed({ 'a_spec.rb': 1 }) }],
+    });
     const lines = ['c1', 'c2', 'c3'].map(commit => JSON.stringify(build(commit)));
     const file = fileOf(`${lines.slice(0, 2).join('\n')}\n${' '.repeat(70_000)}\n${lines[2]!.slice(0, -9)}`);
     const { code, stderr } = await into(server, file);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `ballast: cannot import ${file}: line 4: it ends in the middle; 2 runs were recorded before that: import again, which does not record them twice\n` });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `ballast: cannot import ${file}: line 4: it ends in the middle; 2 runs were recorded before that: import again, which does not record them twice\n`,
+    });
     writeFileSync(file, lines.join('\n'));
-    expect((await into(server, file)).stdout).toContain('imported 1 build, 1 run, 1 time, 1.0 s\n2 runs were there already, and stay as they are\n');
+    expect((await into(server, file)).stdout).toContain(
+      'imported 1 build, 1 run, 1 time, 1.0 s\n2 runs were there already, and stay as they are\n',
+    );
   });
 
   it('of several projects asks for the one', async () => {
@@ -104,10 +143,31 @@ describe('ballast import of an export', () => {
 
   it('tells which entry is none, and leaves out what the server would refuse', async () => {
     const server = await startServer();
-    const build = { commit_hash: 'c', branch: 'main', node_total: 1, build_subsets: [{ node_index: 0, test_files: [{ path: 'a_spec.rb', time_execution: '1' }] }] };
-    expect((await into(server, fileOf(build))).stderr).toContain('document 1: the build.build_subsets[0].test_files[0].time_execution is "1", expected (null | number)');
-    const files = [{ path: 'x', time_execution: 1 }, { path: 'a_spec.rb', time_execution: null }, { path: 'b_spec.rb', time_execution: -1 }, { path: 'c_spec.rb', time_execution: 0 }];
-    const { stdout } = await into(server, fileOf({ ...build, build_subsets: [{ node_index: 0, test_files: files }, { node_index: 1, test_files: files }] }));
+    const build = {
+      commit_hash: 'c',
+      branch: 'main',
+      node_total: 1,
+      build_subsets: [{ node_index: 0, test_files: [{ path: 'a_spec.rb', time_execution: '1' }] }],
+    };
+    expect((await into(server, fileOf(build))).stderr).toContain(
+      'document 1: the build.build_subsets[0].test_files[0].time_execution is "1", expected (null | number)',
+    );
+    const files = [
+      { path: 'x', time_execution: 1 },
+      { path: 'a_spec.rb', time_execution: null },
+      { path: 'b_spec.rb', time_execution: -1 },
+      { path: 'c_spec.rb', time_execution: 0 },
+    ];
+    const { stdout } = await into(
+      server,
+      fileOf({
+        ...build,
+        build_subsets: [
+          { node_index: 0, test_files: files },
+          { node_index: 1, test_files: files },
+        ],
+      }),
+    );
     expect(stdout.split('\n').slice(1)).toEqual([
       'imported 1 build, 1 run, 1 time, 0.0 s',
       'they count as recorded now, in the order of before: the protocol has no way to say when',

@@ -1,8 +1,8 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { manyPaths, pathsOf, startSplit } from '../harness/messages.js';
 import { runHere } from '../harness/command.js';
+import { manyPaths, pathsOf, startSplit } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { fixtureFile } from '../reports/fixture.js';
@@ -14,21 +14,48 @@ describe('ballast import of reports', () => {
     const seconds = Object.fromEntries(manyPaths(60).map((path, i) => [path, 1 + ((i * 37) % 60) ** 2 / 10]));
     const { code, stdout, stderr } = await into(server, fileOf(seconds));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/: knapsack\nimported 60 test files, 7081\.0 s \(longest 349\.1 s: \S+\), as commit import-[0-9a-f]{12} of branch main\n$/);
-    const nodes = await Promise.all([0, 1, 2, 3].map(node_index => startSplit(server, Object.keys(seconds), { branch: 'feature', node_total: 4, node_index })));
+    expect(stdout).toMatch(
+      /: knapsack\nimported 60 test files, 7081\.0 s \(longest 349\.1 s: \S+\), as commit import-[0-9a-f]{12} of branch main\n$/,
+    );
+    const nodes = await Promise.all(
+      [0, 1, 2, 3].map(node_index => startSplit(server, Object.keys(seconds), { branch: 'feature', node_total: 4, node_index })),
+    );
     const spans = nodes.map(answer => pathsOf(answer).reduce((sum, path) => sum + seconds[path]!, 0));
     expect(Math.max(...spans) / (7081 / 4)).toBeLessThan(1.001);
   });
 
   it('takes files of every format at once, and adds up what they say of one file', async () => {
     const server = await startServer();
-    const names = ['test_durations.json', 'knapsack_rspec_report.json', 'parallel_runtime_rspec.log', 'cypress-timings.json', 'playwright.json', 'jest.json', 'vitest.json', 'rspec.xml', 'pytest.xml'];
+    const names = [
+      'test_durations.json',
+      'knapsack_rspec_report.json',
+      'parallel_runtime_rspec.log',
+      'cypress-timings.json',
+      'playwright.json',
+      'jest.json',
+      'vitest.json',
+      'rspec.xml',
+      'pytest.xml',
+    ];
     const { code, stdout } = await into(server, ...names.map(fixtureFile), '--root', '/home/ci/app', '--json');
     expect(code).toBe(0);
     const outcome = JSON.parse(stdout) as { files: { format: string }[]; test_files: number; skipped: { count: number }[] };
     expect(outcome).toMatchObject({ builds: 1, runs: 1, known_runs: 0, test_files: 16, dry_run: false });
-    expect(outcome.skipped).toMatchObject([{ reason: 'the line is no "path:seconds"', count: 4 }, { reason: 'it took 0 s: it was not run', count: 5 }]);
-    expect(outcome.files.map(({ format }) => format)).toEqual(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split', 'playwright', 'jest', 'vitest', 'junit', 'junit']);
+    expect(outcome.skipped).toMatchObject([
+      { reason: 'the line is no "path:seconds"', count: 4 },
+      { reason: 'it took 0 s: it was not run', count: 5 },
+    ]);
+    expect(outcome.files.map(({ format }) => format)).toEqual([
+      'pytest-split',
+      'knapsack',
+      'parallel-tests',
+      'cypress-split',
+      'playwright',
+      'jest',
+      'vitest',
+      'junit',
+      'junit',
+    ]);
     // 41.53127861022949 of knapsack and 0.170151 of JUnit.
     const estimates = await estimatesOf(server, ['spec/models/cart_spec.rb', 'tests/test_cart.py']);
     expect(estimates['spec/models/cart_spec.rb']).toBeCloseTo(41.7014, 3);
@@ -51,7 +78,9 @@ describe('ballast import of reports', () => {
   it('keeps test cases where it is told to, and the file is the sum of them', async () => {
     const server = await startServer();
     const { stdout } = await into(server, fixtureFile('test_durations.json'), '--cases', '--commit-hash', 'abc', '--branch', 'develop');
-    expect(stdout).toMatch(/\nimported 4 test cases, 4\.5 s \(longest 2\.8 s: \S+\), as commit abc of branch develop\nleft out 1: it took 0 s: it was not run \(tests\/web\/test_skipped\.py::test_never\)\n$/);
+    expect(stdout).toMatch(
+      /\nimported 4 test cases, 4\.5 s \(longest 2\.8 s: \S+\), as commit abc of branch develop\nleft out 1: it took 0 s: it was not run \(tests\/web\/test_skipped\.py::test_never\)\n$/,
+    );
     expect(await estimatesOf(server, ['tests/test_cart.py'])).toEqual({ 'tests/test_cart.py': 1.7515 });
   });
 
@@ -66,8 +95,14 @@ describe('ballast import of reports', () => {
 
   it('only tells in a dry run, which needs no server; of a list of test files has their paths', async () => {
     const list = fileOf('app/spec/models/cart_spec.rb\napp/spec/user_spec.rb\n');
-    const { code, stdout } = await runHere(['import', '--dry-run', fixtureFile('rspec.xml'), '--files-from', list], { BALLAST_URL: '', BALLAST_TOKEN: '' });
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('would import 2 test files, 0.2 s (longest 0.2 s: app/spec/models/cart_spec.rb), ') as string });
+    const { code, stdout } = await runHere(['import', '--dry-run', fixtureFile('rspec.xml'), '--files-from', list], {
+      BALLAST_URL: '',
+      BALLAST_TOKEN: '',
+    });
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('would import 2 test files, 0.2 s (longest 0.2 s: app/spec/models/cart_spec.rb), ') as string,
+    });
   });
 
   it('imports nothing when one of the files cannot be read, and says where it fails', async () => {
@@ -94,8 +129,18 @@ describe('ballast import of reports', () => {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toContain(complaint);
     }
-    expect(await into(server, fixtureFile('jest.json'))).toMatchObject({ code: 1, stderr: expect.stringMatching(/: name the folder .* with --root \(all of them are below \/home\/ci\/app\/src\); nothing was imported\n$/) as string });
-    expect(await into(server, fileOf({ 'a_spec.rb': 0 }))).toMatchObject({ code: 1, stderr: expect.stringMatching(/there are no timings of test files in .* \(knapsack\); left out 1: it took 0 s: it was not run \(a_spec\.rb\)\n$/) as string });
+    expect(await into(server, fixtureFile('jest.json'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /: name the folder .* with --root \(all of them are below \/home\/ci\/app\/src\); nothing was imported\n$/,
+      ) as string,
+    });
+    expect(await into(server, fileOf({ 'a_spec.rb': 0 }))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /there are no timings of test files in .* \(knapsack\); left out 1: it took 0 s: it was not run \(a_spec\.rb\)\n$/,
+      ) as string,
+    });
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
   });
 
@@ -106,9 +151,15 @@ describe('ballast import of reports', () => {
       [['a.xml'], '--dry-run only reads\n'],
       [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
       [['--from', 'nonsense', '--from-token', 'x', '--dry-run'], '--from nonsense is no address, such as https://ballast.example.com'],
-      [['--from', 'http://127.0.0.1', '--from-token', '3f0c…', '--dry-run'], '--from-token has characters that no token has: was it copied whole, and alone?'],
+      [
+        ['--from', 'http://127.0.0.1', '--from-token', '3f0c…', '--dry-run'],
+        '--from-token has characters that no token has: was it copied whole, and alone?',
+      ],
       [['a.xml', '--dry-run', '--builds', '3'], '--builds goes with --from'],
-      [['a.xml', '--format', 'nunit'], 'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, ballast.'],
+      [
+        ['a.xml', '--format', 'nunit'],
+        'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, ballast.',
+      ],
       [['--builds', 'many'], 'It must be a whole number of builds.'],
       [['--from', 'http://x', '--from-token', 'y', '--dry-run', '--builds', '0'], '--builds 0 imports nothing'],
     ] as const) {
@@ -120,7 +171,9 @@ describe('ballast import of reports', () => {
     const server = await startServer();
     const { code, stderr } = await into({ url: server.url, token: 'x'.repeat(40) }, fixtureFile('rspec.xml'));
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^ballast: GET http:\S+\/v1\/builds\?commit_hash=import-\w+&branch=main&node_total=1 was refused with 403: invalid test suite token\n$/);
+    expect(stderr).toMatch(
+      /^ballast: GET http:\S+\/v1\/builds\?commit_hash=import-\w+&branch=main&node_total=1 was refused with 403: invalid test suite token\n$/,
+    );
   });
 
   it('reads a file whose name says nothing, as it is told, and once though it is named twice', async () => {
@@ -128,6 +181,8 @@ describe('ballast import of reports', () => {
     const file = join(temporaryFolder(), 'odd name');
     copyFileSync(fixtureFile('parallel_runtime_rspec.log'), file);
     writeFileSync(file, `\n\n${readFileSync(file, 'utf8')}`);
-    expect((await into(server, file, join(dirname(file), '*'), '--format', 'parallel-tests')).stdout).toContain('imported 3 test files, 62.1 s (');
+    expect((await into(server, file, join(dirname(file), '*'), '--format', 'parallel-tests')).stdout).toContain(
+      'imported 3 test files, 62.1 s (',
+    );
   });
 });

@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSplit } from '../harness/messages.js';
-import { runHere } from '../harness/command.js';
 import type { Client } from '../harness/client.js';
+import { runHere } from '../harness/command.js';
+import { startSplit } from '../harness/messages.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** Runs the import into a server. */
-export const into = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) => runHere(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
+export const into = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) =>
+  runHere(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
 
 /** A file of a folder of its own. */
 export function fileOf(text: string | object, name = 'report'): string {
@@ -18,7 +19,9 @@ export function fileOf(text: string | object, name = 'report'): string {
 /** What a client is told that the paths take. */
 export async function estimatesOf(server: Client, paths: readonly string[], branch = 'main'): Promise<Record<string, number | null>> {
   const { json } = await startSplit(server, paths, { commit_hash: `ask-${Math.random()}`, branch, node_total: 1 });
-  return Object.fromEntries((json.test_files as { path: string; time_execution: number | null }[]).map(({ path, time_execution }) => [path, time_execution]));
+  return Object.fromEntries(
+    (json.test_files as { path: string; time_execution: number | null }[]).map(({ path, time_execution }) => [path, time_execution]),
+  );
 }
 
 /** All that is recorded on a server. */
@@ -27,7 +30,12 @@ export const runsOf = async (server: Client) => {
   const builds = [];
   for (const { id, commit_hash, branch, node_total } of json.data as Record<string, string>[]) {
     const detail = (await server.get(`/v1/builds/${id}`)).json as { build_subsets: { node_index: number; test_files: object[] }[] };
-    builds.push({ commit_hash, branch, node_total, runs: detail.build_subsets.map(({ node_index, test_files }) => ({ node_index, test_files })) });
+    builds.push({
+      commit_hash,
+      branch,
+      node_total,
+      runs: detail.build_subsets.map(({ node_index, test_files }) => ({ node_index, test_files })),
+    });
   }
   return builds;
 };

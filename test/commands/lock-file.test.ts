@@ -7,10 +7,22 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** Root may write everything: then the commands are those of nobody. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-const COMMANDS = [['serve', '--port', '0'], ['check'], ['check', '--repair'], ['project', 'list'], ['project', 'create', 'two'], ['token', 'list', 'one']];
+const COMMANDS = [
+  ['serve', '--port', '0'],
+  ['check'],
+  ['check', '--repair'],
+  ['project', 'list'],
+  ['project', 'create', 'two'],
+  ['token', 'list', 'one'],
+];
 
 function run(dataDir: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args, '--data-dir', dataDir], { ...nobody, cwd: dataDir, encoding: 'utf8', timeout: 20_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args, '--data-dir', dataDir], {
+    ...nobody,
+    cwd: dataDir,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
   return { status, stdout, stderr };
 }
 
@@ -50,7 +62,9 @@ describe('a lock file that this user may not write', () => {
     for (const command of COMMANDS) {
       const { status, stdout, stderr } = run(dataDir, ...command);
       expect({ command, status, stdout }).toEqual({ command, status: 1, stdout: '' });
-      expect(stderr).toMatch(/^ballast: cannot open the store in .*: EACCES: permission denied, access .*; BALLAST_DATA_DIR \(--data-dir\) must name a folder that this user may write to\n$/);
+      expect(stderr).toMatch(
+        /^ballast: cannot open the store in .*: EACCES: permission denied, access .*; BALLAST_DATA_DIR \(--data-dir\) must name a folder that this user may write to\n$/,
+      );
     }
   });
 });

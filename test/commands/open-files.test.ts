@@ -25,7 +25,9 @@ describe.skipIf(process.platform !== 'linux').each(httpServers)('a server over %
     expect(silent.length).toBeGreaterThan(10);
     for (const socket of silent) socket.destroy();
     await vi.waitFor(async () => expect((await server.get('/v1/builds')).status).toBe(200), { timeout: 5000, interval: 5 });
-    expect(server.stderr()).toMatch(/"msg":"no room for more connections, .* the limit is 80 open files; .*\n.*"msg":"there is room for connections again"/);
+    expect(server.stderr()).toMatch(
+      /"msg":"no room for more connections, .* the limit is 80 open files; .*\n.*"msg":"there is room for connections again"/,
+    );
     expect(await server.stop('SIGTERM')).toBe(0);
   });
 });

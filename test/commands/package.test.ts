@@ -11,21 +11,44 @@ import { BUILD } from './suite.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** What it is made of: the program, its guides, and the packages that a CI node needs, with what those need. */
-const MADE_OF = /^(dist\/src\/.*\.js|src\/docs\/.*\.md|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
+const MADE_OF =
+  /^(dist\/src\/.*\.js|src\/docs\/.*\.md|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
 
 describe('the package', () => {
   it('unpacked in any folder is all that a CI node needs', { timeout: 60_000 }, async () => {
     const [server, folder] = [await startServer(), temporaryFolder()];
     const options = { cwd: root, encoding: 'utf8', env: plainEnvironment({ npm_config_cache: temporaryFolder() }) } as const;
-    const [{ filename, files }] = JSON.parse(execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], { ...options, stdio: ['ignore', 'pipe', 'ignore'] })) as [
-      { filename: string; files: { path: string }[] },
-    ];
+    const [{ filename, files }] = JSON.parse(
+      execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+        ...options,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }),
+    ) as [{ filename: string; files: { path: string }[] }];
     const paths = files.map(({ path }) => path);
     expect(paths).toContain('dist/src/main.js');
     expect(paths.filter(path => !MADE_OF.test(path))).toEqual([]);
     execFileSync('tar', ['-xzf', join(folder, filename), '-C', folder]);
-    const flags = ['--url', server.url, '--token', server.token, '--commit-hash', BUILD.commit_hash, '--branch', BUILD.branch, '--node-total', '1', '--node-index', '0', '--build-id', '1'];
-    const child = spawn(process.execPath, [join(folder, 'package', 'dist/src/main.js'), 'split', '-', ...flags], { cwd: folder, env: plainEnvironment(), stdio: ['pipe', 'pipe', 'inherit'] });
+    const flags = [
+      '--url',
+      server.url,
+      '--token',
+      server.token,
+      '--commit-hash',
+      BUILD.commit_hash,
+      '--branch',
+      BUILD.branch,
+      '--node-total',
+      '1',
+      '--node-index',
+      '0',
+      '--build-id',
+      '1',
+    ];
+    const child = spawn(process.execPath, [join(folder, 'package', 'dist/src/main.js'), 'split', '-', ...flags], {
+      cwd: folder,
+      env: plainEnvironment(),
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     child.stdin.end('a.js\nb.js\n');
     const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     expect({ code, printed: printed.split('\n').sort() }).toEqual({ code: 0, printed: ['', 'a.js', 'b.js'] });

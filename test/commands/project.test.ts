@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { record } from '../harness/messages.js';
-import { runHere } from '../harness/command.js';
-import { runBallast } from '../harness/process.js';
 import { Client } from '../harness/client.js';
+import { runHere } from '../harness/command.js';
+import { record } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -53,9 +53,7 @@ describe('project and token commands beside a running server', () => {
     const body = JSON.stringify({ test_suite_token: second.token, pad: 'x'.repeat(100_000) });
     expect(await server.send('/v1/build_subsets', { method: 'POST', body })).toMatchObject(INVALID);
 
-    expect((await ballast('project', 'list')).stdout).toMatch(
-      new RegExp(`^default\t${AT}\t1 token\nweb shop\t${AT}\t0 tokens\n$`),
-    );
+    expect((await ballast('project', 'list')).stdout).toMatch(new RegExp(`^default\t${AT}\t1 token\nweb shop\t${AT}\t0 tokens\n$`));
   });
 });
 
@@ -64,14 +62,27 @@ describe('project and token commands with --json', () => {
     const ballast = commandsOn(temporaryFolder());
     const json = async (...args: string[]) => JSON.parse((await ballast(...args, '--json')).stdout) as unknown;
     const made = (await json('project', 'create', 'web')) as { id: string; token: string };
-    expect(made).toEqual({ project: 'web', id: expect.stringMatching(/^[0-9a-f]{12}$/) as string, token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
-    expect(await json('token', 'create', 'web')).toEqual({ project: 'web', id: expect.stringMatching(/^[0-9a-f]{12}$/) as string, token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string });
+    expect(made).toEqual({
+      project: 'web',
+      id: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
+      token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string,
+    });
+    expect(await json('token', 'create', 'web')).toEqual({
+      project: 'web',
+      id: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
+      token: expect.stringMatching(/^[0-9a-f]{32,}$/) as string,
+    });
     const { id } = (await json('token', 'revoke', made.token)) as { id: string };
     expect(id).toBe(made.id);
     const at = expect.stringMatching(new RegExp(`^${AT}$`)) as string;
     expect(await json('project', 'list')).toEqual([{ name: 'web', created_at: at, default_branch: null, tokens: 1 }]);
     const tokens = (await json('token', 'list', 'web')) as { id: string; created_at: string; revoked_at: string | null }[];
-    expect(tokens.map(({ created_at, revoked_at }) => ({ created_at, revoked_at }))).toEqual(expect.arrayContaining([{ created_at: at, revoked_at: null }, { created_at: at, revoked_at: at }]));
+    expect(tokens.map(({ created_at, revoked_at }) => ({ created_at, revoked_at }))).toEqual(
+      expect.arrayContaining([
+        { created_at: at, revoked_at: null },
+        { created_at: at, revoked_at: at },
+      ]),
+    );
     expect(tokens.find(token => token.id === id)).toMatchObject({ revoked_at: at });
   });
 });
@@ -86,10 +97,7 @@ describe('a command that cannot be done', () => {
         'cannot create the project "one": it exists already; a further token for it is made with "token create"',
       ],
       [['token', 'create', 'two'], 'there is no project "two"; "project list" shows all, "project create" makes one'],
-      [
-        ['token', 'revoke', 'nothing'],
-        'cannot revoke: no token in force has this value or id; "token list" shows the ids',
-      ],
+      [['token', 'revoke', 'nothing'], 'cannot revoke: no token in force has this value or id; "token list" shows the ids'],
     ] as const) {
       expect(await ballast(...args)).toEqual({ code: 1, stdout: '', stderr: `ballast: ${message}\n` });
     }

@@ -19,9 +19,20 @@ describe('ballast queue', () => {
   it('runs each file once over all nodes, and records the times of its reports', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     // At the same time, as on two machines.
-    const queue = (node: number) => runBallast(['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...suite.runner], suite.environment(server, node, { REPORT: `reports/${node}-%.xml` }), { cwd: suite.folder });
+    const queue = (node: number) =>
+      runBallast(
+        ['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...suite.runner],
+        suite.environment(server, node, { REPORT: `reports/${node}-%.xml` }),
+        { cwd: suite.folder },
+      );
     const nodes = await Promise.all([queue(0), queue(1)]);
-    expect(nodes).toEqual([0, 1].map(node => ({ code: 0, stdout: '', stderr: expect.stringMatching(new RegExp(`^ballast: recorded \\d test files?, \\d+\\.0 s, as node ${node} of 2\n$`)) as string })));
+    expect(nodes).toEqual(
+      [0, 1].map(node => ({
+        code: 0,
+        stdout: '',
+        stderr: expect.stringMatching(new RegExp(`^ballast: recorded \\d test files?, \\d+\\.0 s, as node ${node} of 2\n$`)) as string,
+      })),
+    );
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
     expect(await recorded(server)).toEqual(lengths(FILES));
     expect(await completeness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 8 } });
@@ -29,21 +40,37 @@ describe('ballast queue', () => {
 
   it('gives a node that is run again what failed, and nothing to one that was green', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
-    const queue = (more: NodeJS.ProcessEnv = {}) => suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
+    const queue = (more: NodeJS.ProcessEnv = {}) =>
+      suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
     const red = await queue({ FAILING: FILES[3]! });
-    expect(red).toMatchObject({ code: 1, stderr: expect.stringMatching(/^ballast: the command ended with 1 \(batch \d+, \d+ test files?\)\nballast: recorded 8 .*\nballast: failed: test\/xxxx\.test\.js\n$/) as string });
+    expect(red).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^ballast: the command ended with 1 \(batch \d+, \d+ test files?\)\nballast: recorded 8 .*\nballast: failed: test\/xxxx\.test\.js\n$/,
+      ) as string,
+    });
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
     expect(await queue()).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 17.0 s, as node 0 of 2\n' });
     expect(suite.ran.slice(FILES.length)).toEqual([FILES[3]]);
-    expect(await queue()).toEqual({ code: 0, stdout: '', stderr: 'ballast: nothing is left to run for node 0 of 2 in this CI run (to run all again, give another --build-id)\n' });
+    expect(await queue()).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'ballast: nothing is left to run for node 0 of 2 in this CI run (to run all again, give another --build-id)\n',
+    });
     expect(suite.ran).toHaveLength(FILES.length + 1);
   });
 
   it('fails for a failure in a report when the exit code of the command is lost, unless that is trusted', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
-    const queue = (...flags: string[]) => suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...flags, ...suite.runner], { ...REPORT, FAILING: FILES[0]!, LOST: '1' });
+    const queue = (...flags: string[]) =>
+      suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...flags, ...suite.runner], { ...REPORT, FAILING: FILES[0]!, LOST: '1' });
     const lost = await queue();
-    expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining(`ballast: the command ended with 0, but the batch failed (batch 1, 1 test file): a report has failures (${FILES[0]}); `) as string });
+    expect(lost).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `ballast: the command ended with 0, but the batch failed (batch 1, 1 test file): a report has failures (${FILES[0]}); `,
+      ) as string,
+    });
     expect(lost.stderr).toMatch(/\nballast: failed: test\/x\.test\.js\n$/);
     // It was told to have failed: the node gets it again.
     expect(await queue('--trust-exit-code')).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n' });
@@ -53,10 +80,17 @@ describe('ballast queue', () => {
 
   it('names what no report mentions, and has it run again where that is to fail', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
-    const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) => suite.run(server, 0, ['queue', GLOB, ...flags, ...suite.runner], { ...REPORT, ...more });
-    expect(await queue({}, '--fail-unreported')).toMatchObject({ code: 2, stderr: expect.stringContaining('--fail-unreported needs the reports') as string });
+    const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
+      suite.run(server, 0, ['queue', GLOB, ...flags, ...suite.runner], { ...REPORT, ...more });
+    expect(await queue({}, '--fail-unreported')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--fail-unreported needs the reports') as string,
+    });
     const red = await queue({ SILENT: FILES[0]! }, ...JUNIT, '--fail-unreported');
-    expect(red).toMatchObject({ code: 1, stderr: expect.stringContaining('no report mentions 1 test file (test/x.test.js), and --fail-unreported is given') as string });
+    expect(red).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no report mentions 1 test file (test/x.test.js), and --fail-unreported is given') as string,
+    });
     const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
     expect(json).toMatchObject({ is_complete: false, handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }] });
     expect(await queue({}, ...JUNIT, '--fail-unreported')).toMatchObject({ code: 0 });
@@ -67,7 +101,9 @@ describe('ballast queue', () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
     expect(code).toBe(0);
-    expect(stderr).toContain('ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is shared out instead\n');
+    expect(stderr).toContain(
+      'ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is shared out instead\n',
+    );
     const times = Object.values(await recorded(server));
     expect(times).toHaveLength(FILES.length);
     for (const time of times) expect(time).toBeGreaterThan(0);
@@ -76,7 +112,11 @@ describe('ballast queue', () => {
   it('records as not measured what a batch had nothing to run of', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, SILENT: FILES[0]! });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'ballast: WARNING: no test was run in batch 1, 1 test file: test/x.test.js (--fail-unreported: fail instead)\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n' });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        'ballast: WARNING: no test was run in batch 1, 1 test file: test/x.test.js (--fail-unreported: fail instead)\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n',
+    });
     expect(await recorded(server)).toEqual({ [FILES[0]!]: 0 });
   });
 
@@ -92,14 +132,23 @@ describe('ballast queue', () => {
     await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
     expect(await recorded(server)).toEqual(lengths([FILES[1]!]));
     const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
-    expect(json).toMatchObject({ is_complete: false, recorded: 1, test_files: 2, handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }] });
+    expect(json).toMatchObject({
+      is_complete: false,
+      recorded: 1,
+      test_files: 2,
+      handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }],
+    });
     expect((await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], REPORT)).code).toBe(0);
     expect(await recorded(server)).toEqual(lengths(FILES.slice(0, 2)));
   });
 
   it('that cannot start its command ends as a shell would, and the batch is not lost', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
-    expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual({ code: 127, stdout: '', stderr: 'ballast: cannot start the command ./missing: spawn ./missing ENOENT\n' });
+    expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual({
+      code: 127,
+      stdout: '',
+      stderr: 'ballast: cannot start the command ./missing: spawn ./missing ENOENT\n',
+    });
     expect((await suite.run(server, 0, ['queue', GLOB, '--', './test', '{}'])).code).toBe(126);
     expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
@@ -107,7 +156,12 @@ describe('ballast queue', () => {
 
   it('ends with 3, and runs nothing, when there is no server', async () => {
     const suite = new Suite(FILES);
-    expect(await suite.run(nowhere, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: no answer from .*; what is left to run is not known; this node ran 0 of 8 test files\. .*--fallback/) as string });
+    expect(await suite.run(nowhere, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(
+        /^ballast: no answer from .*; what is left to run is not known; this node ran 0 of 8 test files\. .*--fallback/,
+      ) as string,
+    });
     expect(suite.ran).toEqual([]);
   });
 
@@ -158,7 +212,11 @@ describe('ballast queue', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('passes %s on, records what ran, and ends as if by the signal', async signal => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: signal }));
-    const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...suite.runner], { cwd: suite.folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...suite.runner], {
+      cwd: suite.folder,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
     child.kill(signal);
@@ -176,7 +234,11 @@ describe('ballast queue', () => {
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }));
     // A shell, which passes none on.
     const shell = ['--', 'sh', '-c', 'sh runner.sh "$@"; exit 5', 'sh', '{}'];
-    const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...shell], { cwd: suite.folder, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...shell], {
+      cwd: suite.folder,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
     child.kill('SIGTERM');
@@ -184,11 +246,16 @@ describe('ballast queue', () => {
     const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
     // What failed may have failed for the signal.
     const passed = suite.ran.filter(file => file === FILES[0]);
-    expect(stderr).toBe(`${passed.map(() => 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n').join('')}ballast: ended by SIGTERM\n`);
+    expect(stderr).toBe(
+      `${passed.map(() => 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n').join('')}ballast: ended by SIGTERM\n`,
+    );
     expect(await recorded(server)).toEqual(lengths(passed));
   });
 
   it('needs a command', async () => {
-    expect(await new Suite(FILES).run(nowhere, 0, ['queue', GLOB])).toMatchObject({ code: 2, stderr: expect.stringContaining('no command: give it behind --') as string });
+    expect(await new Suite(FILES).run(nowhere, 0, ['queue', GLOB])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no command: give it behind --') as string,
+    });
   });
 });

@@ -24,7 +24,12 @@ describe('ballast record', () => {
   ])('records the files of a report of %s', async (report, files, expected) => {
     const [server, suite] = [await startServer(), suiteWith(files, report)];
     const { code, stderr } = await suite.run(server, 1, ['record', '*.xml']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^ballast: recorded \d test files?, \d\.\d s, as node 1 of 2\n(ballast: WARNING: reports have failures .*\n)?$/) as string });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^ballast: recorded \d test files?, \d\.\d s, as node 1 of 2\n(ballast: WARNING: reports have failures .*\n)?$/,
+      ) as string,
+    });
     const times = await recorded(server);
     expect(Object.fromEntries(Object.entries(times).map(([path, time]) => [path, Math.round(time * 1000) / 1000]))).toEqual(expected);
   });
@@ -35,9 +40,27 @@ describe('ballast record', () => {
     expect(code).toBe(0);
     expect(stderr).toMatch(/^ballast: WARNING: no report mentions 1 of 2 test files \(not recorded\): \.\/user\nballast: recorded 1 /);
     expect(await recorded(server)).toEqual({ './cart': 0.305 });
-    const passed = await suite.run(server, 1, ['record', 'gotestsum.xml', '--files-from', '-', '--exit-code', '0', '--json'], {}, './cart\n./user\n');
-    expect(passed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^ballast: WARNING: no report mentions 1 of 2 test files \(recorded as not measured\): \.\/user \(--fail-unreported: fail instead\)\nballast: recorded 2 /) as string });
-    expect(JSON.parse(passed.stdout)).toEqual({ test_files: [{ path: './cart', time_execution: 0.305 }, { path: './user', time_execution: 0 }], not_recorded: [], unknown_test_cases: 0 });
+    const passed = await suite.run(
+      server,
+      1,
+      ['record', 'gotestsum.xml', '--files-from', '-', '--exit-code', '0', '--json'],
+      {},
+      './cart\n./user\n',
+    );
+    expect(passed).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^ballast: WARNING: no report mentions 1 of 2 test files \(recorded as not measured\): \.\/user \(--fail-unreported: fail instead\)\nballast: recorded 2 /,
+      ) as string,
+    });
+    expect(JSON.parse(passed.stdout)).toEqual({
+      test_files: [
+        { path: './cart', time_execution: 0.305 },
+        { path: './user', time_execution: 0 },
+      ],
+      not_recorded: [],
+      unknown_test_cases: 0,
+    });
   });
 
   it('fails for what reports tell when the command is said to have ended with 0, and records it all the same', async () => {
@@ -48,27 +71,55 @@ describe('ballast record', () => {
     const lost = await record('rspec.xml', '--files-from', 'list', '--exit-code', '0');
     expect(lost.code).toBe(1);
     // Why it is not recorded: the command may not have come to it.
-    expect(lost.stderr).toMatch(/^ballast: WARNING: reports are older than list and may be from an earlier run: rspec\.xml \(remove reports before the tests run\)\n.* 1 of 3 test files \(not recorded\): spec\/other_spec\.rb\nballast: recorded 2 .*\nballast: failed: spec\/models\/cart_spec\.rb\nballast: the command ended with 0, but record ends with 1: a report has failures/);
-    expect(await record('rspec.xml', '--exit-code', '0', '--trust-exit-code')).toMatchObject({ code: 0, stderr: expect.stringMatching(/failed: spec\/models\/cart_spec\.rb\n$/) as string });
+    expect(lost.stderr).toMatch(
+      /^ballast: WARNING: reports are older than list and may be from an earlier run: rspec\.xml \(remove reports before the tests run\)\n.* 1 of 3 test files \(not recorded\): spec\/other_spec\.rb\nballast: recorded 2 .*\nballast: failed: spec\/models\/cart_spec\.rb\nballast: the command ended with 0, but record ends with 1: a report has failures/,
+    );
+    expect(await record('rspec.xml', '--exit-code', '0', '--trust-exit-code')).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/failed: spec\/models\/cart_spec\.rb\n$/) as string,
+    });
     const unreported = await record('gotestsum.xml', '--files-from', 'list', '--exit-code', '0', '--fail-unreported');
-    expect(unreported).toMatchObject({ code: 1, stderr: expect.stringContaining('no report mentions 3 of 3 test files (not recorded)') as string });
-    expect(await record('rspec.xml', '--fail-unreported')).toMatchObject({ code: 2, stderr: expect.stringContaining('--fail-unreported needs the list') as string });
+    expect(unreported).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no report mentions 3 of 3 test files (not recorded)') as string,
+    });
+    expect(await record('rspec.xml', '--fail-unreported')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--fail-unreported needs the list') as string,
+    });
   });
 
   it('says which cases are in no known file, and fails when all are', async () => {
     const [server, suite] = [await startServer(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
     const some = await suite.run(server, 0, ['record', 'pytest.xml']);
-    expect(some).toMatchObject({ code: 0, stderr: expect.stringMatching(/^ballast: WARNING: left out 1 test case of no known test file: tests\.web\.test_login test_fails\n/) as string });
+    expect(some).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^ballast: WARNING: left out 1 test case of no known test file: tests\.web\.test_login test_fails\n/,
+      ) as string,
+    });
     const none = suiteWith([], 'pytest');
-    expect(await none.run(server, 0, ['record', 'pytest.xml'])).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing to record: no test file that is known here is in 1 report;') as string });
+    expect(await none.run(server, 0, ['record', 'pytest.xml'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nothing to record: no test file that is known here is in 1 report;') as string,
+    });
   });
 
   it('names a report that is missing or none', async () => {
     const suite = new Suite([]);
     writeFileSync(join(suite.folder, 'bad.xml'), '<html/>');
-    expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({ code: 1, stderr: 'ballast: cannot use the report bad.xml: it is no JUnit report, and no other XML can be read: its first element is <html>\n' });
-    expect(await suite.run(nowhere, 0, ['record', 'none/*.xml'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^ballast: no reports: nothing matches none\/\*\.xml in /) as string });
-    expect(await suite.run(nowhere, 0, ['record'])).toMatchObject({ code: 2, stderr: expect.stringContaining("missing required argument 'reports'") as string });
+    expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({
+      code: 1,
+      stderr: 'ballast: cannot use the report bad.xml: it is no JUnit report, and no other XML can be read: its first element is <html>\n',
+    });
+    expect(await suite.run(nowhere, 0, ['record', 'none/*.xml'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^ballast: no reports: nothing matches none\/\*\.xml in /) as string,
+    });
+    expect(await suite.run(nowhere, 0, ['record'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("missing required argument 'reports'") as string,
+    });
   });
 
   it('ends with 3 when the server cannot be reached: what is not recorded has no fallback', async () => {
@@ -78,21 +129,33 @@ describe('ballast record', () => {
 
   it('ends with 3 when the server has lost the split that the node ran: other nodes got parts of another one', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
-    const [split, record] = [['split', 'src/*.js', '--node-total', '1'], ['record', '*.xml', '--node-total', '1']];
+    const [split, record] = [
+      ['split', 'src/*.js', '--node-total', '1'],
+      ['record', '*.xml', '--node-total', '1'],
+    ];
     const emptied = await startServer();
     let current: { url: string } = server;
     const client = { url: await startProxy(() => current), token: server.token };
     expect((await suite.run(client, 0, split)).code).toBe(0);
     expect((await suite.run(client, 0, record)).code).toBe(0);
     current = emptied;
-    expect(await suite.run(client, 0, record)).toMatchObject({ code: 3, stderr: expect.stringMatching(/^ballast: recorded 2 .*\nballast: the server no longer has the split .* run all nodes of this CI run again\n$/) as string });
+    expect(await suite.run(client, 0, record)).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(
+        /^ballast: recorded 2 .*\nballast: the server no longer has the split .* run all nodes of this CI run again\n$/,
+      ) as string,
+    });
   });
 
   it('counts for the CI run of the split only, also when the times name none', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const other = suiteWith(suite.files);
     const github = (id: string) => ({ BALLAST_BUILD_ID: '', BALLAST_NODE_TOTAL: '1', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: id });
-    for (const [node, id] of [[other, '1'], [suite, '2']] as const) expect((await node.run(server, 0, ['split', 'src/*.js'], github(id))).code).toBe(0);
+    for (const [node, id] of [
+      [other, '1'],
+      [suite, '2'],
+    ] as const)
+      expect((await node.run(server, 0, ['split', 'src/*.js'], github(id))).code).toBe(0);
     expect((await suite.run(server, 0, ['record', '*.xml'], github('2'))).code).toBe(0);
     expect((await suite.run(server, 0, ['verify'], github('2'))).code).toBe(0);
     expect((await suite.run(server, 0, ['verify'], github('1'))).code).toBe(1);
@@ -101,6 +164,10 @@ describe('ballast record', () => {
   it('goes without a folder for temporary files', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const TMPDIR = join(suite.folder, 'runner.mjs');
-    for (const args of [['split', 'src/*.js'], ['record', '*.xml']]) expect(await suite.run(server, 0, args, { TMPDIR })).toMatchObject({ code: 0 });
+    for (const args of [
+      ['split', 'src/*.js'],
+      ['record', '*.xml'],
+    ])
+      expect(await suite.run(server, 0, args, { TMPDIR })).toMatchObject({ code: 0 });
   });
 });

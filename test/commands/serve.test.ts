@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
+import { Client } from '../harness/client.js';
 import { record, subsetMessage } from '../harness/messages.js';
 import { runBallast, spawnServer } from '../harness/process.js';
-import { Client } from '../harness/client.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { head, RawConnection } from '../http/raw.js';
@@ -95,8 +95,7 @@ describe('serve', () => {
     const { code, stdout, stderr } = await runBallast(['serve', '--workers', '0', '--log-level', 'loud'], env);
     expect(stderr.split('\n')).toEqual([
       'ballast: BALLAST_PORT (--port) is "http": it must be a whole number from 0 to 65535',
-      'ballast: BALLAST_PUBLIC_URL (--public-url) is "ballast.example.com": ' +
-        'it must be an address such as https://ballast.example.com',
+      'ballast: BALLAST_PUBLIC_URL (--public-url) is "ballast.example.com": ' + 'it must be an address such as https://ballast.example.com',
       'ballast: BALLAST_RETENTION_DAYS (--retention-days) is "0": it must be a whole number from 1 to 36500',
       'ballast: BALLAST_WORKERS (--workers) is "0": it must be a whole number from 1 to 64',
       'ballast: BALLAST_CLIENT_VERSIONS (--client-versions) is "knapsack_pro": ' +
@@ -124,7 +123,10 @@ describe('serve', () => {
 
   it('lets a flag win over the environment', async () => {
     const dataDir = temporaryFolder();
-    const server = await spawnServer({ dataDir, env: { BALLAST_PORT: '1', BALLAST_DATA_DIR: '/nowhere', BALLAST_HEADER_PREFIXES: 'ACME' } });
+    const server = await spawnServer({
+      dataDir,
+      env: { BALLAST_PORT: '1', BALLAST_DATA_DIR: '/nowhere', BALLAST_HEADER_PREFIXES: 'ACME' },
+    });
     const reply = await server.send('/v1/builds', {});
     expect(reply.json.errors[0]).toContain('ACME-TEST-SUITE-TOKEN');
   });

@@ -24,7 +24,15 @@ describe('ballast split', () => {
   it('takes paths, globs and globs of what is left out', async () => {
     const [server, suite] = [await startServer(), new Suite([...FILES, 'app/[id].test.js'])];
     const here = realpathSync(suite.folder);
-    const all = await suite.run(server, 0, ['split', './app/[id].test.js', `${here}/test/a.test.js`, 'test/**/*.test.js', '!test/slow/**', '--node-total', '1']);
+    const all = await suite.run(server, 0, [
+      'split',
+      './app/[id].test.js',
+      `${here}/test/a.test.js`,
+      'test/**/*.test.js',
+      '!test/slow/**',
+      '--node-total',
+      '1',
+    ]);
     expect(sorted(lines(all.stdout))).toEqual(['app/[id].test.js', 'test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js']);
   });
 
@@ -39,11 +47,26 @@ describe('ballast split', () => {
 
   it('prints by a template, and with NUL behind each', async () => {
     const [server, suite] = [await startServer(), new Suite([])];
-    await server.post('/v1/build_subsets', { commit_hash: 'c0', branch: 'main', node_total: 1, node_index: 0, test_files: [{ path: 'a.js', time_execution: 1.5 }] });
+    await server.post('/v1/build_subsets', {
+      commit_hash: 'c0',
+      branch: 'main',
+      node_total: 1,
+      node_index: 0,
+      test_files: [{ path: 'a.js', time_execution: 1.5 }],
+    });
     const print = (...args: string[]) => suite.run(server, 0, ['split', '-', '--node-total', '1', ...args], {}, 'a.js\0b\n.js\0');
     expect((await print('-0', '--format', '--only={path} {seconds}')).stdout).toBe('--only=a.js 1.5\0--only=b\n.js \0');
-    expect(JSON.parse((await print('--json')).stdout)).toEqual({ test_files: [{ path: 'a.js', time_execution: 1.5 }, { path: 'b\n.js', time_execution: null }] });
-    expect(await print()).toMatchObject({ code: 2, stdout: '', stderr: 'ballast: the path "b\\n.js" has a line break: use --null, and read up to each NUL\n' });
+    expect(JSON.parse((await print('--json')).stdout)).toEqual({
+      test_files: [
+        { path: 'a.js', time_execution: 1.5 },
+        { path: 'b\n.js', time_execution: null },
+      ],
+    });
+    expect(await print()).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'ballast: the path "b\\n.js" has a line break: use --null, and read up to each NUL\n',
+    });
   });
 
   it('prints nothing of a split that was made of another list, and names both', async () => {
@@ -52,14 +75,20 @@ describe('ballast split', () => {
     expect(await suite.run(server, 0, ['split', '**/[ab].test.js', '--node-total', '1'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/ made of 2 test files, and this node lists 2: "gone\.test\.js" only in the split, "test\/b\.test\.js" only on this node; .* --dynamic\)\n$/) as string,
+      stderr: expect.stringMatching(
+        / made of 2 test files, and this node lists 2: "gone\.test\.js" only in the split, "test\/b\.test\.js" only on this node; .* --dynamic\)\n$/,
+      ) as string,
     });
   });
 
   it.skipIf(!existsSync('/dev/full'))('fails when its list cannot be written whole', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const out = openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], { cwd: suite.folder, env: plainEnvironment(suite.environment(server, 0)), stdio: ['ignore', out, 'pipe'] });
+    const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], {
+      cwd: suite.folder,
+      env: plainEnvironment(suite.environment(server, 0)),
+      stdio: ['ignore', out, 'pipe'],
+    });
     const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')]);
     closeSync(out);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^ballast: cannot write the output: ENOSPC/) as string });
@@ -76,13 +105,19 @@ describe('ballast split', () => {
     const suite = new Suite(FILES);
     const { code, stdout, stderr } = await suite.run(nowhere, 1, ['split', '**/*.test.js', '--fallback']);
     expect({ code, files: lines(stdout) }).toEqual({ code: 0, files: FILES });
-    expect(stderr).toMatch(/^ballast: WARNING: no answer from POST http:\/\/127\.0\.0\.1:1\/.*\nballast: WARNING: --fallback: this node runs all 4 test files, because it cannot know what other nodes run\./);
+    expect(stderr).toMatch(
+      /^ballast: WARNING: no answer from POST http:\/\/127\.0\.0\.1:1\/.*\nballast: WARNING: --fallback: this node runs all 4 test files, because it cannot know what other nodes run\./,
+    );
   });
 
   it('ends with 3 when there is no server, or one that refuses', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     for (const more of [[], ['--no-fallback']]) {
-      expect(await suite.run(nowhere, 0, ['split', '**/*.test.js', ...more])).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^ballast: no answer from .*; no test file is printed\. .*--fallback/) as string });
+      expect(await suite.run(nowhere, 0, ['split', '**/*.test.js', ...more])).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringMatching(/^ballast: no answer from .*; no test file is printed\. .*--fallback/) as string,
+      });
     }
     expect(await suite.run({ ...server, url: server.url, token: 'wrong' }, 0, ['split', '**/*.test.js'])).toMatchObject({
       code: 3,
@@ -93,8 +128,18 @@ describe('ballast split', () => {
 
   it('ends with 2 when there is nothing to split, or it is not known which node this is', async () => {
     const suite = new Suite(FILES);
-    expect(await suite.run(nowhere, 0, ['split', 'spec/**'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^ballast: no test files: nothing matches spec\/\*\* in /) as string });
-    expect(await suite.run(nowhere, 0, ['split', '**/*.test.js'], { BALLAST_NODE_INDEX: '' })).toMatchObject({ code: 2, stderr: expect.stringContaining('--node-index <number>') as string });
-    expect(await suite.run(nowhere, 2, ['split', '**/*.test.js'])).toMatchObject({ code: 2, stderr: 'ballast: the index of this node is 2, and of 2 nodes the last one is 1\n' });
+    expect(await suite.run(nowhere, 0, ['split', 'spec/**'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^ballast: no test files: nothing matches spec\/\*\* in /) as string,
+    });
+    expect(await suite.run(nowhere, 0, ['split', '**/*.test.js'], { BALLAST_NODE_INDEX: '' })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--node-index <number>') as string,
+    });
+    expect(await suite.run(nowhere, 2, ['split', '**/*.test.js'])).toMatchObject({
+      code: 2,
+      stderr: 'ballast: the index of this node is 2, and of 2 nodes the last one is 1\n',
+    });
   });
 });

@@ -25,7 +25,13 @@ describe('a server that answers 200 {} to everything', () => {
     const report = fileOf(REPORT);
     const commands = [['queue', 'test/*.js', ...suite.runner], ['split', 'test/*.js'], ['record', report], ['verify'], ['import', report]];
     const runs = await Promise.all(commands.map(args => suite.run(server, 0, args)));
-    const refused = { code: 3, stdout: '', stderr: expect.stringMatching(/^ballast: .*(GET|POST) http:\S+ was not answered by a server of Ballast's protocol: status 200, "\{\}"; .*\n$/) as string };
+    const refused = {
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^ballast: .*(GET|POST) http:\S+ was not answered by a server of Ballast's protocol: status 200, "\{\}"; .*\n$/,
+      ) as string,
+    };
     expect(runs).toEqual(commands.map(() => refused));
     expect(suite.ran).toEqual([]);
   });
@@ -40,15 +46,26 @@ describe('ballast import', () => {
     });
     const redirecting = await startStrange((_, response) => response.writeHead(302, { Location: `${other.url}/login` }).end());
     const file = fileOf(REPORT);
-    expect(await into(redirecting, file)).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(`was answered with 302, a redirect to ${other.url}/login: give that address instead`) as string });
+    expect(await into(redirecting, file)).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining(`was answered with 302, a redirect to ${other.url}/login: give that address instead`) as string,
+    });
     expect((await into(redirecting, '--from', redirecting.url, '--from-token', 'theirs')).code).toBe(3);
     expect(elsewhere).toEqual([]);
   });
 
   it('counts no run as recorded that the server says it did not store', async () => {
-    const server = await startStrange((request, response) => (request.method === 'GET' ? response.end('{"data":[]}') : response.writeHead(202).end('{"message":"too many"}')));
+    const server = await startStrange((request, response) =>
+      request.method === 'GET' ? response.end('{"data":[]}') : response.writeHead(202).end('{"message":"too many"}'),
+    );
     const { code, stdout } = await into(server, fileOf(REPORT), '--json');
-    expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 0, runs: 0, test_files: 0, skipped: [{ reason: 'the server keeps no more runs of the node', count: 1 }] });
+    expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({
+      code: 0,
+      runs: 0,
+      test_files: 0,
+      skipped: [{ reason: 'the server keeps no more runs of the node', count: 1 }],
+    });
   });
 });
 
@@ -68,13 +85,26 @@ describe('foreign text', () => {
 
   it('of a server reaches the terminal escaped', async () => {
     const answer = {
-      is_complete: false, kind: 'queue', test_files: 1, recorded: 0, errors: [hostile], warnings: [hostile],
-      never_handed_out: [{ path: hostile }], handed_out_not_recorded: [], recorded_without_time: [{ path: hostile }],
+      is_complete: false,
+      kind: 'queue',
+      test_files: 1,
+      recorded: 0,
+      errors: [hostile],
+      warnings: [hostile],
+      never_handed_out: [{ path: hostile }],
+      handed_out_not_recorded: [],
+      recorded_without_time: [{ path: hostile }],
     };
     const server = await startStrange((_, response) => response.writeHead(409).end(JSON.stringify(answer)));
     const flags = ['--commit-hash', 'c', '--branch', 'b', '--node-total', '1', '--node-build-id', '1', '--url', server.url, '--token', 't'];
     const [plain, json] = await Promise.all([runHere(['verify', ...flags]), runHere(['verify', ...flags, '--json'])]);
-    expect(plain.stdout.split('\n').slice(1)).toEqual([`error: ${shown}`, `  ${shown}  (never handed out)`, `warning: ${shown}`, `  ${shown}  (recorded with a time of 0)`, '']);
+    expect(plain.stdout.split('\n').slice(1)).toEqual([
+      `error: ${shown}`,
+      `  ${shown}  (never handed out)`,
+      `warning: ${shown}`,
+      `  ${shown}  (recorded with a time of 0)`,
+      '',
+    ]);
     expect(json.stdout).toContain(`"errors":["${shown}"]`);
     expect(JSON.parse(json.stdout)).toEqual(answer);
   });
@@ -84,8 +114,13 @@ describe('foreign text', () => {
     const file = fileOf('{"a.js": 1', hostile);
     const [unreadable, option] = await Promise.all([run('import', '--dry-run', file), run('import', `--${hostile}`)]);
     expect(unreadable.stderr).toContain(`${shown} as knapsack: `);
-    expect(option).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: unknown option '--x\\u001b\[2J\\u009b31m\\u202e'\n/) as string });
-    const server = await startStrange((_, response) => response.end(JSON.stringify({ build_distribution_id: 'id', node_index: 0, test_files: [{ path: hostile, time_execution: null }] })));
+    expect(option).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^error: unknown option '--x\\u001b\[2J\\u009b31m\\u202e'\n/) as string,
+    });
+    const server = await startStrange((_, response) =>
+      response.end(JSON.stringify({ build_distribution_id: 'id', node_index: 0, test_files: [{ path: hostile, time_execution: null }] })),
+    );
     const suite = new Suite([]);
     const listed = await suite.run(server, 0, ['split', '-'], { BALLAST_NODE_TOTAL: String(BUILD.node_total) }, `${hostile}\n`);
     expect(listed).toEqual({ code: 0, stdout: `${hostile}\n`, stderr: '' });

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Client } from '../harness/client.js';
 import { runHere } from '../harness/command.js';
 import type { Run } from '../harness/process.js';
-import type { Client } from '../harness/client.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 export const BUILD = { commit_hash: 'c1', branch: 'main', node_total: 2 };
@@ -69,7 +69,13 @@ export class Suite {
     };
   }
 
-  run(server: Pick<Client, 'url' | 'token'>, node: number, args: readonly string[], more: NodeJS.ProcessEnv = {}, stdin = ''): Promise<Run> {
+  run(
+    server: Pick<Client, 'url' | 'token'>,
+    node: number,
+    args: readonly string[],
+    more: NodeJS.ProcessEnv = {},
+    stdin = '',
+  ): Promise<Run> {
     return runHere(args, this.environment(server, node, more), { cwd: this.folder, stdin });
   }
 }

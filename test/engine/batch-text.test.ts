@@ -5,8 +5,19 @@ import { limits } from '../../src/limits.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 /** Of one file a batch. */
-const queueOf = (files: number, journal: Iterable<Batch> = []) => new Queue(new Float64Array(files).fill(10), { nodeTotal: files, pullCost: 0, isGuessed: false }, journal);
-const request: Pull = { node_index: 0, run: 'run-1', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, acknowledges: true, recordedSubset: null, hasLeft: () => false };
+const queueOf = (files: number, journal: Iterable<Batch> = []) =>
+  new Queue(new Float64Array(files).fill(10), { nodeTotal: files, pullCost: 0, isGuessed: false }, journal);
+const request: Pull = {
+  node_index: 0,
+  run: 'run-1',
+  batch_uuid: null,
+  isRetry: false,
+  starts: false,
+  wantsLastSplit: false,
+  acknowledges: true,
+  recordedSubset: null,
+  hasLeft: () => false,
+};
 
 /** Half of what a queue keeps of test cases that failed. */
 const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.caseCharactersPerQueue / 2)]]];
@@ -14,7 +25,10 @@ const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.
 function failing(queue: Queue): Batch {
   const { batch } = queue.pull(request, NOW)!;
   queue.delivered(batch.seq);
-  return queue.acknowledge({ node_index: 0, batch_uuid: 'next' }, batch.seq, ({ files }) => ({ failed: files, failed_cases: half(files[0]!) }))!;
+  return queue.acknowledge({ node_index: 0, batch_uuid: 'next' }, batch.seq, ({ files }) => ({
+    failed: files,
+    failed_cases: half(files[0]!),
+  }))!;
 }
 
 describe('what clients tell of the batches of a queue', () => {

@@ -13,7 +13,13 @@ const handedTo = (nodes: Record<string, readonly string[]>) => {
   }
   return handed;
 };
-const ran = (node_index: number, ...paths: string[]) => ({ node_index, ordinal: 7, at: AT + 1, paths, seconds: new Float64Array(paths.length).fill(1) });
+const ran = (node_index: number, ...paths: string[]) => ({
+  node_index,
+  ordinal: 7,
+  at: AT + 1,
+  paths,
+  seconds: new Float64Array(paths.length).fill(1),
+});
 
 const COMPLETE = {
   neverHandedOut: [],
@@ -43,13 +49,40 @@ describe('what was handed out, compared with what was recorded', () => {
   });
 
   it('names what a node was handed and did not record, the last one of several', () => {
-    const handed = new Map([['a', [{ node_index: 0, at: 1, ran: false, began }, { node_index: 2, at: 2, ran: false, began }]]]);
-    expect(compare(handed, [], 3)).toEqual({ ...COMPLETE, recorded: 0, notRecorded: [{ path: 'a', node_index: 2, at: 2 }], neverCame: [1] });
+    const handed = new Map([
+      [
+        'a',
+        [
+          { node_index: 0, at: 1, ran: false, began },
+          { node_index: 2, at: 2, ran: false, began },
+        ],
+      ],
+    ]);
+    expect(compare(handed, [], 3)).toEqual({
+      ...COMPLETE,
+      recorded: 0,
+      notRecorded: [{ path: 'a', node_index: 2, at: 2 }],
+      neverCame: [1],
+    });
   });
 
   it('tells apart what a node told to have run, whoever had it later', () => {
-    const handed = new Map([['a', [{ node_index: 0, at: 1, ran: true, began }, { node_index: 2, at: 2, ran: false, began }]]]);
-    expect(compare(handed, [], 3)).toEqual({ ...COMPLETE, recorded: 0, ranNotRecorded: [{ path: 'a', node_index: 0, at: 1 }], endedUnrecorded: [0], neverCame: [1] });
+    const handed = new Map([
+      [
+        'a',
+        [
+          { node_index: 0, at: 1, ran: true, began },
+          { node_index: 2, at: 2, ran: false, began },
+        ],
+      ],
+    ]);
+    expect(compare(handed, [], 3)).toEqual({
+      ...COMPLETE,
+      recorded: 0,
+      ranNotRecorded: [{ path: 'a', node_index: 0, at: 1 }],
+      endedUnrecorded: [0],
+      neverCame: [1],
+    });
     // It, or a later process of it, recorded something since.
     expect(compare(handed, [ran(0)], 3)).toMatchObject({ ranNotRecorded: [{ path: 'a' }], endedUnrecorded: [] });
     expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).endedUnrecorded).toEqual([0]);
@@ -120,23 +153,34 @@ describe('what was handed out, compared with what was recorded', () => {
   });
 
   it('misses exactly what was taken away, whatever that is', () => {
-    const files = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 5 }).map(text => `spec/${text.replaceAll(/[:\]]/g, '_')}.rb`), { minLength: 1 });
+    const files = fc.uniqueArray(
+      fc.string({ minLength: 1, maxLength: 5 }).map(text => `spec/${text.replaceAll(/[:\]]/g, '_')}.rb`),
+      { minLength: 1 },
+    );
     fc.assert(
-      fc.property(files, fc.array(fc.record({ node: fc.nat(3), lost: fc.constantFrom('nothing', 'record', 'hand') }), { minLength: 60, maxLength: 60 }), (paths, fates) => {
-        const handed = new Map<string, Hand[]>();
-        const runs = [0, 1, 2, 3].map(node_index => ({ node_index, paths: [] as string[] }));
-        for (const [i, path] of paths.entries()) {
-          const { node, lost } = fates[i % fates.length]!;
-          handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false, began }]);
-          if (lost === 'nothing') runs[node]!.paths.push(path);
-        }
-        const of = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
-        const { recorded, neverHandedOut, notRecorded, recordedTwice, recordedByOthers } = compare(handed, runs.map(({ node_index, paths }) => ran(node_index, ...paths)), 4);
-        expect(neverHandedOut).toEqual(of('hand'));
-        expect(notRecorded.map(({ path }) => path)).toEqual(of('record'));
-        expect(recorded).toBe(of('nothing').length);
-        expect([recordedTwice, recordedByOthers]).toEqual([[], []]);
-      }),
+      fc.property(
+        files,
+        fc.array(fc.record({ node: fc.nat(3), lost: fc.constantFrom('nothing', 'record', 'hand') }), { minLength: 60, maxLength: 60 }),
+        (paths, fates) => {
+          const handed = new Map<string, Hand[]>();
+          const runs = [0, 1, 2, 3].map(node_index => ({ node_index, paths: [] as string[] }));
+          for (const [i, path] of paths.entries()) {
+            const { node, lost } = fates[i % fates.length]!;
+            handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false, began }]);
+            if (lost === 'nothing') runs[node]!.paths.push(path);
+          }
+          const of = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
+          const { recorded, neverHandedOut, notRecorded, recordedTwice, recordedByOthers } = compare(
+            handed,
+            runs.map(({ node_index, paths }) => ran(node_index, ...paths)),
+            4,
+          );
+          expect(neverHandedOut).toEqual(of('hand'));
+          expect(notRecorded.map(({ path }) => path)).toEqual(of('record'));
+          expect(recorded).toBe(of('nothing').length);
+          expect([recordedTwice, recordedByOthers]).toEqual([[], []]);
+        },
+      ),
       { seed: 20_261_121, numRuns: 200 },
     );
   });

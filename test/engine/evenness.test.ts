@@ -27,11 +27,9 @@ const guess = ({ files, seed }: Build) => {
     .map(({ file }) => file);
 };
 
-const run = (build: Build, setting = 2): Outcome =>
-  play(build, ballast(build.files, { nodes: build.nodes, pullCost: setting }));
+const run = (build: Build, setting = 2): Outcome => play(build, ballast(build.files, { nodes: build.nodes, pullCost: setting }));
 
-const mean = (outcomes: readonly Outcome[]) =>
-  outcomes.reduce((sum, { ratio }) => sum + ratio, 0) / outcomes.length;
+const mean = (outcomes: readonly Outcome[]) => outcomes.reduce((sum, { ratio }) => sum + ratio, 0) / outcomes.length;
 
 describe('the nodes of a queue', () => {
   it.each([

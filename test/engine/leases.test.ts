@@ -34,9 +34,19 @@ class Play {
   }
 
   pull(node_index: number, given: Partial<Pull> = {}): number[] {
-    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false };
+    const request = {
+      node_index,
+      run: 'run',
+      batch_uuid: null,
+      isRetry: false,
+      starts: false,
+      wantsLastSplit: false,
+      recordedSubset: null,
+      hasLeft: () => false,
+    };
     const handed = this.queue.pull({ ...request, ...given }, this.now);
-    for (const batch of [...this.queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])]) this.journal.set(batch.seq, structuredClone(batch));
+    for (const batch of [...this.queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])])
+      this.journal.set(batch.seq, structuredClone(batch));
     if (handed) this.queue.delivered(handed.batch.seq);
     return handed?.batch.files ?? [];
   }
@@ -58,7 +68,10 @@ const sorted = (files: readonly number[]) => [...files].sort((a, b) => a - b);
 const ALL = [0, 1, 2, 3, 4, 5];
 
 describe('a node that is silent beyond its lease', () => {
-  it.each([['as it goes', false], ['read back meanwhile', true]])('loses its batch to another, %s', (_, isReadBack) => {
+  it.each([
+    ['as it goes', false],
+    ['read back meanwhile', true],
+  ])('loses its batch to another, %s', (_, isReadBack) => {
     const play = new Play();
     const [lost, first] = [play.pull(0), play.pull(1)];
     expect([lost.length, first.length]).toEqual([1, 1]);
@@ -170,7 +183,19 @@ describe('a batch that went to others', () => {
     const own = play.pull(0, { batch_uuid: 'u' });
     play.pull(1);
     play.now += LEASE_MILLISECONDS;
-    play.queue.pull({ node_index: 2, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: true, recordedSubset: null, hasLeft: () => false }, play.now);
+    play.queue.pull(
+      {
+        node_index: 2,
+        run: 'run',
+        batch_uuid: null,
+        isRetry: false,
+        starts: false,
+        wantsLastSplit: true,
+        recordedSubset: null,
+        hasLeft: () => false,
+      },
+      play.now,
+    );
     expect(play.pull(0, { batch_uuid: 'u' })).toEqual(own);
     // Then it dies.
     play.now += 100 * LEASE_MILLISECONDS;
@@ -184,7 +209,16 @@ describe('a batch that went to others', () => {
     const dead = play.pull(0);
     play.pull(1);
     play.now += LEASE_MILLISECONDS;
-    const request = { node_index: 1, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false };
+    const request = {
+      node_index: 1,
+      run: 'run',
+      batch_uuid: null,
+      isRetry: false,
+      starts: false,
+      wantsLastSplit: false,
+      recordedSubset: null,
+      hasLeft: () => false,
+    };
     const { batch } = play.queue.pull({ ...request, batch_uuid: 'lost on its way' }, play.now)!;
     expect(batch.files).toContain(dead[0]);
     const anew = play.pull(1, { starts: true, batch_uuid: 'anew' });
@@ -207,7 +241,10 @@ describe('a node that begins anew under the same build', () => {
     expect(play.pull(0, { starts: true })).toEqual(lost);
   });
 
-  it.each([['as it goes', false], ['read back meanwhile', true]])('may be silent then: what it had goes to another, %s', (_, isReadBack) => {
+  it.each([
+    ['as it goes', false],
+    ['read back meanwhile', true],
+  ])('may be silent then: what it had goes to another, %s', (_, isReadBack) => {
     const play = new Play();
     const lost = play.pull(0, { starts: true });
     expect(play.pull(0, { starts: true })).toEqual(lost);
@@ -217,7 +254,10 @@ describe('a node that begins anew under the same build', () => {
     expect(play.drain(1)).toEqual(lost);
   });
 
-  it.each([['as it goes', false], ['read back meanwhile', true]])('gets nothing when all was done, %s', (_, isReadBack) => {
+  it.each([
+    ['as it goes', false],
+    ['read back meanwhile', true],
+  ])('gets nothing when all was done, %s', (_, isReadBack) => {
     const play = new Play();
     play.drain(0);
     if (isReadBack) play.readBack();

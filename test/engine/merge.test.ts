@@ -30,9 +30,7 @@ describe('the runs of a build as one list', () => {
           const measured = all.filter(file => file.path === path && file.time_execution > 0);
           expect(time_execution).toBe(medianOf(measured.map(file => file.time_execution)));
         }
-        const slowestFirst = [...merged].sort(
-          (a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1),
-        );
+        const slowestFirst = [...merged].sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
         expect(merged).toEqual(slowestFirst);
       }),
       { seed, numRuns: 500 },
@@ -51,9 +49,7 @@ describe('the runs of a build as one list', () => {
   it('count a file that was only scheduled as 0, and never average the 0', () => {
     const scheduled = [{ path: 'a_spec.rb', time_execution: 0 }];
     expect(mergeSubsets([scheduled, scheduled])).toEqual(scheduled);
-    expect(mergeSubsets([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([
-      { path: 'a_spec.rb', time_execution: 8 },
-    ]);
+    expect(mergeSubsets([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
   });
 
   it('are an empty list when nothing was recorded', () => {

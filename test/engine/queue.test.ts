@@ -21,8 +21,7 @@ const request = (given: Partial<Pull> = {}): Pull => ({
 const quick = (nodeTotal: number) => ({ nodeTotal, pullCost: 0, isGuessed: false });
 
 /** A queue of files that take 10 s each: with no cost of a pull and so many nodes every batch is one file. */
-const queueOf = (files: number, journal: Iterable<Batch> = []) =>
-  new Queue(new Float64Array(files).fill(10), quick(files), journal);
+const queueOf = (files: number, journal: Iterable<Batch> = []) => new Queue(new Float64Array(files).fill(10), quick(files), journal);
 
 /** Pulls, and reports the answer as written. */
 function pull(queue: Queue, given: Partial<Pull> = {}): number[] {
@@ -230,9 +229,7 @@ describe('a queue that is rebuilt from its journal', () => {
   it('goes on where it was', () => {
     const journal = new Journal();
     const before = queueOf(5);
-    const handed = [0, 1].map(node_index =>
-      journal.pull(before, { node_index, batch_uuid: `u-${node_index}` }, 'known to be written'),
-    );
+    const handed = [0, 1].map(node_index => journal.pull(before, { node_index, batch_uuid: `u-${node_index}` }, 'known to be written'));
     const after = queueOf(5, journal.values());
     expect(after.filesLeft).toBe(3);
     while (after.filesLeft > 0) handed.push(pull(after, { node_index: 2, batch_uuid: `u-${after.filesLeft + 10}` }));

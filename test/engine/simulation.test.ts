@@ -32,8 +32,7 @@ function timesReceived(world: World, receipts: readonly Receipt[], late: readonl
   return times;
 }
 
-const filesWith = (times: number[], wanted: (times: number) => boolean) =>
-  times.flatMap((count, file) => (wanted(count) ? [file] : []));
+const filesWith = (times: number[], wanted: (times: number) => boolean) => times.flatMap((count, file) => (wanted(count) ? [file] : []));
 
 function expectExactlyOnce(times: number[]): void {
   expect(

@@ -87,9 +87,7 @@ export class World {
     this.files = 1 + this.below(60);
     this.nodeTotal = 1 + this.below(7);
     const longest = this.random() < 0.5 ? 10 : 100;
-    const weights = Float64Array.from({ length: this.files }, () => 1000 + this.below(10_000 * longest)).sort(
-      (a, b) => b - a,
-    );
+    const weights = Float64Array.from({ length: this.files }, () => 1000 + this.below(10_000 * longest)).sort((a, b) => b - a);
     const isGuessed = this.random() > 0.7;
     const pullCost = this.below(30_000);
     this.#newQueue = journal => new Queue(weights, { nodeTotal: this.nodeTotal, pullCost, isGuessed }, journal);

@@ -32,7 +32,8 @@ export class Client {
       status: response.status,
       headers: response.headers,
       text,
-      json: text === '' || init.method === 'HEAD' || response.headers.get('content-type')?.startsWith('text/') ? undefined : JSON.parse(text),
+      json:
+        text === '' || init.method === 'HEAD' || response.headers.get('content-type')?.startsWith('text/') ? undefined : JSON.parse(text),
     };
   }
 

@@ -13,7 +13,11 @@ let last: Promise<unknown> = Promise.resolve();
  * at a time, because it has the arguments, the environment, the folder and the streams of the process to itself. A command that
  * handles signals or starts others needs a process of its own: runBallast.
  */
-export function runHere(args: readonly string[], env: NodeJS.ProcessEnv = {}, { cwd = process.cwd(), stdin = '' }: { cwd?: string; stdin?: string } = {}): Promise<Run> {
+export function runHere(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  { cwd = process.cwd(), stdin = '' }: { cwd?: string; stdin?: string } = {},
+): Promise<Run> {
   const run = last.then(() => runAlone(args, env, cwd, stdin));
   last = run.catch(() => {});
   return run;
@@ -36,7 +40,14 @@ async function runAlone(args: readonly string[], env: NodeJS.ProcessEnv, cwd: st
     throw new Exit();
   };
   const environment = Object.fromEntries(Object.entries(plainEnvironment(env)).filter(([, value]) => value !== undefined));
-  const replaced = { argv: [process.execPath, 'ballast', ...args], env: environment, exit, stdout: stream('stdout'), stderr: stream('stderr'), stdin: Readable.from([Buffer.from(stdin)]) };
+  const replaced = {
+    argv: [process.execPath, 'ballast', ...args],
+    env: environment,
+    exit,
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    stdin: Readable.from([Buffer.from(stdin)]),
+  };
   const own = Object.fromEntries(Object.keys(replaced).map(name => [name, Object.getOwnPropertyDescriptor(process, name)!]));
   const folder = process.cwd();
   for (const [name, value] of Object.entries(replaced)) Object.defineProperty(process, name, { value, configurable: true, writable: true });

@@ -1,5 +1,5 @@
-import { record, timed, triple } from './messages.js';
 import type { Client, Reply } from './client.js';
+import { record, timed, triple } from './messages.js';
 
 /** Asks the gate. */
 export function completeness(client: Client, more: Record<string, string | number> = {}): Promise<Reply> {

@@ -1,7 +1,7 @@
 import { chooseAdapter, type HttpServerName } from '../../src/http/choose-adapter.js';
 
 /** vitest.config.ts sets the variable for one project; the environment may set it for the others. */
-const wanted = (process.env['BALLAST_HTTP_SERVER'] ?? 'auto') as HttpServerName;
+const wanted = (process.env.BALLAST_HTTP_SERVER ?? 'auto') as HttpServerName;
 
 /** The HTTP server under test. */
 export const { open: openAdapter, name: httpServer } = await chooseAdapter(wanted);

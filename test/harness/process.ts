@@ -31,10 +31,22 @@ export interface ServeOptions {
 }
 
 /** Runs `serve` in a process of its own, which is killed after the test; resolves when it listens. */
-export async function spawnServer({ dataDir = temporaryFolder(), token = TOKEN, flags = [], env = {}, under = [] }: ServeOptions = {}): Promise<ServerProcess> {
-  const [command, ...args] = [...under, process.execPath, main, 'serve', '--port', '0', '--data-dir', dataDir, ...flags] as [string, ...string[]];
+export async function spawnServer({
+  dataDir = temporaryFolder(),
+  token = TOKEN,
+  flags = [],
+  env = {},
+  under = [],
+}: ServeOptions = {}): Promise<ServerProcess> {
+  const [command, ...args] = [...under, process.execPath, main, 'serve', '--port', '0', '--data-dir', dataDir, ...flags] as [
+    string,
+    ...string[],
+  ];
   const bootstrap = token === null ? {} : { BALLAST_BOOTSTRAP_TOKEN: token };
-  const child = spawn(command, args, { env: plainEnvironment({ BALLAST_HTTP_SERVER: httpServer, ...bootstrap, ...env }), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    env: plainEnvironment({ BALLAST_HTTP_SERVER: httpServer, ...bootstrap, ...env }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let stdout = '';
@@ -56,7 +68,8 @@ export async function spawnServer({ dataDir = temporaryFolder(), token = TOKEN, 
 }
 
 /** What a CI system would tell of the build that these tests are themselves part of. */
-const OF_CI = /^(BALLAST_|CI$|CI_|GITHUB_|GITLAB_|CIRCLE|BUILDKITE|TF_BUILD|SYSTEM_|BITBUCKET_|SEMAPHORE|TRAVIS|APPVEYOR|DRONE|CF_|CIRRUS_|HEROKU_|CODEBUILD_|TEAMCITY_|JENKINS_)/;
+const OF_CI =
+  /^(BALLAST_|CI$|CI_|GITHUB_|GITLAB_|CIRCLE|BUILDKITE|TF_BUILD|SYSTEM_|BITBUCKET_|SEMAPHORE|TRAVIS|APPVEYOR|DRONE|CF_|CIRRUS_|HEROKU_|CODEBUILD_|TEAMCITY_|JENKINS_)/;
 
 /** The environment of a command, as if no CI system were here. */
 export function plainEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {

@@ -24,10 +24,16 @@ export interface TestServer extends Client {
   close(): Promise<void>;
 }
 
-async function openServer(settings: Settings & { dataDir: string }, dependencies: ServiceDependencies = {}): Promise<{ service: Service; log: string[] }> {
+async function openServer(
+  settings: Settings & { dataDir: string },
+  dependencies: ServiceDependencies = {},
+): Promise<{ service: Service; log: string[] }> {
   const log: string[] = [];
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
-  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), { ...dependencies, isWarm: false });
+  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), {
+    ...dependencies,
+    isWarm: false,
+  });
   return { service, log };
 }
 
@@ -88,7 +94,20 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
   const log: string[] = [];
   const sink = openLog('debug', { write: line => log.push(line) });
   const http = await listen(
-    { openAdapter, host: '127.0.0.1', port: 0, settings: 'BALLAST_PORT or BALLAST_HOST', headerPrefixes: ['SERVICE'], maxBodyBytes: 1_000_000, bodySeconds: 5, memory: new MemoryBudget(100_000_000), ownerOf, trustedProxies: null, certificate: null, ...options },
+    {
+      openAdapter,
+      host: '127.0.0.1',
+      port: 0,
+      settings: 'BALLAST_PORT or BALLAST_HOST',
+      headerPrefixes: ['SERVICE'],
+      maxBodyBytes: 1_000_000,
+      bodySeconds: 5,
+      memory: new MemoryBudget(100_000_000),
+      ownerOf,
+      trustedProxies: null,
+      certificate: null,
+      ...options,
+    },
     handler,
     sink,
   );

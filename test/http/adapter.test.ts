@@ -5,8 +5,8 @@ import type { Handler } from '../../src/http/exchange.js';
 import { openNodeAdapter } from '../../src/http/node/adapter.js';
 import { limits } from '../../src/limits.js';
 import { httpServer } from '../harness/http-server.js';
-import { certificate } from './certificate.js';
 import { listenWith } from '../harness/server.js';
+import { certificate } from './certificate.js';
 import { head, RawConnection } from './raw.js';
 
 const isNode = httpServer === 'node';
@@ -42,10 +42,10 @@ describe('a request of HTTP/1.0', () => {
     const connection = await RawConnection.open(server.url);
     connection.send('GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
     const kept = await connection.reply();
-    expect([kept?.text, kept?.headers['connection']]).toEqual(['"/a"', 'keep-alive']);
+    expect([kept?.text, kept?.headers.connection]).toEqual(['"/a"', 'keep-alive']);
     connection.send('GET /b HTTP/1.0\r\n\r\n');
     const last = await connection.reply();
-    expect([last?.text, last?.headers['connection']]).toEqual(['"/b"', 'close']);
+    expect([last?.text, last?.headers.connection]).toEqual(['"/b"', 'close']);
     expect(await connection.closed()).toBe('');
   });
 
@@ -80,7 +80,12 @@ describe('an answer to HEAD', () => {
     await once(connection.socket, 'data');
     connection.send(head('GET /a', ['Connection: close']));
     const all = await connection.closed();
-    expect(all.match(/^(HTTP|Content-Length).*/gm)).toEqual(['HTTP/1.1 200 OK', 'Content-Length: 4', 'HTTP/1.1 200 OK', 'Content-Length: 4']);
+    expect(all.match(/^(HTTP|Content-Length).*/gm)).toEqual([
+      'HTTP/1.1 200 OK',
+      'Content-Length: 4',
+      'HTTP/1.1 200 OK',
+      'Content-Length: 4',
+    ]);
     expect(all).toMatch(/\r\n\r\n"\/a"$/);
   });
 
@@ -119,7 +124,7 @@ describe('a client that wants the connection closed', () => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
     connection.send(head('GET /a', fields));
-    expect((await connection.reply())?.headers['connection']).toBe('close');
+    expect((await connection.reply())?.headers.connection).toBe('close');
     expect(await connection.closed()).toBe('');
   });
 });
@@ -155,7 +160,9 @@ describe('requests that are sent ahead of the answers', () => {
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
     const paths = Array.from({ length: limits.pipelinedRequests }, (_, i) => `/${i}`);
-    connection.send(...paths.map((path, i) => (i % 2 === 0 ? head(`GET ${path}`, []) : `${head(`POST ${path}`, ['Content-Length: 3'])}[1]`)));
+    connection.send(
+      ...paths.map((path, i) => (i % 2 === 0 ? head(`GET ${path}`, []) : `${head(`POST ${path}`, ['Content-Length: 3'])}[1]`)),
+    );
     for (const path of paths) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
     expect(seen).toMatchObject({ begun: paths, mostAtOnce: 1 });
     expect(seen.written.every(Boolean)).toBe(true);
@@ -225,7 +232,7 @@ describe.skipIf(!isNode)('a connection', () => {
 
   it.each([
     ['on which nothing comes', ''],
-    ['on which the rest of a body does not come', head('POST /', ['Content-Length: 5']) + '{'],
+    ['on which the rest of a body does not come', `${head('POST /', ['Content-Length: 5'])}{`],
   ])('(%s) is closed after the idle time', async (_, bytes) => {
     const { seen, handler } = echo();
     const server = await listenWith(handler, { openAdapter: openNodeAdapter({ headSeconds: 60, idleSeconds: 0.1 }) });
@@ -251,7 +258,10 @@ describe.skipIf(!isNode)('a connection', () => {
     const connection = await RawConnection.open(server.url);
     connection.send(head('POST /', ['Transfer-Encoding: chunked']), '0\r\n');
     const drip = setInterval(() => connection.send('X: y\r\n'), 50);
-    expect(await connection.reply()).toMatchObject({ status: 408, text: '{"errors":["the request body did not arrive within 0.2 seconds"]}' });
+    expect(await connection.reply()).toMatchObject({
+      status: 408,
+      text: '{"errors":["the request body did not arrive within 0.2 seconds"]}',
+    });
     clearInterval(drip);
     expect(await connection.closed()).toBe('');
     expect(seen.begun).toEqual([]);
@@ -274,7 +284,9 @@ describe.skipIf(!isNode)('a connection', () => {
 
   it('whose client reads no more of a large answer is closed after the idle time', async () => {
     const told: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body: Buffer.alloc(40_000_000), written: ok => told.push(ok) }), { openAdapter: openNodeAdapter(times) });
+    const server = await listenWith(() => ({ status: 200, body: Buffer.alloc(40_000_000), written: ok => told.push(ok) }), {
+      openAdapter: openNodeAdapter(times),
+    });
     const connection = await RawConnection.open(server.url);
     connection.socket.pause();
     connection.send(head('GET /', []));

@@ -9,7 +9,13 @@ describe('a body', () => {
   it('takes little more memory than its bytes, however small the chunks that it comes in', () => {
     const held = new MemoryBudget(10 * MEGABYTE);
     let whole: Uint8Array[] | ApiError = [];
-    const body = new Body(null, { maxBytes: MEGABYTE, seconds: 60 }, held, () => null, result => (whole = result));
+    const body = new Body(
+      null,
+      { maxBytes: MEGABYTE, seconds: 60 },
+      held,
+      () => null,
+      result => (whole = result),
+    );
     const chunk = Buffer.from('x');
     const taken = process.memoryUsage().arrayBuffers;
     for (let i = 0; i < MEGABYTE; i++) body.take(chunk, false);
@@ -23,7 +29,13 @@ describe('a body', () => {
 
   it('keeps copies of its chunks, whose memory is used again', () => {
     let whole: Uint8Array[] | ApiError = [];
-    const body = new Body(null, { maxBytes: MEGABYTE, seconds: 60 }, new MemoryBudget(10 * MEGABYTE), () => null, result => (whole = result));
+    const body = new Body(
+      null,
+      { maxBytes: MEGABYTE, seconds: 60 },
+      new MemoryBudget(10 * MEGABYTE),
+      () => null,
+      result => (whole = result),
+    );
     // A view into a larger buffer, as Node hands out.
     const chunk = Buffer.alloc(100_000).subarray(10, 70_010);
     for (const letter of 'abc') body.take(chunk.fill(letter), letter === 'c');

@@ -5,7 +5,11 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** A certificate of its own making, in files. */
 export function certificate(commonName: string, folder = temporaryFolder(), days = 365): { tlsCert: string; tlsKey: string } {
-  const { cert, private: key } = selfsigned.generate([{ name: 'commonName', value: commonName }], { keySize: 2048, algorithm: 'sha256', days });
+  const { cert, private: key } = selfsigned.generate([{ name: 'commonName', value: commonName }], {
+    keySize: 2048,
+    algorithm: 'sha256',
+    days,
+  });
   const files = { tlsCert: join(folder, 'cert.pem'), tlsKey: join(folder, 'key.pem') };
   writeFileSync(files.tlsCert, cert);
   writeFileSync(files.tlsKey, key);

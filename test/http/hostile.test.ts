@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { listed, manyPaths, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
-import { httpServer } from '../harness/http-server.js';
 import type { Client } from '../harness/client.js';
+import { httpServer } from '../harness/http-server.js';
+import { listed, manyPaths, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 import { head, post, RawConnection } from './raw.js';
 
@@ -80,7 +80,13 @@ describe('a request that two parsers could read differently', () => {
     ['chunks in HTTP/1.0', 'POST /healthz HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['no Host', 'GET /healthz HTTP/1.1\r\nX-Host: a\r\n\r\n'],
     ['a head of 64 KB', head('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
-    ['200 headers', head('GET /healthz', Array.from({ length: 200 }, (_, i) => `X-${i}: 1`))],
+    [
+      '200 headers',
+      head(
+        'GET /healthz',
+        Array.from({ length: 200 }, (_, i) => `X-${i}: 1`),
+      ),
+    ],
   ])('(%s) gets no answer but a refusal, and others go on', async (_, bytes) => {
     const connection = await RawConnection.open(server.url);
     connection.send(Buffer.from(bytes, 'latin1'));
@@ -100,7 +106,7 @@ describe('a body', () => {
     expect(await chunked.reply()).toMatchObject({ status: 201, text: '' });
 
     const slow = await RawConnection.open(server.url);
-    const [line, rest] = post('/v1/build_subsets', server.token, record).split(/(?<=\n)([^]*)/) as [string, string];
+    const [line, rest] = post('/v1/build_subsets', server.token, record).split(/(?<=\n)([\s\S]*)/) as [string, string];
     slow.send(line);
     for (const byte of rest) {
       slow.send(byte);
@@ -118,7 +124,9 @@ describe('a body', () => {
     const body = JSON.stringify(splitMessage({ cache_read_attempt: false, node_total: 1, test_files: listed(paths) }));
     const pieces = Array.from({ length: Math.ceil(body.length / bytes) }, (_, i) => chunk(body.slice(i * bytes, (i + 1) * bytes)));
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /v1/build_distributions/subset', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, 'Transfer-Encoding: chunked']));
+    connection.send(
+      head('POST /v1/build_distributions/subset', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, 'Transfer-Encoding: chunked']),
+    );
     connection.send(...pieces, '0\r\n\r\n');
     const { test_files } = JSON.parse((await connection.reply())!.text) as { test_files: { path: string }[] };
     expect(test_files.map(({ path }) => path)).toEqual(paths);
@@ -141,9 +149,7 @@ describe('a body', () => {
 
   it('of 33 MB is a 413, whether its length was declared or not', async () => {
     const server = await shared.project();
-    const errors = [
-      'the request body is larger than 33554432 bytes; the server\'s setting BALLAST_MAX_BODY_BYTES raises the limit',
-    ];
+    const errors = ["the request body is larger than 33554432 bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit"];
     const body = Buffer.alloc(33 * 1024 * 1024, ' ');
     expect(await server.post('/v1/queues/queue', body)).toMatchObject({ status: 413, json: { errors } });
 
@@ -210,7 +216,7 @@ describe('a body', () => {
       errors: [{ test_files: [{ 0: { path: REQUIRED, time_execution: REQUIRED } }] }],
     });
     expect((await server.get('/v1/builds?__proto__=x&constructor=y')).json.data).toHaveLength(1);
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
   it('that repeats its token as an object is refused, not run', async () => {

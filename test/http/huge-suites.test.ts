@@ -35,10 +35,12 @@ describe.each(httpServers)('over %s a suite of 100,000 files', httpServer => {
   });
 
   it('is too many at 200,001', async () => {
-    const reply = await server.post(
-      '/v1/queues/queue',
-      { ...splitMessage(), can_initialize_queue: true, node_build_id: '1', test_files: listed(manyPaths(200_001)) },
-    );
+    const reply = await server.post('/v1/queues/queue', {
+      ...splitMessage(),
+      can_initialize_queue: true,
+      node_build_id: '1',
+      test_files: listed(manyPaths(200_001)),
+    });
     expect(reply.status).toBe(422);
     expect(reply.json).toEqual({ errors: [{ test_files: ['is too long (maximum is 200000 entries)'] }] });
   });

@@ -12,9 +12,16 @@ import { certificate } from './certificate.js';
 
 /** Status and body of a GET, and whose certificate came with it. */
 async function get(url: string, options: object = {}): Promise<{ status: number; text: string; name: string | undefined }> {
-  const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(url, { rejectUnauthorized: false, agent: false, ...options }).end();
+  const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(url, {
+    rejectUnauthorized: false,
+    agent: false,
+    ...options,
+  }).end();
   const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
-  const name = 'getPeerCertificate' in response.socket ? (response.socket as import('node:tls').TLSSocket).getPeerCertificate().subject.CN?.toString() : undefined;
+  const name =
+    'getPeerCertificate' in response.socket
+      ? (response.socket as import('node:tls').TLSSocket).getPeerCertificate().subject.CN?.toString()
+      : undefined;
   let text = '';
   for await (const part of response) text += String(part);
   return { status: response.statusCode!, text, name };
@@ -51,7 +58,9 @@ describe('a server with a certificate', () => {
     const { tlsCert, tlsKey } = certificate('a');
     await expect(startServer({ tlsCert, tlsKey: join(temporaryFolder(), 'nothing') })).rejects.toThrow(/^cannot serve TLS .*ENOENT/);
     await expect(startServer({ tlsCert: tlsKey, tlsKey })).rejects.toThrow(/^cannot serve TLS/);
-    await expect(startServer({ tlsCert })).rejects.toThrow('BALLAST_TLS_CERT (--tls-cert) and BALLAST_TLS_KEY (--tls-key): give both or neither');
+    await expect(startServer({ tlsCert })).rejects.toThrow(
+      'BALLAST_TLS_CERT (--tls-cert) and BALLAST_TLS_KEY (--tls-key): give both or neither',
+    );
   });
 });
 
@@ -101,7 +110,9 @@ describe('a server on a socket in the file system', () => {
       return this.destroy(Object.assign(new Error('connect EACCES'), { code: 'EACCES' }));
     });
     onTestFinished(() => connecting.mockRestore());
-    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(/^cannot listen on .*: it is unknown whether another process listens there \(connect EACCES\); remove that socket, or choose/);
+    await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(
+      /^cannot listen on .*: it is unknown whether another process listens there \(connect EACCES\); remove that socket, or choose/,
+    );
     expect(existsSync(path)).toBe(true);
   });
 

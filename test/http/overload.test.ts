@@ -1,8 +1,8 @@
 import { Piscina } from 'piscina';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/limits.js';
-import { listed, manyPaths, readSplit, splitMessage } from '../harness/messages.js';
 import type { Reply } from '../harness/client.js';
+import { listed, manyPaths, readSplit, splitMessage } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
 
 const TOO_MANY = 3;

@@ -92,11 +92,14 @@ describe('an answer that comes in pieces', () => {
     // The system takes some of it, by far not all.
     let before = 0;
     await expect
-      .poll(() => {
-        const isSame = pieces.asked === before;
-        before = pieces.asked;
-        return isSame && before > 1;
-      }, { interval: 200, timeout: 5000 })
+      .poll(
+        () => {
+          const isSame = pieces.asked === before;
+          before = pieces.asked;
+          return isSame && before > 1;
+        },
+        { interval: 200, timeout: 5000 },
+      )
       .toBe(true);
     expect(before).toBeLessThan(100);
     expect(held.all).toBe(2 * PIECE);
@@ -110,6 +113,9 @@ describe('an answer that comes in pieces', () => {
 
   it('is refused for good when it is larger than may ever be held', async () => {
     const server = await listenWith(() => ({ status: 200, body: 'x'.repeat(600_000) }), { memory: new MemoryBudget(1_000_000) });
-    expect(await server.get('/')).toMatchObject({ status: 422, json: { errors: ['the answer has more than 500000 bytes, the limit of an answer'] } });
+    expect(await server.get('/')).toMatchObject({
+      status: 422,
+      json: { errors: ['the answer has more than 500000 bytes, the limit of an answer'] },
+    });
   });
 });

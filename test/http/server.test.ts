@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, expect, it, vi } from 'vitest';
 import { apiErrors } from '../../src/api-error.js';
 import type { Handler } from '../../src/http/exchange.js';
-import type { Request } from '../../src/http/request.js';
 import { MemoryBudget } from '../../src/http/memory-budget.js';
+import type { Request } from '../../src/http/request.js';
 import { Client, type Reply } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';
 import { head, RawConnection } from './raw.js';
@@ -47,7 +47,10 @@ describe('what requests hold at once', () => {
   it('is half of it for all whose tokens are not known', async () => {
     let answer = () => {};
     const answering = new Promise<void>(resolve => (answer = resolve));
-    const server = await listenWith(() => answering.then(() => ({ status: 200, body: '{}' })), { memory: new MemoryBudget(4 * MEGABYTE), maxBodyBytes: 2 * MEGABYTE });
+    const server = await listenWith(() => answering.then(() => ({ status: 200, body: '{}' })), {
+      memory: new MemoryBudget(4 * MEGABYTE),
+      maxBodyBytes: 2 * MEGABYTE,
+    });
     const strangers = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
     expectRefused(await Promise.race(strangers));
     const known = server.post('/', 'x'.repeat(MEGABYTE));
@@ -58,7 +61,9 @@ describe('what requests hold at once', () => {
   it('counts large answers that are not read', async () => {
     const body = Buffer.alloc(20 * MEGABYTE, 0x20);
     const wholes: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), { memory: new MemoryBudget(80 * MEGABYTE) });
+    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), {
+      memory: new MemoryBudget(80 * MEGABYTE),
+    });
     const readers = await Promise.all([0, 1].map(() => RawConnection.open(server.url)));
     for (const reader of readers) {
       reader.socket.pause();
@@ -68,9 +73,19 @@ describe('what requests hold at once', () => {
     while (refused.status === 200) refused = await server.get('/');
     expectRefused(refused);
     expect(wholes.at(-1)).toBe(false);
-    expect((await new Client(server.url, 'another-token').send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'another-token' }, method: 'HEAD' })).status).toBe(200);
+    expect(
+      (
+        await new Client(server.url, 'another-token').send('/', {
+          headers: { 'SERVICE-TEST-SUITE-TOKEN': 'another-token' },
+          method: 'HEAD',
+        })
+      ).status,
+    ).toBe(200);
     for (const reader of readers) reader.leave();
-    await vi.waitFor(async () => expect((await server.send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'a-token' }, method: 'HEAD' })).status).toBe(200), { timeout: 10_000, interval: 5 });
+    await vi.waitFor(
+      async () => expect((await server.send('/', { headers: { 'SERVICE-TEST-SUITE-TOKEN': 'a-token' }, method: 'HEAD' })).status).toBe(200),
+      { timeout: 10_000, interval: 5 },
+    );
   });
 });
 

@@ -12,7 +12,10 @@ const key = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 
 /** So many runs of as many files, the first of them last. */
 async function buildOf(store: Store, runs: number, files: number): Promise<Build> {
-  const test_files = Array.from({ length: files }, (_, i) => ({ path: `spec/größe "${i}"\t${'x'.repeat(i % 90)}_spec.rb`, time_execution: i / 7 }));
+  const test_files = Array.from({ length: files }, (_, i) => ({
+    path: `spec/größe "${i}"\t${'x'.repeat(i % 90)}_spec.rb`,
+    time_execution: i / 7,
+  }));
   for (let run = 0; run < runs; run++) await recordRun(store, 1, { ...key, node_index: run % 3 }, test_files, NOW - run);
   return listBuilds(store, 1, {}, 1).builds[0]!;
 }

@@ -45,7 +45,12 @@ describe('comparisons of builds', () => {
   it('are not begun when all who asked have left, and are when one is still there', async () => {
     const { comparisons, began, next } = comparing();
     const left = () => true;
-    const all = [comparisons.compare(subject(1, 'a'), stays), comparisons.compare(subject(1, 'b'), left), comparisons.compare(subject(1, 'c'), left), comparisons.compare(subject(1, 'c'), stays)];
+    const all = [
+      comparisons.compare(subject(1, 'a'), stays),
+      comparisons.compare(subject(1, 'b'), left),
+      comparisons.compare(subject(1, 'c'), left),
+      comparisons.compare(subject(1, 'c'), stays),
+    ];
     const settled = Promise.allSettled(all);
     for (let i = 0; i < 4; i++) await next();
     expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
@@ -55,10 +60,21 @@ describe('comparisons of builds', () => {
   it('are refused when too many of one project wait, not those of another', async () => {
     const { comparisons } = comparing();
     for (let i = 0; i <= limits.waitingComparisonsPerProject; i++) void comparisons.compare(subject(1, `${i}`), stays);
-    await expect(comparisons.compare(subject(1, 'more'), stays)).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': String(limits.retryAfterSeconds) } });
+    await expect(comparisons.compare(subject(1, 'more'), stays)).rejects.toMatchObject({
+      status: 503,
+      headers: { 'Retry-After': String(limits.retryAfterSeconds) },
+    });
     // One that waits already is shared.
     void comparisons.compare(subject(1, '7'), stays);
     const other = comparisons.compare(subject(2, 'a'), stays);
-    expect(await Promise.race([other.then(() => 'done', () => 'refused'), Promise.resolve('waits')])).toBe('waits');
+    expect(
+      await Promise.race([
+        other.then(
+          () => 'done',
+          () => 'refused',
+        ),
+        Promise.resolve('waits'),
+      ]),
+    ).toBe('waits');
   });
 });

@@ -17,24 +17,16 @@ const listed = (count: number) => paths(count).map(path => ({ path }));
 const secondsOf = (i: number) => 1 + ((i * 37) % 100);
 
 /** Of every four files three are measured. */
-const measured = (count: number) =>
-  paths(count).flatMap((path, i) => (i % 4 > 0 ? [{ path, time_execution: secondsOf(i) }] : []));
+const measured = (count: number) => paths(count).flatMap((path, i) => (i % 4 > 0 ? [{ path, time_execution: secondsOf(i) }] : []));
 
 const record = (client: Client, test_files: readonly object[], given: object = {}) =>
   client.post('/v1/build_subsets', { ...node, commit_hash: 'recorded', ...given, test_files });
 
 /** `blanks` make a body so large that it goes to a thread whatever it says. */
-const split = (
-  client: Client,
-  node_index: number,
-  test_files: readonly object[] | undefined,
-  commit_hash: string,
-  blanks = 0,
-) =>
+const split = (client: Client, node_index: number, test_files: readonly object[] | undefined, commit_hash: string, blanks = 0) =>
   client.post(
     '/v1/build_distributions/subset',
-    JSON.stringify({ ...key, commit_hash, node_index, ci_build_id: 1, cache_read_attempt: !test_files, test_files }) +
-      ' '.repeat(blanks),
+    JSON.stringify({ ...key, commit_hash, node_index, ci_build_id: 1, cache_read_attempt: !test_files, test_files }) + ' '.repeat(blanks),
   );
 
 /** The split of a commit, initialised by node 0. */
@@ -99,9 +91,7 @@ describe('a suite around 1,000 files', () => {
 
     const request = { ...key, node_build_id: 1, can_initialize_queue: true, attempt_connect_to_queue: false };
     const test_files = listed(1500);
-    const pulls = await Promise.all(
-      indices.map(node_index => server.post('/v1/queues/queue', { ...request, node_index, test_files })),
-    );
+    const pulls = await Promise.all(indices.map(node_index => server.post('/v1/queues/queue', { ...request, node_index, test_files })));
     expect(pulls.map(reply => reply.json.code as unknown)).toEqual(Array(NODES).fill(undefined));
     expect(new Set(pulls.map(reply => reply.json.queue_name as string)).size).toBe(1);
     const files = pulls.flatMap(reply => (reply.json.test_files as TestFile[]).map(({ path }) => path));
@@ -143,21 +133,14 @@ describe('nodes that initialise large suites at the same time, again and again',
 describe('a large request that is refused', () => {
   it('is told which of 1,001 entries are wrong', async () => {
     const server = await startServer();
-    const test_files = [
-      ...measured(1400).slice(0, 999),
-      { path: 'ab', time_execution: 1 },
-      { path: 'abc', time_execution: 'x' },
-    ];
+    const test_files = [...measured(1400).slice(0, 999), { path: 'ab', time_execution: 1 }, { path: 'abc', time_execution: 'x' }];
     const reply = await record(server, test_files, { node_index: NODES });
     expect(reply.status).toBe(422);
     expect(reply.json).toEqual({
       errors: [
         {
           node_index: [`must be less than or equal to ${NODES - 1}`],
-          test_files: [
-            { 999: { path: ['is too short (minimum is 3 characters)'] } },
-            { 1000: { time_execution: ['is not a number'] } },
-          ],
+          test_files: [{ 999: { path: ['is too short (minimum is 3 characters)'] } }, { 1000: { time_execution: ['is not a number'] } }],
         },
       ],
     });
@@ -166,10 +149,7 @@ describe('a large request that is refused', () => {
 
   it('is told that it is no JSON', async () => {
     const server = await startServer();
-    const reply = await server.post(
-      '/v1/build_subsets',
-      `{"test_files": [${'{"path":"spec/a_spec.rb"},'.repeat(4000)}`,
-    );
+    const reply = await server.post('/v1/build_subsets', `{"test_files": [${'{"path":"spec/a_spec.rb"},'.repeat(4000)}`);
     expect(reply).toMatchObject({
       status: 400,
       json: { errors: ['the request body is not valid JSON: it cannot be parsed'] },
@@ -216,9 +196,7 @@ describe('a large build', () => {
       }));
       await record(server, files);
     }
-    const reply = await server.get(
-      '/v1/build_distributions/last?commit_hash=new&branch=main&node_total=6&node_index=0',
-    );
+    const reply = await server.get('/v1/build_distributions/last?commit_hash=new&branch=main&node_total=6&node_index=0');
     const expected = measured(1600)
       .map(({ path, time_execution }) => ({ path, time_execution: time_execution * 2 }))
       .sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));

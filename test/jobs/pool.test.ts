@@ -2,18 +2,18 @@ import { Piscina } from 'piscina';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiError } from '../../src/api-error.js';
 import { FairSemaphore } from '../../src/jobs/fair-semaphore.js';
+import type { Posts } from '../../src/jobs/jobs.js';
 import { JobPool, type Prepared, type Sending } from '../../src/jobs/pool.js';
 import { buildDetail, recordedDistribution } from '../../src/jobs/read.js';
-import type { Posts } from '../../src/jobs/jobs.js';
 import type { ReadAnswer } from '../../src/jobs/task.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/log.js';
-import { listBuilds } from '../../src/store/builds.js';
 import { toWeight } from '../../src/plan/weight.js';
+import { listBuilds } from '../../src/store/builds.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { createToken } from '../../src/store/tokens.js';
-import { segment, type Segments } from '../../src/wire/segments.js';
+import { type Segments, segment } from '../../src/wire/segments.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { recordRun, recordTimes } from '../store/temporary-store.js';
 
@@ -27,7 +27,10 @@ let projects = PROJECTS_WITH_TOKEN;
 beforeAll(() => {
   const dataDir = temporaryFolder(afterAll);
   const store = openStore(dataDir);
-  shared = { store, pool: new JobPool(store, { dataDir, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 20_000, workers: 1 }, openLog('silent')) };
+  shared = {
+    store,
+    pool: new JobPool(store, { dataDir, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 20_000, workers: 1 }, openLog('silent')),
+  };
 });
 afterAll(async () => {
   await shared.pool.close();
@@ -89,8 +92,7 @@ const parameters: { [K in keyof Posts]: object } = {
   },
 };
 
-const isSegments = (value: unknown): value is Segments =>
-  typeof value === 'object' && value !== null && 'ends' in value;
+const isSegments = (value: unknown): value is Segments => typeof value === 'object' && value !== null && 'ends' in value;
 
 /** With blocks of bytes as texts: between threads a Buffer becomes a plain array of bytes. A split's id is its own. */
 function readable(prepared: Prepared<keyof Posts>): unknown {
@@ -114,12 +116,7 @@ describe('a POST that a thread prepares', () => {
   it.each(Object.keys(parameters) as (keyof Posts)[])('comes out of %s as it would here', async job => {
     const { store, pool, project } = openPool();
     const measured = paths(400).filter((_, i) => i % 5 > 0);
-    await recordTimes(
-      store,
-      project,
-      Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])),
-      NOW,
-    );
+    await recordTimes(store, project, Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])), NOW);
     const here = await pool.post(job, sent(bodyOf(parameters[job], 'here')), project);
     const thread = await pool.post(job, sent(bodyOf(parameters[job], 'thread')), project);
     expect(readable(thread)).toEqual(readable(here));
@@ -152,14 +149,26 @@ describe('a POST that a thread prepares', () => {
   });
 
   it.each([
-    ['is short but lists many files', (body: object) => bodyOf({ ...body, test_files: Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` })) }, 'here')],
-    ['is large, its token at the begin', ({ test_suite_token, ...body }: Record<string, unknown>) => bodyOf({ test_suite_token, ...body }, 'thread')],
-    ['is large, its token at the end', (body: object) => [new Uint8Array(limits.pooledBodyBytes).fill(0x20), new TextEncoder().encode(JSON.stringify(body))]],
+    [
+      'is short but lists many files',
+      (body: object) =>
+        bodyOf({ ...body, test_files: Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` })) }, 'here'),
+    ],
+    [
+      'is large, its token at the begin',
+      ({ test_suite_token, ...body }: Record<string, unknown>) => bodyOf({ test_suite_token, ...body }, 'thread'),
+    ],
+    [
+      'is large, its token at the end',
+      (body: object) => [new Uint8Array(limits.pooledBodyBytes).fill(0x20), new TextEncoder().encode(JSON.stringify(body))],
+    ],
   ])('whose token is in its body waits in the turn of its project: %s', async (_, bodyWith) => {
     const { store, pool } = openPool();
     const owners = vi.spyOn(FairSemaphore.prototype, 'run');
     const tasks = vi.spyOn(Piscina.prototype, 'run');
-    onTestFinished(() => [owners, tasks].forEach(spy => spy.mockRestore()));
+    onTestFinished(() => {
+      for (const spy of [owners, tasks]) spy.mockRestore();
+    });
     const body = bodyWith({ ...parameters.prepareSplit, test_suite_token: await createToken(store, 5, NOW) });
     expect((await pool.post('prepareSplit', sent(body), null)).project).toBe(5);
     expect(owners).toHaveBeenCalledExactlyOnceWith(5, expect.anything());
@@ -171,7 +180,13 @@ describe('a POST that a thread prepares', () => {
     const { store, pool } = openPool();
     const cases = Array.from({ length: limits.casesHere + 5 }, (_, i) => `a.py::test_${i}`);
     const { id: project } = await createProject(store, 'cases', NOW);
-    await recordRun(store, project, key, cases.map(path => ({ path, time_execution: 1 })), NOW);
+    await recordRun(
+      store,
+      project,
+      key,
+      cases.map(path => ({ path, time_execution: 1 })),
+      NOW,
+    );
     // In memory that Node shares out, and does not let go to a thread.
     const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
     expect(body.buffer.byteLength).toBeGreaterThan(body.length);
@@ -207,9 +222,7 @@ describe('a POST that a thread prepares', () => {
   ])('%s: is refused as it would be here', async (_, text, status) => {
     const { pool, project } = openPool();
     const encode = (body: string) => new TextEncoder().encode(body);
-    const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body =>
-      pool.post('prepareSubset', sent([encode(body)]), project),
-    );
+    const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body => pool.post('prepareSubset', sent([encode(body)]), project));
     const [here, thread] = await Promise.all(results.map(faultOf));
     expect(thread).toBeInstanceOf(ApiError);
     expect(JSON.stringify(thread)).toBe(JSON.stringify(here));
@@ -219,7 +232,13 @@ describe('a POST that a thread prepares', () => {
   it('is not worked on when its client left before its turn came', async () => {
     const { pool, project } = openPool();
     const body = () => bodyOf(parameters.prepareSplit, 'thread');
-    const results = Array.from({ length: 10 }, (_, i) => pool.post('prepareSplit', sent(body(), () => i === 9), project));
+    const results = Array.from({ length: 10 }, (_, i) =>
+      pool.post(
+        'prepareSplit',
+        sent(body(), () => i === 9),
+        project,
+      ),
+    );
     const settled = await Promise.allSettled(results);
     expect(settled.map(({ status }) => status)).toEqual([...Array<string>(9).fill('fulfilled'), 'rejected']);
     expect(await faultOf(results[9]!)).toMatchObject({ status: 408 });
@@ -250,10 +269,7 @@ describe('an answer about a large build', () => {
     }
     const [build] = listBuilds(store, project, {}, 1).builds;
     expect(build!.test_files).toBe(1800);
-    const [detail, distribution] = await Promise.all([
-      pool.build(build!, () => false),
-      pool.distribution(build!, () => false),
-    ]);
+    const [detail, distribution] = await Promise.all([pool.build(build!, () => false), pool.distribution(build!, () => false)]);
     expect([detail, distribution].every(({ body }) => body instanceof Uint8Array)).toBe(true);
     expect(textOf(detail)).toBe(buildDetail(store, build!).body);
     expect(textOf(distribution)).toBe(recordedDistribution(store, build!).body);
@@ -264,7 +280,8 @@ describe('an answer about a large build', () => {
   it('comes piece by piece when the build is larger, and is not refused in the middle', async () => {
     const { store, pool, project } = openPool();
     const test_files = paths(5000).map((path, i) => ({ path, time_execution: i % 50 }));
-    for (let node_index = 0; node_index < 2; node_index++) await recordRun(store, project, { ...key, node_index }, test_files, NOW + node_index);
+    for (let node_index = 0; node_index < 2; node_index++)
+      await recordRun(store, project, { ...key, node_index }, test_files, NOW + node_index);
     const [build] = listBuilds(store, project, {}, 1).builds;
     const { body, rest } = await pool.build(build!, () => false);
     const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () => pool.build(build!, () => true).catch(() => {}));

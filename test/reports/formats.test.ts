@@ -17,28 +17,62 @@ async function timesIn(name: string, { root = APP, cases = false } = {}) {
   const format = formatOf(readFileSync(file, 'utf8')) as keyof typeof readers;
   const suite = new SuiteTimes({ root, known: null, cases });
   // In small pieces: nothing may depend on where they are cut.
-  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.tellOf(format), { root: root === APP ? null : root, known: null });
+  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.tellOf(format), {
+    root: root === APP ? null : root,
+    known: null,
+  });
   const times = Object.fromEntries([...suite.times()].map(([path, seconds]) => [path, Math.round(seconds * 1000) / 1000]));
-  return { format, times, leftOut: suite.leftovers.all.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)) };
+  return {
+    format,
+    times,
+    leftOut: suite.leftovers.all.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)),
+  };
 }
 
 const NOT_RUN = 'it took 0 s: it was not run';
 
 describe('a report', () => {
   it.each<[string, Format, Record<string, number>, string[]]>([
-    ['test_durations.json', 'pytest-split', { 'tests/test_cart.py': 1.752, 'tests/web/test_login.py': 2.75 }, [`tests/web/test_skipped.py: ${NOT_RUN}`]],
+    [
+      'test_durations.json',
+      'pytest-split',
+      { 'tests/test_cart.py': 1.752, 'tests/web/test_login.py': 2.75 },
+      [`tests/web/test_skipped.py: ${NOT_RUN}`],
+    ],
     ['test_durations_pairs.json', 'pytest-split', { 'tests/test_cart.py': 1.75, 'tests/web/test_login.py': 2.75 }, []],
-    ['knapsack_rspec_report.json', 'knapsack', { 'spec/models/cart_spec.rb': 41.531, 'spec/models/user_spec.rb': 20.101, 'spec/features/order_spec.rb': 19.732 }, []],
+    [
+      'knapsack_rspec_report.json',
+      'knapsack',
+      { 'spec/models/cart_spec.rb': 41.531, 'spec/models/user_spec.rb': 20.101, 'spec/features/order_spec.rb': 19.732 },
+      [],
+    ],
     // Of two runs, and with what RSpec wrote besides.
-    ['parallel_runtime_rspec.log', 'parallel-tests', { 'spec/jobs/cart_spec.rb': 42, 'spec/jobs/user_spec.rb': 20.1, 'spec/quick_spec.rb': 0 }, [
-      ...['Randomized with seed 4711', 'Randomized with seed 4711', 'Run options: exclude {:slow=>true}'].sort().map(line => `${line}: the line is no "path:seconds"`),
-      `spec/skipped_spec.rb: ${NOT_RUN}`,
-    ]],
+    [
+      'parallel_runtime_rspec.log',
+      'parallel-tests',
+      { 'spec/jobs/cart_spec.rb': 42, 'spec/jobs/user_spec.rb': 20.1, 'spec/quick_spec.rb': 0 },
+      [
+        ...['Randomized with seed 4711', 'Randomized with seed 4711', 'Run options: exclude {:slow=>true}']
+          .sort()
+          .map(line => `${line}: the line is no "path:seconds"`),
+        `spec/skipped_spec.rb: ${NOT_RUN}`,
+      ],
+    ],
     ['cypress-timings.json', 'cypress-split', { 'cypress/e2e/cart.cy.js': 10.05, 'cypress/e2e/user.cy.js': 0.09 }, []],
     // The last attempt of each test, in both projects: 1.2 + 1.8 + 2.5 + 2.7.
     ['playwright.json', 'playwright', { 'e2e/cart.spec.ts': 8.2, 'e2e/admin/login.spec.ts': 4.2 }, [`e2e/later.spec.ts: ${NOT_RUN}`]],
-    ['jest.json', 'jest', { 'src/cart/add.test.js': 0.399, 'src/user.test.js': 0.055 }, [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`]],
-    ['vitest.json', 'vitest', { 'src/cart/add.test.js': 0.128, 'src/user.test.js': 0.031 }, [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`]],
+    [
+      'jest.json',
+      'jest',
+      { 'src/cart/add.test.js': 0.399, 'src/user.test.js': 0.055 },
+      [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`],
+    ],
+    [
+      'vitest.json',
+      'vitest',
+      { 'src/cart/add.test.js': 0.128, 'src/user.test.js': 0.031 },
+      [`src/broken.test.js: ${NOT_RUN}`, `src/skipped.test.js: ${NOT_RUN}`],
+    ],
     ['rspec.xml', 'junit', { 'spec/models/cart_spec.rb': 0.17, 'spec/user_spec.rb': 0.031 }, []],
     ['pytest.xml', 'junit', { 'tests/unit/test_cart.py': 0.051 }, [`tests/web/test_login.py: ${NOT_RUN}`]],
     ['vitest.xml', 'junit', { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005 }, [`vi/c.test.mjs: ${NOT_RUN}`]],
@@ -52,16 +86,27 @@ describe('a report', () => {
 
   it('keeps test cases where it is told to', async () => {
     const { times } = await timesIn('test_durations.json', { cases: true });
-    expect(times).toMatchObject({ 'tests/test_cart.py::TestCart::test_add[a::b-1]': 0.501, 'tests/test_cart.py::TestCart::test_empty': 1.25 });
+    expect(times).toMatchObject({
+      'tests/test_cart.py::TestCart::test_add[a::b-1]': 0.501,
+      'tests/test_cart.py::TestCart::test_empty': 1.25,
+    });
   });
 
   it('of Playwright has its paths from another folder on where that is named', async () => {
-    expect(Object.keys((await timesIn('playwright.json', { root: '/home/ci' })).times)).toEqual(['app/e2e/cart.spec.ts', 'app/e2e/admin/login.spec.ts']);
+    expect(Object.keys((await timesIn('playwright.json', { root: '/home/ci' })).times)).toEqual([
+      'app/e2e/cart.spec.ts',
+      'app/e2e/admin/login.spec.ts',
+    ]);
   });
 });
 
 /** What is told of a text that is read as one format. */
-async function told(format: keyof typeof readers, text: string, known: readonly string[] | null = null, root: string | null = null): Promise<[string, number][]> {
+async function told(
+  format: keyof typeof readers,
+  text: string,
+  known: readonly string[] | null = null,
+  root: string | null = null,
+): Promise<[string, number][]> {
   const all: [string, number][] = [];
   const bytes = Readable.from([Buffer.from(text)]) as AsyncIterable<Buffer>;
   await readers[format](bytes, (path, seconds) => void all.push([path, seconds]), { root, known: known && new GivenFiles(known) });
@@ -70,7 +115,10 @@ async function told(format: keyof typeof readers, text: string, known: readonly 
 
 describe('a report that does not tell all', () => {
   it('of Playwright, merged of shards and so without a configuration, has absolute paths', async () => {
-    const text = JSON.stringify({ config: { rootDir: '/ci/app/e2e' }, suites: [{ file: 'a.spec.ts', specs: [{ tests: [{ results: [{ duration: 1500 }] }] }] }] });
+    const text = JSON.stringify({
+      config: { rootDir: '/ci/app/e2e' },
+      suites: [{ file: 'a.spec.ts', specs: [{ tests: [{ results: [{ duration: 1500 }] }] }] }],
+    });
     expect(await told('playwright', text)).toEqual([['/ci/app/e2e/a.spec.ts', 1.5]]);
   });
 
@@ -86,19 +134,30 @@ describe('a report that does not tell all', () => {
   });
 
   it('is read as of the test files where they are named', async () => {
-    const xml = '<testsuite><testcase classname="tests.checks.cart" name="a" time="2"/><testcase file="/ci/x/web/a.spec.ts" time="1"/></testsuite>';
-    expect(await told('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([['app/tests/checks/cart.py', 2], ['web/a.spec.ts', 1]]);
+    const xml =
+      '<testsuite><testcase classname="tests.checks.cart" name="a" time="2"/><testcase file="/ci/x/web/a.spec.ts" time="1"/></testsuite>';
+    expect(await told('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([
+      ['app/tests/checks/cart.py', 2],
+      ['web/a.spec.ts', 1],
+    ]);
   });
 
   it('is completed by the files that are here: modules of any name, and those in which inherited tests run', async () => {
     const root = temporaryFolder();
     for (const name of ['base.py', 'cart_checks.py']) writeFileSync(join(root, name), '');
-    const xml = '<testsuite><testcase classname="cart_checks.Cart" name="a" file="base.py" time="2"/><testcase classname="cart_checks" name="b" time="1"/><testcase file="gone.py" time="4"/></testsuite>';
-    expect(await told('junit', xml, null, root)).toEqual([['cart_checks.py', 3], ['gone.py', 4]]);
+    const xml =
+      '<testsuite><testcase classname="cart_checks.Cart" name="a" file="base.py" time="2"/><testcase classname="cart_checks" name="b" time="1"/><testcase file="gone.py" time="4"/></testsuite>';
+    expect(await told('junit', xml, null, root)).toEqual([
+      ['cart_checks.py', 3],
+      ['gone.py', 4],
+    ]);
   });
 
   it('of go test has a package for a file', async () => {
-    expect(await told('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([['example.com/shop/cart', 0.305], ['mail', 0]]);
+    expect(await told('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([
+      ['example.com/shop/cart', 0.305],
+      ['mail', 0],
+    ]);
   });
 });
 

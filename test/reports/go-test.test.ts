@@ -46,7 +46,11 @@ describe('what go test prints', () => {
   });
 
   it('that is from the cache is no measure', () => {
-    expect(readGoTest(plain).find(({ suite }) => suite.name.endsWith('mail'))).toMatchObject({ seconds: 0, isFailed: false, isSkipped: true });
+    expect(readGoTest(plain).find(({ suite }) => suite.name.endsWith('mail'))).toMatchObject({
+      seconds: 0,
+      isFailed: false,
+      isSkipped: true,
+    });
   });
 
   it('may be of more cases than a call takes arguments', () => {

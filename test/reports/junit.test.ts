@@ -5,7 +5,9 @@ import { fixture } from './fixture.js';
 
 describe('a JUnit report', () => {
   it('gives its cases in order, with what their suite says of them', () => {
-    expect(readJunit(fixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite: suite.name, name, isFailed, isSkipped }))).toEqual([
+    expect(
+      readJunit(fixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite: suite.name, name, isFailed, isSkipped })),
+    ).toEqual([
       { suite: 'vi/a.test.mjs', name: 'a > one', isFailed: false, isSkipped: false },
       { suite: 'vi/a.test.mjs', name: 'a > two', isFailed: false, isSkipped: false },
       { suite: 'vi/a.test.mjs', name: 'a > no', isFailed: false, isSkipped: true },
@@ -27,22 +29,37 @@ describe('a JUnit report', () => {
   });
 
   it('takes the file of a case, else of its suite, else of a suite around that', () => {
-    const xml = '<testsuites><testsuite file="a.rb"><testsuite name="in"><testcase name="1"/><testcase name="2" file="b.rb"/></testsuite></testsuite><testcase name="3"/></testsuites>';
-    expect(readJunit(xml).map(({ file, suite }) => [file, suite.name])).toEqual([['a.rb', 'in'], ['b.rb', 'in'], [null, '']]);
+    const xml =
+      '<testsuites><testsuite file="a.rb"><testsuite name="in"><testcase name="1"/><testcase name="2" file="b.rb"/></testsuite></testsuite><testcase name="3"/></testsuites>';
+    expect(readJunit(xml).map(({ file, suite }) => [file, suite.name])).toEqual([
+      ['a.rb', 'in'],
+      ['b.rb', 'in'],
+      [null, ''],
+    ]);
   });
 
   it('takes the file of a suite for those beside it that name none, as Cypress writes them', () => {
-    const xml = '<testsuites><testsuite file="a.js"/><testsuite><testsuite><testcase name="1"/></testsuite></testsuite><testsuite file="b.js"/><testsuite><testcase name="2"/></testsuite></testsuites>';
+    const xml =
+      '<testsuites><testsuite file="a.js"/><testsuite><testsuite><testcase name="1"/></testsuite></testsuite><testsuite file="b.js"/><testsuite><testcase name="2"/></testsuite></testsuites>';
     expect(readJunit(xml).map(({ file }) => file)).toEqual(['a.js', 'b.js']);
   });
 
   it('reads cases within a case', () => {
-    expect(readJunit('<testsuite><testcase name="1"><testcase name="2" time="1"/></testcase><testcase name="3"/></testsuite>').map(({ name }) => name)).toEqual(['1', '2', '3']);
+    expect(
+      readJunit('<testsuite><testcase name="1"><testcase name="2" time="1"/></testcase><testcase name="3"/></testsuite>').map(
+        ({ name }) => name,
+      ),
+    ).toEqual(['1', '2', '3']);
   });
 
   it('has a failed case for a suite that counts failures and has none', () => {
-    const xml = '<testsuites><testsuite file="a.js" name="a" errors="1"><testcase name="1"/></testsuite><testsuite file="b.js" failures="1"><testsuite failures="1"><testcase name="2"><failure/></testcase></testsuite></testsuite><testsuite failures="" errors="0"/></testsuites>';
-    expect(readJunit(xml).map(({ file, name, isFailed }) => [file, name, isFailed])).toEqual([['a.js', '1', false], ['a.js', '', true], ['b.js', '2', true]]);
+    const xml =
+      '<testsuites><testsuite file="a.js" name="a" errors="1"><testcase name="1"/></testsuite><testsuite file="b.js" failures="1"><testsuite failures="1"><testcase name="2"><failure/></testcase></testsuite></testsuite><testsuite failures="" errors="0"/></testsuites>';
+    expect(readJunit(xml).map(({ file, name, isFailed }) => [file, name, isFailed])).toEqual([
+      ['a.js', '1', false],
+      ['a.js', '', true],
+      ['b.js', '2', true],
+    ]);
   });
 
   it('reads a suite without cases as nothing', () => {
@@ -57,18 +74,22 @@ describe('a JUnit report', () => {
   });
 
   it('takes a test that was expected to fail for one that was run', () => {
-    const xml = '<testsuite><testcase><skipped type="pytest.xfail"/></testcase><testcase><skipped type="pytest.skip"/></testcase></testsuite>';
+    const xml =
+      '<testsuite><testcase><skipped type="pytest.xfail"/></testcase><testcase><skipped type="pytest.skip"/></testcase></testsuite>';
     expect(readJunit(xml).map(({ isSkipped }) => isSkipped)).toEqual([false, true]);
   });
 
   it('counts only what is directly in a case, and reruns that passed as no failure', () => {
-    const xml = '<testsuite><testcase><flakyFailure><failure/></flakyFailure><system-out>&lt;failure/&gt; &#27;[31m</system-out></testcase></testsuite>';
+    const xml =
+      '<testsuite><testcase><flakyFailure><failure/></flakyFailure><system-out>&lt;failure/&gt; &#27;[31m</system-out></testcase></testsuite>';
     expect(readJunit(xml)).toMatchObject([{ isFailed: false }]);
   });
 
   it('reads a message of a megabyte', () => {
     const text = 'x'.repeat(1_000_000);
-    expect(readJunit(`<testsuite><testcase><failure message="${text}"><![CDATA[${text}]]></failure></testcase></testsuite>`)).toMatchObject([{ isFailed: true }]);
+    expect(readJunit(`<testsuite><testcase><failure message="${text}"><![CDATA[${text}]]></failure></testcase></testsuite>`)).toMatchObject(
+      [{ isFailed: true }],
+    );
   });
 
   it.each([
@@ -77,7 +98,11 @@ describe('a JUnit report', () => {
     ['is empty', '', /not well-formed|no <testsuite>/],
     ['is no XML', '{"a": 1}', /not well-formed/],
     ['has a mistake in line 2', '<testsuite>\n<testcase></testsuite>', /line 2: /],
-    ['declares entities', '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c SYSTEM "file:///etc/passwd">]><testsuite><testcase name="&c;"/></testsuite>', /Invalid character entity/],
+    [
+      'declares entities',
+      '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c SYSTEM "file:///etc/passwd">]><testsuite><testcase name="&c;"/></testsuite>',
+      /Invalid character entity/,
+    ],
     ['is nested without end', '<testsuite>'.repeat(100_000), /nested deeper than 64/],
   ])('that %s is refused with a reason', (_, xml, reason) => {
     expect(() => readJunit(xml)).toThrow(ReportError);

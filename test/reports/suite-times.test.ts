@@ -13,13 +13,26 @@ function suiteOf(reported: readonly [string, number][], root = '/home/ci/app', k
 
 describe('the times of a suite', () => {
   it('are added up by file, over test cases and reports', () => {
-    const suite = suiteOf([['a_spec.rb[1:1]', 0.1], ['./a_spec.rb', 0.2], ['b.feature:12', 1], ['b.feature:30', 2], ['c.py::TestC::test_d', 4]]);
-    expect([...suite.times()]).toEqual([['a_spec.rb', 0.3], ['b.feature', 3], ['c.py', 4]]);
+    const suite = suiteOf([
+      ['a_spec.rb[1:1]', 0.1],
+      ['./a_spec.rb', 0.2],
+      ['b.feature:12', 1],
+      ['b.feature:30', 2],
+      ['c.py::TestC::test_d', 4],
+    ]);
+    expect([...suite.times()]).toEqual([
+      ['a_spec.rb', 0.3],
+      ['b.feature', 3],
+      ['c.py', 4],
+    ]);
   });
 
   it('of tables that name a path twice are the mean of that, test case by test case', () => {
     const suite = new SuiteTimes({ root: '/', known: null, cases: false });
-    for (const table of [{ 'a.py::test_1': 1, 'a.py::test_2': 4 }, { 'a.py::test_1': 3, 'a.py::test_3': 10 }]) {
+    for (const table of [
+      { 'a.py::test_1': 1, 'a.py::test_2': 4 },
+      { 'a.py::test_1': 3, 'a.py::test_3': 10 },
+    ]) {
       const tell = suite.tellOf('pytest-split');
       for (const [path, seconds] of Object.entries(table)) tell(path, seconds);
     }
@@ -27,29 +40,63 @@ describe('the times of a suite', () => {
   });
 
   it('have paths as clients write them', () => {
-    const suite = suiteOf([['spec/../a//b_spec.rb[1:2]', 1], ['cypress\\e2e\\c.cy.js', 1], ['tests/d.py::test[x//y\\z]', 1]]);
+    const suite = suiteOf([
+      ['spec/../a//b_spec.rb[1:2]', 1],
+      ['cypress\\e2e\\c.cy.js', 1],
+      ['tests/d.py::test[x//y\\z]', 1],
+    ]);
     expect([...suite.times().keys()]).toEqual(['a/b_spec.rb', 'cypress/e2e/c.cy.js', 'tests/d.py']);
   });
 
   it('are of the test files where these are named, and say what is none', () => {
-    const suite = suiteOf([['/ci/app/web/a.spec.ts', 1], ['b.spec.ts', 2], ['x.spec.ts', 4], ['c.py::test_1', 8]], '/', ['web/a.spec.ts', 'web/e2e/b.spec.ts', 'api/c.py', 'web/x.spec.ts', 'api/x.spec.ts']);
-    expect([...suite.times()]).toEqual([['web/a.spec.ts', 1], ['web/e2e/b.spec.ts', 2], ['api/c.py', 8]]);
+    const suite = suiteOf(
+      [
+        ['/ci/app/web/a.spec.ts', 1],
+        ['b.spec.ts', 2],
+        ['x.spec.ts', 4],
+        ['c.py::test_1', 8],
+      ],
+      '/',
+      ['web/a.spec.ts', 'web/e2e/b.spec.ts', 'api/c.py', 'web/x.spec.ts', 'api/x.spec.ts'],
+    );
+    expect([...suite.times()]).toEqual([
+      ['web/a.spec.ts', 1],
+      ['web/e2e/b.spec.ts', 2],
+      ['api/c.py', 8],
+    ]);
     expect(suite.leftovers.all).toEqual([{ reason: 'it is none of --files-from, or may be several', count: 1, examples: ['x.spec.ts'] }]);
   });
 
   it('say where the root was by a file that is here, too', () => {
     const { url } = import.meta;
     const here = dirname(fileURLToPath(url));
-    expect(suiteOf([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain('with --root (by the files that are here: --root /builds/shop)');
+    expect(suiteOf([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain(
+      'with --root (by the files that are here: --root /builds/shop)',
+    );
   });
 
   it('have no absolute paths where they are below the root, of Windows either', () => {
-    expect([...suiteOf([['/home/ci/app/src/a.test.js', 1]], '/home/ci/app/').times().keys()]).toEqual(['src/a.test.js']);
-    expect([...suiteOf([['C:\\ci\\app\\src\\a.test.js', 1]], 'C:\\ci\\app').times().keys()]).toEqual(['src/a.test.js']);
+    expect([
+      ...suiteOf([['/home/ci/app/src/a.test.js', 1]], '/home/ci/app/')
+        .times()
+        .keys(),
+    ]).toEqual(['src/a.test.js']);
+    expect([
+      ...suiteOf([['C:\\ci\\app\\src\\a.test.js', 1]], 'C:\\ci\\app')
+        .times()
+        .keys(),
+    ]).toEqual(['src/a.test.js']);
   });
 
   it('say which folder could be meant where none of them is', () => {
-    const suite = suiteOf([['/home/ci/app/src/a.test.js', 1], ['/home/ci/app/src/deep/b.test.js', 1], ['/home/ci/apple/c.test.js', 1]], '/home/me');
+    const suite = suiteOf(
+      [
+        ['/home/ci/app/src/a.test.js', 1],
+        ['/home/ci/app/src/deep/b.test.js', 1],
+        ['/home/ci/apple/c.test.js', 1],
+      ],
+      '/home/me',
+    );
     expect(suite.endReport()).toBe(
       'all of its paths are absolute and not below /home/me, such as /home/ci/app/src/a.test.js: name the folder that the test files are relative to with --root (all of them are below /home/ci)',
     );
@@ -58,14 +105,34 @@ describe('the times of a suite', () => {
   });
 
   it('leave out a file of a library', () => {
-    const suite = suiteOf([['test/a_test.rb', 1], ['/home/ci/.rbenv/gems/minitest-rails/dsl.rb', 1]]);
+    const suite = suiteOf([
+      ['test/a_test.rb', 1],
+      ['/home/ci/.rbenv/gems/minitest-rails/dsl.rb', 1],
+    ]);
     expect(suite.endReport()).toBeNull();
     expect([...suite.times().keys()]).toEqual(['test/a_test.rb']);
-    expect(suite.leftovers.all).toEqual([{ reason: 'its path is absolute and not below /home/ci/app (--root)', count: 1, examples: ['/home/ci/.rbenv/gems/minitest-rails/dsl.rb'] }]);
+    expect(suite.leftovers.all).toEqual([
+      {
+        reason: 'its path is absolute and not below /home/ci/app (--root)',
+        count: 1,
+        examples: ['/home/ci/.rbenv/gems/minitest-rails/dsl.rb'],
+      },
+    ]);
   });
 
   it('are without what cannot be a time, which is counted and told', () => {
-    const suite = suiteOf([['a.rb', NaN], ['b.rb', -1], ['c.rb', 86_401], ['d.rb', 0], ['e.rb', 0], ['f.rb', 0], ['g.rb', 0], ['x', 1], ['h.rb', 1], ['k\ufffdse.rb', 1]]);
+    const suite = suiteOf([
+      ['a.rb', NaN],
+      ['b.rb', -1],
+      ['c.rb', 86_401],
+      ['d.rb', 0],
+      ['e.rb', 0],
+      ['f.rb', 0],
+      ['g.rb', 0],
+      ['x', 1],
+      ['h.rb', 1],
+      ['k\ufffdse.rb', 1],
+    ]);
     expect([...suite.times()]).toEqual([['h.rb', 1]]);
     expect(suite.leftovers.all).toEqual([
       { reason: 'it has no time', count: 1, examples: ['a.rb'] },

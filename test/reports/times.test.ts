@@ -7,20 +7,62 @@ import { fixture } from './fixture.js';
 /** Path: seconds, and "failed". */
 function results(name: string, given: readonly string[]): Record<string, string> {
   const { byFile } = timesOf(readJunit(fixture(name)), new GivenFiles(given));
-  return Object.fromEntries([...byFile].map(([path, { seconds, isFailed }]) => [path, `${seconds.toFixed(3)}${isFailed ? ' failed' : ''}`]));
+  return Object.fromEntries(
+    [...byFile].map(([path, { seconds, isFailed }]) => [path, `${seconds.toFixed(3)}${isFailed ? ' failed' : ''}`]),
+  );
 }
 
 describe('the files of a report', () => {
   it.each<[string, string, readonly string[], Record<string, string>]>([
-    ['vitest', 'vitest', ['vi/a.test.mjs', './vi/b.test.mjs', 'vi/c.test.mjs'], { 'vi/a.test.mjs': '0.053', './vi/b.test.mjs': '0.005 failed', 'vi/c.test.mjs': '0.000 failed' }],
-    ['jest-junit with files', 'jest-junit-file', ['src/cart.test.js', 'src/user.test.js'], { 'src/cart.test.js': '0.143', 'src/user.test.js': '0.111 failed' }],
-    ['jest-junit with suites named by file', 'jest-junit-filepath', ['src/cart.test.js', 'src/user.test.js'], { 'src/cart.test.js': '0.141', 'src/user.test.js': '0.108 failed' }],
-    ['jest-junit of a package, with paths of the repository', 'jest-junit-file', ['packages/shop/src/cart.test.js', 'packages/shop/src/user.test.js'], { 'packages/shop/src/cart.test.js': '0.143', 'packages/shop/src/user.test.js': '0.111 failed' }],
-    ['pytest', 'pytest', ['tests/unit/test_cart.py', 'tests/web/test_login.py'], { 'tests/unit/test_cart.py': '0.051', 'tests/web/test_login.py': '0.000 failed' }],
-    ['pytest of a module that cannot be imported', 'pytest-not-imported', ['tests/x/test_b.py', 'tests/x/test_c.py'], { 'tests/x/test_b.py': '0.086 failed' }],
-    ['rspec', 'rspec', ['spec/models/cart_spec.rb', 'spec/user_spec.rb'], { 'spec/models/cart_spec.rb': '0.170 failed', 'spec/user_spec.rb': '0.031' }],
+    [
+      'vitest',
+      'vitest',
+      ['vi/a.test.mjs', './vi/b.test.mjs', 'vi/c.test.mjs'],
+      { 'vi/a.test.mjs': '0.053', './vi/b.test.mjs': '0.005 failed', 'vi/c.test.mjs': '0.000 failed' },
+    ],
+    [
+      'jest-junit with files',
+      'jest-junit-file',
+      ['src/cart.test.js', 'src/user.test.js'],
+      { 'src/cart.test.js': '0.143', 'src/user.test.js': '0.111 failed' },
+    ],
+    [
+      'jest-junit with suites named by file',
+      'jest-junit-filepath',
+      ['src/cart.test.js', 'src/user.test.js'],
+      { 'src/cart.test.js': '0.141', 'src/user.test.js': '0.108 failed' },
+    ],
+    [
+      'jest-junit of a package, with paths of the repository',
+      'jest-junit-file',
+      ['packages/shop/src/cart.test.js', 'packages/shop/src/user.test.js'],
+      { 'packages/shop/src/cart.test.js': '0.143', 'packages/shop/src/user.test.js': '0.111 failed' },
+    ],
+    [
+      'pytest',
+      'pytest',
+      ['tests/unit/test_cart.py', 'tests/web/test_login.py'],
+      { 'tests/unit/test_cart.py': '0.051', 'tests/web/test_login.py': '0.000 failed' },
+    ],
+    [
+      'pytest of a module that cannot be imported',
+      'pytest-not-imported',
+      ['tests/x/test_b.py', 'tests/x/test_c.py'],
+      { 'tests/x/test_b.py': '0.086 failed' },
+    ],
+    [
+      'rspec',
+      'rspec',
+      ['spec/models/cart_spec.rb', 'spec/user_spec.rb'],
+      { 'spec/models/cart_spec.rb': '0.170 failed', 'spec/user_spec.rb': '0.031' },
+    ],
     ['minitest', 'minitest', ['test/models/cart_test.rb'], { 'test/models/cart_test.rb': '1.250 failed' }],
-    ['go-junit-report, packages as `go list` prints them', 'go-junit-report', ['example.com/shop/cart', 'example.com/shop/user'], { 'example.com/shop/cart': '0.305 failed', 'example.com/shop/user': '0.002' }],
+    [
+      'go-junit-report, packages as `go list` prints them',
+      'go-junit-report',
+      ['example.com/shop/cart', 'example.com/shop/user'],
+      { 'example.com/shop/cart': '0.305 failed', 'example.com/shop/user': '0.002' },
+    ],
     ['gotestsum, packages as folders', 'gotestsum', ['./cart', './user'], { './cart': '0.305' }],
   ])('of %s', (_, name, given, expected) => {
     expect(results(name, given)).toEqual(expected);
@@ -56,11 +98,15 @@ describe('a path that a report names', () => {
 
   it('given as another is that one, and no other of a name that ends alike', () => {
     const batch = new GivenFiles(['a.test.js', 'services/b/tests/test_x.py'], ['pkg/a.test.js', 'services/a/tests/test_x.py']);
-    expect(['a.test.js', 'pkg/a.test.js', 'tests/test_x.py'].map(path => batch.find(path))).toEqual(['a.test.js', 'pkg/a.test.js', 'services/b/tests/test_x.py']);
+    expect(['a.test.js', 'pkg/a.test.js', 'tests/test_x.py'].map(path => batch.find(path))).toEqual([
+      'a.test.js',
+      'pkg/a.test.js',
+      'services/b/tests/test_x.py',
+    ]);
   });
 
   it.each([
-    ['with spaces and quotes', '', "it's.with space.test_q\"", "it's/with space/test_q\".py"],
+    ['with spaces and quotes', '', 'it\'s.with space.test_q"', 'it\'s/with space/test_q".py'],
     ['in a folder with a dot', '', 'tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
     ['in one, from another folder on', '', 'app.tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
     ['of which it inherits', ' file="tests/base.py"', 'tests.unit.test_cart.TestCart', 'tests/unit/test_cart.py'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Client } from '../harness/client.js';
 import {
   listed,
   manyPaths,
@@ -10,15 +11,13 @@ import {
   startSplit,
   subsetMessage,
 } from '../harness/messages.js';
-import { Client } from '../harness/client.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
 const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 const INVALID = { errors: ['invalid test suite token'] };
 const MISSING = {
   errors: [
-    'invalid test suite token: none was sent; send the header SERVICE-TEST-SUITE-TOKEN, ' +
-      'or test_suite_token in the body of a POST',
+    'invalid test suite token: none was sent; send the header SERVICE-TEST-SUITE-TOKEN, ' + 'or test_suite_token in the body of a POST',
   ],
 };
 
@@ -62,8 +61,7 @@ describe('the test-suite token', () => {
       status: 403,
       json: {
         errors: [
-          'invalid test suite token: none was sent; send the header ACME-TEST-SUITE-TOKEN, ' +
-            'or test_suite_token in the body of a POST',
+          'invalid test suite token: none was sent; send the header ACME-TEST-SUITE-TOKEN, ' + 'or test_suite_token in the body of a POST',
         ],
       },
     });

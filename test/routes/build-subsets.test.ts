@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { record, subsetMessage, timed, triple, uuidPattern } from '../harness/messages.js';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
+import { record, subsetMessage, timed, triple, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -57,15 +57,12 @@ describe('POST /build_subsets', () => {
     expect(new Set(build_subsets.map((subset: any) => subset.id)).size).toBe(25);
   });
 
-  it.each([{ commit_hash: 'other' }, { branch: 'other' }, { node_total: 3 }])(
-    'makes another build for %o',
-    async other => {
-      const server = await shared.project();
-      await record(server);
-      await record(server, other);
-      expect((await server.get('/v1/builds')).json.data).toHaveLength(2);
-    },
-  );
+  it.each([{ commit_hash: 'other' }, { branch: 'other' }, { node_total: 3 }])('makes another build for %o', async other => {
+    const server = await shared.project();
+    await record(server);
+    await record(server, other);
+    expect((await server.get('/v1/builds')).json.data).toHaveLength(2);
+  });
 
   it('records a late node that ran nothing', async () => {
     const server = await shared.project();
@@ -94,9 +91,7 @@ describe('POST /build_subsets', () => {
       expect(await server.post('/v1/build_subsets', message)).toMatchObject({
         status: 202,
         json: {
-          message:
-            'node 0 of this build was retried more than 100 times; this run is not stored, ' +
-            'which does not affect the CI build',
+          message: 'node 0 of this build was retried more than 100 times; this run is not stored, ' + 'which does not affect the CI build',
         },
       });
     }

@@ -1,28 +1,34 @@
 import { describe, expect, it } from 'vitest';
-import { manyPaths, record, sorted, timed, triple, uuidPattern } from '../harness/messages.js';
 import { Clock } from '../harness/clock.js';
+import { manyPaths, record, sorted, timed, triple, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer, type TestServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
 /** Records so many builds at once, all at the same instant. */
 async function recordBuilds(server: TestServer, count: number, branch = 'main'): Promise<void> {
-  await Promise.all(
-    Array.from({ length: count }, (_, i) => record(server, { commit_hash: `commit-${i}`, branch, test_files: [] })),
-  );
+  await Promise.all(Array.from({ length: count }, (_, i) => record(server, { commit_hash: `commit-${i}`, branch, test_files: [] })));
 }
 
 it('a large build comes in pieces, without a length, and its head alone', async () => {
   const server = await shared.project();
-  const runs = [0, 1].map(node_index => ({ node_index, test_files: timed(Object.fromEntries(manyPaths(5000).map((path, i) => [path, i / 7]))) }));
+  const runs = [0, 1].map(node_index => ({
+    node_index,
+    test_files: timed(Object.fromEntries(manyPaths(5000).map((path, i) => [path, i / 7]))),
+  }));
   for (const run of runs) await record(server, run);
   const [build] = (await server.get('/v1/builds')).json.data;
   const url = `/v1/builds/${build.id}`;
   const { status, headers, json } = await server.get(url);
-  expect({ status, type: headers.get('content-type'), length: headers.get('content-length') }).toEqual({ status: 200, type: 'application/json', length: null });
+  expect({ status, type: headers.get('content-type'), length: headers.get('content-length') }).toEqual({
+    status: 200,
+    type: 'application/json',
+    length: null,
+  });
   const { build_subsets, ...head } = json;
   expect(head).toEqual(build);
-  for (const run of runs) expect(build_subsets.find(({ node_index }: any) => node_index === run.node_index).test_files).toEqual(run.test_files);
+  for (const run of runs)
+    expect(build_subsets.find(({ node_index }: any) => node_index === run.node_index).test_files).toEqual(run.test_files);
   const asked = await server.send(url, { method: 'HEAD', headers: { 'SERVICE-TEST-SUITE-TOKEN': server.token } });
   expect({ status: asked.status, text: asked.text }).toEqual({ status: 200, text: '' });
 });
@@ -150,9 +156,7 @@ describe('GET /builds', () => {
     }
     const { links, meta } = (await list({ page: '1', node_total: '3', commit_hash: 'c1', branch, x: 'y' })).json;
     expect(meta.total_pages).toBe(1);
-    expect(links.self).toBe(
-      `${server.url}/v1/builds?branch=topic%2Fgr%C3%B6%C3%9Fe+%26+more&commit_hash=c1&node_total=3&page=1`,
-    );
+    expect(links.self).toBe(`${server.url}/v1/builds?branch=topic%2Fgr%C3%B6%C3%9Fe+%26+more&commit_hash=c1&node_total=3&page=1`);
     expect((await server.get(links.self.slice(server.url.length))).json.data).toHaveLength(1);
   });
 
@@ -186,11 +190,7 @@ describe('GET /builds/:id', () => {
     });
     expect(reply.json).toEqual({
       ...build,
-      build_subsets: [
-        run(1, 3, '2026-01-01T00:02:00.000Z'),
-        run(0, 2, '2026-01-01T00:01:00.000Z'),
-        run(1, 1, '2026-01-01T00:00:00.000Z'),
-      ],
+      build_subsets: [run(1, 3, '2026-01-01T00:02:00.000Z'), run(0, 2, '2026-01-01T00:01:00.000Z'), run(1, 1, '2026-01-01T00:00:00.000Z')],
     });
   });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JobPool } from '../../src/jobs/pool.js';
 import { limits } from '../../src/limits.js';
+import { Clock } from '../harness/clock.js';
 import { completeness, ran } from '../harness/completeness.js';
 import { drain, initialise, manyPaths, pathsOf, pull, readSplit, startSplit, triple } from '../harness/messages.js';
-import { Clock } from '../harness/clock.js';
-import { SharedServer, startServer } from '../harness/server.js';
 import { problemsIn } from '../harness/problems.js';
+import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -72,7 +72,10 @@ describe('GET /builds/completeness', () => {
   it('of a split is 409 until every node recorded its files', async () => {
     const server = await shared.project();
     const paths = manyPaths(9);
-    const nodes = [pathsOf(await startSplit(server, paths, triple)), pathsOf(await readSplit(server, { ...triple, node_index: 1 }))] as const;
+    const nodes = [
+      pathsOf(await startSplit(server, paths, triple)),
+      pathsOf(await readSplit(server, { ...triple, node_index: 1 })),
+    ] as const;
     await ran(server, 0, nodes[0]);
     expect(await completeness(server, { ci_build_id: '100' })).toMatchObject({
       status: 409,
@@ -124,7 +127,10 @@ describe('GET /builds/completeness', () => {
     const [first, second] = [await initialise(server, paths, one), await initialise(server, paths, two)];
     const rest = [await drain(server, one), await drain(server, two)];
     expect([...pathsOf(first), ...rest[0]!]).toHaveLength(4);
-    const statuses = async () => [(await completeness(server, { node_build_id: 'one' })).status, (await completeness(server, { node_build_id: 'two' })).status];
+    const statuses = async () => [
+      (await completeness(server, { node_build_id: 'one' })).status,
+      (await completeness(server, { node_build_id: 'two' })).status,
+    ];
     await ran(server, 0, paths, { ci_build_id: 'one' });
     expect(await statuses()).toEqual([200, 409]);
     // One that names none may be of any.
@@ -132,26 +138,38 @@ describe('GET /builds/completeness', () => {
     expect(await statuses()).toEqual([200, 200]);
   });
 
-  it.each(['queue', 'split', 'split of a CI run'] as const)('of a %s is 409 for good when a node sent another list: files of one suite would never run', async kind => {
-    const server = await shared.project();
-    const [one, two] = [['a_spec.rb', 'b_spec.rb'], ['x.test.js']];
-    const start = (paths: string[]) =>
-      kind === 'queue' ? initialise(server, paths, triple) : startSplit(server, paths, { ...triple, fixed_test_suite_split: kind === 'split', ci_build_id: '100' });
-    expect((await start(one)).status).toBe(200);
-    if (kind === 'queue') await drain(server, triple);
-    // It gets files of the other suite, as the protocol has it.
-    expect((await start(two)).status).toBe(200);
-    await ran(server, 0, one);
-    expect(await completeness(server, kind === 'queue' ? { node_build_id: '100' } : { ci_build_id: '100' })).toMatchObject({
-      status: 409,
-      json: { recorded: 2, errors: [expect.stringMatching(/made of 2 test files, and this node lists 1: "a_spec\.rb", "b_spec\.rb" only in the .*, "x\.test\.js" only on this node/)] },
-    });
-    if (kind !== 'split') return;
-    // A later CI run of the commit with the first list.
-    expect((await startSplit(server, one, { ...triple, ci_build_id: '101' })).status).toBe(200);
-    await ran(server, 0, one);
-    expect((await completeness(server, { ci_build_id: '101' })).status).toBe(200);
-  });
+  it.each(['queue', 'split', 'split of a CI run'] as const)(
+    'of a %s is 409 for good when a node sent another list: files of one suite would never run',
+    async kind => {
+      const server = await shared.project();
+      const [one, two] = [['a_spec.rb', 'b_spec.rb'], ['x.test.js']];
+      const start = (paths: string[]) =>
+        kind === 'queue'
+          ? initialise(server, paths, triple)
+          : startSplit(server, paths, { ...triple, fixed_test_suite_split: kind === 'split', ci_build_id: '100' });
+      expect((await start(one)).status).toBe(200);
+      if (kind === 'queue') await drain(server, triple);
+      // It gets files of the other suite, as the protocol has it.
+      expect((await start(two)).status).toBe(200);
+      await ran(server, 0, one);
+      expect(await completeness(server, kind === 'queue' ? { node_build_id: '100' } : { ci_build_id: '100' })).toMatchObject({
+        status: 409,
+        json: {
+          recorded: 2,
+          errors: [
+            expect.stringMatching(
+              /made of 2 test files, and this node lists 1: "a_spec\.rb", "b_spec\.rb" only in the .*, "x\.test\.js" only on this node/,
+            ),
+          ],
+        },
+      });
+      if (kind !== 'split') return;
+      // A later CI run of the commit with the first list.
+      expect((await startSplit(server, one, { ...triple, ci_build_id: '101' })).status).toBe(200);
+      await ran(server, 0, one);
+      expect((await completeness(server, { ci_build_id: '101' })).status).toBe(200);
+    },
+  );
 
   it('of a split of its own for each CI build looks at that, and at no other', async () => {
     const server = await shared.project();
@@ -160,7 +178,10 @@ describe('GET /builds/completeness', () => {
     }
     await ran(server, 0, ['1_spec.rb']);
     expect((await completeness(server, { ci_build_id: '1' })).status).toBe(200);
-    expect(await completeness(server, { ci_build_id: '2' })).toMatchObject({ status: 409, json: { handed_out_not_recorded: [{ path: '2_spec.rb', node_index: 0, handed_out_at: null }] } });
+    expect(await completeness(server, { ci_build_id: '2' })).toMatchObject({
+      status: 409,
+      json: { handed_out_not_recorded: [{ path: '2_spec.rb', node_index: 0, handed_out_at: null }] },
+    });
   });
 
   it('tells of a node in fallback, and of what ran twice', async () => {
@@ -179,7 +200,10 @@ describe('GET /builds/completeness', () => {
           '1 test files were recorded by several nodes',
         ],
         recorded_twice: [{ path: rest[0], node_indexes: [0, 1] }],
-        recorded_not_handed_out: [{ path: rest[0], node_index: 1 }, { path: 'unheard_of_spec.rb', node_index: 1 }],
+        recorded_not_handed_out: [
+          { path: rest[0], node_index: 1 },
+          { path: 'unheard_of_spec.rb', node_index: 1 },
+        ],
       },
     });
   });
@@ -188,7 +212,10 @@ describe('GET /builds/completeness', () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const paths = manyPaths(30);
-    const [one, two] = [{ ...triple, node_build_id: 'one' }, { ...triple, node_build_id: 'two' }];
+    const [one, two] = [
+      { ...triple, node_build_id: 'one' },
+      { ...triple, node_build_id: 'two' },
+    ];
     await initialise(server, paths, { ...one, skip_pull: true });
     await ran(server, 0, await drain(server, one));
     expect((await completeness(server, { node_build_id: 'one' })).status).toBe(200);
@@ -212,12 +239,15 @@ describe('GET /builds/completeness', () => {
     clock.advance({ seconds: 3600 });
     const rest = await drain(server, { ...queue, node_index: 1 });
     expect([...first, ...rest].sort()).toEqual(manyPaths(30));
-    expect(server.log.filter(line => line.includes('a silent node: its batch goes to others')).map(line => JSON.parse(line) as object)).toEqual([
-      expect.objectContaining({ node: 0, batch: 0, files: lost.length }),
-    ]);
+    expect(
+      server.log.filter(line => line.includes('a silent node: its batch goes to others')).map(line => JSON.parse(line) as object),
+    ).toEqual([expect.objectContaining({ node: 0, batch: 0, files: lost.length })]);
     await ran(server, 1, [...first, ...rest]);
     const reply = await completeness(server, { node_build_id: '7' });
-    expect(reply).toMatchObject({ status: 200, json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent or began anew: node 0`] } });
+    expect(reply).toMatchObject({
+      status: 200,
+      json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent or began anew: node 0`] },
+    });
     expect(reply.json.handed_on).toEqual(lost.map(path => ({ path, node_index: 0 })));
     await server.close();
     expect(await problemsIn(server.dataDir)).toEqual([]);
@@ -259,7 +289,10 @@ describe('GET /builds/completeness', () => {
     expect((await ask()).status).toBe(200);
     expect(pathsOf(await initialise(server, ['a_spec.rb'], { ...triple, node_total: 1, node_build_id: '7' }))).toEqual([]);
     await ran(server, 0, [], { node_total: 1 });
-    expect(await ask()).toMatchObject({ status: 409, json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] } });
+    expect(await ask()).toMatchObject({
+      status: 409,
+      json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] },
+    });
   });
 
   it('of a node that was run again, given nothing, and is silent about it, is 409', async () => {
@@ -280,7 +313,10 @@ describe('GET /builds/completeness', () => {
     const again = pathsOf(await initialise(server, ['a_spec.rb'], { ...one, fixed_queue_split: true }));
     expect(again).toEqual(['a_spec.rb']);
     const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
-    expect(await ask()).toMatchObject({ status: 409, json: { recorded: 1, errors: [expect.stringMatching(/^node 0 came again and recorded nothing since/)] } });
+    expect(await ask()).toMatchObject({
+      status: 409,
+      json: { recorded: 1, errors: [expect.stringMatching(/^node 0 came again and recorded nothing since/)] },
+    });
     await ran(server, 0, again, one);
     expect((await ask()).status).toBe(200);
   });
@@ -288,7 +324,9 @@ describe('GET /builds/completeness', () => {
   it('of a CI run that repeats a split asks for what that run recorded', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
-    const split = await Promise.all([0, 1].map(async node_index => pathsOf(await startSplit(server, manyPaths(4), { ...triple, node_index }))));
+    const split = await Promise.all(
+      [0, 1].map(async node_index => pathsOf(await startSplit(server, manyPaths(4), { ...triple, node_index }))),
+    );
     for (const node of [0, 1]) await ran(server, node, split[node]!);
     clock.advance({ seconds: 60 });
     const second = { ...triple, ci_build_id: 'second' };
@@ -312,7 +350,9 @@ describe('GET /builds/completeness', () => {
     await ran(server, 0, pathsOf(await initialise(server, manyPaths(10), two)));
     const { status, json } = await completeness(server, { node_build_id: 'two' });
     expect([status, json.recorded, json.never_handed_out]).toEqual([409, had[0]!.length, []]);
-    expect(json.errors).toEqual([`${had[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes or their test runners end before that? retry them`]);
+    expect(json.errors).toEqual([
+      `${had[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes or their test runners end before that? retry them`,
+    ]);
     expect(json.warnings).toEqual(['node 1 took nothing and recorded nothing']);
   });
 
@@ -321,7 +361,10 @@ describe('GET /builds/completeness', () => {
     const one = { ...triple, node_total: 1 };
     for (let run = 0; run < limits.runsPerNode; run++) await ran(server, 0, ['a_spec.rb'], one);
     const paths = pathsOf(await initialise(server, ['a_spec.rb'], { ...one, node_build_id: '7' }));
-    expect((await server.post('/v1/build_subsets', { ...one, node_index: 0, test_files: paths.map(path => ({ path, time_execution: 1 })) })).status).toBe(202);
+    expect(
+      (await server.post('/v1/build_subsets', { ...one, node_index: 0, test_files: paths.map(path => ({ path, time_execution: 1 })) }))
+        .status,
+    ).toBe(202);
     expect(await completeness(server, { node_total: 1, node_build_id: '7' })).toMatchObject({
       status: 409,
       json: { errors: ['of node 0 101 runs of this build are kept and no more: what was run since is not known; run another commit'] },
@@ -342,7 +385,12 @@ describe('GET /builds/completeness', () => {
     const server = await shared.project();
     expect(await completeness(server)).toMatchObject({
       status: 409,
-      json: { is_complete: false, kind: null, test_files: 0, errors: [expect.stringMatching(/^no split or queue of this build is known, and no node recorded a run: compare /)] },
+      json: {
+        is_complete: false,
+        kind: null,
+        test_files: 0,
+        errors: [expect.stringMatching(/^no split or queue of this build is known, and no node recorded a run: compare /)],
+      },
     });
     await ran(server, 0, ['a_spec.rb']);
     expect((await completeness(server)).json.errors[0]).toMatch(/, and 1 runs were recorded, by nodes in fallback /);
@@ -360,7 +408,15 @@ describe('GET /builds/completeness', () => {
     const server = await shared.project();
     expect(await completeness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' })).toMatchObject({
       status: 422,
-      json: { errors: [{ node_total: expect.anything() as unknown, wait: ['must be less than or equal to 900'], ci_build_id: ['is not to be sent beside node_build_id'] }] },
+      json: {
+        errors: [
+          {
+            node_total: expect.anything() as unknown,
+            wait: ['must be less than or equal to 900'],
+            ci_build_id: ['is not to be sent beside node_build_id'],
+          },
+        ],
+      },
     });
     expect((await server.post('/v1/builds/completeness', {})).status).toBe(405);
   });

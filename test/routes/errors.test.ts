@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readSplit, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
 import type { Client } from '../harness/client.js';
+import { readSplit, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -105,9 +105,7 @@ describe('a body that cannot be read', () => {
     expect(await server.post('/v1/build_distributions/subset', message.padEnd(2001))).toMatchObject({
       status: 413,
       json: {
-        errors: [
-          'the request body is larger than 2000 bytes; the server\'s setting BALLAST_MAX_BODY_BYTES raises the limit',
-        ],
+        errors: ["the request body is larger than 2000 bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit"],
       },
     });
   });
@@ -134,7 +132,7 @@ describe('X-Request-Id', () => {
     expect(new Set(ids).size).toBe(replies.length);
   });
 
-  it('is the caller\'s when it is sane, and leads to the request in the log', async () => {
+  it("is the caller's when it is sane, and leads to the request in the log", async () => {
     const server = await startServer();
     const reply = await server.get('/v1/builds', { 'X-Request-Id': 'job-17.node_3' });
     expect(reply.headers.get('x-request-id')).toBe('job-17.node_3');

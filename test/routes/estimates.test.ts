@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
-import { initialise, record, startSplit, timed } from '../harness/messages.js';
 import type { Client, Reply } from '../harness/client.js';
+import { initialise, record, startSplit, timed } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();

@@ -21,7 +21,8 @@ describe('/readyz', () => {
   it('costs one commit, however often it is asked for and on whichever port', async () => {
     const server = await startServer({ adminPort: '0' }, Date.now, new Clock().now);
     const admin = server.service.adminUrl!;
-    const commits = async () => Number(/^ballast_commit_duration_seconds_count (\d+)$/m.exec(await (await fetch(`${admin}/metrics`)).text())![1]);
+    const commits = async () =>
+      Number(/^ballast_commit_duration_seconds_count (\d+)$/m.exec(await (await fetch(`${admin}/metrics`)).text())![1]);
     // Behind the commits of the start.
     await server.service.sweep();
     const before = await commits();

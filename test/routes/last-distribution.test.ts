@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Fields, manyPaths, record, timed, triple } from '../harness/messages.js';
 import type { Client, Reply } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
+import { type Fields, manyPaths, record, timed, triple } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();

@@ -1,7 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { connect, type Fields, initialise, listed, manyPaths, pathsOf, pull, queueMessage, readSplit, sorted, splitMessage, triple } from '../harness/messages.js';
 import type { Client, Reply } from '../harness/client.js';
+import {
+  connect,
+  type Fields,
+  initialise,
+  listed,
+  manyPaths,
+  pathsOf,
+  pull,
+  queueMessage,
+  readSplit,
+  sorted,
+  splitMessage,
+  triple,
+} from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -48,7 +61,12 @@ describe('a split for a shell', () => {
     const test_files = listed(['a\nb_spec.rb']);
     const replies = [await split(server, { ...whole, test_files }), await split(server, { ...whole, test_files, node_index: 1 })];
     const refused = replies.find(({ status }) => status !== 200)!;
-    expect(refused).toMatchObject({ status: 406, json: { errors: ['the path "a\\nb_spec.rb" has a line break, and in text/plain a line is a path; ask with Accept: application/json'] } });
+    expect(refused).toMatchObject({
+      status: 406,
+      json: {
+        errors: ['the path "a\\nb_spec.rb" has a line break, and in text/plain a line is a path; ask with Accept: application/json'],
+      },
+    });
   });
 
   it('has its errors as JSON', async () => {
@@ -97,8 +115,12 @@ describe('a queue for a shell', () => {
   it('names the batch that the next pull of a client that tells what it ran brings back', async () => {
     const server = await shared.project();
     const node = { ...triple, node_total: 1, node_index: 0, test_queue_id: '1', user_seat: '', node_uuid: randomUUID() };
-    const send = (more: Fields, headers = TEXT) => server.post('/v2/queues/queue', { ...node, can_initialize_queue: false, attempt_connect_to_queue: false, ...more }, headers);
-    expect(await send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0 })).toMatchObject({ status: 404, text: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED\n' });
+    const send = (more: Fields, headers = TEXT) =>
+      server.post('/v2/queues/queue', { ...node, can_initialize_queue: false, attempt_connect_to_queue: false, ...more }, headers);
+    expect(await send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0 })).toMatchObject({
+      status: 404,
+      text: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED\n',
+    });
     const first = await send({ can_initialize_queue: true, batch_index: 0, paths: all });
     expect(sorted(lines(first))).toEqual(all);
     const batch_id = first.headers.get('x-ballast-batch-id');

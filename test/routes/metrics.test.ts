@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/metrics.js';
 import { version } from '../../src/version.js';
-import { initialise, manyPaths, record } from '../harness/messages.js';
 import { Clock } from '../harness/clock.js';
+import { initialise, manyPaths, record } from '../harness/messages.js';
 import { startServer, type TestServer } from '../harness/server.js';
 
 /** Values by name and labels, as they are written. */
@@ -43,10 +43,26 @@ describe('GET /metrics', () => {
     expect(metrics.get('ballast_store_records{kind="queue"}')).toBe(1);
     expect(metrics.get(`ballast_build_info{version="${version}"}`)).toBe(1);
     expect(metrics.get('ballast_jobs_waiting')).toBe(0);
-    for (const name of ['ballast_queues_in_memory_bytes', 'ballast_store_bytes', 'ballast_disk_free_bytes', 'ballast_commit_duration_seconds_count', 'ballast_connections', 'ballast_requests_in_flight', 'process_resident_memory_bytes']) {
+    for (const name of [
+      'ballast_queues_in_memory_bytes',
+      'ballast_store_bytes',
+      'ballast_disk_free_bytes',
+      'ballast_commit_duration_seconds_count',
+      'ballast_connections',
+      'ballast_requests_in_flight',
+      'process_resident_memory_bytes',
+    ]) {
       expect(metrics.get(name)).toBeGreaterThan(0);
     }
-    for (const name of ['ballast_held_bytes', 'ballast_journal_turns', 'ballast_jobs_running', 'ballast_job_threads', 'ballast_sweep_last_success_timestamp_seconds', 'ballast_sweep_duration_seconds', 'nodejs_eventloop_lag_p99_seconds']) {
+    for (const name of [
+      'ballast_held_bytes',
+      'ballast_journal_turns',
+      'ballast_jobs_running',
+      'ballast_job_threads',
+      'ballast_sweep_last_success_timestamp_seconds',
+      'ballast_sweep_duration_seconds',
+      'nodejs_eventloop_lag_p99_seconds',
+    ]) {
       expect(metrics.has(name)).toBe(true);
     }
   });
@@ -107,13 +123,17 @@ describe('an admin port', () => {
 
   it('that is in use is named', async () => {
     const { port } = new URL((await startServer()).url);
-    await expect(startServer({ adminPort: port })).rejects.toThrow(/^cannot listen on 127\.0\.0\.1 port \d+: .*; choose another with BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST$/);
+    await expect(startServer({ adminPort: port })).rejects.toThrow(
+      /^cannot listen on 127\.0\.0\.1 port \d+: .*; choose another with BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST$/,
+    );
   });
 
   it('tells of health, and nothing of a project', async () => {
     const server = await startBoth();
     const admin = (path: string, method = 'GET') => fetch(server.service.adminUrl! + path, { method }).then(({ status }) => status);
-    expect([await admin('/healthz'), await admin('/readyz'), await admin('/v1/builds'), await admin('/metrics', 'POST')]).toEqual([200, 200, 404, 405]);
+    expect([await admin('/healthz'), await admin('/readyz'), await admin('/v1/builds'), await admin('/metrics', 'POST')]).toEqual([
+      200, 200, 404, 405,
+    ]);
     expect((await server.get('/healthz')).status).toBe(200);
   });
 });

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { connect, initialise, readSplit, record, startSplit, triple } from '../harness/messages.js';
 import type { Reply } from '../harness/client.js';
+import { connect, initialise, readSplit, record, startSplit, triple } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -20,8 +20,15 @@ async function described() {
   const { components } = structuredClone(document);
   close(components.schemas);
   const ajv = new Ajv2020({ strict: false, formats: { uuid: /^[0-9a-f-]{36}$/, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ } });
-  const expectValid = (schema: object, value: unknown) => expect(ajv.validate({ components, ...schema }, value), JSON.stringify(ajv.errors)).toBe(true);
-  const resolve = (value: any) => (value.$ref ? value.$ref.slice(2).split('/').reduce((at: any, name: string) => at[name], document) : value);
+  const expectValid = (schema: object, value: unknown) =>
+    expect(ajv.validate({ components, ...schema }, value), JSON.stringify(ajv.errors)).toBe(true);
+  const resolve = (value: any) =>
+    value.$ref
+      ? value.$ref
+          .slice(2)
+          .split('/')
+          .reduce((at: any, name: string) => at[name], document)
+      : value;
   const expectDescribed = (path: string, method: string, { status, headers, json, text }: Reply) => {
     const response = resolve(document.paths[path][method].responses[status]);
     for (const name of Object.keys(response.headers)) if (!name.startsWith('X-Ballast')) expect(headers.has(name), name).toBe(true);
@@ -45,7 +52,11 @@ describe('GET /v1/openapi.json', () => {
     const { document } = await described();
     for (const [path, methods] of Object.entries<object>(document.paths)) {
       const { headers } = await shared.send(path.replace('{id}', 'x'), { method: 'DELETE' });
-      const allowed = headers.get('allow')!.toLowerCase().split(', ').filter(method => method !== 'head');
+      const allowed = headers
+        .get('allow')!
+        .toLowerCase()
+        .split(', ')
+        .filter(method => method !== 'head');
       expect([path, Object.keys(methods)]).toEqual([path, allowed]);
     }
     expect(Object.keys(document.paths)).toHaveLength(13);
@@ -88,15 +99,30 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed('/v1/queues/queue', 'post', await server.post('/v1/queues/queue', {}));
     const v2 = { ...triple, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
     expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: true }));
-    expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: false, paths: ['a_spec.rb'] }));
+    expectDescribed(
+      '/v2/queues/queue',
+      'post',
+      await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: false, paths: ['a_spec.rb'] }),
+    );
     const pull = { can_initialize_queue: false, attempt_connect_to_queue: false };
-    expectDescribed('/v1/queues/queue', 'post', await server.post('/v1/queues/queue', { ...triple, ...pull, node_index: 0, node_build_id: 'none' }));
+    expectDescribed(
+      '/v1/queues/queue',
+      'post',
+      await server.post('/v1/queues/queue', { ...triple, ...pull, node_index: 0, node_build_id: 'none' }),
+    );
     expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, ...pull, test_queue_id: 'none' }));
     const other = { test_files_digest: 'other' };
     const refusedPull = await server.post('/v2/queues/queue', { ...v2, ...pull, ...other, batch_index: 1 });
     expect(refusedPull.status).toBe(409);
     expectDescribed('/v2/queues/queue', 'post', refusedPull);
-    const refusedSplit = await server.post(split, { ...triple, ...other, node_index: 0, ci_build_id: '100', cache_read_attempt: false, test_files: [{ path: 'b_spec.rb' }] });
+    const refusedSplit = await server.post(split, {
+      ...triple,
+      ...other,
+      node_index: 0,
+      ci_build_id: '100',
+      cache_read_attempt: false,
+      test_files: [{ path: 'b_spec.rb' }],
+    });
     expect(refusedSplit.status).toBe(409);
     expectDescribed(split, 'post', refusedSplit);
     expectDescribed('/v1/build_distributions/last', 'get', await server.get(`/v1/build_distributions/last?${query}`));

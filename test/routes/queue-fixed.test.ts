@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  connect,
-  drain,
-  type Fields,
-  initialise,
-  manyPaths,
-  pathsOf,
-  pull,
-  record,
-  sorted,
-} from '../harness/messages.js';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
+import { connect, drain, type Fields, initialise, manyPaths, pathsOf, pull, record, sorted } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -190,7 +180,10 @@ describe('fixed_queue_split', () => {
       const commit_hash = `mixed-${fixedFirst}`;
       await firstRun(server, { more: { commit_hash } });
       const build = { commit_hash, node_build_id: '200' };
-      const nodes = [{ ...build, ...fixed }, { ...build, node_index: 1 }];
+      const nodes = [
+        { ...build, ...fixed },
+        { ...build, node_index: 1 },
+      ];
       if (!fixedFirst) nodes.reverse();
       const ran: string[] = [];
       for (const node of nodes) {

@@ -1,15 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import {
-  connect,
-  drain,
-  initialise,
-  listed,
-  manyPaths,
-  pathsOf,
-  pull,
-  queueMessage,
-  sorted,
-} from '../harness/messages.js';
+import { connect, drain, initialise, listed, manyPaths, pathsOf, pull, queueMessage, sorted } from '../harness/messages.js';
 import { SharedServer, startServer, type TestServer } from '../harness/server.js';
 import { post, RawConnection } from '../http/raw.js';
 

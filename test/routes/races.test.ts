@@ -34,13 +34,9 @@ describe.each([
     const split = (node_index: number, given: object) =>
       server.post('/v1/build_distributions/subset', { ...key, node_index, ci_build_id: 1, ...given });
     const misses = await Promise.all(indices.map(node => split(node, { cache_read_attempt: true })));
-    expect(misses.map(({ json }) => json as unknown)).toEqual(
-      Array(NODES).fill({ code: 'TEST_SUITE_SPLIT_CACHE_MISS' }),
-    );
+    expect(misses.map(({ json }) => json as unknown)).toEqual(Array(NODES).fill({ code: 'TEST_SUITE_SPLIT_CACHE_MISS' }));
 
-    const splits = await Promise.all(
-      indices.map(node => split(node, { cache_read_attempt: false, test_files: listOf(count, node) })),
-    );
+    const splits = await Promise.all(indices.map(node => split(node, { cache_read_attempt: false, test_files: listOf(count, node) })));
     expect(new Set(splits.map(({ json }) => json.build_distribution_id as string)).size).toBe(1);
     expect(splits.map(({ json }) => json.node_index as number)).toEqual(indices);
     expect(lists(count)).toContain(pathsOf(splits).join());
@@ -55,14 +51,10 @@ describe.each([
       server.post('/v1/queues/queue', { ...key, node_index, node_build_id: 1, batch_uuid, ...given });
     const start = { can_initialize_queue: true, attempt_connect_to_queue: true };
     const failed = await Promise.all(indices.map(node => pull(node, `first-${node}`, start)));
-    expect(new Set(failed.map(({ json }) => json.code as string))).toEqual(
-      new Set(['ATTEMPT_CONNECT_TO_QUEUE_FAILED']),
-    );
+    expect(new Set(failed.map(({ json }) => json.code as string))).toEqual(new Set(['ATTEMPT_CONNECT_TO_QUEUE_FAILED']));
 
     const initialise = { ...start, attempt_connect_to_queue: false };
-    const first = await Promise.all(
-      indices.map(node => pull(node, `first-${node}`, { ...initialise, test_files: listOf(count, node) })),
-    );
+    const first = await Promise.all(indices.map(node => pull(node, `first-${node}`, { ...initialise, test_files: listOf(count, node) })));
     const next = { can_initialize_queue: false, attempt_connect_to_queue: false };
     const rest = await Promise.all(
       indices.map(async node => {
@@ -85,15 +77,11 @@ describe('16 nodes that record at the same time', () => {
   it('make one build with 16 runs', async () => {
     const server = await shared.project();
     const test_files = [{ path: 'spec/a_spec.rb', time_execution: 1.5 }];
-    const replies = await Promise.all(
-      indices.map(node_index => server.post('/v1/build_subsets', { ...key, node_index, test_files })),
-    );
+    const replies = await Promise.all(indices.map(node_index => server.post('/v1/build_subsets', { ...key, node_index, test_files })));
     expect(replies.map(({ status, text }) => [status, text])).toEqual(Array(NODES).fill([201, '']));
     const { data } = (await server.get('/v1/builds')).json;
     expect(data.length).toBe(1);
     const { build_subsets } = (await server.get(`/v1/builds/${data[0].id}`)).json;
-    expect(
-      build_subsets.map((subset: any) => subset.node_index as number).sort((a: number, b: number) => a - b),
-    ).toEqual(indices);
+    expect(build_subsets.map((subset: any) => subset.node_index as number).sort((a: number, b: number) => a - b)).toEqual(indices);
   });
 });

@@ -5,8 +5,7 @@ import { startServer, type TestServer } from '../harness/server.js';
 const key = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
 const test_files = [{ path: 'spec/a_spec.rb' }];
 
-const split = (server: TestServer, given: object) =>
-  server.post('/v1/build_distributions/subset', { ...key, ci_build_id: 1, ...given });
+const split = (server: TestServer, given: object) => server.post('/v1/build_distributions/subset', { ...key, ci_build_id: 1, ...given });
 const pull = (server: TestServer, given: object) =>
   server.post('/v1/queues/queue', { ...key, node_build_id: 1, can_initialize_queue: true, ...given });
 
@@ -74,8 +73,7 @@ describe('after the retention', () => {
   it('times of files that were recorded again since are still known', async () => {
     const clock = new Clock();
     const server = await startServer({ retentionDays: '10' }, clock.now);
-    const record = (path: string) =>
-      server.post('/v1/build_subsets', { ...key, test_files: [{ path, time_execution: 3 }] });
+    const record = (path: string) => server.post('/v1/build_subsets', { ...key, test_files: [{ path, time_execution: 3 }] });
     for (const path of ['spec/a_spec.rb', 'spec/b_spec.rb']) await record(path);
     clock.advance({ days: 6 });
     await record('spec/a_spec.rb');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { digestOfList } from '../../src/list-digest.js';
 import {
   drain,
   initialise,
@@ -13,7 +14,6 @@ import {
   timed,
   uuidPattern,
 } from '../harness/messages.js';
-import { digestOfList } from '../../src/list-digest.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -171,7 +171,11 @@ describe('POST /build_distributions/subset', () => {
   });
 
   it.each([
-    ['a file more', ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'], 'made of 2 test files, and this node lists 3: none only in the split, "c_spec.rb" only on this node'],
+    [
+      'a file more',
+      ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'],
+      'made of 2 test files, and this node lists 3: none only in the split, "c_spec.rb" only on this node',
+    ],
     ['a file less', ['b_spec.rb'], 'made of 2 test files, and this node lists 1: "a_spec.rb" only in the split, none only on this node'],
     ['another suite', ['x.test.js', 'y.test.js'], '"a_spec.rb", "b_spec.rb" only in the split, "x.test.js", "y.test.js" only on this node'],
   ])('is refused to a node that says that it lists %s', async (_, paths, names) => {
@@ -199,13 +203,16 @@ describe('POST /build_distributions/subset', () => {
       expect((await readSplit(server, own)).json).toEqual(CACHE_MISS);
       return startSplit(server, paths, own);
     };
-    expect((await ask(['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json.errors).toEqual([expect.stringContaining('none only in the split, "c_spec.rb" only on this node')]);
+    expect((await ask(['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json.errors).toEqual([
+      expect.stringContaining('none only in the split, "c_spec.rb" only on this node'),
+    ]);
     expect(pathsOf(await ask(['b_spec.rb', 'a_spec.rb']))).toHaveLength(1);
   });
 
   it('is made by one of two nodes that say that they list different files, and refused to the other', async () => {
     const server = await shared.project();
-    const start = (paths: string[], node_index: number) => startSplit(server, paths, { node_index, test_files_digest: digestOfList(paths) });
+    const start = (paths: string[], node_index: number) =>
+      startSplit(server, paths, { node_index, test_files_digest: digestOfList(paths) });
     const replies = await Promise.all([start(['a_spec.rb', 'b_spec.rb'], 0), start(['c_spec.rb'], 1)]);
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
   });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { digestOfList } from '../../src/list-digest.js';
+import type { Client, Reply } from '../harness/client.js';
 import { completeness, ran as record } from '../harness/completeness.js';
 import { drain, type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
-import type { Client, Reply } from '../harness/client.js';
 import { SharedServer, startServer } from '../harness/server.js';
-import { digestOfList } from '../../src/list-digest.js';
 
 const shared = new SharedServer();
 const all = manyPaths(40);
@@ -23,7 +23,11 @@ class Process {
 
   send(more: Fields, headers: Record<string, string> = {}): Promise<Reply> {
     const { client, node_index, node_uuid } = this;
-    return client.post('/v2/queues/queue', { ...triple, node_index, node_uuid, test_queue_id: '100', user_seat: 'Jo** Do*', ...this.build, ...more }, headers);
+    return client.post(
+      '/v2/queues/queue',
+      { ...triple, node_index, node_uuid, test_queue_id: '100', user_seat: 'Jo** Do*', ...this.build, ...more },
+      headers,
+    );
   }
 
   connect(): Promise<Reply> {
@@ -49,7 +53,13 @@ class Process {
 
   /** The request for the next batch, as it is sent and sent again. */
   pull(failed_paths: readonly string[] = []): Promise<Reply> {
-    return this.send({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#index, batch_id: this.#batch, failed_paths });
+    return this.send({
+      can_initialize_queue: false,
+      attempt_connect_to_queue: false,
+      batch_index: this.#index,
+      batch_id: this.#batch,
+      failed_paths,
+    });
   }
 
   async drain(): Promise<string[]> {
@@ -105,7 +115,8 @@ describe('a queue for clients that tell what they ran', () => {
     const before = new Process(server, 0, { skip_pull: true });
     expect((await before.connect()).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const url = expect.stringMatching(/^http.*\/v1\/builds\?branch=main&commit_hash=c0ffee1&node_total=2$/) as unknown;
-    for (const reply of [await before.initialise(all), await before.connect()]) expect(reply.json).toEqual({ paths: [], batch_id: null, url });
+    for (const reply of [await before.initialise(all), await before.connect()])
+      expect(reply.json).toEqual({ paths: [], batch_id: null, url });
     const node = new Process(server, 0);
     expect(sorted([...(await node.start([])), ...(await node.drain())])).toEqual(all);
   });
@@ -223,7 +234,12 @@ describe('what failed the last time on a branch', () => {
     await node.drain();
     // Of the newest build with a recorded run.
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
-    await server.post('/v1/build_subsets', { ...triple, branch, node_index: 0, test_files: more.map(path => ({ path, time_execution: 1 })) });
+    await server.post('/v1/build_subsets', {
+      ...triple,
+      branch,
+      node_index: 0,
+      test_files: more.map(path => ({ path, time_execution: 1 })),
+    });
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [`${first}[1:2]`, second] });
     expect(await failedOn(server, 'main')).toEqual({ failed_paths: [] });
 
@@ -240,7 +256,14 @@ describe('what failed the last time on a branch', () => {
 
 describe('what is wrong with it', () => {
   it('is told by parameter', async () => {
-    const reply = await shared.post('/v2/queues/queue', { ...triple, node_index: 5, can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: -1, failed_paths: 'a' });
+    const reply = await shared.post('/v2/queues/queue', {
+      ...triple,
+      node_index: 5,
+      can_initialize_queue: true,
+      attempt_connect_to_queue: false,
+      batch_index: -1,
+      failed_paths: 'a',
+    });
     expect(reply).toMatchObject({
       status: 422,
       json: {
@@ -270,7 +293,13 @@ describe('what is wrong with it', () => {
     const server = await shared.project();
     const [node, other] = [new Process(server, 0), new Process(server, 1)];
     const first = await node.start(all);
-    const had = await other.send({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: 1, batch_id: 0, failed_paths: [] });
+    const had = await other.send({
+      can_initialize_queue: false,
+      attempt_connect_to_queue: false,
+      batch_index: 1,
+      batch_id: 0,
+      failed_paths: [],
+    });
     expect(had.json.paths.length).toBeGreaterThan(0);
     expect(await new Process(server, 0).start(all)).toEqual(first);
   });
@@ -307,7 +336,10 @@ describe('whether every file was run', () => {
     });
     // Run without a failure, it is, once the node has recorded: until then it may have ended early.
     await again.next();
-    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/run and not recorded: node 0 recorded nothing since/)] } });
+    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+      status: 409,
+      json: { errors: [expect.stringMatching(/run and not recorded: node 0 recorded nothing since/)] },
+    });
     await record(server, 0, [failed]);
     expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
   });
@@ -320,7 +352,10 @@ describe('whether every file was run', () => {
     expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
     const again = new Process(server, 0);
     await again.start(all);
-    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/^node 0 came again /)] } });
+    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+      status: 409,
+      json: { errors: [expect.stringMatching(/^node 0 came again /)] },
+    });
     await again.next();
     expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
   });
@@ -334,7 +369,10 @@ describe('whether every file was run', () => {
     await record(server, 0, first);
     expect((await completeness(server, { node_build_id: '100' })).status).toBe(200);
     await initialise(server, all, old);
-    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/^node 1 ran nothing /)] } });
+    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({
+      status: 409,
+      json: { errors: [expect.stringMatching(/^node 1 ran nothing /)] },
+    });
     expect(other.node_index).toBe(0);
   });
 
@@ -356,16 +394,34 @@ describe('nodes with different lists', () => {
     const server = await shared.project();
     const [first, other] = [new Process(server, 0), new Process(server, 1)];
     const list = [...all, EXTRA];
-    expect((await first.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths: all, ...digest(all) })).status).toBe(200);
+    expect(
+      (await first.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths: all, ...digest(all) }))
+        .status,
+    ).toBe(200);
     const connected = await other.send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0, ...digest(list) });
     expect(connected.json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
-    const refused = await other.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths: list, ...digest(list) });
+    const refused = await other.send({
+      can_initialize_queue: true,
+      attempt_connect_to_queue: false,
+      batch_index: 0,
+      paths: list,
+      ...digest(list),
+    });
     expect(refused.status).toBe(409);
-    expect(refused.json.errors).toEqual([expect.stringContaining(`made of ${all.length} test files, and this node lists ${list.length}: none only in the queue, "${EXTRA}" only on this node`)]);
+    expect(refused.json.errors).toEqual([
+      expect.stringContaining(
+        `made of ${all.length} test files, and this node lists ${list.length}: none only in the queue, "${EXTRA}" only on this node`,
+      ),
+    ]);
     const pulled = await other.send({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: 1, ...digest(list) });
     expect(pulled.status).toBe(409);
     // The same list in another order is the same.
-    const same = await new Process(server, 1).send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0, ...digest([...all].reverse()) });
+    const same = await new Process(server, 1).send({
+      can_initialize_queue: true,
+      attempt_connect_to_queue: true,
+      batch_index: 0,
+      ...digest([...all].reverse()),
+    });
     expect(same.status).toBe(200);
   });
 
@@ -373,7 +429,15 @@ describe('nodes with different lists', () => {
     const server = await shared.project();
     const lists = [all, [...all, EXTRA]];
     const replies = await Promise.all(
-      lists.map((paths, node) => new Process(server, node).send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths, ...digest(paths) })),
+      lists.map((paths, node) =>
+        new Process(server, node).send({
+          can_initialize_queue: true,
+          attempt_connect_to_queue: false,
+          batch_index: 0,
+          paths,
+          ...digest(paths),
+        }),
+      ),
     );
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
   });

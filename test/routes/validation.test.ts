@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Fields,
-  listed,
-  pathsOf,
-  queueMessage,
-  splitMessage,
-  subsetMessage,
-  triple,
-  uuidPattern,
-} from '../harness/messages.js';
 import type { Client, Reply } from '../harness/client.js';
+import { type Fields, listed, pathsOf, queueMessage, splitMessage, subsetMessage, triple, uuidPattern } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const REQUIRED = ['parameter is required'];
@@ -45,17 +36,9 @@ describe('the parameters that all endpoints of nodes share', () => {
     ['a broken node_total', { node_total: '2.5' }, { node_total: ['is not an integer'] }],
     ['no nodes', { node_total: 0 }, { node_total: ['must be greater than or equal to 1'] }],
     ['a negative node_index', { node_index: '-1' }, { node_index: ['must be greater than or equal to 0'] }],
-    [
-      'a node_index above the maximum',
-      { node_total: 4, node_index: 4 },
-      { node_index: ['must be less than or equal to 3'] },
-    ],
+    ['a node_index above the maximum', { node_total: 4, node_index: 4 }, { node_index: ['must be less than or equal to 3'] }],
     ['a branch of 4097 characters', { branch: 'b'.repeat(4097) }, { branch: LONG }],
-    [
-      'two wrong ones at once',
-      { branch: undefined, node_index: 9 },
-      { branch: REQUIRED, node_index: ['must be less than or equal to 1'] },
-    ],
+    ['two wrong ones at once', { branch: undefined, node_index: 9 }, { branch: REQUIRED, node_index: ['must be less than or equal to 1'] }],
   ])('%s is a 422 at each', async (_, more, complaints) => {
     for (const send of [...Object.values(posts), last]) {
       expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [complaints] } });
@@ -96,10 +79,7 @@ describe('a message without any parameter', () => {
   it.each<[path: string, complaints: object]>([
     ['/v1/build_subsets', { ...shared, test_files: REQUIRED }],
     ['/v1/build_distributions/subset', { ...shared, cache_read_attempt: REQUIRED, ci_build_id: REQUIRED }],
-    [
-      '/v1/queues/queue',
-      { ...shared, can_initialize_queue: REQUIRED, attempt_connect_to_queue: REQUIRED, node_build_id: REQUIRED },
-    ],
+    ['/v1/queues/queue', { ...shared, can_initialize_queue: REQUIRED, attempt_connect_to_queue: REQUIRED, node_build_id: REQUIRED }],
   ])('to %s is told of all that are required', async (path, complaints) => {
     const reply = await server.post(path, {});
     expect(reply.status).toBe(422);
@@ -190,12 +170,7 @@ describe('parameters of a split and of a queue', () => {
     ['split', 'a list as ci_build_id', { ci_build_id: [1] }, { ci_build_id: NO_STRING }],
     ['split', 'no list to split', { cache_read_attempt: false }, { test_files: REQUIRED }],
     ['split', 'an empty list to split', { cache_read_attempt: false, test_files: [] }, { test_files: REQUIRED }],
-    [
-      'split',
-      'a short path to split',
-      { cache_read_attempt: false, test_files: listed(['ab']) },
-      { test_files: [{ 0: { path: SHORT } }] },
-    ],
+    ['split', 'a short path to split', { cache_read_attempt: false, test_files: listed(['ab']) }, { test_files: [{ 0: { path: SHORT } }] }],
     ['split', 'a missing flag without files', { cache_read_attempt: undefined }, { cache_read_attempt: REQUIRED }],
     ['split', 'a user_seat that is a number', { user_seat: 5 }, { user_seat: NO_STRING }],
     ['queue', 'a flag in other words', { can_initialize_queue: 'yes' }, { can_initialize_queue: NO_BOOLEAN }],
@@ -205,37 +180,12 @@ describe('parameters of a split and of a queue', () => {
     ['queue', 'an object as node_build_id', { node_build_id: {} }, { node_build_id: NO_STRING }],
     ['queue', 'a list as batch_uuid', { batch_uuid: ['u'] }, { batch_uuid: NO_STRING }],
     ['queue', 'no list to queue', { attempt_connect_to_queue: false }, { test_files: REQUIRED }],
-    [
-      'queue',
-      'an empty list to queue',
-      { attempt_connect_to_queue: false, test_files: [] },
-      { test_files: REQUIRED },
-    ],
-    [
-      'queue',
-      'an entry without path',
-      { attempt_connect_to_queue: false, test_files: [{}] },
-      { test_files: [{ 0: { path: REQUIRED } }] },
-    ],
-    [
-      'queue',
-      'a missing flag without files',
-      { attempt_connect_to_queue: undefined },
-      { attempt_connect_to_queue: REQUIRED },
-    ],
+    ['queue', 'an empty list to queue', { attempt_connect_to_queue: false, test_files: [] }, { test_files: REQUIRED }],
+    ['queue', 'an entry without path', { attempt_connect_to_queue: false, test_files: [{}] }, { test_files: [{ 0: { path: REQUIRED } }] }],
+    ['queue', 'a missing flag without files', { attempt_connect_to_queue: undefined }, { attempt_connect_to_queue: REQUIRED }],
     ['queue', 'a build_author that is an object', { build_author: {} }, { build_author: NO_STRING }],
-    [
-      'queue',
-      'commit_authors that are text',
-      { commit_authors: 'Jo**' },
-      { commit_authors: ['is not an array'] },
-    ],
-    [
-      'queue',
-      'an author without commits',
-      { commit_authors: [{ author: 'Jo**' }] },
-      { commit_authors: [{ 0: { commits: REQUIRED } }] },
-    ],
+    ['queue', 'commit_authors that are text', { commit_authors: 'Jo**' }, { commit_authors: ['is not an array'] }],
+    ['queue', 'an author without commits', { commit_authors: [{ author: 'Jo**' }] }, { commit_authors: [{ 0: { commits: REQUIRED } }] }],
   ])('%s: %s is a 422', async (endpoint, _, more, complaints) => {
     const reply = await posts[endpoint](server, more);
     expect(reply.status).toBe(422);

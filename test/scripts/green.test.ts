@@ -12,11 +12,17 @@ const SEED = '21492';
 const MOST_MILLISECONDS = 120_000;
 
 describe('npm run green', () => {
-  it('plays CI runs with faults, and reports that every green one ran all its files', async () => {
-    const { code, printed } = await runScript('green', '--runs', '4', '--seed', SEED);
-    expect(printed).toMatch(/^4 runs \(seed \d+\) of \d CI runs: all nodes of \d exited with 0, verify of \d; faults: .*\nevery green CI run ran all its test files\n$/);
-    expect(code).toBe(0);
-  }, MOST_MILLISECONDS);
+  it(
+    'plays CI runs with faults, and reports that every green one ran all its files',
+    async () => {
+      const { code, printed } = await runScript('green', '--runs', '4', '--seed', SEED);
+      expect(printed).toMatch(
+        /^4 runs \(seed \d+\) of \d CI runs: all nodes of \d exited with 0, verify of \d; faults: .*\nevery green CI run ran all its test files\n$/,
+      );
+      expect(code).toBe(0);
+    },
+    MOST_MILLISECONDS,
+  );
 
   it('draws the same for the same seed and number', () => {
     expect(drawScenario(3, 7, null)).toEqual(drawScenario(3, 7, null));
@@ -26,7 +32,13 @@ describe('npm run green', () => {
 });
 
 describe('the judge of a CI run', () => {
-  const job = { ...drawScenario(1, 1, null).ciRuns[0]!.jobs[0]!, suite: 'a', node: 0, mode: 'queue' as const, files: ['a_spec.rb', 'b_spec.rb'] };
+  const job = {
+    ...drawScenario(1, 1, null).ciRuns[0]!.jobs[0]!,
+    suite: 'a',
+    node: 0,
+    mode: 'queue' as const,
+    files: ['a_spec.rb', 'b_spec.rb'],
+  };
   const other = { ...job, node: 1 };
   const ciRun = { ...drawScenario(1, 1, null).ciRuns[0]!, buildId: '1', jobs: [job, other] };
   const ran = (path: string, outcome: Ran['outcome'] = 'passed'): Ran => ({ buildId: '1', job: nameOf(job), start: 1, outcome, path });
@@ -34,7 +46,16 @@ describe('the judge of a CI run', () => {
     const evidence = new Evidence();
     evidence.add('/v1/build_subsets', JSON.stringify({ test_files: job.files.map(path => ({ path })) }), { status: 201, body: '' });
     const start = { number: 1, code: 0, printed: '', requests: [] };
-    return { ciRun, starts: [{ ...start, job }, { ...start, job: other }], ran: job.files.map(path => ran(path)), evidence, verified: { code: 0, printed: '', requests: [] } };
+    return {
+      ciRun,
+      starts: [
+        { ...start, job },
+        { ...start, job: other },
+      ],
+      ran: job.files.map(path => ran(path)),
+      evidence,
+      verified: { code: 0, printed: '', requests: [] },
+    };
   };
 
   it('accepts one in which each file was run and recorded', () => {
@@ -64,7 +85,10 @@ describe('the judge of a CI run', () => {
 
   it('finds a file that no node recorded although the gate is green', () => {
     const evidence = new Evidence();
-    evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0 }), { status: 200, body: JSON.stringify({ batch_id: 4, paths: job.files }) });
+    evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0 }), {
+      status: 200,
+      body: JSON.stringify({ batch_id: 4, paths: job.files }),
+    });
     const played = { ...whole(), evidence };
     expect(complaintsAbout(played)).toEqual(['verify exited with 0, but in this CI run no node ran and recorded 2 (a_spec.rb, b_spec.rb)']);
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0, batch_id: 4, failed_paths: [] }), null);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type ServerProcess, spawnServer } from '../harness/process.js';
 import type { Reply } from '../harness/client.js';
+import { type ServerProcess, spawnServer } from '../harness/process.js';
 
 export const QUEUE_PATH = '/v1/queues/queue';
 
@@ -34,11 +34,7 @@ export class Ci {
   }
 
   /** Posts until there is an answer; every further attempt has the same body. */
-  async post(
-    path: string,
-    body: object,
-    headers: (attempt: number) => Record<string, string> = () => ({}),
-  ): Promise<Reply> {
+  async post(path: string, body: object, headers: (attempt: number) => Record<string, string> = () => ({})): Promise<Reply> {
     for (let attempt = 0; attempt < 50; attempt++) {
       const server = await this.#server;
       try {
@@ -64,16 +60,10 @@ export class Ci {
 }
 
 /** Pulls as a node does, from its first request to its end of the queue; the paths of each batch. */
-export async function runNode(
-  ci: Ci,
-  request: object,
-  test_files: readonly object[],
-  uuids: boolean,
-): Promise<string[][]> {
+export async function runNode(ci: Ci, request: object, test_files: readonly object[], uuids: boolean): Promise<string[][]> {
   const batches: string[][] = [];
   const first = { can_initialize_queue: true, attempt_connect_to_queue: true };
-  const ask = (phase: object, batch_uuid: string) =>
-    ci.post(QUEUE_PATH, { ...request, ...phase, ...(uuids && { batch_uuid }) });
+  const ask = (phase: object, batch_uuid: string) => ci.post(QUEUE_PATH, { ...request, ...phase, ...(uuids && { batch_uuid }) });
   const uuid = randomUUID();
   let reply = await ask(first, uuid);
   if (reply.json.code !== undefined) reply = await ask({ ...first, attempt_connect_to_queue: false, test_files }, uuid);

@@ -36,9 +36,7 @@ async function runThrough(ci: Ci, signal: 'SIGKILL' | 'SIGTERM', uuids: boolean)
   await ci.server;
   let over = false;
   const recorders = Array.from({ length: RECORDERS }, (_, index) => record(ci, index, () => over));
-  const nodes = Array.from({ length: NODES }, (_, node_index) =>
-    runNode(ci, { ...key, node_index, node_build_id: 1 }, test_files, uuids),
-  );
+  const nodes = Array.from({ length: NODES }, (_, node_index) => runNode(ci, { ...key, node_index, node_build_id: 1 }, test_files, uuids));
   const codes: (number | null)[] = [];
   let drained = false;
   const all = Promise.all(nodes).finally(() => (drained = true));

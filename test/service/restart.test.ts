@@ -56,9 +56,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('after a restart by %s', signal =
     expect(await splitsOf(after)).toEqual(splits);
     expect((await after.get(`/v1/builds/${build.id}`)).text).toBe(detail);
     expect((await pull(after, 0, 'u-0')).text).toBe(first.text);
-    expect(
-      (await pull(after, 0, 'u-0', { ...start, attempt_connect_to_queue: true, test_files: undefined })).text,
-    ).toBe(first.text);
+    expect((await pull(after, 0, 'u-0', { ...start, attempt_connect_to_queue: true, test_files: undefined })).text).toBe(first.text);
 
     const handed = [...first.json.test_files, ...second.json.test_files] as { path: string }[];
     for (let pulls = 0; pulls < 40; pulls++) {
@@ -81,8 +79,7 @@ describe('after a restart', () => {
     const dataDir = temporaryFolder();
     const before = await spawnServer({ dataDir });
     const had = [
-      (await pull(before, 0, 'u-0', { can_initialize_queue: true, test_files: files(12) })).json
-        .test_files as unknown[],
+      (await pull(before, 0, 'u-0', { can_initialize_queue: true, test_files: files(12) })).json.test_files as unknown[],
       (await pull(before, 1, 'u-1')).json.test_files as unknown[],
     ];
     had[0]!.push(...((await pull(before, 0, 'u-2')).json.test_files as unknown[]));

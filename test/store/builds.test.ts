@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
-import {
-  type Build,
-  closestBuild,
-  findBuild,
-  lastSubsetId,
-  listBuilds,
-  runsRecorded,
-  subsetsOf,
-} from '../../src/store/builds.js';
+import { type Build, closestBuild, findBuild, lastSubsetId, listBuilds, runsRecorded, subsetsOf } from '../../src/store/builds.js';
 import type { Store } from '../../src/store/open.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
 import { expire, recordRun, recordsByTable, temporaryStore } from './temporary-store.js';
@@ -16,8 +8,7 @@ import { expire, recordRun, recordsByTable, temporaryStore } from './temporary-s
 const NOW = Date.UTC(2026, 0, 1);
 
 const node: NodeKey = { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0 };
-const files = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb`, time_execution: i }));
+const files = (count: number) => Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb`, time_execution: i }));
 
 const record = (store: Store, given: Partial<NodeKey> & { project?: number; at?: number; count?: number } = {}) => {
   const { project = 1, at = NOW, count = 1, ...key } = given;
@@ -39,9 +30,7 @@ describe('recorded runs', () => {
 
   it('of a node are kept 101 times and then refused, which affects nothing else', async () => {
     const store = temporaryStore();
-    const runs = await Promise.all(
-      Array.from({ length: limits.runsPerNode + 3 }, (_, i) => record(store, { at: NOW + i })),
-    );
+    const runs = await Promise.all(Array.from({ length: limits.runsPerNode + 3 }, (_, i) => record(store, { at: NOW + i })));
     expect(runs.filter(run => run === 'recorded').length).toBe(101);
     expect(runs.slice(101)).toEqual(Array(3).fill('retried too often'));
     const before = findBuild(store, 1, listBuilds(store, 1, {}, 1).builds[0]!.id)!;
@@ -64,13 +53,7 @@ describe('recorded runs', () => {
   it('that a client sends again word for word are known; others are not', async () => {
     const store = temporaryStore();
     const send = (count: number, isRetry: boolean) => recordRun(store, 1, node, files(count), NOW, isRetry);
-    const sent = [
-      await send(3, true),
-      await send(3, true),
-      await send(3, false),
-      await send(4, true),
-      await send(3, true),
-    ];
+    const sent = [await send(3, true), await send(3, true), await send(3, false), await send(4, true), await send(3, true)];
     expect(sent).toEqual(['recorded', 'known', 'recorded', 'recorded', 'recorded']);
     expect(listBuilds(store, 1, {}, 1).builds[0]).toMatchObject({ subsets: 4, test_files: 13 });
   });
@@ -78,7 +61,11 @@ describe('recorded runs', () => {
   it('that come much later are others, however alike and said to be sent again', async () => {
     const store = temporaryStore();
     const send = (at: number) => recordRun(store, 1, node, files(3), at, true);
-    expect([await send(NOW), await send(NOW + limits.retriedMilliseconds - 1), await send(NOW + limits.retriedMilliseconds)]).toEqual(['recorded', 'known', 'recorded']);
+    expect([await send(NOW), await send(NOW + limits.retriedMilliseconds - 1), await send(NOW + limits.retriedMilliseconds)]).toEqual([
+      'recorded',
+      'known',
+      'recorded',
+    ]);
   });
 
   it('of a late node that ran nothing are runs like others', async () => {

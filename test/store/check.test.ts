@@ -4,13 +4,13 @@ import type { Batch } from '../../src/engine/batch.js';
 import { problemsOf, repair } from '../../src/store/check/check.js';
 import type { Problem } from '../../src/store/check/problem.js';
 import { commit } from '../../src/store/commit.js';
+import type { Store } from '../../src/store/open.js';
 import { createProject } from '../../src/store/projects.js';
 import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
-import type { Store } from '../../src/store/open.js';
 import { findSplit, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
-import { blocksOf, BUILD, expire, FORECAST, LIST, NOBODY, queueRecord, recordRun, temporaryStore } from './temporary-store.js';
+import { BUILD, blocksOf, expire, FORECAST, LIST, NOBODY, queueRecord, recordRun, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
@@ -25,7 +25,13 @@ async function filledStore(): Promise<Store> {
     const at = NOW + i * DAY;
     for (const node_index of [0, 1, 1]) {
       const paths = ['spec/a_spec.rb', `spec/${commit_hash}_spec.rb`, 'spec/b_spec.rb[1:2]', `${'long/'.repeat(200)}${node_index}.rb`];
-      await recordRun(store, project, { ...triple, commit_hash, node_index }, paths.map(path => ({ path, time_execution: 1 + i })), at);
+      await recordRun(
+        store,
+        project,
+        { ...triple, commit_hash, node_index },
+        paths.map(path => ({ path, time_execution: 1 + i })),
+        at,
+      );
     }
   }
   const answers = toSegments([0, 1].map(node_index => JSON.stringify({ node_index, test_files: [{ path: `${node_index}.rb` }] })));
@@ -77,7 +83,19 @@ const contents = (store: Store) =>
 const UNTOLD = ['meta', 'tokens', 'batches', 'unlearnt', 'journalTurns', 'queuesOfBuild'];
 /** What follows from the rest, whichever record of it is lost. */
 const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'buildGaps', 'expiry'];
-const REFERRED = ['projects', 'builds', 'subsets', 'paths', 'pathNames', 'timings', 'splits', 'queues', 'queuesOfNodeBuild', 'blobs', 'forecasts'];
+const REFERRED = [
+  'projects',
+  'builds',
+  'subsets',
+  'paths',
+  'pathNames',
+  'timings',
+  'splits',
+  'queues',
+  'queuesOfNodeBuild',
+  'blobs',
+  'forecasts',
+];
 /** What only leads to other records goes with them. */
 const REFERENCES = ['unlearnt', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
 const TABLES = [...UNTOLD, ...DERIVED, ...REFERRED];
@@ -111,10 +129,16 @@ describe('a store', () => {
       await tableOf(store, name).remove(key as Key);
       for (let round = 0; round < 3; round++) await repair(look(store));
       const rest = look(store);
-      expect(rest.filter(problem => problem.repair), JSON.stringify(key)).toEqual([]);
+      expect(
+        rest.filter(problem => problem.repair),
+        JSON.stringify(key),
+      ).toEqual([]);
       for (const table of TABLES.filter(of => ![...DERIVED, ...REFERENCES].includes(of))) {
         const lost = before[table]!.map(([of]) => JSON.stringify(of)).filter(of => !keysOf(table).includes(of));
-        expect(lost.filter(of => table !== name || of !== JSON.stringify(key)), `${table} after ${name} ${JSON.stringify(key)}`).toEqual([]);
+        expect(
+          lost.filter(of => table !== name || of !== JSON.stringify(key)),
+          `${table} after ${name} ${JSON.stringify(key)}`,
+        ).toEqual([]);
       }
       await tableOf(store, name).put(key as Key, value);
       await repair(look(store));
@@ -137,11 +161,21 @@ describe('a store', () => {
     ['counts a run too many', ({ builds }) => void builds.put(4, { ...builds.get(4)!, subsets: 9 }), 'builds', /counts 9 runs/],
     ['gives numbers again', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not behind build 4/],
     ['gives projects again', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not behind project 2/],
-    ['counts a build too many', ({ buildCounts }) => first(buildCounts, ([count, next]): [number, number] => [count + 1, next + 1]), 'buildCounts', /counts/],
+    [
+      'counts a build too many',
+      ({ buildCounts }) => first(buildCounts, ([count, next]): [number, number] => [count + 1, next + 1]),
+      'buildCounts',
+      /counts/,
+    ],
     ['learns a run that is gone', ({ unlearnt }) => void unlearnt.put(7, [99, 0, 1]), 'unlearnt', /not there/],
     ['keeps blobs of nothing', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
     ['keeps batches of nothing', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
-    ['keeps a forecast of nothing', store => void store.forecasts.put('nobody', store.forecasts.get('queue')!), 'forecasts', /no split or queue/],
+    [
+      'keeps a forecast of nothing',
+      store => void store.forecasts.put('nobody', store.forecasts.get('queue')!),
+      'forecasts',
+      /no split or queue/,
+    ],
     ['leads to a queue that is gone', ({ queuesOfBuild }) => void queuesOfBuild.put('k', 'gone'), 'queuesOfBuild', /not there/],
   ])('that %s is told so, and repaired', async (_, wound, table, what) => {
     const store = await filledStore();
@@ -154,16 +188,44 @@ describe('a store', () => {
   it.each<[situation: string, wound: (store: Store) => void, what: RegExp]>([
     ['a token of nobody', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
     ['a run cut off', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /no whole number of test files/],
-    ['weights cut off', store => void store.blobs.put(['queue', 'weights'], store.blobs.get(['queue', 'weights'])!.subarray(0, 80)), /10 weights and 2 blocks/],
+    [
+      'weights cut off',
+      store => void store.blobs.put(['queue', 'weights'], store.blobs.get(['queue', 'weights'])!.subarray(0, 80)),
+      /10 weights and 2 blocks/,
+    ],
     ['a name that cannot be read', store => void store.pathNames.put(store.paths.get('1/spec/a_spec.rb')!, 'spec'), /cannot be read/],
     ['a queue that two builds lead to', store => void store.queuesOfNodeBuild.put('other', 'queue'), /another one's/],
-    ['a file handed out twice', store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, node_index: 1 })]), /handed file \d+ out with batch 0, and with batch 9/],
-    ['a batch of a node that there is not', store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 0, node_index: 2 })]), /node 2 of 2/],
-    ['a file that there is not', store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, files: [70] })]), /file 70 of 70/],
-    ['a block of files that cannot be read', store => void store.blobs.put(['queue', 1], Buffer.alloc(300, '[')), /cannot be read: block 1 of the files of queue queue is damaged/],
-    ['weights in disorder', store => void store.blobs.put(['queue', 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)), /disorder/],
+    [
+      'a file handed out twice',
+      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, node_index: 1 })]),
+      /handed file \d+ out with batch 0, and with batch 9/,
+    ],
+    [
+      'a batch of a node that there is not',
+      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 0, node_index: 2 })]),
+      /node 2 of 2/,
+    ],
+    [
+      'a file that there is not',
+      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, files: [70] })]),
+      /file 70 of 70/,
+    ],
+    [
+      'a block of files that cannot be read',
+      store => void store.blobs.put(['queue', 1], Buffer.alloc(300, '[')),
+      /cannot be read: block 1 of the files of queue queue is damaged/,
+    ],
+    [
+      'weights in disorder',
+      store => void store.blobs.put(['queue', 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)),
+      /disorder/,
+    ],
     ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than it was made of/],
-    ['a queue of another list', ({ queues }) => void queues.put('queue', { ...queues.get('queue')!, list: LIST }), /other files than it was made of/],
+    [
+      'a queue of another list',
+      ({ queues }) => void queues.put('queue', { ...queues.get('queue')!, list: LIST }),
+      /other files than it was made of/,
+    ],
     ['an answer to another node', store => void store.blobs.put(['split', 1], store.blobs.get(['split', 0])!), /the answer to node 0/],
   ])('with %s is told so: that cannot be repaired', async (_, wound, what) => {
     const store = await filledStore();
@@ -197,7 +259,10 @@ function some<T>(all: readonly T[]): T[] {
 }
 
 /** Changes the first record of a table. */
-function first<V>(table: { getRange(): Iterable<{ key: unknown; value: V }>; put(key: never, value: V): unknown }, change: (value: V) => V): void {
+function first<V>(
+  table: { getRange(): Iterable<{ key: unknown; value: V }>; put(key: never, value: V): unknown },
+  change: (value: V) => V,
+): void {
   for (const { key, value } of table.getRange()) {
     void table.put(key as never, change(value));
     return;
@@ -205,6 +270,8 @@ function first<V>(table: { getRange(): Iterable<{ key: unknown; value: V }>; put
 }
 
 function batchOf(store: Store, changed: Partial<Batch>): Batch {
-  const [{ value }] = [...store.batches.getRange({ start: ['queue', 0], end: ['queue', Infinity], limit: 1 })] as unknown as [{ value: Batch[] }];
+  const [{ value }] = [...store.batches.getRange({ start: ['queue', 0], end: ['queue', Infinity], limit: 1 })] as unknown as [
+    { value: Batch[] },
+  ];
   return { ...value[0]!, ...changed };
 }

@@ -22,7 +22,12 @@ describe('the room on a disk', () => {
   it('is refused with how much is left', () => {
     const room = new DiskSpaceGuard('/data');
     vi.spyOn(room, 'freeBytes').mockReturnValue(8_388_607);
-    expect(() => room.assert()).toThrow(expect.objectContaining({ status: 503, cause: new Error('the disk of /data has 8388607 bytes left, and 8388608 are kept in reserve') }) as Error);
+    expect(() => room.assert()).toThrow(
+      expect.objectContaining({
+        status: 503,
+        cause: new Error('the disk of /data has 8388607 bytes left, and 8388608 are kept in reserve'),
+      }) as Error,
+    );
   });
 });
 
@@ -33,10 +38,13 @@ describe('a server whose disk fills up', () => {
     onTestFinished(() => looks.mockRestore());
     const nextLook = async () => {
       const before = looks.mock.calls.length;
-      await vi.waitFor(async () => {
-        await server.get('/readyz');
-        expect(looks.mock.calls.length).toBeGreaterThan(before);
-      }, { timeout: 10_000, interval: 5 });
+      await vi.waitFor(
+        async () => {
+          await server.get('/readyz');
+          expect(looks.mock.calls.length).toBeGreaterThan(before);
+        },
+        { timeout: 10_000, interval: 5 },
+      );
     };
     const server = await startServer();
     const queue = { commit_hash: 'queued', node_total: 2, node_build_id: '1' };
@@ -63,7 +71,8 @@ describe('a server whose disk fills up', () => {
     expect((await server.get('/readyz')).status).toBe(200);
     await record(server, recording);
     const batches = [pathsOf(first)];
-    for (let node_index = 1; batches.at(-1)!.length > 0; node_index = 1 - node_index) batches.push(pathsOf(await pull(server, { ...queue, node_index })));
+    for (let node_index = 1; batches.at(-1)!.length > 0; node_index = 1 - node_index)
+      batches.push(pathsOf(await pull(server, { ...queue, node_index })));
     expect(batches.flat().sort()).toEqual(paths);
   });
 });

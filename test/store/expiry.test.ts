@@ -8,12 +8,12 @@ import { Queues } from '../../src/store/queues.js';
 import { answerOfSplit, findSplit, installSplit, splitKey } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
 import {
-  blocksOf,
   BUILD,
+  blocksOf,
   expire,
-  leftovers,
   FORECAST,
   LIST,
+  leftovers,
   NOBODY,
   queueRecord,
   recordRun,
@@ -46,19 +46,14 @@ const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =
 
 /** With so many nodes that every file is a batch of its own. */
 const queue = (queues: Queues, key: string, id: string, files: number, at = NOW) =>
-  queues.create(
-    key,
-    id,
-    queueRecord(key, files, at),
-    {
-      people: NOBODY,
-      list: LIST,
-      blocks: blocksOf(Array<string>(files).fill(',{}')),
-      weights: new Float64Array(files).fill(10_000),
-      guessed: false,
-      forecast: FORECAST,
-    },
-  );
+  queues.create(key, id, queueRecord(key, files, at), {
+    people: NOBODY,
+    list: LIST,
+    blocks: blocksOf(Array<string>(files).fill(',{}')),
+    weights: new Float64Array(files).fill(10_000),
+    guessed: false,
+    forecast: FORECAST,
+  });
 
 /** Hands out so many files, each in a batch of its own. */
 async function handOut(queues: Queues, key: string, files: number): Promise<void> {
@@ -68,14 +63,17 @@ async function handOut(queues: Queues, key: string, files: number): Promise<void
 
 function pull(queues: Queues, key: string, node_index: number, batch_uuid: string | null): Promise<number | null> {
   const request = { node_index, run: 'run', batch_uuid, isRetry: false, starts: false, wantsLastSplit: false };
-  return queues.update(key, ({ queue: state }) => {
-    const { batch } = state.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
-    return { value: batch.seq, changes: [batch] };
-  }, NOW);
+  return queues.update(
+    key,
+    ({ queue: state }) => {
+      const { batch } = state.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
+      return { value: batch.seq, changes: [batch] };
+    },
+    NOW,
+  );
 }
 
-const subset = (store: Store, commit_hash: string, at: number) =>
-  recordRun(store, 1, { ...triple, commit_hash, node_index: 0 }, [], at);
+const subset = (store: Store, commit_hash: string, at: number) => recordRun(store, 1, { ...triple, commit_hash, node_index: 0 }, [], at);
 
 const timings = (store: Store, paths: readonly string[], at: number) =>
   recordTimes(store, 1, Object.fromEntries(paths.map(path => [path, 3])), at);
@@ -187,11 +185,7 @@ describe('the expiry of a split', () => {
     expect(made.id).toBe('new');
     await sweep(store, NOW + 1);
     expect(findSplit(store, key)).toEqual(made);
-    expect([0, 1, 2].map(node => answerOfSplit(store, made, node)!.toString())).toEqual([
-      '["new",0]',
-      '["new",1]',
-      '["new",2]',
-    ]);
+    expect([0, 1, 2].map(node => answerOfSplit(store, made, node)!.toString())).toEqual(['["new",0]', '["new",1]', '["new",2]']);
     expect(store.blobs.getCount()).toBe(3);
   });
 });
@@ -220,10 +214,7 @@ describe('the expiry of timings', () => {
     expect(Math.max(...deleted)).toBeLessThanOrEqual(3 * limits.pathsPerStep);
     expect(deleted.length).toBeGreaterThan(3);
     const known = secondsOf(store, 1, paths);
-    expect([known.slice(0, 2000).includes(null), known.slice(2000).some(seconds => seconds !== null)]).toEqual([
-      false,
-      false,
-    ]);
+    expect([known.slice(0, 2000).includes(null), known.slice(2000).some(seconds => seconds !== null)]).toEqual([false, false]);
     await sweep(store, NOW + 3 * HOUR + 1);
     expect(leftovers(store)).toEqual([]);
   });

@@ -78,7 +78,11 @@ describe('a store in order', () => {
     await store.meta.put('readiness', 1);
     await store.root.transaction(() => void store.meta.put('readiness', 2));
     expect(() => store.meta.put('x'.repeat(4000), 1)).toThrow('Key size');
-    await expect(store.root.transaction(() => { throw new Error('no'); })).rejects.toThrow('no');
+    await expect(
+      store.root.transaction(() => {
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
     store.failure.assert();
     expect(told).not.toHaveBeenCalled();
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../src/engine/batch.js';
 import { Journal } from '../../src/store/journal.js';
-import { batchesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
+import { batchesOf } from '../../src/store/open-queue.js';
 import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
@@ -53,9 +53,17 @@ describe('the journal', () => {
     store.journal.write('a', { ...batch(1), delivered: true });
     await store.journal.write('a', 2);
     const known = () => batchesOf(store, 'a').map(({ seq, delivered }) => [seq, delivered]);
-    expect(known()).toEqual([[0, false], [1, true], [3, false]]);
+    expect(known()).toEqual([
+      [0, false],
+      [1, true],
+      [3, false],
+    ]);
     await store.journal.checkpoint();
-    expect(known()).toEqual([[0, false], [1, true], [3, false]]);
+    expect(known()).toEqual([
+      [0, false],
+      [1, true],
+      [3, false],
+    ]);
   });
 
   it('finds at the next start what a killed process left', async () => {
@@ -89,7 +97,7 @@ describe('the journal', () => {
     expect(filesOf(third, 'a')).toEqual([[0]]);
     await third.journal.write('a', batch(4));
     await third.journal.checkpoint();
-    expect(recordsByTable(store)['journalTurns']).toBe(0);
+    expect(recordsByTable(store).journalTurns).toBe(0);
     expect(filesOf(third, 'a')).toEqual([[0], [4]]);
   });
 
@@ -115,7 +123,10 @@ describe('the journal', () => {
   it('keeps what a checkpoint could not write, and writes it at the next', async () => {
     const store = temporaryStore();
     const { batches } = store;
-    const given: { -readonly [K in keyof Store]: Store[K] } = { ...store, batches: withPut(batches, () => Promise.reject(new Error('full'))) };
+    const given: { -readonly [K in keyof Store]: Store[K] } = {
+      ...store,
+      batches: withPut(batches, () => Promise.reject(new Error('full'))),
+    };
     const journal = closedAfterTest(new Journal(given));
     await journal.write('a', batch(0));
     await expect(journal.checkpoint()).rejects.toThrow('full');

@@ -51,14 +51,18 @@ describe('a folder', () => {
     writeFileSync(join(dataDir, 'serve.lock'), '4711 elsewhere\n');
     const shared = new Int32Array(new SharedArrayBuffer(16));
     const lockModule = new URL('../../src/store/lock.js', import.meta.url).href;
-    const starters = Array.from({ length: STARTERS }, () => new Worker(starter, { eval: true, workerData: { lockModule, dataDir, shared, phases: 2 * ROUNDS } }));
+    const starters = Array.from(
+      { length: STARTERS },
+      () => new Worker(starter, { eval: true, workerData: { lockModule, dataDir, shared, phases: 2 * ROUNDS } }),
+    );
     onTestFinished(async () => void (await Promise.all(starters.map(one => one.terminate()))));
     await Promise.all(starters.map(one => once(one, 'message')));
     for (let phase = 1; phase <= 2 * ROUNDS; phase++) {
       for (const counter of [DONE, WON]) Atomics.store(shared, counter, 0);
       Atomics.store(shared, PHASE, phase);
       Atomics.notify(shared, PHASE);
-      for (let done; (done = Atomics.load(shared, DONE)) < STARTERS; ) expect(Atomics.wait(shared, DONE, done, 10_000)).not.toBe('timed-out');
+      for (let done; (done = Atomics.load(shared, DONE)) < STARTERS; )
+        expect(Atomics.wait(shared, DONE, done, 10_000)).not.toBe('timed-out');
       expect([phase, shared[WON], shared[FAILED]]).toEqual([phase, phase % 2, 0]);
     }
   });

@@ -4,11 +4,25 @@ import type { Batch, Pull } from '../../src/engine/batch.js';
 import { limits } from '../../src/limits.js';
 import { listOfFiles } from '../../src/store/file-blocks.js';
 import { Journal, type TurnRecord } from '../../src/store/journal.js';
-import { batchesOf, bytesOf } from '../../src/store/open-queue.js';
 import type { Store } from '../../src/store/open.js';
+import { batchesOf, bytesOf } from '../../src/store/open-queue.js';
 import { findQueue, queueKey } from '../../src/store/queue-keys.js';
 import { Queues } from '../../src/store/queues.js';
-import { afterKill, blocksOf, BUILD, closedAfterTest, FORECAST, leftovers, LIST, nextTurns, NOBODY, queueRecord, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+import {
+  afterKill,
+  BUILD,
+  blocksOf,
+  closedAfterTest,
+  FORECAST,
+  LIST,
+  leftovers,
+  NOBODY,
+  nextTurns,
+  queueRecord,
+  recordsByTable,
+  temporaryStore,
+  withPut,
+} from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
@@ -19,33 +33,27 @@ const NO_ROOM = { cacheBytes: 1, pullCost: 0, lease: null };
 
 const pathOf = (file: number) => JSON.stringify({ path: `spec/${file}_spec.rb`, time_execution: null });
 
-function create(
-  queues: Queues,
-  key: string,
-  files = 20,
-  { id = randomUUID() as string, at = NOW } = {},
-) {
-  return queues.create(
-    key,
-    id,
-    queueRecord(key, 4, at),
-    {
-      people: NOBODY,
-      list: LIST,
-      blocks: blocksOf(Array.from({ length: files }, (_, file) => `,${pathOf(file)}`)),
-      weights: new Float64Array(files).fill(100_000),
-      guessed: false,
-      forecast: FORECAST,
-    },
-  );
+function create(queues: Queues, key: string, files = 20, { id = randomUUID() as string, at = NOW } = {}) {
+  return queues.create(key, id, queueRecord(key, 4, at), {
+    people: NOBODY,
+    list: LIST,
+    blocks: blocksOf(Array.from({ length: files }, (_, file) => `,${pathOf(file)}`)),
+    weights: new Float64Array(files).fill(100_000),
+    guessed: false,
+    forecast: FORECAST,
+  });
 }
 
 function pull(queues: Queues, key: string, node_index: number, given: Partial<Pull> = {}): Promise<Batch | null> {
-  return queues.update(key, ({ queue }) => {
-    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, ...given };
-    const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
-    return { value: handed?.batch ?? null, changes: handed?.isNew ? [handed.batch] : [] };
-  }, NOW);
+  return queues.update(
+    key,
+    ({ queue }) => {
+      const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, ...given };
+      const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
+      return { value: handed?.batch ?? null, changes: handed?.isNew ? [handed.batch] : [] };
+    },
+    NOW,
+  );
 }
 
 /** Pulls with a node until the end, each answer written; the files in the order of handing. */
@@ -97,23 +105,26 @@ describe('a queue in the store', () => {
     ['small', 20, 0],
     ['large', 40_000, 0],
     ['large', 40_000, 2],
-  ])('that is %s and not taken by the disk is refused to all who asked, leaves nothing, and is made at the next request', async (_, files, failing) => {
-    const store = temporaryStore();
-    let puts = 0;
-    // As lmdb does: what is put in one turn fails as one.
-    const full = Promise.reject<boolean>(new Error('full'));
-    full.catch(() => {});
-    const put = (...given: Parameters<typeof store.blobs.put>) =>
-      Math.floor(puts++ / limits.putsPerTurn) === failing ? full : store.blobs.put(...given);
-    const queues = new Queues({ ...store, blobs: withPut(store.blobs, put as () => Promise<boolean>) }, ROOMY);
-    const refused = await Promise.allSettled([0, 1, 2].map(() => create(queues, KEY, files)));
-    for (const one of refused) expect(one).toMatchObject({ status: 'rejected', reason: { status: 503 } });
-    expect(findQueue(store, KEY)).toBeNull();
-    expect(leftovers(store)).toEqual([]);
-    puts = Infinity;
-    expect(await create(queues, KEY, files)).toMatchObject({ isNew: true });
-    expect(sorted(await drain(queues, KEY, 0, true))).toEqual(all(files));
-  });
+  ])(
+    'that is %s and not taken by the disk is refused to all who asked, leaves nothing, and is made at the next request',
+    async (_, files, failing) => {
+      const store = temporaryStore();
+      let puts = 0;
+      // As lmdb does: what is put in one turn fails as one.
+      const full = Promise.reject<boolean>(new Error('full'));
+      full.catch(() => {});
+      const put = (...given: Parameters<typeof store.blobs.put>) =>
+        Math.floor(puts++ / limits.putsPerTurn) === failing ? full : store.blobs.put(...given);
+      const queues = new Queues({ ...store, blobs: withPut(store.blobs, put as () => Promise<boolean>) }, ROOMY);
+      const refused = await Promise.allSettled([0, 1, 2].map(() => create(queues, KEY, files)));
+      for (const one of refused) expect(one).toMatchObject({ status: 'rejected', reason: { status: 503 } });
+      expect(findQueue(store, KEY)).toBeNull();
+      expect(leftovers(store)).toEqual([]);
+      puts = Infinity;
+      expect(await create(queues, KEY, files)).toMatchObject({ isNew: true });
+      expect(sorted(await drain(queues, KEY, 0, true))).toEqual(all(files));
+    },
+  );
 
   it('is another one for another project, build, commit, branch or node_total', () => {
     const keys = [
@@ -136,13 +147,26 @@ describe('a queue in the store', () => {
   it('is as it was on disk after a change to it failed', async () => {
     const queues = new Queues(temporaryStore(), ROOMY);
     await create(queues, KEY);
-    const failing = queues.update(KEY, ({ queue }) => {
-      queue.pull(
-        { node_index: 0, run: 'run', batch_uuid: 'u', isRetry: false, starts: false, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false },
-        NOW,
-      );
-      throw new Error('the disk is full');
-    }, NOW);
+    const failing = queues.update(
+      KEY,
+      ({ queue }) => {
+        queue.pull(
+          {
+            node_index: 0,
+            run: 'run',
+            batch_uuid: 'u',
+            isRetry: false,
+            starts: false,
+            wantsLastSplit: false,
+            recordedSubset: null,
+            hasLeft: () => false,
+          },
+          NOW,
+        );
+        throw new Error('the disk is full');
+      },
+      NOW,
+    );
     await expect(failing).rejects.toThrow('the disk is full');
     expect(sorted(await drain(queues, KEY, 1, true))).toEqual(all(20));
   });
@@ -235,9 +259,7 @@ describe('queues that push each other out of memory', () => {
     const queues = new Queues(store, { cacheBytes: 5000, pullCost: 0, lease: null });
     const keys = ['build-1', 'build-2', 'build-3'].map(name => queueKey(1, triple, name));
     for (const key of keys) await create(queues, key);
-    const handed = await Promise.all(
-      keys.map(key => Promise.all([0, 1, 2, 3].map(node => drain(queues, key, node, false)))),
-    );
+    const handed = await Promise.all(keys.map(key => Promise.all([0, 1, 2, 3].map(node => drain(queues, key, node, false)))));
     for (const nodes of handed) expect(sorted(nodes.flat())).toEqual(all(20));
   });
 });
@@ -302,7 +324,10 @@ describe('a CI build without a queue of its own', () => {
   it('expects nothing of nodes that do not come to it', async () => {
     let uptime = 0;
     const store = temporaryStore();
-    const queues = new Queues(store, { ...ROOMY, lease: { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: () => uptime } });
+    const queues = new Queues(store, {
+      ...ROOMY,
+      lease: { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: () => uptime },
+    });
     await create(queues, KEY);
     const had = await pull(queues, KEY, 0);
     await queues.settle(KEY, had!.seq, true);

@@ -10,7 +10,10 @@ import { expire, leftovers, recordRun, temporaryStore } from './temporary-store.
 const seed = 20_260_106;
 const NOW = Date.UTC(2026, 0, 1);
 
-const record = (store: Store, { project = 1, at, count = 1, ...key }: Partial<NodeKey> & { project?: number; at: number; count?: number }) => {
+const record = (
+  store: Store,
+  { project = 1, at, count = 1, ...key }: Partial<NodeKey> & { project?: number; at: number; count?: number },
+) => {
   const files = Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb`, time_execution: i }));
   return recordRun(store, project, { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0, ...key }, files, at);
 };
@@ -57,9 +60,7 @@ function expectSame(store: Store, kept: readonly Model[]): void {
         expect(build.subsets).toBe(runs.length);
         expect(build.test_files).toBe(runs.reduce((sum, run) => sum + run.count, 0));
         expect(build.updated_at).toBe(Math.max(...runs.map(({ at }) => at)));
-        expect([...subsetsOf(store, build)].map(({ created_at }) => created_at)).toEqual(
-          runs.map(({ at }) => at).sort((a, b) => b - a),
-        );
+        expect([...subsetsOf(store, build)].map(({ created_at }) => created_at)).toEqual(runs.map(({ at }) => at).sort((a, b) => b - a));
       }
     }
   }

@@ -15,7 +15,11 @@ function readinessOf(commit: () => Promise<unknown>) {
 describe('the readiness of a store', () => {
   it('is told to all who ask within a second by one commit', async () => {
     let commits = 0;
-    const store = openStore(temporaryFolder(), () => {}, () => void (commits += 1));
+    const store = openStore(
+      temporaryFolder(),
+      () => {},
+      () => void (commits += 1),
+    );
     onTestFinished(() => closeStore(store));
     const clock = new Clock();
     const readiness = new Readiness(store, clock.now, clock.now);

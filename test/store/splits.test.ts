@@ -4,12 +4,21 @@ import { noteListOfSplit } from '../../src/store/other-lists.js';
 import type { SplitRecord } from '../../src/store/records.js';
 import { answerOfSplit, findSplit, findSplitOnDisk, installSplit, splitKey, useSplit } from '../../src/store/splits.js';
 import { toSegments } from '../../src/wire/segments.js';
-import { BUILD, expire, FORECAST, leftovers, LIST, NOBODY, temporaryStore } from './temporary-store.js';
+import { BUILD, expire, FORECAST, LIST, leftovers, NOBODY, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 
-const record = (id: string, node_total = 3): SplitRecord => ({ v: 1, id, node_total, people: NOBODY, list: LIST, created_at: NOW, runs_before: 0, used_at: NOW });
+const record = (id: string, node_total = 3): SplitRecord => ({
+  v: 1,
+  id,
+  node_total,
+  people: NOBODY,
+  list: LIST,
+  created_at: NOW,
+  runs_before: 0,
+  used_at: NOW,
+});
 const planOf = (id: string, node_total = 3) => ({
   id,
   people: NOBODY,
@@ -94,7 +103,13 @@ describe('a split', () => {
   it('keeps text beyond ASCII and nodes without files', async () => {
     const store = temporaryStore();
     const texts = ['[{"path":"spec/größe_спец_測試.rb"}]', '[]', '[]'];
-    const split = await installSplit(store, 'key', BUILD, record('split'), { id: 'split', people: NOBODY, list: LIST, answers: toSegments(texts), forecast: FORECAST });
+    const split = await installSplit(store, 'key', BUILD, record('split'), {
+      id: 'split',
+      people: NOBODY,
+      list: LIST,
+      answers: toSegments(texts),
+      forecast: FORECAST,
+    });
     expect(texts.map((_, node) => answerOfSplit(store, split, node)!.toString())).toEqual(texts);
   });
 });

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { Journal } from '../../src/store/journal.js';
-import { expireStep, expirePaths } from '../../src/store/expiry.js';
 import { forecast } from '../../src/plan/forecast.js';
+import { expirePaths, expireStep } from '../../src/store/expiry.js';
 import { toBlocks } from '../../src/store/file-blocks.js';
+import { Journal } from '../../src/store/journal.js';
 import { closeStore, openStore, type Store } from '../../src/store/open.js';
+import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
 import type { QueueRecord } from '../../src/store/records.js';
 import type { TimingWriteBuffer } from '../../src/store/timing-write-buffer.js';
-import { type Recorded, recordSubset, toRecordedRun } from '../../src/store/recording.js';
-import { knownTimes, learn, type Learnable } from '../../src/store/timings.js';
+import { knownTimes, type Learnable, learn } from '../../src/store/timings.js';
 import type { NodeKey } from '../../src/wire/build-key.js';
 import type { Segments } from '../../src/wire/segments.js';
 import type { RecordedTestFile } from '../../src/wire/test-file.js';
@@ -54,7 +54,11 @@ export function blocksOf(files: readonly string[]): Segments {
 }
 
 /** What a plan of no files comes to. */
-export const FORECAST = forecast({ paths: [], seconds: new Float64Array(), weights: new Float64Array() }, 1, { makespan: 0, lowerBound: 0, isBoundByFile: false });
+export const FORECAST = forecast({ paths: [], seconds: new Float64Array(), weights: new Float64Array() }, 1, {
+  makespan: 0,
+  lowerBound: 0,
+  isBoundByFile: false,
+});
 
 /** The key of the build that all queues are of. */
 export const BUILD = 'build';
@@ -78,17 +82,17 @@ export function recordRun(
 }
 
 /** Records times of test files on the branch main, each time in another build; of that no record is left. */
-export async function recordTimes(
-  store: Store,
-  project: number,
-  times: Record<string, number>,
-  at: number,
-): Promise<void> {
+export async function recordTimes(store: Store, project: number, times: Record<string, number>, at: number): Promise<void> {
   const entries = Object.entries(times);
   const paths = Uint32Array.from(entries, ([path]) => store.recent.see(project, path, at));
   await store.recent.name();
   const run: Learnable = { project, branch: 'main', build: `build-${at}`, began: at, at, run: 'first', entry: 0 };
-  await learn(store, paths, Float64Array.from(entries, ([, seconds]) => seconds), run);
+  await learn(
+    store,
+    paths,
+    Float64Array.from(entries, ([, seconds]) => seconds),
+    run,
+  );
 }
 
 /** What is planned with on the branch, in the order of the paths; null where nothing is known. */

@@ -42,7 +42,8 @@ describe('timings in bytes', () => {
 
   it('are dated within what they can hold, whatever the clock says', () => {
     const timing = { branch: null, before: null, build: 1, times: [1] };
-    const at = (millis: number) => decodeTimings(encodeTimings({ project: 1, seen_at: 0, timings: [{ ...timing, at: millis }] })).timings[0]!.at;
+    const at = (millis: number) =>
+      decodeTimings(encodeTimings({ project: 1, seen_at: 0, timings: [{ ...timing, at: millis }] })).timings[0]!.at;
     expect([-5, 1.5, 1e300].map(at)).toEqual([0, 1, 2 ** 48 - 1]);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/log.js';
-import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import { listBuilds, subsetsOf } from '../../src/store/builds.js';
+import { closeStore, openStore, type Store } from '../../src/store/open.js';
 import { PathNumbers } from '../../src/store/path-numbers.js';
 import { TimingWriteBuffer } from '../../src/store/timing-write-buffer.js';
 import { learnRest } from '../../src/store/timings.js';
@@ -11,8 +11,7 @@ import { closedAfterTest, recordRun, secondsOf, temporaryStore } from './tempora
 
 const NOW = Date.UTC(2026, 0, 1);
 const key = { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0 };
-const run = (times: Record<string, number>) =>
-  Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
+const run = (times: Record<string, number>) => Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
 
 /** The folder as a thread or the next process sees it: without what is not written yet. */
 function asWritten(store: Store): Store {
@@ -35,7 +34,13 @@ describe('times that were recorded a moment ago', () => {
     const store = temporaryStore();
     const paths = Array.from({ length: 1200 }, (_, i) => `spec/${i}_spec.rb`);
     const record = (commit_hash: string, seconds: number, some = paths) =>
-      recordRun(store, 1, { ...key, commit_hash }, some.map(path => ({ path, time_execution: seconds })), NOW);
+      recordRun(
+        store,
+        1,
+        { ...key, commit_hash },
+        some.map(path => ({ path, time_execution: seconds })),
+        NOW,
+      );
     await record('c-1', 10);
     const saving = store.recent.save();
     await record('c-2', 20, paths.slice(0, 700));
@@ -90,13 +95,21 @@ describe('the number of a path', () => {
   it('is its own for ever, and that of no other project', async () => {
     const dataDir = temporaryFolder();
     const numbers: Record<string, number>[] = [];
-    for (const paths of [['a', 'b'], ['c', 'b', 'a'], ['d', 'a']]) {
+    for (const paths of [
+      ['a', 'b'],
+      ['c', 'b', 'a'],
+      ['d', 'a'],
+    ]) {
       const store = openStore(dataDir);
       numbers.push(Object.fromEntries(paths.map(path => [path, store.recent.see(1, path, NOW)])));
       await store.recent.name();
       await closeStore(store);
     }
-    expect(numbers).toEqual([{ a: 1, b: 2 }, { c: 3, b: 2, a: 1 }, { d: 4, a: 1 }]);
+    expect(numbers).toEqual([
+      { a: 1, b: 2 },
+      { c: 3, b: 2, a: 1 },
+      { d: 4, a: 1 },
+    ]);
     const store = openStore(dataDir);
     onTestFinished(() => closeStore(store));
     expect(store.recent.see(2, 'a', NOW)).toBe(5);
@@ -123,7 +136,8 @@ describe('the number of a path', () => {
     const long = 'x'.repeat(limits.pathMaxCharacters - 10);
     let count = 0;
     // A path and its key.
-    for (let characters = 0; characters < limits.unnamedCharacters; characters += long.length) store.recent.see(1, `${long}${count++}`, NOW);
+    for (let characters = 0; characters < limits.unnamedCharacters; characters += long.length)
+      store.recent.see(1, `${long}${count++}`, NOW);
     expect(count).toBeLessThan(limits.recentTimings);
     expect(store.pathNames.getCount()).toBe(0);
     await store.recent.makeRoom();

@@ -49,9 +49,7 @@ describe('timings', () => {
 
   it('of a large suite are all recorded, in more turns than one', async () => {
     const store = temporaryStore();
-    const times = Object.fromEntries(
-      Array.from({ length: 2 * limits.timingsPerTurn + 1 }, (_, i) => [`spec/file_${i}_spec.rb`, i + 1]),
-    );
+    const times = Object.fromEntries(Array.from({ length: 2 * limits.timingsPerTurn + 1 }, (_, i) => [`spec/file_${i}_spec.rb`, i + 1]));
     await recordTimes(store, 1, times, NOW);
     expect(secondsOf(store, 1, Object.keys(times))).toEqual(Object.values(times));
   });
@@ -83,8 +81,7 @@ describe('timings', () => {
   it('of a run beyond the retries that are kept are not recorded', async () => {
     const store = temporaryStore();
     const key = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
-    const run = (seconds: number, at: number) =>
-      recordRun(store, 1, key, [{ path: 'a_spec.rb', time_execution: seconds }], at);
+    const run = (seconds: number, at: number) => recordRun(store, 1, key, [{ path: 'a_spec.rb', time_execution: seconds }], at);
     await Promise.all(Array.from({ length: limits.runsPerNode }, (_, i) => run(2, NOW + i)));
     expect(await run(1000, NOW + 500)).toBe('retried too often');
     expect(secondsOf(store, 1, ['a_spec.rb'])).toEqual([2]);
@@ -133,7 +130,13 @@ describe('the runs of one build', () => {
     const before = await timings();
     expect(await recordRun(store, id, key, files, NOW + 1000, true)).toBe('known');
     expect(await timings()).toEqual(before);
-    expect(secondsOf(store, id, files.map(({ path }) => path))).toEqual([1, 2, 3, 4, 5]);
+    expect(
+      secondsOf(
+        store,
+        id,
+        files.map(({ path }) => path),
+      ),
+    ).toEqual([1, 2, 3, 4, 5]);
   });
 });
 

@@ -58,9 +58,7 @@ describe('tokens', () => {
     const store = temporaryStore();
     const token = await createToken(store, 1, NOW);
     await revokeToken(store, token, NOW);
-    await expect(revokeToken(store, token, NOW)).rejects.toThrow(
-      'cannot revoke: no token in force has this value or id',
-    );
+    await expect(revokeToken(store, token, NOW)).rejects.toThrow('cannot revoke: no token in force has this value or id');
     await expect(revokeToken(store, 'unknown', NOW)).rejects.toThrow('cannot revoke');
   });
 

@@ -8,8 +8,16 @@ export interface Answer {
   isCutOff?: true;
 }
 
-const json = (status: number, body: unknown): Answer => ({ status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
-const html = (status: number): Answer => ({ status, headers: { 'Content-Type': 'text/html' }, body: '<!doctype html><title>Sign in</title>' });
+const json = (status: number, body: unknown): Answer => ({
+  status,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+});
+const html = (status: number): Answer => ({
+  status,
+  headers: { 'Content-Type': 'text/html' },
+  body: '<!doctype html><title>Sign in</title>',
+});
 
 /** Answers that violate the protocol. Each is made from the true answer, which is empty if the server did not get the request. */
 export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> = {

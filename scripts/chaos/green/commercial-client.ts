@@ -54,21 +54,36 @@ class CommercialNode {
   }
 
   async #split(): Promise<void> {
-    const ask = (more: object) => this.#ask('/v1/build_distributions/subset', { ci_build_id: this.ciRun.buildId, fixed_test_suite_split: !this.ciRun.isDynamic, ...more });
+    const ask = (more: object) =>
+      this.#ask('/v1/build_distributions/subset', {
+        ci_build_id: this.ciRun.buildId,
+        fixed_test_suite_split: !this.ciRun.isDynamic,
+        ...more,
+      });
     let answer = await ask({ cache_read_attempt: true });
     if ('code' in answer) answer = await ask({ cache_read_attempt: false, test_files: this.job.files.map(path => ({ path })) });
-    this.#runFiles(pathsIn(answer['test_files']));
+    this.#runFiles(pathsIn(answer.test_files));
   }
 
   async #queue(): Promise<void> {
     const hasUuids = this.job.mode === 'v1 queue';
-    const ask = async (more: object, uuid: string) => this.#ask('/v1/queues/queue', { node_build_id: this.ciRun.buildId, fixed_queue_split: false, ...(hasUuids && { batch_uuid: uuid }), ...more });
+    const ask = async (more: object, uuid: string) =>
+      this.#ask('/v1/queues/queue', {
+        node_build_id: this.ciRun.buildId,
+        fixed_queue_split: false,
+        ...(hasUuids && { batch_uuid: uuid }),
+        ...more,
+      });
     const first = randomUUID();
     let answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: true }, first);
-    if ('code' in answer) answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, test_files: this.job.files.map(path => ({ path })) }, first);
-    for (let files = pathsIn(answer['test_files']); files.length > 0; ) {
+    if ('code' in answer)
+      answer = await ask(
+        { can_initialize_queue: true, attempt_connect_to_queue: false, test_files: this.job.files.map(path => ({ path })) },
+        first,
+      );
+    for (let files = pathsIn(answer.test_files); files.length > 0; ) {
       this.#runFiles(files);
-      files = pathsIn((await ask({ can_initialize_queue: false, attempt_connect_to_queue: false }, randomUUID()))['test_files']);
+      files = pathsIn((await ask({ can_initialize_queue: false, attempt_connect_to_queue: false }, randomUUID())).test_files);
     }
   }
 
@@ -78,10 +93,10 @@ class CommercialNode {
     const ask = (more: object) => this.#ask('/v2/queues/queue', { test_queue_id: this.ciRun.buildId, node_uuid, batch_index, ...more });
     let answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: true });
     if ('code' in answer) answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, paths: this.job.files });
-    for (let files = pathsIn(answer['paths']); files.length > 0; files = pathsIn(answer['paths'])) {
+    for (let files = pathsIn(answer.paths); files.length > 0; files = pathsIn(answer.paths)) {
       const failed_paths = this.#runFiles(files);
       batch_index += 1;
-      answer = await ask({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_id: answer['batch_id'], failed_paths });
+      answer = await ask({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_id: answer.batch_id, failed_paths });
     }
   }
 
@@ -91,7 +106,14 @@ class CommercialNode {
     const { kill } = this.job;
     const failed: string[] = [];
     for (const [i, path] of paths.entries()) {
-      if (this.start === 1 && kill && 'batch' in kill.at && kill.at.batch === this.#batches && (i + 1 === kill.at.file || i + 1 === paths.length)) throw new Failed('killed');
+      if (
+        this.start === 1 &&
+        kill &&
+        'batch' in kill.at &&
+        kill.at.batch === this.#batches &&
+        (i + 1 === kill.at.file || i + 1 === paths.length)
+      )
+        throw new Failed('killed');
       const isFailed = path.includes('_fails') || (path.includes('_flaky') && this.start === 1);
       const outcome = isFailed ? 'failed' : path.includes('_skipped') ? 'skipped' : 'passed';
       const ran: Ran = { buildId: this.ciRun.buildId, job: nameOf(this.job), start: this.start, outcome, path };
@@ -106,7 +128,13 @@ class CommercialNode {
   async #ask(path: string, more: object): Promise<Record<string, unknown>> {
     let [status, text] = [0, ''];
     try {
-      const response = await fetch(this.url + path, { method: 'POST', headers, body: JSON.stringify({ ...this.#node, ...more }), signal: this.killed, redirect: 'manual' });
+      const response = await fetch(this.url + path, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ ...this.#node, ...more }),
+        signal: this.killed,
+        redirect: 'manual',
+      });
       [status, text] = [response.status, await response.text()];
     } catch (error) {
       throw this.killed.aborted ? new Failed('killed') : new Trouble((error as Error).message);

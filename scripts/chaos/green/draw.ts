@@ -1,6 +1,6 @@
 import { pick, type Random, randomOf, wholeUpTo } from '../../../bench/random.js';
 import { fileNames } from './file-names.js';
-import { drawnByName, hostilities, type Hostility } from './hostilities.js';
+import { drawnByName, type Hostility, hostilities } from './hostilities.js';
 import type { Job, Mode, Scenario } from './scenario.js';
 
 /** Probabilities of no, a second and a third hostility in a scenario. */
@@ -44,18 +44,21 @@ function peaceful(number: number, random: Random): Scenario {
   const hasReport = mode === 'split' || random() < 0.7;
   const fallback = random() < 0.5;
   const retries = random() < 0.9 ? 0 : 1;
-  const jobs = Array.from({ length: nodeTotal }, (_, node): Job => ({
-    suite: 'a',
-    node,
-    mode,
-    files,
-    retries,
-    fallback,
-    never: false,
-    runner: { hasReport, losesExitCode: false, crashes: false },
-    kill: null,
-    trouble: null,
-  }));
+  const jobs = Array.from(
+    { length: nodeTotal },
+    (_, node): Job => ({
+      suite: 'a',
+      node,
+      mode,
+      files,
+      retries,
+      fallback,
+      never: false,
+      runner: { hasReport, losesExitCode: false, crashes: false },
+      kill: null,
+      trouble: null,
+    }),
+  );
   return {
     number,
     hostilities: [],
@@ -65,17 +68,19 @@ function peaceful(number: number, random: Random): Scenario {
     leases: random() < 0.15,
     clockHours: 0,
     overlaps: false,
-    ciRuns: [{
-      buildId: '1',
-      nodeTotal,
-      isDynamic: random() < 0.2,
-      heedsRecord: random() < 0.5,
-      jobs,
-      inTurn: random() < 0.2,
-      runsFailedAgain: random() < 0.4,
-      calmsDown: random() < 0.6,
-      events: [],
-      verifyTrouble: null,
-    }],
+    ciRuns: [
+      {
+        buildId: '1',
+        nodeTotal,
+        isDynamic: random() < 0.2,
+        heedsRecord: random() < 0.5,
+        jobs,
+        inTurn: random() < 0.2,
+        runsFailedAgain: random() < 0.4,
+        calmsDown: random() < 0.6,
+        events: [],
+        verifyTrouble: null,
+      },
+    ],
   };
 }

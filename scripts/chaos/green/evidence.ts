@@ -11,11 +11,11 @@ export class Evidence {
   add(path: string, body: string, answer: { status: number; body: string } | null): void {
     if (answer && answer.status >= 300) return;
     const message = parsed(body);
-    const node = String(message['node_index']);
-    const list = listOf(message['paths'] ?? message['test_files']).map(file => (typeof file === 'string' ? file : pathOf(file)));
+    const node = String(message.node_index);
+    const list = listOf(message.paths ?? message.test_files).map(file => (typeof file === 'string' ? file : pathOf(file)));
     if (path !== '/v1/build_subsets') this.#lists.add(keyOf(list));
     if (path === '/v1/build_subsets') {
-      for (const file of listOf(message['test_files'])) this.reported.add(pathOf(file));
+      for (const file of listOf(message.test_files)) this.reported.add(pathOf(file));
     } else if (path === '/v2/queues/queue') {
       this.#acknowledge(node, message);
       const { batch_id, paths } = parsed(answer?.body ?? '');

@@ -24,7 +24,11 @@ export const hostilities = {
     const other = pick(random, ['queue', 'split'] as const);
     const mode = random() < 0.8 ? run.jobs[0]!.mode : other;
     const files = fileNames('b', wholeUpTo(random, 20), random);
-    run.jobs.push(...run.jobs.map((job): Job => ({ ...job, suite: 'b', mode, files, runner: { ...job.runner, hasReport: job.runner.hasReport || mode === 'split' } })));
+    run.jobs.push(
+      ...run.jobs.map(
+        (job): Job => ({ ...job, suite: 'b', mode, files, runner: { ...job.runner, hasReport: job.runner.hasReport || mode === 'split' } }),
+      ),
+    );
   },
   'a list differs': (scenario: Scenario, random: Random) => {
     const { jobs } = last(scenario);
@@ -38,7 +42,10 @@ export const hostilities = {
   },
   'nodes are killed': (scenario: Scenario, random: Random) => {
     for (const job of atLeastOne(last(scenario).jobs, random)) {
-      const at = random() < 0.7 ? { batch: wholeUpTo(random, job.mode.endsWith('split') ? 1 : 2), file: wholeUpTo(random, 3) } : { answer: wholeUpTo(random, 4) };
+      const at =
+        random() < 0.7
+          ? { batch: wholeUpTo(random, job.mode.endsWith('split') ? 1 : 2), file: wholeUpTo(random, 3) }
+          : { answer: wholeUpTo(random, 4) };
       job.kill = { signal: random() < 0.6 ? 'KILL' : 'TERM', at, again: random() < 0.6 };
     }
   },
@@ -52,7 +59,9 @@ export const hostilities = {
       job.runner = { hasReport: losesExitCode || job.runner.hasReport, losesExitCode, crashes: !losesExitCode && random() < 0.3 };
     }
     const kinds = losesExitCode ? ['fails', 'flaky'] : ['fails', 'flaky', 'unreported', 'skipped'];
-    const renamed = new Map(jobs.flatMap(({ files }) => files).map(path => [path, random() < 0.15 ? marked(path, pick(random, kinds)) : path]));
+    const renamed = new Map(
+      jobs.flatMap(({ files }) => files).map(path => [path, random() < 0.15 ? marked(path, pick(random, kinds)) : path]),
+    );
     for (const job of jobs) job.files = job.files.map(path => renamed.get(path)!);
   },
   'folders are kept': (scenario: Scenario, random: Random) => {
@@ -67,7 +76,13 @@ export const hostilities = {
   },
   'answers are lost': (scenario: Scenario, random: Random) => {
     if (random() < 0.6) fallBack(last(scenario));
-    trouble(scenario, random, [{ name: 'lost', served: false }, { name: 'lost', served: true }, { name: 'lost', served: true }, { name: 'delayed', served: true }, { name: 'sent twice', served: true }]);
+    trouble(scenario, random, [
+      { name: 'lost', served: false },
+      { name: 'lost', served: true },
+      { name: 'lost', served: true },
+      { name: 'delayed', served: true },
+      { name: 'sent twice', served: true },
+    ]);
   },
   'answers are nonsense': (scenario: Scenario, random: Random) => {
     const names = Object.keys(wrongAnswers);
@@ -105,7 +120,8 @@ export const hostilities = {
     scenario.clockHours = hours;
     const run = addLaterRun(scenario, null);
     run.events.push({ at: 1, what: random() < 0.5 ? 'set clock' : 'set clock and kill', hours: 0, isHeld: true });
-    if (random() < 0.8) for (const job of atLeastOne(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, again: random() < 0.3 };
+    if (random() < 0.8)
+      for (const job of atLeastOne(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, again: random() < 0.3 };
     return undefined;
   },
 } satisfies Record<string, (scenario: Scenario, random: Random) => void>;
@@ -159,13 +175,17 @@ const cutOff = (from: number, requests = FOR_GOOD) => ({ chance: 0, kinds: [], c
 /** One or all of the faults, each with and without the server getting the request. */
 function drawnFaults(names: readonly string[], random: Random): ProxyFault[] {
   const drawn = random() < 0.6 ? [pick(random, names)] : names;
-  return drawn.flatMap(name => [{ name, served: true }, { name, served: false }]);
+  return drawn.flatMap(name => [
+    { name, served: true },
+    { name, served: false },
+  ]);
 }
 
 function trouble(scenario: Scenario, random: Random, kinds: ProxyFault[]): void {
   const run = last(scenario);
   const chance = pick(random, [0.15, 0.3, 0.6, 1]);
-  for (const job of random() < 0.5 ? run.jobs : atLeastOne(run.jobs, random)) job.trouble = { chance, kinds, cutOff: job.trouble?.cutOff ?? null };
+  for (const job of random() < 0.5 ? run.jobs : atLeastOne(run.jobs, random))
+    job.trouble = { chance, kinds, cutOff: job.trouble?.cutOff ?? null };
   if (random() < 0.3) run.verifyTrouble = { chance, kinds, cutOff: null };
 }
 

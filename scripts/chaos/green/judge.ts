@@ -44,7 +44,8 @@ export function complaintsAboutPeace(played: Played): string[] {
   const complaints: string[] = [];
   if (!isGreen(played)) complaints.push(`there were no faults, but nodes exited with ${starts.map(({ code }) => code).join(', ')}`);
   if (verified.code !== 0) complaints.push(`there were no faults, but verify exited with ${verified.code}`);
-  if (ran.length !== files.size || ran.some(({ path }) => !files.has(path))) complaints.push(`there were no faults, but ${ran.length} runs of ${files.size} test files`);
+  if (ran.length !== files.size || ran.some(({ path }) => !files.has(path)))
+    complaints.push(`there were no faults, but ${ran.length} runs of ${files.size} test files`);
   return complaints;
 }
 
@@ -53,7 +54,8 @@ function ofNodes(played: Played): string[] {
   const complaints: string[] = [];
   for (const { job, number, code } of starts) {
     const failed = ran.filter(({ job: name, start, outcome }) => name === nameOf(job) && start === number && outcome === 'failed');
-    if (code === 0 && failed.length > 0) complaints.push(`${nameOf(job)} exited with 0 although these files failed: ${named(failed.map(({ path }) => path))}`);
+    if (code === 0 && failed.length > 0)
+      complaints.push(`${nameOf(job)} exited with 0 although these files failed: ${named(failed.map(({ path }) => path))}`);
   }
   if (!isGreen(played)) return complaints;
   const outcomes = new Map(ran.map(({ path, outcome }) => [path, outcome]));
@@ -75,7 +77,8 @@ function ofGate({ ciRun, starts, ran, evidence }: Played): string[] {
   const green = ciRun.jobs.filter(job => codeOf(job, starts) === 0 && (isOwnClient(job) || evidence.hasList(job.files)));
   const unrecorded = [...new Set(green.flatMap(missing))];
   if (unrecorded.length > 0) return [`verify exited with 0, but in this CI run no node ran and recorded ${named(unrecorded)}`];
-  if (ciRun.jobs.every(job => missing(job).length > 0)) return [`verify exited with 0, but in this CI run no node ran and recorded ${named(missing(ciRun.jobs[0]!))}`];
+  if (ciRun.jobs.every(job => missing(job).length > 0))
+    return [`verify exited with 0, but in this CI run no node ran and recorded ${named(missing(ciRun.jobs[0]!))}`];
   return [];
 }
 

@@ -97,7 +97,9 @@ export class Operator {
   }
 
   async #backUp(): Promise<void> {
-    const child = killAtExit(spawn(process.execPath, [MAIN, 'backup', this.#backup, '--data-dir', this.#dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }));
+    const child = killAtExit(
+      spawn(process.execPath, [MAIN, 'backup', this.#backup, '--data-dir', this.#dataDir], { stdio: ['ignore', 'ignore', 'inherit'] }),
+    );
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0) throw new Error(`cannot back up ${this.#dataDir}: "backup" exited with ${code}`);
   }

@@ -52,15 +52,35 @@ const fallbackFlags = (() => {
 
 /** Only the necessary variables: those of the CI system that runs this program would change the nodes. */
 function environment(scenario: Scenario, run: CiRun, url: string, job: Job | null): NodeJS.ProcessEnv {
-  const plain = { PATH: process.env['PATH'], BALLAST_URL: url, BALLAST_TOKEN: TOKEN };
+  const plain = { PATH: process.env.PATH, BALLAST_URL: url, BALLAST_TOKEN: TOKEN };
   if (scenario.identity === 'own variables') {
-    return { ...plain, BALLAST_BUILD_ID: run.buildId, BALLAST_BRANCH: BRANCH, BALLAST_COMMIT_HASH: COMMIT, BALLAST_NODE_TOTAL: String(run.nodeTotal), ...(job && { BALLAST_NODE_INDEX: String(job.node) }) };
+    return {
+      ...plain,
+      BALLAST_BUILD_ID: run.buildId,
+      BALLAST_BRANCH: BRANCH,
+      BALLAST_COMMIT_HASH: COMMIT,
+      BALLAST_NODE_TOTAL: String(run.nodeTotal),
+      ...(job && { BALLAST_NODE_INDEX: String(job.node) }),
+    };
   }
-  return { ...plain, GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: run.buildId, GITHUB_REF_NAME: BRANCH, GITHUB_SHA: COMMIT, CI_NODE_TOTAL: String(run.nodeTotal), ...(job && { CI_NODE_INDEX: String(job.node) }) };
+  return {
+    ...plain,
+    GITHUB_ACTIONS: 'true',
+    GITHUB_RUN_ID: run.buildId,
+    GITHUB_REF_NAME: BRANCH,
+    GITHUB_SHA: COMMIT,
+    CI_NODE_TOTAL: String(run.nodeTotal),
+    ...(job && { CI_NODE_INDEX: String(job.node) }),
+  };
 }
 
 /** Starts a job. `start` counts its starts in the CI run, from 1. */
-export function startJob(scenario: Scenario, run: CiRun, job: Job, { url, folder, ran, start }: { url: string; folder: string; ran: string; start: number }): Process {
+export function startJob(
+  scenario: Scenario,
+  run: CiRun,
+  job: Job,
+  { url, folder, ran, start }: { url: string; folder: string; ran: string; start: number },
+): Process {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'runner.sh'), RUNNER);
   writeFileSync(join(folder, 'list.txt'), job.files.map(path => `${path}\n`).join(''));

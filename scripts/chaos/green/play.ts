@@ -7,7 +7,7 @@ import { startCommercial } from './commercial-client.js';
 import type { Played, Start } from './judge.js';
 import { Operator } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
-import { Proxy } from './proxy.js';
+import { HostileProxy } from './proxy.js';
 import { readRan } from './runner.js';
 import { type CiRun, isOwnClient, type Job, nameOf, type Scenario } from './scenario.js';
 
@@ -39,11 +39,17 @@ export async function play(scenario: Scenario, seed: number): Promise<PlayedScen
 async function recordTimes(operator: Operator, { ciRuns }: Scenario, random: Random): Promise<void> {
   const paths = [...new Set(ciRuns.flatMap(({ jobs }) => jobs.flatMap(({ files }) => files)))];
   const test_files = paths.map(path => ({ path, time_execution: 0.1 + 20 * random() ** 4 }));
-  await requestJson((await operator.url())!, '/v1/build_subsets', { commit_hash: 'c0', branch: BRANCH, node_total: 1, node_index: 0, test_files });
+  await requestJson((await operator.url())!, '/v1/build_subsets', {
+    commit_hash: 'c0',
+    branch: BRANCH,
+    node_total: 1,
+    node_index: 0,
+    test_files,
+  });
 }
 
 class CiRunPlay {
-  readonly #proxy: Proxy;
+  readonly #proxy: HostileProxy;
   readonly #ran: string;
   readonly #starts: Start[] = [];
 
@@ -54,7 +60,7 @@ class CiRunPlay {
     readonly operator: Operator,
     readonly folder: string,
   ) {
-    this.#proxy = new Proxy(operator, ciRun.events);
+    this.#proxy = new HostileProxy(operator, ciRun.events);
     this.#ran = join(folder, `ran-${ciRun.buildId}`);
     writeFileSync(this.#ran, '');
   }
@@ -71,7 +77,13 @@ class CiRunPlay {
     const retried = started.filter(job => isFailed(job) && (runsFailedAgain || job.kill?.again));
     await startAll(retried, 2);
     const verified = await this.#verify();
-    return { ciRun: this.ciRun, starts: this.#starts, ran: readRan(readFileSync(this.#ran, 'utf8')), evidence: this.#proxy.evidence, verified };
+    return {
+      ciRun: this.ciRun,
+      starts: this.#starts,
+      ran: readRan(readFileSync(this.#ran, 'utf8')),
+      evidence: this.#proxy.evidence,
+      verified,
+    };
   }
 
   async #start(job: Job, number: number): Promise<void> {
@@ -93,7 +105,12 @@ class CiRunPlay {
   }
 
   async #verify(): Promise<Played['verified']> {
-    const listener = await this.#proxy.listen({ name: 'verify', trouble: this.ciRun.verifyTrouble, random: this.#random('verify'), killAt: null });
+    const listener = await this.#proxy.listen({
+      name: 'verify',
+      trouble: this.ciRun.verifyTrouble,
+      random: this.#random('verify'),
+      killAt: null,
+    });
     const ended = await verify(this.scenario, this.ciRun, listener.url, join(this.folder, 'verify'));
     listener.close();
     return { ...ended, requests: listener.log };

@@ -1,10 +1,10 @@
-import { createServer, request as send, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pick, type Random } from '../../../bench/random.js';
-import { type Answer, forgedAnswers, type Forged, wrongAnswers } from './answers.js';
+import { type Answer, type Forged, forgedAnswers, wrongAnswers } from './answers.js';
 import { Evidence } from './evidence.js';
 import type { Operator } from './operator.js';
 import type { Event, ProxyFault, Trouble } from './scenario.js';
@@ -38,7 +38,7 @@ export interface Listener {
   close(): void;
 }
 
-export class Proxy {
+export class HostileProxy {
   readonly evidence = new Evidence();
   #requests = 0;
   readonly #answers: { client: string; endpoint: string; answer: Answer }[] = [];

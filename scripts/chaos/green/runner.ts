@@ -48,10 +48,13 @@ export interface Ran {
 }
 
 export function readRan(text: string): Ran[] {
-  return text.split('\n').slice(0, -1).map(line => {
-    const [buildId, job, start, outcome, path] = line.split('\t') as [string, string, string, Ran['outcome'], string];
-    return { buildId, job, start: Number(start), outcome, path };
-  });
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map(line => {
+      const [buildId, job, start, outcome, path] = line.split('\t') as [string, string, string, Ran['outcome'], string];
+      return { buildId, job, start: Number(start), outcome, path };
+    });
 }
 
 export const lineOf = ({ buildId, job, start, outcome, path }: Ran): string => `${[buildId, job, start, outcome, path].join('\t')}\n`;

@@ -33,7 +33,10 @@ export async function record(milliseconds: number, random: () => number): Promis
     for (let i = 0; performance.now() < end; i++) {
       const build = drawBuild(random, `build-${stream}-${i}`);
       builds.push(build);
-      await play(log.logging((path, body) => requestJson(url, path, body)), build);
+      await play(
+        log.logging((path, body) => requestJson(url, path, body)),
+        build,
+      );
     }
   });
   await Promise.all(streams);

@@ -32,7 +32,24 @@ const LONGEST_TEXT = 2 ** 26;
 /** Returns the command that runs another command and traces its calls on the file. The file need not exist yet. */
 export function tracing(file: string, trace: string): string[] {
   const calls = 'trace=openat,lseek,write,writev,pwrite64,pwritev,fdatasync,fsync,ftruncate,fallocate';
-  return ['strace', '-f', '--seccomp-bpf', '-ttt', '-T', '-xx', '-s', String(LONGEST_TEXT), '-P', file, '-e', calls, ...DELAY, '-o', trace, '--'];
+  return [
+    'strace',
+    '-f',
+    '--seccomp-bpf',
+    '-ttt',
+    '-T',
+    '-xx',
+    '-s',
+    String(LONGEST_TEXT),
+    '-P',
+    file,
+    '-e',
+    calls,
+    ...DELAY,
+    '-o',
+    trace,
+    '--',
+  ];
 }
 
 /** Why tracing is impossible on this machine, as a sentence; null: it is possible. */
@@ -40,7 +57,8 @@ export function whyNotTraced(): string | null {
   const [command, ...args] = [...tracing('/dev/null', '/dev/null'), process.execPath, '--version'];
   const { error, status, stderr } = spawnSync(command!, args, { encoding: 'utf8' });
   if (error) return 'cannot run strace: install it (Debian, Ubuntu: apt-get install strace); it exists for Linux only';
-  if (status !== 0) return `strace cannot trace a process: ${stderr.trim()}; in a container add --cap-add=SYS_PTRACE, otherwise install a newer strace`;
+  if (status !== 0)
+    return `strace cannot trace a process: ${stderr.trim()}; in a container add --cap-add=SYS_PTRACE, otherwise install a newer strace`;
   return null;
 }
 
@@ -86,7 +104,8 @@ class TracedFile {
 
   ends({ name, args, traced }: Call, result: number): void {
     if (result < 0) throw new Error(`cannot replay the trace: ${name} failed in the server with ${result}`);
-    if (traced?.kind === 'write' && result !== traced.bytes.length) throw new Error(`${name} wrote ${result} of ${traced.bytes.length} bytes`);
+    if (traced?.kind === 'write' && result !== traced.bytes.length)
+      throw new Error(`${name} wrote ${result} of ${traced.bytes.length} bytes`);
     if (name === 'openat') {
       if (/\bO_D?SYNC\b/.test(args)) this.#synchronous.add(String(result));
       else this.#synchronous.delete(String(result));
@@ -109,7 +128,9 @@ class TracedFile {
         return null;
       }
       case 'writev': {
-        const bytes = Buffer.concat([...args.matchAll(/iov_base="([^"]*)", iov_len=(\d+)/g)].map(([, text, length]) => bytesOf(text!, length!)));
+        const bytes = Buffer.concat(
+          [...args.matchAll(/iov_base="([^"]*)", iov_len=(\d+)/g)].map(([, text, length]) => bytesOf(text!, length!)),
+        );
         const at = this.#positions.get(descriptor)!;
         this.#positions.set(descriptor, at + bytes.length);
         return write(at, bytes);

@@ -1,6 +1,6 @@
 import { UsageError } from '../usage-error.js';
-import { elsewhere, systems } from './systems.js';
 import type { CiSystem, Environment } from './system.js';
+import { elsewhere, systems } from './systems.js';
 
 /** What was said by flag or by a variable of Ballast's own: that wins. */
 export interface Given {
@@ -65,16 +65,18 @@ export function identify<Wanted extends keyof Identity>(
   checkout: Checkout,
 ): Pick<Identity, Wanted> {
   const complaints: string[] = [];
-  const valueOf = (field: Field) => given[field] || detected(field, environment) || ofCheckout(field, checkout);
+  const valueFor = (field: Field) => given[field] || detected(field, environment) || ofCheckout(field, checkout);
   const find = (field: Field): string => {
-    const text = valueOf(field) || (field === 'nodeIndex' && valueOf('nodeTotal') === '1' ? '0' : null);
+    const text = valueFor(field) || (field === 'nodeIndex' && valueFor('nodeTotal') === '1' ? '0' : null);
     if (!text) complaints.push(missing(field, environment));
     return text ?? '';
   };
   const number = (field: 'nodeIndex' | 'nodeTotal', least: number): number => {
     const text = find(field);
     if (text === '' || (/^\d{1,9}$/.test(text) && Number(text) >= least)) return Number(text);
-    complaints.push(`${fields[field].what} is ${JSON.stringify(text)}: it must be a whole number from ${least} on (${fields[field].flag.split(' ')[0]})`);
+    complaints.push(
+      `${fields[field].what} is ${JSON.stringify(text)}: it must be a whole number from ${least} on (${fields[field].flag.split(' ')[0]})`,
+    );
     return 0;
   };
   const read: { [Key in keyof Identity]: () => Identity[Key] } = {

@@ -78,7 +78,7 @@ export const systems: readonly CiSystem[] = [
     // `parallelism: N`, counted from 1. A pipeline that is run again keeps the workflow; a workflow that is run again is another one.
     // SEMAPHORE_GIT_BRANCH of a pull request is its base.
     name: 'Semaphore 2',
-    isHere: environment => Boolean(environment['SEMAPHORE'] && environment['SEMAPHORE_WORKFLOW_ID']),
+    isHere: environment => Boolean(environment.SEMAPHORE && environment.SEMAPHORE_WORKFLOW_ID),
     nodeIndex: [fromOne('SEMAPHORE_JOB_INDEX')],
     nodeTotal: [variable('SEMAPHORE_JOB_COUNT')],
     buildId: [variable('SEMAPHORE_WORKFLOW_ID')],
@@ -115,7 +115,7 @@ export const systems: readonly CiSystem[] = [
   {
     // As Drone, of which it descends.
     name: 'Woodpecker CI',
-    isHere: environment => environment['CI'] === 'woodpecker',
+    isHere: environment => environment.CI === 'woodpecker',
     ...ownNumbers,
     buildId: [variable('CI_PIPELINE_NUMBER')],
     branch: [variable('CI_COMMIT_SOURCE_BRANCH'), variable('CI_COMMIT_BRANCH')],
@@ -191,4 +191,11 @@ export const systems: readonly CiSystem[] = [
 ];
 
 /** On no known system. */
-export const elsewhere: CiSystem = { name: 'no known CI system', isHere: () => true, ...ownNumbers, buildId: [], branch: [], commitHash: [] };
+export const elsewhere: CiSystem = {
+  name: 'no known CI system',
+  isHere: () => true,
+  ...ownNumbers,
+  buildId: [],
+  branch: [],
+  commitHash: [],
+};

@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream';
 import { type ApiError, apiErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
 import { LogThrottle } from '../../log-throttle.js';
+import type { AdapterOptions, HttpAdapter, Listener, OpenAdapter } from '../adapter.js';
 import type { Certificate } from '../certificate.js';
-import type { HttpAdapter, AdapterOptions, Listener, OpenAdapter } from '../adapter.js';
 import { readHead } from '../head.js';
 import { STATUS_LINES } from '../status-lines.js';
 import { Connection } from './connection.js';
@@ -52,7 +52,9 @@ class NodeAdapter implements HttpAdapter {
       // Node's own refusal would have no JSON: `refusalOf` looks for the host.
       requireHostHeader: false,
     };
-    const server = certificate ? createTlsServer({ ...settings, ...secretsOf(certificate), handshakeTimeout: headMilliseconds }) : createServer(settings);
+    const server = certificate
+      ? createTlsServer({ ...settings, ...secretsOf(certificate), handshakeTimeout: headMilliseconds })
+      : createServer(settings);
     this.#server = server;
     server.timeout = idleMilliseconds;
     // Otherwise Node would silently drop headers; `#begin` refuses too many.
@@ -63,7 +65,9 @@ class NodeAdapter implements HttpAdapter {
     server.on('request', receive).on('checkExpectation', receive);
     server.on('timeout', (socket: Socket) => this.#isAtWork(socket) || socket.destroy());
     server.on('clientError', (error: ParseError, socket: Duplex) => this.#refuse(error, socket));
-    server.on('tlsClientError', ({ message, reason = message }: TlsError, { remoteAddress: client }: Socket) => this.#tell(this.#handshakes, { client, reason }, 'a TLS handshake failed'));
+    server.on('tlsClientError', ({ message, reason = message }: TlsError, { remoteAddress: client }: Socket) =>
+      this.#tell(this.#handshakes, { client, reason }, 'a TLS handshake failed'),
+    );
     server.on('error', (err: Error) => server.listening && this.#tell(this.#failures, { err }, 'could not accept a connection'));
   }
 
@@ -131,7 +135,8 @@ class NodeAdapter implements HttpAdapter {
     // The parser stops after a request that it takes for the last one, and not only the header Connection makes it one.
     head.closes = !response.shouldKeepAlive;
     head.refusal ??= refusalOf(request);
-    if (request.rawHeaders.length > 2 * limits.headersPerRequest) head.refusal = apiErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
+    if (request.rawHeaders.length > 2 * limits.headersPerRequest)
+      head.refusal = apiErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
     const receiver = this.options.begin(head, new NodeResponseWriter(response));
     response.once('close', () => receiver.leave());
     const take = (chunk: Uint8Array, isLast: boolean) => {
@@ -163,7 +168,12 @@ class NodeAdapter implements HttpAdapter {
       connection.isBroken = true;
     } else if (fault && socket.writable) {
       const body = JSON.stringify({ errors: fault.errors });
-      const head = [`HTTP/1.1 ${STATUS_LINES[fault.status]!}`, 'Connection: close', 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+      const head = [
+        `HTTP/1.1 ${STATUS_LINES[fault.status]!}`,
+        'Connection: close',
+        'Content-Type: application/json',
+        `Content-Length: ${Buffer.byteLength(body)}`,
+      ];
       socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
     } else {
       socket.destroy();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
-import type { SendOptions, ResponseWriter, SendCallbacks } from '../adapter.js';
 import { sendPieces } from '../pieces.js';
 import type { Answer } from '../request.js';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TemplatedApp, us_listen_socket } from 'uws-pack';
 import { limits } from '../../limits.js';
-import type { HttpAdapter, AdapterOptions, Listener, OpenAdapter } from '../adapter.js';
+import type { AdapterOptions, HttpAdapter, Listener, OpenAdapter } from '../adapter.js';
 import { readHead } from '../head.js';
 import type { Uwebsockets } from './load.js';
 import { UwebsocketsResponseWriter } from './response-writer.js';
@@ -50,7 +50,9 @@ class UwebsocketsAdapter implements HttpAdapter {
 
   #newApp(): TemplatedApp {
     const { certificate, fields, begin, count } = this.options;
-    const app = certificate ? this.uws.SSLApp({ cert_file_name: certificate.certFile, key_file_name: certificate.keyFile }) : this.uws.App();
+    const app = certificate
+      ? this.uws.SSLApp({ cert_file_name: certificate.certFile, key_file_name: certificate.keyFile })
+      : this.uws.App();
     app.filter((_, change) => count(change === 1 ? 1 : -1));
     return app.any('/*', (res, req) => {
       const receiver = begin(readHead(req, fields), new UwebsocketsResponseWriter(res));

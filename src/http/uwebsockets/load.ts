@@ -14,7 +14,7 @@ const LOADERS: Readonly<Record<string, () => Uwebsockets | Promise<Uwebsockets>>
 /** Loads the library from the first package that has a binary for this machine. Rejects with the reason of each package when none has. */
 export async function loadUwebsockets(): Promise<{ uws: Uwebsockets; from: string }> {
   // The library reads this variable when it is loaded.
-  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(limits.headBytes);
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(limits.headBytes);
   const reasons: string[] = [];
   for (const [from, load] of Object.entries(LOADERS)) {
     try {

@@ -1,7 +1,7 @@
 import type { HttpResponse } from 'uws-pack';
 import { limits } from '../../limits.js';
+import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
-import type { SendOptions, ResponseWriter, SendCallbacks } from '../adapter.js';
 import { sendPieces } from '../pieces.js';
 import type { Answer } from '../request.js';
 import { STATUS_LINES } from '../status-lines.js';

@@ -1,4 +1,4 @@
-import { measure, type Measurement, type Timing } from './timing.js';
+import { type Measurement, measure, type Timing } from './timing.js';
 
 /** What is known of the time of one path on one branch. */
 export interface BranchTiming extends Timing {
@@ -13,11 +13,7 @@ export type BranchTimings = readonly BranchTiming[];
 const BRANCHES_KEPT = 8;
 
 /** The timing on the branch; else on the default branch; else on all. */
-export function timingOn(
-  timings: BranchTimings,
-  branch: number,
-  defaultBranch: number | null,
-): BranchTiming | undefined {
+export function timingOn(timings: BranchTimings, branch: number, defaultBranch: number | null): BranchTiming | undefined {
   return find(timings, branch) ?? elsewhere(timings, defaultBranch);
 }
 
@@ -34,7 +30,11 @@ export function measureOn(
   const own = onBranch(branch, timing);
   if (timings.length === 0 || (known && timings.length === 1)) return [own];
   const others = timings.filter(({ branch: of }) => of !== branch && of !== null);
-  while (others.length >= BRANCHES_KEPT) others.splice(others.findLastIndex(of => of.branch !== defaultBranch), 1);
+  while (others.length >= BRANCHES_KEPT)
+    others.splice(
+      others.findLastIndex(of => of.branch !== defaultBranch),
+      1,
+    );
   const all = find(timings, null) ?? others[0]!;
   others.unshift(own);
   others.push(onBranch(null, measure(all, measurement) ?? all));

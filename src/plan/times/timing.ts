@@ -1,5 +1,5 @@
 import { toSeconds, toWeight } from '../weight.js';
-import { updateLevel, type Level, secondsOf } from './level.js';
+import { type Level, secondsOf, updateLevel } from './level.js';
 import { median } from './median.js';
 
 /** What is known of the time of one path on one branch: of bounded size, whatever was recorded. */
@@ -35,11 +35,7 @@ const ABSURD_FACTOR = 10;
  * when another build has measured the path since that of a retry began.
  * @param elsewhere the timing on another branch, when this is the first value on its own
  */
-export function measure(
-  timing: Timing | undefined,
-  { build, seconds, at, began, run }: Measurement,
-  elsewhere?: Timing,
-): Timing | null {
+export function measure(timing: Timing | undefined, { build, seconds, at, began, run }: Measurement, elsewhere?: Timing): Timing | null {
   if (!timing) {
     const isAbsurd = elsewhere && seconds > ABSURD_FACTOR * estimateOf(elsewhere);
     return { before: isAbsurd ? levelOf(elsewhere) : null, build, times: [seconds], at };

@@ -24,7 +24,10 @@ export function* problemsOfBuildIndex(store: Store, seen: Seen): Generator<Probl
     }
   }
   let found = null as Found | null;
-  for (const { key: [filter, place], value: number } of store.buildIndex.getRange()) {
+  for (const {
+    key: [filter, place],
+    value: number,
+  } of store.buildIndex.getRange()) {
     seen('buildIndex');
     if (found?.filter !== filter) {
       if (found) yield* problemsOfFilter(store, found, repair);
@@ -45,14 +48,15 @@ export function* problemsOfBuildIndex(store: Store, seen: Seen): Generator<Probl
   }
 }
 
-function* problemsOfFilter(
-  store: Store,
-  { filter, count, last, blocks }: Found,
-  repair: () => Promise<unknown>,
-): Generator<Problem> {
+function* problemsOfFilter(store: Store, { filter, count, last, blocks }: Found, repair: () => Promise<unknown>): Generator<Problem> {
   const [counted, next] = store.buildCounts.get(filter) ?? [0, 0];
   if (counted !== count || next <= last) {
-    yield { table: 'buildCounts', key: filter, what: `counts ${counted} builds below place ${next}, and there are ${count} up to ${last}`, repair };
+    yield {
+      table: 'buildCounts',
+      key: filter,
+      what: `counts ${counted} builds below place ${next}, and there are ${count} up to ${last}`,
+      repair,
+    };
     return;
   }
   for (let block = 0; block * PLACES_PER_BLOCK < next; block++) {

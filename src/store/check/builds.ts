@@ -18,7 +18,12 @@ export function* problemsOfBuilds(store: Store, seen: Seen): Generator<Problem> 
   for (const { key, value: number } of store.buildNumbers.getRange()) {
     const build = store.builds.get(number);
     if (build && (build.id === key || buildIdKey(build.project, build) === key)) continue;
-    yield { table: 'buildNumbers', key, what: `leads to build ${number}, which is another or not there`, repair: () => store.buildNumbers.remove(key) };
+    yield {
+      table: 'buildNumbers',
+      key,
+      what: `leads to build ${number}, which is another or not there`,
+      repair: () => store.buildNumbers.remove(key),
+    };
   }
   yield* problemsOfSubsets(store, seen);
 }
@@ -44,7 +49,10 @@ function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Gen
       test_files = NaN;
     }
   }
-  if (last > runsRecorded(build)) yield problem(`counts ${runsRecorded(build)} runs ever recorded, but has run ${last}`, () => store.builds.put(number, { ...build, recorded: last }));
+  if (last > runsRecorded(build))
+    yield problem(`counts ${runsRecorded(build)} runs ever recorded, but has run ${last}`, () =>
+      store.builds.put(number, { ...build, recorded: last }),
+    );
   if (subsets === 0) {
     yield problem('has no recorded run', () => store.builds.remove(number));
   } else if (Number.isInteger(test_files) && (subsets !== build.subsets || test_files !== build.test_files)) {

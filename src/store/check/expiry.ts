@@ -15,12 +15,18 @@ export function* problemsOfExpiry(store: Store, seen: Seen): Generator<Problem> 
     else if (!store.subsets.doesExist(of as RunKey)) yield gone(store, key);
   }
   const splits = new Set<string>();
-  for (const { key, value: { id, used_at } } of store.splits.getRange()) {
+  for (const {
+    key,
+    value: { id, used_at },
+  } of store.splits.getRange()) {
     splits.add(id);
     if (!expiring.has(id)) yield unending(store, 'splits', key, [used_at, 'split', key, id]);
   }
   const keys = new Map([...store.queuesOfNodeBuild.getRange()].map(({ key, value }) => [value, key]));
-  for (const { key: id, value: { used_at, name } } of store.queues.getRange()) {
+  for (const {
+    key: id,
+    value: { used_at, name },
+  } of store.queues.getRange()) {
     if (!expiring.has(id)) yield unending(store, 'queues', id, [used_at, 'queue', id, keys.get(id) ?? name]);
   }
   const owns = (owner: string) => splits.has(owner) || store.queues.doesExist(owner);

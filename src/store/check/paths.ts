@@ -27,7 +27,10 @@ function* problemsOfPath(store: Store, key: string, number: number): Generator<P
   const { project, path } = pathOfKey(key);
   const name = store.pathNames.get(number);
   if (name === undefined) {
-    yield problem(`has number ${number}, which has no name`, path === null ? null : () => store.pathNames.put(number, JSON.stringify(path)));
+    yield problem(
+      `has number ${number}, which has no name`,
+      path === null ? null : () => store.pathNames.put(number, JSON.stringify(path)),
+    );
   } else if (pathKey(project, JSON.parse(name) as string) !== key) {
     yield problem(`has number ${number}, which has the name ${name}`, null);
   }

@@ -26,14 +26,21 @@ export function* problemsOfPlans(store: Store, seen: Seen): Generator<Problem> {
     seen('queues');
     if (!led.has(id)) {
       // Of a copy nothing else tells what it was for.
-      const repair = queue.repeats ? null : () => store.queuesOfNodeBuild.ifNoExists(queue.name, () => void store.queuesOfNodeBuild.put(queue.name, id));
+      const repair = queue.repeats
+        ? null
+        : () => store.queuesOfNodeBuild.ifNoExists(queue.name, () => void store.queuesOfNodeBuild.put(queue.name, id));
       yield { table: 'queues', key: id, what: 'is found by no request', repair };
     }
     yield* problemsOfQueue(store, id, queue);
   }
   for (const { key, value: id } of store.queuesOfBuild.getRange()) {
     if (store.queues.get(id)?.build === key) continue;
-    yield { table: 'queuesOfBuild', key, what: `leads to queue ${id}, which is another build's or not there`, repair: () => store.queuesOfBuild.remove(key) };
+    yield {
+      table: 'queuesOfBuild',
+      key,
+      what: `leads to queue ${id}, which is another build's or not there`,
+      repair: () => store.queuesOfBuild.remove(key),
+    };
   }
 }
 
@@ -67,7 +74,8 @@ function* problemsOfQueue(store: Store, id: string, { node_total, list }: QueueR
   try {
     const weights = weightsOfQueue(store, id);
     files = weights.length;
-    if (blocksOfQueue(store, id) !== blockCount(files)) yield problem(`has ${files} weights and ${blocksOfQueue(store, id)} blocks of files`);
+    if (blocksOfQueue(store, id) !== blockCount(files))
+      yield problem(`has ${files} weights and ${blocksOfQueue(store, id)} blocks of files`);
     if (!weights.every((weight, i) => weight > 0 && (i === 0 || weight <= weights[i - 1]!))) yield problem('has weights in disorder');
     const all = Array.from(weights, (_, file) => file);
     const paths = pathsOf(store, id, all);

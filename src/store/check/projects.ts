@@ -5,7 +5,10 @@ import type { Problem, Seen } from './problem.js';
 /** Projects, their names and tokens. */
 export function* problemsOfProjects(store: Store, seen: Seen): Generator<Problem> {
   let last = 0;
-  for (const { key: id, value: { name } } of store.projects.getRange()) {
+  for (const {
+    key: id,
+    value: { name },
+  } of store.projects.getRange()) {
     seen('projects');
     last = id;
     const named = store.projectNames.get(name);
@@ -16,7 +19,12 @@ export function* problemsOfProjects(store: Store, seen: Seen): Generator<Problem
     }
   }
   if (last >= (store.meta.get('nextProject') ?? 1)) {
-    yield { table: 'meta', key: 'nextProject', what: `is not behind project ${last}`, repair: () => store.meta.put('nextProject', last + 1) };
+    yield {
+      table: 'meta',
+      key: 'nextProject',
+      what: `is not behind project ${last}`,
+      repair: () => store.meta.put('nextProject', last + 1),
+    };
   }
   for (const { key: name, value: id } of store.projectNames.getRange()) {
     const project = store.projects.get(id);
@@ -26,7 +34,10 @@ export function* problemsOfProjects(store: Store, seen: Seen): Generator<Problem
     const repair = project ? null : () => store.projects.put(id, lost);
     yield { table: 'projectNames', key: name, what: `names project ${id}, which is another or not there`, repair };
   }
-  for (const { key, value: { project, hash } } of store.tokens.getRange()) {
+  for (const {
+    key,
+    value: { project, hash },
+  } of store.tokens.getRange()) {
     seen('tokens');
     if (!hash.startsWith(key)) yield { table: 'tokens', key, what: 'is not the beginning of its hash', repair: null };
     if (store.projects.doesExist(project)) continue;

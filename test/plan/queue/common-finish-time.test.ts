@@ -9,7 +9,11 @@ const node = fc.record({
   ready: fc.integer({ min: -10_000, max: 1_000_000 }),
 });
 const line = (left: number, nodes: readonly { speed: number; ready: number }[]) =>
-  commonFinishTime(left, Float64Array.from(nodes, ({ speed }) => speed), Float64Array.from(nodes, ({ ready }) => ready));
+  commonFinishTime(
+    left,
+    Float64Array.from(nodes, ({ speed }) => speed),
+    Float64Array.from(nodes, ({ ready }) => ready),
+  );
 
 describe('the finish line', () => {
   it('is where all nodes together have done exactly what is left', () => {

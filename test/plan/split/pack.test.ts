@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normal, randomOf } from '../../../bench/random.js';
 import { madeUpSuite } from '../../../bench/suites/made-up.js';
-import { pack, type Packing } from '../../../src/plan/split/pack.js';
+import { type Packing, pack } from '../../../src/plan/split/pack.js';
 import { toWeight } from '../../../src/plan/weight.js';
 
 const seed = 20_260_101;
@@ -10,12 +10,9 @@ const seed = 20_260_101;
 const descending = (weights: Iterable<number>) => Float64Array.from(weights).sort().reverse();
 
 const suite = (maxFiles: number) =>
-  fc
-    .array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 100_000 })), { maxLength: maxFiles })
-    .map(descending);
+  fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 100_000 })), { maxLength: maxFiles }).map(descending);
 
-const madeUp = (suiteSeed: number, files: number) =>
-  descending(Array.from(madeUpSuite(suiteSeed, files).timings.values(), toWeight));
+const madeUp = (suiteSeed: number, files: number) => descending(Array.from(madeUpSuite(suiteSeed, files).timings.values(), toWeight));
 
 /** Files of about the same length. */
 const nearEqual = (suiteSeed: number, files: number, sigma: number) => {
@@ -28,8 +25,7 @@ const sum = (weights: Iterable<number>) => [...weights].reduce((total, weight) =
 /** What splits are measured against: the average, or the longest file. */
 const simpleBound = (weights: Float64Array, nodes: number) => Math.max(sum(weights) / nodes, weights[0] ?? 0);
 
-const loadsOf = (weights: Float64Array, { nodes }: Packing) =>
-  nodes.map(files => sum(files.map(file => weights[file]!)));
+const loadsOf = (weights: Float64Array, { nodes }: Packing) => nodes.map(files => sum(files.map(file => weights[file]!)));
 
 /** The least possible load of the fullest node, by trying everything. */
 function best(weights: Float64Array, nodes: number): number {

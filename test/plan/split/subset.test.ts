@@ -4,8 +4,7 @@ import { nearestSubset } from '../../../src/plan/split/subset.js';
 
 const seed = 20_260_112;
 
-const sumOf = (numbers: Float64Array, subset: number) =>
-  numbers.reduce((sum, number, i) => sum + ((subset >> i) & 1) * number, 0);
+const sumOf = (numbers: Float64Array, subset: number) => numbers.reduce((sum, number, i) => sum + ((subset >> i) & 1) * number, 0);
 
 describe('the nearest subset', () => {
   it('is as near to the target as any', () => {

@@ -18,9 +18,15 @@ const on = (timings: readonly BranchTiming[], branch: number) => {
 
 describe('the timing on a branch', () => {
   it('is its own, else that of the default branch, else that of all', () => {
-    const timings = timingsAfter([[MAIN, 10], [FEATURE, 20]]);
+    const timings = timingsAfter([
+      [MAIN, 10],
+      [FEATURE, 20],
+    ]);
     expect([FEATURE, MAIN, NEW].map(branch => on(timings, branch))).toEqual([20, 10, 10]);
-    const without = timingsAfter([[FEATURE, 20], [OTHER, 30]]);
+    const without = timingsAfter([
+      [FEATURE, 20],
+      [OTHER, 30],
+    ]);
     expect(on(without, FEATURE)).toBe(20);
     expect(on(without, NEW)).toBeGreaterThan(20);
     expect(on(without, NEW)).toBeLessThan(30);
@@ -29,7 +35,13 @@ describe('the timing on a branch', () => {
   });
 
   it('follows its own builds only', () => {
-    const timings = timingsAfter([[MAIN, 10], [FEATURE, 20], [MAIN, 10], [FEATURE, 20], [MAIN, 10]]);
+    const timings = timingsAfter([
+      [MAIN, 10],
+      [FEATURE, 20],
+      [MAIN, 10],
+      [FEATURE, 20],
+      [MAIN, 10],
+    ]);
     expect(on(timings, MAIN)).toBeCloseTo(10, 3);
     expect(on(timings, FEATURE)).toBeCloseTo(20, 3);
   });
@@ -44,7 +56,10 @@ describe('the timing on a branch', () => {
   });
 
   it('of all branches is not moved by a retry that others have left behind', () => {
-    const timings = timingsAfter([[FEATURE, 20], [OTHER, 30]]);
+    const timings = timingsAfter([
+      [FEATURE, 20],
+      [OTHER, 30],
+    ]);
     const late = { build: 1, seconds: 500, at: 9000, began: 0, run: 'retried' as const };
     const after = measureOn(timings, FEATURE, MAIN, late)!;
     expect(on(after, NEW)).toBe(on(timings, NEW));

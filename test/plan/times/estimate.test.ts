@@ -17,7 +17,11 @@ const estimateSuite = (
   percentile = SPLIT_PERCENTILE,
 ) => {
   const known = { seconds: Float64Array.from(files, ([, time]) => time ?? NaN), files: new Map(Object.entries(wholes)) };
-  const { paths, seconds, weights } = estimate(files.map(([path]) => path), known, percentile);
+  const { paths, seconds, weights } = estimate(
+    files.map(([path]) => path),
+    known,
+    percentile,
+  );
   return paths.map((path, i) => ({
     path,
     time_execution: Number.isNaN(seconds[i]) ? null : seconds[i]!,
@@ -89,8 +93,7 @@ describe('estimates', () => {
 });
 
 describe('a new file', () => {
-  const suiteOf = (directory: string, times: readonly number[]) =>
-    times.map((time, i) => [`${directory}/${i}_spec.rb`, time] as const);
+  const suiteOf = (directory: string, times: readonly number[]) => times.map((time, i) => [`${directory}/${i}_spec.rb`, time] as const);
 
   it('is taken for one of the slower known ones, but for none slower than all', () => {
     fc.assert(

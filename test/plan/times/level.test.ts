@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeUpHistory } from '../../../bench/suites/made-up.js';
-import { updateLevel, type Level, secondsOf } from '../../../src/plan/times/level.js';
+import { type Level, secondsOf, updateLevel } from '../../../src/plan/times/level.js';
 
 const seed = 20_260_104;
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimateOf, measure, type Measurement, type Timing } from '../../../src/plan/times/timing.js';
+import { estimateOf, type Measurement, measure, type Timing } from '../../../src/plan/times/timing.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
