@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore, type Store } from '../src/store/open.js';
+import { openStore, type Store } from '../src/store/lmdb/open.js';
 import { inParallel } from './load/in-parallel.js';
 import { deepPath, NODES, nodeOf, RECORDING } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';

@@ -1,5 +1,5 @@
-import { pack } from '../src/plan/split/pack.js';
-import { estimate, SPLIT_PERCENTILE } from '../src/plan/times/estimate.js';
+import { estimate, SPLIT_PERCENTILE } from '../src/planning/estimating/estimate.js';
+import { pack } from '../src/planning/packing/pack.js';
 import { randomOf } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';

@@ -1,4 +1,4 @@
-import { median } from '../src/plan/times/median.js';
+import { median } from '../src/planning/estimating/median.js';
 import { cpuOf, since } from './load/cpu.js';
 import { type Server, startServer } from './load/server.js';
 import { type Initialized, initializing as initializingBody } from './load/suite-bodies.js';

@@ -1,6 +1,6 @@
-import { lowerBound } from '../src/plan/split/bound.js';
-import { pack } from '../src/plan/split/pack.js';
-import { toWeight } from '../src/plan/weight.js';
+import { lowerBound } from '../src/planning/packing/bound.js';
+import { pack } from '../src/planning/packing/pack.js';
+import { toWeight } from '../src/planning/weight.js';
 import { normal, randomOf } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';

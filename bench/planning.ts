@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { estimate, QUEUE_PERCENTILE } from '../src/plan/times/estimate.js';
-import { type Level, secondsOf, updateLevel } from '../src/plan/times/level.js';
-import { toSeconds } from '../src/plan/weight.js';
+import { estimate, QUEUE_PERCENTILE } from '../src/planning/estimating/estimate.js';
+import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
+import { toSeconds } from '../src/planning/weight.js';
 import { randomOf } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';

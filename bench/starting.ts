@@ -1,4 +1,4 @@
-import { median } from '../src/plan/times/median.js';
+import { median } from '../src/planning/estimating/median.js';
 import type { SeededFolders } from './load/seeded-folders.js';
 import { startServer } from './load/server.js';
 import type { Result } from './results.js';

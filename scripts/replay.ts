@@ -6,11 +6,11 @@ import { performance } from 'node:perf_hooks';
 import Table from 'cli-table3';
 import { Command } from 'commander';
 import { number } from '../bench/flags.js';
-import { startProgress } from '../src/commands/progress.js';
-import { parseConfig } from '../src/config.js';
+import { startProgress } from '../src/cli/process/progress.js';
 import { limits } from '../src/limits.js';
-import { openLog } from '../src/log.js';
-import { openService } from '../src/service.js';
+import { parseConfig } from '../src/server/config.js';
+import { openLog } from '../src/server/log.js';
+import { openService } from '../src/server/service.js';
 
 /**
  * Replays a build with recorded times over HTTP: records the times, requests a regular split for all nodes, runs a queue

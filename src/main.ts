@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import './supported.js';
+import './cli/process/supported.js';
 
 // Loaded after the check: an older Node cannot link the program, and would report a missing export instead of its version.
-void import('./program.js');
+void import('./cli/program.js');

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { systems } from '../src/client/ci/systems.js';
-import { settings } from '../src/settings.js';
+import { settings } from '../src/server/settings.js';
 import { temporaryFolder } from './harness/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -4,14 +4,15 @@
  */
 
 /** Tests of programs and servers in processes of their own. */
-export const PROCESS = ['test/commands/**/*.test.js', 'test/docs.test.js'];
+export const PROCESS = ['test/cli/**/*.test.js', 'test/docs.test.js'];
 
 /** Tests that take seconds each: large and generated suites, killed servers, real test runners, scripts and benchmarks. */
 export const SLOW = [
-  ...['bench', 'clients', 'scripts', 'service'].map(folder => `test/${folder}/**/*.test.js`),
-  'test/engine/simulation.test.js',
+  ...['bench', 'clients', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
+  'test/api/races.test.js',
+  'test/engine/queue/simulation.test.js',
   'test/http/{huge-suites,overload}.test.js',
-  'test/jobs/{large-suites,pool,read}.test.js',
-  'test/routes/races.test.js',
-  'test/store/{check,random-builds}.test.js',
+  'test/server/{kill,restart}.test.js',
+  'test/store/lmdb/{check,random-builds}.test.js',
+  'test/workers/{large-suites,pool,read}.test.js',
 ];

@@ -1,9 +1,9 @@
-import { parseConfig } from '../../src/config.js';
-import { openLog } from '../../src/log.js';
-import { openService } from '../../src/service.js';
-import { closeStore, openStore } from '../../src/store/open.js';
-import { createProject } from '../../src/store/projects.js';
-import { recordSubset, toRecordedRun } from '../../src/store/recording.js';
+import { parseConfig } from '../../src/server/config.js';
+import { openLog } from '../../src/server/log.js';
+import { openService } from '../../src/server/service.js';
+import { closeStore, openStore } from '../../src/store/lmdb/open.js';
+import { createProject } from '../../src/store/lmdb/projects.js';
+import { recordSubset, toRecordedRun } from '../../src/store/lmdb/recording.js';
 import { printProgress } from '../progress.js';
 import { answering } from './answering.js';
 import { Connections, check } from './connections.js';

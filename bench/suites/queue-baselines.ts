@@ -1,5 +1,5 @@
-import { Queue } from '../../src/engine/queue.js';
-import { toWeight } from '../../src/plan/weight.js';
+import { Queue } from '../../src/engine/queue/queue.js';
+import { toWeight } from '../../src/planning/weight.js';
 import type { Dispense, QueueFile } from './queue-run.js';
 
 export interface QueueSetting {

@@ -1,6 +1,6 @@
-import { problemsOf } from '../../src/store/check/check.js';
-import { sentenceOf } from '../../src/store/check/problem.js';
-import { openStore } from '../../src/store/open.js';
+import { problemsOf } from '../../src/store/lmdb/check/check.js';
+import { sentenceOf } from '../../src/store/lmdb/check/problem.js';
+import { openStore } from '../../src/store/lmdb/open.js';
 import { invariant } from './invariants.js';
 
 /** Checks the store of a folder that no server has open. Returns a sentence for each problem. */

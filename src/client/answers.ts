@@ -1,8 +1,8 @@
-import type { CompletenessAnswer } from '../wire/completeness.js';
-import type { ConnectFailed } from '../wire/queue.js';
-import type { SplitAnswer, SplitMiss } from '../wire/split.js';
-import type { PlannedTestFile } from '../wire/test-file.js';
-import type { TestQueueAnswer } from '../wire/test-queue.js';
+import type { CompletenessAnswer } from '../api/messages/completeness.js';
+import type { ConnectFailed } from '../api/messages/queue.js';
+import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
+import type { PlannedTestFile } from '../api/messages/test-file.js';
+import type { TestQueueAnswer } from '../api/messages/test-queue.js';
 import type { Answer, Check } from './api.js';
 
 /**

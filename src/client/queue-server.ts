@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { ConnectFailed } from '../api/messages/queue.js';
+import type { TestQueueAnswer, TestQueueMessage } from '../api/messages/test-queue.js';
 import { digestOfList } from '../list-digest.js';
-import type { ConnectFailed } from '../wire/queue.js';
-import type { TestQueueAnswer, TestQueueMessage } from '../wire/test-queue.js';
 import { answerTo, batchAnswer, batchAnswerOrMiss } from './answers.js';
 import type { Api, Check } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';

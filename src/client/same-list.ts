@@ -1,4 +1,4 @@
-import { fileOf } from '../plan/times/test-case.js';
+import { fileOf } from '../planning/estimating/test-case.js';
 import { counted, named } from '../terminal.js';
 import { Refused } from './api.js';
 

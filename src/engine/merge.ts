@@ -1,5 +1,5 @@
-import { median } from '../plan/times/median.js';
-import type { RecordedTestFile } from '../wire/test-file.js';
+import type { RecordedTestFile } from '../api/messages/test-file.js';
+import { median } from '../planning/estimating/median.js';
 
 /**
  * The runs of a build as one list, slowest first: by path the median of its measured times (0 when it was

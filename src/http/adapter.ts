@@ -1,4 +1,4 @@
-import type { Logger } from '../log.js';
+import type { Logger } from '../server/log.js';
 import type { Certificate } from './certificate.js';
 import type { Head, HeaderFields } from './head.js';
 import type { Answer } from './request.js';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { limits } from '../limits.js';
-import type { Logger } from '../log.js';
-import { LogThrottle } from '../log-throttle.js';
+import type { Logger } from '../server/log.js';
 import type { Listener } from './adapter.js';
+import { LogThrottle } from './log-throttle.js';
 
 export interface ConnectionLimiterOptions {
   /** Resolves with null when it cannot listen, for example because another process has the port. */

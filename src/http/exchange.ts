@@ -1,13 +1,13 @@
 import type { BlockList } from 'node:net';
 import { ApiError, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
-import type { Logger } from '../log.js';
-import type { LogThrottle } from '../log-throttle.js';
+import type { Logger } from '../server/log.js';
 import type { Headers, RequestReceiver, ResponseWriter } from './adapter.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, isTrusted } from './forwarded.js';
 import type { Head } from './head.js';
 import type { InFlight } from './in-flight.js';
+import type { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
 import type { Answer, Request } from './request.js';
 

@@ -1,14 +1,14 @@
 import { chmodSync } from 'node:fs';
 import { type BlockList, isIPv6 } from 'node:net';
 import { limits } from '../limits.js';
-import type { Logger } from '../log.js';
-import { LogThrottle } from '../log-throttle.js';
+import type { Logger } from '../server/log.js';
 import type { OpenAdapter } from './adapter.js';
 import { type Certificate, checkCertificate } from './certificate.js';
 import { ConnectionLimiter, fileRoom } from './connection-limiter.js';
 import { Exchange, type Handler, type Observe } from './exchange.js';
 import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
+import { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
 import { takeUnixPath, unixPath } from './unix-path.js';
 

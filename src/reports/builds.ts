@@ -1,5 +1,5 @@
 import typia, { type tags } from 'typia';
-import { EXPORT_VERSION, type ExportHead } from '../wire/export.js';
+import { EXPORT_VERSION, type ExportHead } from '../engine/export-version.js';
 import { jsonDocuments } from './json.js';
 import { ReportError, type Tell } from './report.js';
 

@@ -1,5 +1,5 @@
 import { posix, resolve } from 'node:path';
-import { fileOf } from '../plan/times/test-case.js';
+import { fileOf } from '../planning/estimating/test-case.js';
 import { DiskFiles } from './disk-files.js';
 import { type Format, tables } from './format.js';
 import { type KnownFiles, UNKNOWN } from './known-files.js';

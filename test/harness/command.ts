@@ -4,7 +4,7 @@ import { plainEnvironment, type Run } from './process.js';
 /** Thrown for process.exit, which does not return. */
 class Exit extends Error {}
 
-const program = new URL('../../src/program.js', import.meta.url).href;
+const program = new URL('../../src/cli/program.js', import.meta.url).href;
 let runs = 0;
 let last: Promise<unknown> = Promise.resolve();
 

@@ -1,6 +1,6 @@
-import { problemsOf } from '../../src/store/check/check.js';
-import { sentenceOf } from '../../src/store/check/problem.js';
-import { openStore } from '../../src/store/open.js';
+import { problemsOf } from '../../src/store/lmdb/check/check.js';
+import { sentenceOf } from '../../src/store/lmdb/check/problem.js';
+import { openStore } from '../../src/store/lmdb/open.js';
 
 /** What `ballast check` finds in a folder. A server of this process must be closed first: two stores on one file may block each other. */
 export async function problemsIn(dataDir: string): Promise<string[]> {

@@ -2,7 +2,7 @@ import { openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConnectionLimiter, fileRoom } from '../../src/http/connection-limiter.js';
 import { limits } from '../../src/limits.js';
-import { openLog } from '../../src/log.js';
+import { openLog } from '../../src/server/log.js';
 
 /** An open door with room for so many connections, and whether it listens. */
 async function doorFor(connections: number) {

@@ -1,0 +1,21 @@
+import type { tags } from 'typia';
+import type { limits } from '../../limits.js';
+
+/** A required text: a commit hash, a branch, a build id. */
+export type Text = string & tags.MinLength<1> & tags.MaxLength<typeof limits.textMaxCharacters>;
+
+/** An optional text, which may be empty. */
+export type OptionalText = string & tags.MaxLength<typeof limits.textMaxCharacters>;
+
+export type Uuid = string & tags.Format<'uuid'>;
+
+/** ISO 8601 in UTC with milliseconds. */
+export type Timestamp = string & tags.Format<'date-time'>;
+
+export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & tags.MaxLength<typeof limits.pathMaxCharacters>;
+
+/** A number that counts something, or the number of something. */
+export type Count = number & tags.Type<'int64'> & tags.Minimum<0>;
+
+export type NodeTotal = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.nodesPerBuild>;
+export type NodeIndex = number & tags.Type<'int64'> & tags.Minimum<0>;

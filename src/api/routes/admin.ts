@@ -1,0 +1,20 @@
+import { apiErrors } from '../../api-error.js';
+import type { Answer, Request } from '../../http/request.js';
+import type { Context } from '../context.js';
+import { healthy, ready } from './health.js';
+import { metricsAnswer } from './metrics.js';
+
+/** What the admin port answers: what an operator asks for, and nothing of a project. */
+export function routeAdmin(context: Context, request: Request): Answer | Promise<Answer> {
+  const { method, path } = request;
+  if (method !== 'GET' && method !== 'HEAD') throw apiErrors.methodNotAllowed(method, path, 'GET, HEAD');
+  switch (path) {
+    case '/metrics':
+      return metricsAnswer(context.metrics);
+    case '/healthz':
+      return healthy();
+    case '/readyz':
+      return ready(context);
+  }
+  throw apiErrors.adminPathUnknown(path);
+}

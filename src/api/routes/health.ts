@@ -1,0 +1,19 @@
+import { ApiError, apiErrors } from '../../api-error.js';
+import type { Answer } from '../../http/request.js';
+import { json } from '../answer.js';
+import type { Context } from '../context.js';
+
+/** GET /healthz: the process is up. */
+export function healthy(): Answer {
+  return json(200, { status: 'ok' });
+}
+
+/** GET /readyz: the store is open and a write reaches the disk soon. */
+export async function ready({ readiness }: Context): Promise<Answer> {
+  try {
+    await readiness.assert();
+  } catch (err) {
+    throw apiErrors.notReady((err instanceof ApiError && err.cause) || err);
+  }
+  return json(200, { status: 'ready' });
+}

@@ -1,0 +1,13 @@
+import { apiErrors } from '../../api-error.js';
+import type { Answer, Request } from '../../http/request.js';
+import type { Context } from '../context.js';
+
+/** GET /metrics: for Prometheus, where there is no other place for them. */
+export function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {
+  if (hasAdminPort) throw apiErrors.pathUnknown(method, path);
+  return metricsAnswer(metrics);
+}
+
+export async function metricsAnswer(metrics: Context['metrics']): Promise<Answer> {
+  return { status: 200, ...(await metrics.text()) };
+}

@@ -1,0 +1,77 @@
+import { apiErrors } from '../api-error.js';
+import type { Answer, Request } from '../http/request.js';
+import type { Context } from './context.js';
+import { recordBuildSubset } from './routes/build-subsets.js';
+import { buildById, pageOfBuilds } from './routes/builds.js';
+import { completenessOfBuild } from './routes/completeness.js';
+import { healthy, ready } from './routes/health.js';
+import { lastDistribution } from './routes/last-distribution.js';
+import { metricsText } from './routes/metrics.js';
+import { describeApi } from './routes/openapi.js';
+import { queueForNode } from './routes/queue.js';
+import { splitForNode } from './routes/split.js';
+import { failedOnBranch } from './routes/test-paths.js';
+import { testQueueForNode } from './routes/test-queue.js';
+
+type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
+
+/** The whole API. `:id` takes one segment of the path. */
+const table: Readonly<Record<string, { [method: string]: Handle }>> = {
+  '/v1/build_subsets': { POST: recordBuildSubset },
+  '/v1/build_distributions/subset': { POST: splitForNode },
+  '/v1/build_distributions/last': { GET: lastDistribution },
+  '/v1/queues/queue': { POST: queueForNode },
+  '/v2/queues/queue': { POST: testQueueForNode },
+  '/v2/test_paths': { GET: failedOnBranch },
+  '/v1/builds': { GET: pageOfBuilds },
+  '/v1/builds/completeness': { GET: completenessOfBuild },
+  '/v1/builds/:id': { GET: buildById },
+  '/v1/openapi.json': { GET: describeApi },
+  '/metrics': { GET: metricsText },
+  '/healthz': { GET: healthy },
+  '/readyz': { GET: ready },
+};
+const routes = new Map(Object.entries(table));
+
+const BUILD = /^\/v1\/builds\/([^/]+)$/;
+
+/** The endpoint of a path, as the table has it; null: there is none. */
+export function endpointOf(path: string): string | null {
+  if (routes.has(path)) return path;
+  return BUILD.test(path) ? '/v1/builds/:id' : null;
+}
+
+/** Finds and runs a request's handler. Throws the faults of a request that has none. */
+export function route(context: Context, request: Request): Answer | Promise<Answer> {
+  const { path } = request;
+  let id = '';
+  let methods = routes.get(path);
+  if (!methods) {
+    id = BUILD.exec(path)?.[1] ?? '';
+    if (id !== '') methods = table['/v1/builds/:id'];
+  }
+  if (!methods) {
+    if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionTwice(path);
+    if (path.startsWith('/v2/')) throw apiErrors.versionUnknown(path);
+    throw apiErrors.pathUnknown(request.method, path);
+  }
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (!handle) {
+    const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+    throw apiErrors.methodNotAllowed(request.method, path, allowed.join(', '));
+  }
+  if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.notJsonType(request.contentType);
+  return handle(context, request, id);
+}
+
+/** Many clients send no type or a careless one: refused is only what plainly is something else. */
+function maybeJson(contentType: string): boolean {
+  if (contentType === 'application/json') return true;
+  const type = contentType.split(';')[0]!.trim().toLowerCase();
+  return (
+    type === '' ||
+    /[/+]json$/.test(type) ||
+    ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream', '*/*'].includes(type)
+  );
+}

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { getHeapStatistics } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import { type Problem, sentenceOf } from '../store/lmdb/check/problem.js';
+import { lockFolder } from '../store/lmdb/lock.js';
+import { print } from '../terminal.js';
+import { withExistingStore } from './data-folder/data-folder.js';
+import { endOfSnapshot } from './data-folder/end-of-snapshot.js';
+import { startProgress } from './process/progress.js';
+
+export interface CheckOptions {
+  repair?: true;
+  json?: true;
+}
+
+/** Input of the checking thread. */
+export interface CheckSetup {
+  dataDir: string;
+  isRepairing: boolean;
+}
+
+/** Progress of the check. */
+export interface Looking {
+  table: string;
+  count: number;
+}
+
+export type FoundProblem = Omit<Problem, 'repair'> & { repairable: boolean };
+
+/** Result of the check. */
+export interface CheckOutcome {
+  found: FoundProblem[];
+  /** After repairs. */
+  left: FoundProblem[];
+  /** How many were looked at, by table. */
+  records: ReadonlyMap<string, number>;
+}
+
+/** How many problems of one table are printed one by one. */
+const MOST_SHOWN = 20;
+
+/**
+ * Checks that the store is consistent, and repairs what can be derived from other records, until `stop` ends it. Exit code 1: problems
+ * are left.
+ */
+export function check(dataDir: string, options: CheckOptions, stop: AbortSignal): Promise<void> {
+  return withExistingStore(dataDir, async () => {
+    const lock = options.repair ? lockFolder(dataDir) : null;
+    try {
+      const outcome = await look({ dataDir, isRepairing: options.repair ?? false }, stop);
+      tell(outcome, options);
+      if (outcome.left.length > 0) process.exitCode = 1;
+    } finally {
+      lock?.release();
+    }
+  });
+}
+
+async function look(setup: CheckSetup, stop: AbortSignal): Promise<CheckOutcome> {
+  stop.throwIfAborted();
+  // No server runs during a repair, so it may take as long as it needs.
+  const ends = setup.isRepairing ? stop : AbortSignal.any([stop, endOfSnapshot()]);
+  const thread = new Worker(new URL('./data-folder/checking.js', import.meta.url), {
+    workerData: setup,
+    resourceLimits: { maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) },
+  });
+  const progress = startProgress();
+  let outcome: CheckOutcome | null = null;
+  thread.on('message', (told: Looking | CheckOutcome) => {
+    if ('found' in told) outcome = told;
+    else progress.tell(() => `${told.table}: ${told.count.toLocaleString('en')}`);
+  });
+  const end = () => void thread.terminate();
+  ends.addEventListener('abort', end);
+  try {
+    await once(thread, 'exit');
+  } finally {
+    ends.removeEventListener('abort', end);
+    progress.end();
+  }
+  if (outcome) return outcome;
+  ends.throwIfAborted();
+  throw new Error(`cannot check ${setup.dataDir}: the checking thread ended without a result`);
+}
+
+function tell({ found, left, records }: CheckOutcome, { json }: CheckOptions): void {
+  if (json) {
+    print(JSON.stringify({ sound: left.length === 0, records: Object.fromEntries(records), found, left }));
+    return;
+  }
+  const shown = new Map<string, number>();
+  for (const problem of found) {
+    const { table } = problem;
+    const count = (shown.get(table) ?? 0) + 1;
+    shown.set(table, count);
+    if (count <= MOST_SHOWN) print(sentenceOf(problem));
+  }
+  for (const [table, count] of shown) if (count > MOST_SHOWN) print(`${table}: ${count - MOST_SHOWN} more`);
+  print(
+    `${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}`,
+  );
+}
+
+function verdict(found: readonly FoundProblem[], left: readonly FoundProblem[]): string {
+  if (found.length === 0) return 'sound';
+  if (left.length === 0) return `${found.length} problems, all repaired`;
+  const repairable = left.filter(problem => problem.repairable).length;
+  const rest = left.length - repairable;
+  const advice = [
+    ...(repairable > 0 ? [`${repairable} can be repaired: stop the server and run this with --repair`] : []),
+    ...(rest > 0 ? [`${rest} cannot: start from a backup, or let what is named expire`] : []),
+  ];
+  const isLess = left.length < found.length;
+  return `${found.length} problems${isLess ? `, ${left.length} left` : ''}; ${advice.join('; ')}`;
+}

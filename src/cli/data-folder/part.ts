@@ -1,0 +1,63 @@
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type FileLock, takeLock } from '../../file-lock.js';
+
+/** A file that is being written, in a folder of its own beside its final place. */
+export interface Part {
+  path: string;
+  /** Deletes the folder with what is in it. */
+  remove(): void;
+}
+
+const LOCK_FILE = 'lock';
+const TRIES = 10;
+
+/**
+ * Creates a folder, named PREFIX and six characters, for a file of this name, and removes the folders of killed processes. A process
+ * holds the lock of its folder. A free lock means that its process has ended, in whichever container it ran.
+ */
+export function makePart(prefix: string, name: string): Part {
+  removeStale(prefix, name);
+  for (let tries = 0; tries < TRIES; tries++) {
+    const folder = mkdtempSync(prefix);
+    // Null: another process took this folder for a stale one before it was locked.
+    const lock = takeFolder(folder);
+    if (lock) return { path: join(folder, name), remove: () => removeFolder(folder, lock) };
+  }
+  throw new Error(`cannot create a folder ${prefix}*: other processes removed it ${TRIES} times; try again`);
+}
+
+function removeStale(prefix: string, name: string): void {
+  const parent = dirname(prefix);
+  for (const entry of readdirSync(parent)) {
+    const folder = join(parent, entry);
+    if (!entry.startsWith(basename(prefix)) || !isPart(folder, name)) continue;
+    const lock = takeFolder(folder);
+    if (lock) removeFolder(folder, lock);
+  }
+}
+
+/** A folder with any other entry belongs to somebody else. */
+function isPart(folder: string, name: string): boolean {
+  try {
+    return lstatSync(folder).isDirectory() && readdirSync(folder).every(entry => entry === name || entry === LOCK_FILE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Returns null when another process holds the folder or is removing it. */
+function takeFolder(folder: string): FileLock | null {
+  try {
+    return takeLock(join(folder, LOCK_FILE));
+  } catch (error) {
+    if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function removeFolder(folder: string, lock: FileLock): void {
+  rmSync(folder, { recursive: true, force: true });
+  lock.release();
+}

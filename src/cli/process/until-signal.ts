@@ -1,0 +1,27 @@
+import { codeOfSignal } from '../../client/command.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Runs work that a signal ends in an orderly way: `stop` aborts, the work cleans up and rejects; the exit code is that of the
+ * signal (130, 143, 129). A second signal ends the process at once.
+ */
+export async function untilSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController();
+  const ignore = () => {
+    for (const signal of SIGNALS) process.off(signal, stop);
+  };
+  const stop = (signal: NodeJS.Signals) => {
+    ignore();
+    stopping.abort(Object.assign(new Error(`ended by ${signal}`), { exitCode: codeOfSignal(signal) }));
+  };
+  for (const signal of SIGNALS) process.on(signal, stop);
+  try {
+    return await work(stopping.signal);
+  } catch (error) {
+    stopping.signal.throwIfAborted();
+    throw error;
+  } finally {
+    ignore();
+  }
+}

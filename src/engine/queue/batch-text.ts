@@ -1,0 +1,54 @@
+import { limits } from '../../limits.js';
+import type { Batch, CasesOfFiles } from './batch.js';
+import type { Failed } from './failed.js';
+
+/** Counts the characters from clients that the batches of a queue keep. Test cases are bounded: without them the whole files are run again. */
+export class BatchText {
+  #uuids = 0;
+  #cases = 0;
+
+  get characters(): number {
+    return this.#uuids + this.#cases;
+  }
+
+  add(batch: Batch): void {
+    this.#uuids += uuidOf(batch);
+    this.#cases += casesOf(batch);
+  }
+
+  /** Notes what failed in an added batch. Its test cases are kept while there is room. */
+  addFailed(batch: Batch, { failed, failed_cases: cases }: Failed): Batch {
+    batch.failed = failed;
+    if (!cases || !this.hasRoomFor(cases)) return batch;
+    batch.failed_cases = cases;
+    this.#cases += charactersIn(cases);
+    return batch;
+  }
+
+  remove(batch: Batch): void {
+    this.#uuids -= uuidOf(batch);
+    this.#cases -= casesOf(batch);
+  }
+
+  hasRoomFor(cases: CasesOfFiles): boolean {
+    return this.#cases + charactersIn(cases) <= limits.caseCharactersPerQueue;
+  }
+}
+
+export function charactersOf(batch: Batch): number {
+  return uuidOf(batch) + casesOf(batch);
+}
+
+function uuidOf({ batch_uuid }: Batch): number {
+  return batch_uuid?.length ?? 0;
+}
+
+function casesOf({ cases, failed_cases }: Batch): number {
+  return charactersIn(cases) + charactersIn(failed_cases);
+}
+
+function charactersIn(cases: CasesOfFiles | undefined): number {
+  let sum = 0;
+  if (cases) for (const [, paths] of cases) for (const path of paths) sum += path.length;
+  return sum;
+}

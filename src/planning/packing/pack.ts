@@ -1,0 +1,33 @@
+import type { Expectation } from '../forecasting/forecast.js';
+import { lowerBound } from './bound.js';
+import { longestFirst } from './longest-first.js';
+import { refine } from './refine.js';
+
+export interface Packing extends Expectation {
+  /** Indices of the files of each node, slowest first; a node beyond the files gets none. */
+  nodes: number[][];
+}
+
+/**
+ * Splits files over nodes so that the fullest node has as little as possible: the longest first, refined as
+ * long as it is above the lower bound. The same list always gives the same split.
+ *
+ * @param weights whole numbers (see weight.ts) by file, in descending order
+ */
+export function pack(weights: Float64Array, nodes: number): Packing {
+  const bound = lowerBound(weights, nodes);
+  const split = longestFirst(weights, nodes);
+  refine(weights, split, bound);
+  const { first, next, loads } = split;
+  const makespan = loads.reduce((most, load) => Math.max(most, load), 0);
+  return {
+    nodes: Array.from(first, file => {
+      const files: number[] = [];
+      for (; file !== -1; file = next[file]!) files.push(file);
+      return files;
+    }),
+    makespan,
+    lowerBound: bound,
+    isBoundByFile: makespan === weights[0] && loads.some(load => load < makespan),
+  };
+}

@@ -1,0 +1,67 @@
+import { limits } from '../../limits.js';
+import type { Store } from './open.js';
+import { pathKey } from './path-keys.js';
+
+/** Rough bytes, measured: an entry of the map, and its string at two bytes a character, the most possible. */
+const BYTES_PER_PATH = 64;
+const BYTES_PER_CHARACTER = 2;
+
+/**
+ * The numbers of paths: kept in memory, because the same suites come again and again. A path keeps its number until it
+ * is forgotten, and no other gets it.
+ */
+export class PathNumbers {
+  /** By project and path. */
+  #known = new Map<number, Map<string, number>>();
+  #bytes = 0;
+  #next: number | null = null;
+
+  constructor(readonly store: Pick<Store, 'paths' | 'pathNames' | 'timings'>) {}
+
+  get(project: number, path: string): number | undefined {
+    return this.#known.get(project)?.get(path) ?? this.read(project, path);
+  }
+
+  /** From the store: where another thread or process forgets paths, what is kept here may be of before. */
+  read(project: number, path: string): number | undefined {
+    const number = this.store.paths.get(pathKey(project, path));
+    if (number !== undefined) this.#keep(project, path, number);
+    return number;
+  }
+
+  /** A number for a new path, in force for this thread at once. */
+  make(project: number, path: string): number {
+    if (this.#next === null) {
+      const [named = 0] = this.store.pathNames.getKeys({ reverse: true, limit: 1 });
+      const [timed = 0] = this.store.timings.getKeys({ reverse: true, limit: 1 });
+      this.#next = Math.max(named, timed) + 1;
+    }
+    this.#keep(project, path, this.#next);
+    return this.#next++;
+  }
+
+  /** The rough memory of the kept paths. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  forget(project: number, path: string): void {
+    if (this.#known.get(project)?.delete(path)) this.#bytes -= bytesOf(path);
+  }
+
+  #keep(project: number, path: string, number: number): void {
+    const bytes = bytesOf(path);
+    if (this.#bytes + bytes > limits.pathNumbersBytes) {
+      this.#known = new Map();
+      this.#bytes = 0;
+    }
+    let paths = this.#known.get(project);
+    if (!paths) this.#known.set(project, (paths = new Map()));
+    if (!paths.has(path)) this.#bytes += bytes;
+    paths.set(path, number);
+  }
+}
+
+function bytesOf(path: string): number {
+  return BYTES_PER_PATH + BYTES_PER_CHARACTER * path.length;
+}

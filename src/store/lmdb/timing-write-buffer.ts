@@ -1,0 +1,174 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { limits } from '../../limits.js';
+import { measureOn } from '../../planning/estimating/branch-timings.js';
+import type { Measurement } from '../../planning/estimating/timing.js';
+import { CoalescedTask } from './coalesced-task.js';
+import { written } from './commit.js';
+import type { Store } from './open.js';
+import { pathKey } from './path-keys.js';
+import { putInChunks } from './put-in-chunks.js';
+import type { Millis } from './records.js';
+import { decodeTimings, encodeTimings, type PathTimings } from './timing-codec.js';
+
+/**
+ * Timings that were changed a moment ago, before they are written: the builds of a fleet measure the same paths again
+ * and again, and each time once is enough. A recorded run whose times are here only is listed in `unlearnt`, so that
+ * nothing is lost with the process. Of the thread that serves; others see what `save` has written.
+ */
+export class TimingWriteBuffer {
+  /** By path; those that are being written lie below. */
+  #changed = new Map<number, PathTimings>();
+  #saving: ReadonlyMap<number, PathTimings> = new Map();
+  /** Entries of `unlearnt` whose times are in #changed. */
+  #learnt: number[] = [];
+  /** Paths whose numbers are not on disk: by number, and the number by key. */
+  readonly #unnamed = new Map<number, { key: string; path: string }>();
+  readonly #made = new Map<string, number>();
+  /** Characters of the paths and keys in #unnamed. */
+  #unnamedCharacters = 0;
+  readonly #naming = new CoalescedTask(() => this.#name());
+  readonly #saves = new CoalescedTask(() => this.#save());
+  #nextEntry: number | null = null;
+
+  constructor(readonly store: Pick<Store, 'numbers' | 'paths' | 'timings' | 'pathNames' | 'unlearnt' | 'room'>) {}
+
+  get(path: number): PathTimings | undefined {
+    return this.#changed.get(path) ?? this.#saving.get(path);
+  }
+
+  /** The number of a path that is recorded now. Of a new path it counts once `name` has resolved. */
+  see(project: number, path: string, now: Millis): number {
+    const number = this.store.numbers.get(project, path) ?? this.#made.get(pathKey(project, path));
+    if (number === undefined) return this.#make(project, path, now);
+    const known = this.#toChange(number);
+    // Named again where the expiry sweep may be about to forget it: behind that.
+    if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#toName(number, pathKey(project, path), path);
+    if (!known) this.#change(number, { project, seen_at: now, timings: [] });
+    else known.seen_at = Math.max(now, known.seen_at);
+    return number;
+  }
+
+  #make(project: number, path: string, now: Millis): number {
+    const number = this.store.numbers.make(project, path);
+    const key = pathKey(project, path);
+    this.#toName(number, key, path);
+    this.#made.set(key, number);
+    this.#change(number, { project, seen_at: now, timings: [] });
+    return number;
+  }
+
+  #toName(number: number, key: string, path: string): void {
+    if (!this.#unnamed.has(number)) this.#unnamedCharacters += key.length + path.length;
+    this.#unnamed.set(number, { key, path });
+  }
+
+  /** Resolves when all paths that were seen before have their numbers on disk; null: they have. */
+  name(): Promise<void> | null {
+    return this.#unnamed.size === 0 ? null : this.#naming.again();
+  }
+
+  async #name(): Promise<void> {
+    const some = [...this.#unnamed];
+    await putInChunks(some, ([number, { key, path }]) => {
+      this.store.room.assert();
+      void this.store.paths.put(key, number);
+      void this.store.timings.put(number, encodeTimings(this.get(number)!));
+      return this.store.pathNames.put(number, JSON.stringify(path));
+    });
+    for (const [number, { key, path }] of some) {
+      if (this.#unnamed.delete(number)) this.#unnamedCharacters -= key.length + path.length;
+      this.#made.delete(key);
+    }
+  }
+
+  /** A path that was seen was measured on the branch. */
+  measure(path: number, branch: number, defaultBranch: number | null, measurement: Measurement): void {
+    const known = this.#toChange(path);
+    if (known) known.timings = measureOn(known.timings, branch, defaultBranch, measurement) ?? known.timings;
+  }
+
+  /** For one more entry of `unlearnt`. */
+  nextEntry(): number {
+    if (this.#nextEntry === null) {
+      const [last = 0] = this.store.unlearnt.getKeys({ reverse: true, limit: 1 });
+      this.#nextEntry = last + 1;
+    }
+    return this.#nextEntry++;
+  }
+
+  /** All times of an entry of `unlearnt` were measured. */
+  learnt(entry: number): void {
+    this.#learnt.push(entry);
+    this.#saves.soon(limits.recentMilliseconds);
+  }
+
+  /** Between the times of a large run: others have their turn, and then there is room for more. Throws as `makeRoom`. */
+  async nextTurn(): Promise<void> {
+    await nextTurn();
+    await this.makeRoom();
+  }
+
+  /** Resolves when there is room for more. Throws a 503 when the disk takes none. */
+  async makeRoom(): Promise<void> {
+    if (this.#changed.size < limits.recentTimings && this.#unnamedCharacters < limits.unnamedCharacters) return;
+    const named = this.name();
+    if (named) await written(named);
+    await written(this.save());
+  }
+
+  /** Resolves when all that was changed before is written. */
+  save(): Promise<void> {
+    return this.#changed.size === 0 && this.#learnt.length === 0 ? this.#saves.last : this.#saves.again();
+  }
+
+  /** Writes what was changed; what is changed behind that is learnt at the next start. */
+  async close(): Promise<void> {
+    this.#saves.end();
+    await this.save();
+  }
+
+  async #save(): Promise<void> {
+    const learnt = this.#learnt;
+    const saving = new Map<number, PathTimings>();
+    const unnamed = new Map<number, PathTimings>();
+    // What has no name yet waits for it: nobody could tell what it is of.
+    for (const [path, timings] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, timings);
+    this.#saving = saving;
+    this.#changed = unnamed;
+    this.#learnt = [];
+    try {
+      this.store.room.assert();
+      await putInChunks(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
+      await putInChunks(learnt, entry => this.store.unlearnt.remove(entry));
+    } catch (error) {
+      // Later, with what was changed meanwhile.
+      this.#changed = new Map([...saving, ...this.#changed]);
+      this.#learnt = [...learnt, ...this.#learnt];
+      this.#saves.soon(limits.recentMilliseconds);
+      throw error;
+    } finally {
+      this.#saving = new Map();
+    }
+  }
+
+  /** What is known of a path, to be changed and then saved. */
+  #toChange(path: number): PathTimings | undefined {
+    const changed = this.#changed.get(path);
+    if (changed) return changed;
+    const saving = this.#saving.get(path);
+    const bytes = saving ? undefined : this.store.timings.getBinaryFast(path);
+    // What is being written is not changed any more.
+    const known = saving ? copyOf(saving) : bytes && decodeTimings(bytes);
+    if (known) this.#change(path, known);
+    return known;
+  }
+
+  #change(path: number, timings: PathTimings): void {
+    this.#changed.set(path, timings);
+    this.#saves.soon(limits.recentMilliseconds);
+  }
+}
+
+function copyOf({ project, seen_at, timings }: PathTimings): PathTimings {
+  return { project, seen_at, timings };
+}

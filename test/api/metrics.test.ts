@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { Metrics } from '../../src/server/metrics.js';
+import { version } from '../../src/version.js';
+import { Clock } from '../harness/clock.js';
+import { initialise, manyPaths, record } from '../harness/messages.js';
+import { startServer, type TestServer } from '../harness/server.js';
+
+/** Values by name and labels, as they are written. */
+async function metricsAt(url: string): Promise<Map<string, number>> {
+  const response = await fetch(`${url}/metrics`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  const lines = (await response.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map(line => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
+}
+
+const count = (endpoint: string, status: number) => `ballast_request_duration_seconds_count{endpoint="${endpoint}",status="${status}"}`;
+
+describe('GET /metrics', () => {
+  it('counts requests by endpoint and status, and tells no ids', async () => {
+    const server = await startServer();
+    await initialise(server, manyPaths(30));
+    await server.post('/v1/queues/queue', {});
+    for (const id of ['5', '6']) await server.get(`/v1/builds/${id}`);
+    await server.get('/v1/nothing');
+    const metrics = await metricsAt(server.url);
+    expect(metrics.get(count('/v1/queues/queue', 200))).toBe(1);
+    expect(metrics.get(count('/v1/queues/queue', 422))).toBe(1);
+    expect(metrics.get(count('/v1/builds/:id', 404))).toBe(2);
+    expect(metrics.get(count('unknown', 404))).toBe(1);
+    expect(metrics.get('ballast_request_duration_seconds_bucket{le="+Inf",endpoint="/v1/queues/queue",status="200"}')).toBe(1);
+  });
+
+  it('tells what queues, store, disk and process are like', async () => {
+    const server = await startServer();
+    const { test_files } = (await initialise(server, manyPaths(30))).json;
+    const metrics = await metricsAt(server.url);
+    expect(metrics.get('ballast_queues_in_memory')).toBe(1);
+    expect(metrics.get('ballast_queues_open')).toBe(1);
+    expect(metrics.get('ballast_queue_test_files_left')).toBe(30 - test_files.length);
+    expect(metrics.get('ballast_batches_total')).toBe(1);
+    expect(metrics.get('ballast_batch_test_files_total')).toBe(test_files.length);
+    expect(metrics.get('ballast_store_records{kind="queue"}')).toBe(1);
+    expect(metrics.get(`ballast_build_info{version="${version}"}`)).toBe(1);
+    expect(metrics.get('ballast_jobs_waiting')).toBe(0);
+    for (const name of [
+      'ballast_queues_in_memory_bytes',
+      'ballast_store_bytes',
+      'ballast_disk_free_bytes',
+      'ballast_commit_duration_seconds_count',
+      'ballast_connections',
+      'ballast_requests_in_flight',
+      'process_resident_memory_bytes',
+    ]) {
+      expect(metrics.get(name)).toBeGreaterThan(0);
+    }
+    for (const name of [
+      'ballast_held_bytes',
+      'ballast_journal_turns',
+      'ballast_jobs_running',
+      'ballast_job_threads',
+      'ballast_sweep_last_success_timestamp_seconds',
+      'ballast_sweep_duration_seconds',
+      'nodejs_eventloop_lag_p99_seconds',
+    ]) {
+      expect(metrics.has(name)).toBe(true);
+    }
+  });
+
+  it('counts what is handed out again once, and what is deleted', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    const batch = { batch_uuid: 'once' };
+    await initialise(server, manyPaths(30), batch);
+    await initialise(server, manyPaths(30), batch);
+    await record(server);
+    clock.advance({ days: 91 });
+    await server.service.sweep();
+    const metrics = await metricsAt(server.url);
+    expect(metrics.get('ballast_batches_total')).toBe(1);
+    const expired = (kind: string) => metrics.get(`ballast_expired_records_total{kind="${kind}"}`);
+    expect([expired('queue'), expired('subset'), expired('path'), expired('split')]).toEqual([1, 1, 2, 0]);
+  });
+
+  it('counts large suites by what is done with them', async () => {
+    const server = await startServer();
+    await initialise(server, manyPaths(1000));
+    const metrics = await metricsAt(server.url);
+    expect(metrics.get('ballast_job_duration_seconds_count{job="prepareQueue"}')).toBe(1);
+    expect(metrics.get('ballast_job_wait_seconds_count')).toBe(1);
+  });
+});
+
+describe('metrics', () => {
+  it('are named and explained as Prometheus wants them', async () => {
+    const { text } = await (await startServer()).get('/metrics');
+    const kinds = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+    expect(kinds.length).toBeGreaterThan(40);
+    for (const [, name, kind] of kinds) {
+      expect([name, name!.endsWith('_total')]).toEqual([name, kind === 'counter']);
+      if (name!.startsWith('ballast_')) expect(text).toMatch(new RegExp(`^# HELP ${name} [A-Z].*\\.$`, 'm'));
+    }
+  });
+
+  it('tell why requests were answered with 503', async () => {
+    const metrics = new Metrics();
+    metrics.request('/v1/builds', 503, 0.1, 'disk');
+    const { body } = await metrics.text();
+    expect(body).toContain('ballast_unavailable_total{reason="disk"} 1\n');
+    expect(body).toContain('ballast_unavailable_total{reason="memory"} 0\n');
+  });
+});
+
+describe('an admin port', () => {
+  const startBoth = (): Promise<TestServer> => startServer({ adminPort: '0' });
+
+  it('has the metrics, and the other port none', async () => {
+    const server = await startBoth();
+    await server.get('/v1/builds');
+    expect((await metricsAt(server.service.adminUrl!)).get(count('/v1/builds', 200))).toBe(1);
+    expect((await server.get('/metrics')).status).toBe(404);
+  });
+
+  it('that is in use is named', async () => {
+    const { port } = new URL((await startServer()).url);
+    await expect(startServer({ adminPort: port })).rejects.toThrow(
+      /^cannot listen on 127\.0\.0\.1 port \d+: .*; choose another with BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST$/,
+    );
+  });
+
+  it('tells of health, and nothing of a project', async () => {
+    const server = await startBoth();
+    const admin = (path: string, method = 'GET') => fetch(server.service.adminUrl! + path, { method }).then(({ status }) => status);
+    expect([await admin('/healthz'), await admin('/readyz'), await admin('/v1/builds'), await admin('/metrics', 'POST')]).toEqual([
+      200, 200, 404, 405,
+    ]);
+    expect((await server.get('/healthz')).status).toBe(200);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { closeStore, openStore, type Store } from '../../src/store/lmdb/open.js';
+import { initialise, manyPaths, pull, record } from '../harness/messages.js';
+import { runBallast } from '../harness/process.js';
+import { startServer, type TestServer } from '../harness/server.js';
+
+async function usedServer(): Promise<TestServer> {
+  const server = await startServer();
+  await record(server);
+  await initialise(server, manyPaths(70));
+  await pull(server);
+  return server;
+}
+
+async function wound(dataDir: string, change: (store: Store) => Promise<unknown>): Promise<void> {
+  const store = openStore(dataDir);
+  await change(store);
+  await closeStore(store);
+}
+
+const check = (dataDir: string, ...flags: string[]) => runBallast(['check', ...flags, '--data-dir', dataDir]);
+
+describe('ballast check', () => {
+  it('beside a server finds what that wrote sound', async () => {
+    const { dataDir } = await usedServer();
+    const { code, stdout, stderr } = await check(dataDir);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^sound; looked at 1 projects, 1 tokens, 1 builds, 1 subsets, /);
+    const json = await check(dataDir, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ sound: true, records: { queues: 1, subsets: 1 }, found: [], left: [] });
+  });
+
+  it('names what is wrong, what to do, and ends with 1', async () => {
+    const server = await usedServer();
+    await server.close();
+    await wound(server.dataDir, async store => {
+      for (const key of [...store.expiry.getKeys()]) await store.expiry.remove(key);
+      const [id] = [...store.queues.getKeys()] as [string];
+      await store.blobs.remove([id, 0]);
+    });
+    const { code, stdout } = await check(server.dataDir);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^subsets \[1,0,1\] would never expire$/m);
+    expect(stdout).toMatch(/^queues "[0-9a-f-]{36}" has files that cannot be read: /m);
+    expect(stdout).toMatch(
+      /^4 problems; 2 can be repaired: stop the server and run this with --repair; 2 cannot: start from a backup, or let what is named expire; looked at /m,
+    );
+    expect(JSON.parse((await check(server.dataDir, '--json')).stdout)).toMatchObject({
+      sound: false,
+      found: expect.arrayContaining([{ table: 'subsets', key: [1, 0, 1], what: 'would never expire', repairable: true }]) as unknown[],
+    });
+  });
+
+  it('repairs what follows from the rest, and only while no server runs', async () => {
+    const server = await usedServer();
+    const refused = await check(server.dataDir, '--repair');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('another Ballast serves this folder');
+    await server.close();
+    await wound(server.dataDir, store => Promise.all([store.buildIndex.clearAsync(), store.buildCounts.clearAsync()]));
+    const repaired = await check(server.dataDir, '--repair');
+    expect(repaired.code).toBe(0);
+    expect(repaired.stdout).toMatch(/^buildIndex \[".*",0\] does not lead to build 1$/m);
+    expect(repaired.stdout).toMatch(/^8 problems, all repaired; looked at /m);
+    const again = await startServer({ dataDir: server.dataDir });
+    expect((await again.get('/v1/builds')).json.data).toHaveLength(1);
+    expect((await check(server.dataDir)).code).toBe(0);
+  });
+
+  it('of a folder without a store says so, and makes none', async () => {
+    const { code, stderr } = await check('/nowhere/at/all');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: "ballast: there is no store in /nowhere/at/all; name the server's folder with --data-dir or BALLAST_DATA_DIR\n",
+    });
+  });
+});

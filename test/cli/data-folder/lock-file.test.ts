@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { main, runBallast } from '../../harness/process.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
+
+/** Root may write everything: then the commands are those of nobody. */
+const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+const COMMANDS = [
+  ['serve', '--port', '0'],
+  ['check'],
+  ['check', '--repair'],
+  ['project', 'list'],
+  ['project', 'create', 'two'],
+  ['token', 'list', 'one'],
+];
+
+function run(dataDir: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args, '--data-dir', dataDir], {
+    ...nobody,
+    cwd: dataDir,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  return { status, stdout, stderr };
+}
+
+/** A store that belongs to whoever runs the commands. */
+async function store({ skip }: TestContext): Promise<string> {
+  const dataDir = temporaryFolder();
+  await runBallast(['project', 'create', 'one', '--data-dir', dataDir]);
+  if (nobody.uid !== undefined) {
+    for (const path of [dataDir, ...readdirSync(dataDir).map(name => join(dataDir, name))]) chownSync(path, nobody.uid, nobody.gid);
+  }
+  const { status } = run(dataDir, 'project', 'list');
+  if (status !== 0) skip('nobody may not run this program');
+  return dataDir;
+}
+
+describe('a lock file that this user may not write', () => {
+  it('is named by every command, with what to do', async context => {
+    const dataDir = await store(context);
+    const file = join(dataDir, 'ballast.lmdb-lock');
+    // Made by root, who looked at the store of another user.
+    if (nobody.uid !== undefined) chownSync(file, 0, 0);
+    chmodSync(file, 0o444);
+    const sentence =
+      `ballast: cannot open ${file}: this user may not read and write it (EACCES); ` +
+      'run every command as the user of the server, and give the file to that user (chown) or delete it while nothing uses the store\n';
+    for (const command of COMMANDS) {
+      const { status, stdout, stderr } = run(dataDir, ...command);
+      expect({ command, status, stdout, stderr }).toEqual({ command, status: 1, stdout: '', stderr: sentence });
+    }
+  });
+
+  it('cannot be made in a folder that this user may not write, which is named, too', async context => {
+    const dataDir = await store(context);
+    rmSync(join(dataDir, 'ballast.lmdb-lock'));
+    chmodSync(dataDir, 0o555);
+    onTestFinished(() => chmodSync(dataDir, 0o755));
+    for (const command of COMMANDS) {
+      const { status, stdout, stderr } = run(dataDir, ...command);
+      expect({ command, status, stdout }).toEqual({ command, status: 1, stdout: '' });
+      expect(stderr).toMatch(
+        /^ballast: cannot open the store in .*: EACCES: permission denied, access .*; BALLAST_DATA_DIR \(--data-dir\) must name a folder that this user may write to\n$/,
+      );
+    }
+  });
+});

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { backup } from '../../src/cli/backup.js';
+import { check } from '../../src/cli/check.js';
+import { exportStore } from '../../src/cli/export.js';
+import { openStore } from '../../src/store/lmdb/open.js';
+import { manyPaths, record, timed } from '../harness/messages.js';
+import { main } from '../harness/process.js';
+import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
+
+/** A store that was used, and closed. */
+async function usedStore(): Promise<string> {
+  const server = await startServer();
+  await record(server);
+  await server.close();
+  return server.dataDir;
+}
+
+/** Process ids of those that have a read lock on the store. */
+function readersOf(dataDir: string): number[] {
+  const store = openStore(dataDir);
+  const list = store.root.readerList();
+  void store.root.close();
+  return [...list.matchAll(/^\s*(\d+)\s/gm)].map(([, pid]) => Number(pid)).filter(pid => pid !== process.pid);
+}
+
+describe('a command that reads a store', () => {
+  it.each<[name: string, run: (dataDir: string, target: string, stop: AbortSignal) => Promise<void>]>([
+    ['backup', (dataDir, target, stop) => backup(dataDir, target, {}, stop)],
+    ['check', (dataDir, _, stop) => check(dataDir, {}, stop)],
+    ['export', (dataDir, target, stop) => exportStore(dataDir, { output: join(target, 'x'), builds: true, timings: true }, stop)],
+  ])('%s that is told to stop leaves nothing behind', async (_, run) => {
+    const dataDir = await usedStore();
+    const target = temporaryFolder();
+    const stopping = new AbortController();
+    const running = expect(run(dataDir, target, stopping.signal)).rejects.toThrow(/told to stop|operation was aborted/);
+    // Sooner than any thread or process has started.
+    stopping.abort(new Error('told to stop'));
+    await running;
+    expect({ left: readdirSync(target), readers: readersOf(dataDir) }).toEqual({ left: [], readers: [] });
+  });
+
+  it('ends by a signal with its code', async () => {
+    const server = await startServer();
+    await record(server, { test_files: timed(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
+    // Nobody reads what it prints, which is more than a pipe holds.
+    const child = spawn(process.execPath, [main, 'export', '--data-dir', server.dataDir], { stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    await once(child.stdout, 'readable');
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([143, null]);
+    expect(stderr).toBe('ballast: ended by SIGTERM\n');
+  });
+});
+
+describe('a process that is killed while it reads the store', () => {
+  it('is noticed by the server, which then uses freed pages again', async () => {
+    const server = await startServer();
+    const program = `
+      import { openStore } from '${new URL('../../src/store/lmdb/open.js', import.meta.url).href}';
+      const store = openStore(${JSON.stringify(server.dataDir)});
+      store.root.useReadTransaction();
+      console.log('reading');
+      setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    const store = openStore(server.dataDir);
+    const isReading = () => store.root.readerList().includes(`${child.pid}`);
+    expect(isReading()).toBe(true);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await vi.waitFor(() => expect(isReading()).toBe(false), { timeout: 5000, interval: 50 });
+    expect(server.log.join()).toContain('cleared the read locks of a process that ended without closing the store');
+    await store.root.close();
+  });
+});

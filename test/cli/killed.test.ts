@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { lockFolder } from '../../src/store/lmdb/lock.js';
+import { spawnServer } from '../harness/process.js';
+
+it('a folder is free as soon as its server is killed, and the lock file stays', async () => {
+  const { dataDir, child, stop } = await spawnServer();
+  const file = join(dataDir, 'serve.lock');
+  expect(() => lockFolder(dataDir)).toThrow(`another Ballast serves this folder (process ${child.pid} on `);
+  await stop('SIGKILL');
+  const lock = lockFolder(dataDir);
+  expect(readFileSync(file, 'utf8')).toBe(`${process.pid} ${hostname()}\n`);
+  lock.release();
+  expect(existsSync(file)).toBe(true);
+});

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { main } from '../../harness/process.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
+
+const launch = fileURLToPath(new URL('../../../../scripts/launch.mjs', import.meta.url));
+
+/** Runs a program in a process that pretends to have this version or platform. */
+function runOn({ version, platform, arch }: { version?: string; platform?: string; arch?: string }, ...args: string[]) {
+  const pretend = `
+    const { versions } = process;
+    const set = (name, value) => value && Object.defineProperty(process, name, { value });
+    set('versions', ${JSON.stringify(version ?? '')} && { ...versions, node: ${JSON.stringify(version ?? '')} });
+    set('platform', ${JSON.stringify(platform ?? '')});
+    set('arch', ${JSON.stringify(arch ?? '')});`;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, ...args],
+    { encoding: 'utf8' },
+  );
+  return { status, stdout, stderr };
+}
+
+const needsNode =
+  /^ballast: cannot run on Node [12]\d\.\d+\.\d+: Ballast needs Node 20\.12 or later; install Node 24 from https:\/\/nodejs\.org or with "nvm install 24"\n$/;
+
+describe('a Node', () => {
+  it.each(['12.22.12', '18.20.8', '20.11.1'])('that is too old (%s) is refused with one line', version => {
+    for (const program of [
+      [launch, 'dist/src/main.js', '--version'],
+      [main, '--version'],
+    ]) {
+      expect(runOn({ version }, ...program)).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(needsNode) as string });
+    }
+  });
+
+  it.each(['20.12.0', '22.0.0', '31.0.0'])('that is new enough (%s) runs the program', version => {
+    expect(runOn({ version }, main, '--version')).toEqual({ status: 0, stdout: expect.stringMatching(/^\d/) as string, stderr: '' });
+  });
+});
+
+describe('a platform without binaries', () => {
+  const needsPlatform = /^ballast: cannot .+ on linux-s390x: .+ Linux or macOS on x64 or arm64; .+\n$/;
+  const refusal = { status: 2, stdout: '', stderr: expect.stringMatching(needsPlatform) as string };
+
+  it('is refused with one line where a command needs the server or its data', () => {
+    expect(runOn({ arch: 's390x' }, launch)).toEqual(refusal);
+    for (const command of [
+      ['serve', '--port', '0'],
+      ['project', 'list'],
+      ['backup', 'there'],
+    ]) {
+      expect(runOn({ arch: 's390x' }, main, ...command, '--data-dir', temporaryFolder())).toEqual(refusal);
+    }
+  });
+
+  it('runs the commands of a CI node', () => {
+    const { status, stderr } = runOn(
+      { platform: 'win32' },
+      main,
+      'split',
+      '--url',
+      'http://127.0.0.1:1',
+      '--token',
+      'a',
+      '--node-total',
+      '1',
+      '--node-index',
+      '0',
+      '--branch',
+      'main',
+      '--commit-hash',
+      '1',
+      '--build-id',
+      '1',
+      '--retries',
+      '0',
+      'README.md',
+    );
+    expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('no answer from POST') as string });
+  });
+});

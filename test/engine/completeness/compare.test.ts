@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compare, type Hand } from '../../../src/engine/completeness/compare.js';
+
+const AT = 1000;
+/** Runs of the build that were recorded before: the first one in these tests is behind it. */
+const began = { runs_before: 6, at: AT };
+/** Files by node, handed out one second after the other; under null those that nobody has. */
+const handedTo = (nodes: Record<string, readonly string[]>) => {
+  const handed = new Map<string, Hand[]>();
+  for (const [node, paths] of Object.entries(nodes)) {
+    for (const path of paths) handed.set(path, node === 'null' ? [] : [{ node_index: Number(node), at: AT, ran: false, began }]);
+  }
+  return handed;
+};
+const ran = (node_index: number, ...paths: string[]) => ({
+  node_index,
+  ordinal: 7,
+  at: AT + 1,
+  paths,
+  seconds: new Float64Array(paths.length).fill(1),
+});
+
+const COMPLETE = {
+  neverHandedOut: [],
+  notRecorded: [],
+  ranNotRecorded: [],
+  endedUnrecorded: [],
+  ranNothingAgain: [],
+  goneAgain: [],
+  recordedTwice: [],
+  recordedByOthers: [],
+  notMeasured: [],
+  neverCame: [],
+};
+
+describe('what was handed out, compared with what was recorded', () => {
+  it('is complete when every file was recorded by its node', () => {
+    expect(compare(handedTo({ 0: ['a', 'b'], 1: ['c'] }), [ran(0, 'a', 'b'), ran(1, 'c')], 2)).toEqual({ ...COMPLETE, recorded: 3 });
+  });
+
+  it('is complete when a node that came late ran nothing', () => {
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), ran(1)], 2)).toEqual({ ...COMPLETE, recorded: 1 });
+  });
+
+  it('names what is still in the queue, and who never came', () => {
+    const compared = compare(handedTo({ 0: ['a'], null: ['b', 'c'] }), [ran(0, 'a')], 3);
+    expect(compared).toEqual({ ...COMPLETE, recorded: 1, neverHandedOut: ['b', 'c'], neverCame: [1, 2] });
+  });
+
+  it('names what a node was handed and did not record, the last one of several', () => {
+    const handed = new Map([
+      [
+        'a',
+        [
+          { node_index: 0, at: 1, ran: false, began },
+          { node_index: 2, at: 2, ran: false, began },
+        ],
+      ],
+    ]);
+    expect(compare(handed, [], 3)).toEqual({
+      ...COMPLETE,
+      recorded: 0,
+      notRecorded: [{ path: 'a', node_index: 2, at: 2 }],
+      neverCame: [1],
+    });
+  });
+
+  it('tells apart what a node told to have run, whoever had it later', () => {
+    const handed = new Map([
+      [
+        'a',
+        [
+          { node_index: 0, at: 1, ran: true, began },
+          { node_index: 2, at: 2, ran: false, began },
+        ],
+      ],
+    ]);
+    expect(compare(handed, [], 3)).toEqual({
+      ...COMPLETE,
+      recorded: 0,
+      ranNotRecorded: [{ path: 'a', node_index: 0, at: 1 }],
+      endedUnrecorded: [0],
+      neverCame: [1],
+    });
+    // It, or a later process of it, recorded something since.
+    expect(compare(handed, [ran(0)], 3)).toMatchObject({ ranNotRecorded: [{ path: 'a' }], endedUnrecorded: [] });
+    expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).endedUnrecorded).toEqual([0]);
+  });
+
+  it('counts a file that another node recorded, and names that node', () => {
+    expect(compare(handedTo({ 0: ['a', 'b'] }), [ran(1, 'a', 'b', 'c')], 2)).toEqual({
+      ...COMPLETE,
+      recorded: 2,
+      recordedByOthers: ['a', 'b', 'c'].map(path => ({ path, node_index: 1 })),
+    });
+  });
+
+  it('names what two nodes recorded, not what one of them ran again', () => {
+    expect(compare(handedTo({ 0: ['a'], 1: ['b'] }), [ran(0, 'a'), ran(0, 'a'), ran(1, 'b', 'a')], 2)).toEqual({
+      ...COMPLETE,
+      recorded: 2,
+      recordedTwice: [{ path: 'a', nodes: [0, 1] }],
+      recordedByOthers: [{ path: 'a', node_index: 1 }],
+    });
+  });
+
+  it('takes test cases and their file for each other', () => {
+    const handed = handedTo({ 0: ['a_spec.rb', 'b_spec.rb[1:1]'], 1: ['b_spec.rb[1:2]'] });
+    const runs = [ran(0, 'a_spec.rb[1:1]', 'a_spec.rb[1:2]', 'b_spec.rb[1:1]'), ran(1, 'b_spec.rb')];
+    expect(compare(handed, runs, 2)).toEqual({ ...COMPLETE, recorded: 3 });
+  });
+
+  it('takes no case for its file where both were handed out', () => {
+    const handed = handedTo({ 0: ['a_spec.rb'], 1: ['a_spec.rb[1:1]'] });
+    expect(compare(handed, [ran(0), ran(1, 'a_spec.rb[1:1]')], 2).notRecorded).toEqual([{ path: 'a_spec.rb', node_index: 0, at: AT }]);
+    expect(compare(handed, [ran(0, 'a_spec.rb'), ran(1)], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:1]', node_index: 1, at: AT }]);
+  });
+
+  it('takes a file that one node recorded for no case that another had', () => {
+    const handed = handedTo({ 0: ['a_spec.rb[1:1]'], 1: ['a_spec.rb[1:2]'] });
+    expect(compare(handed, [ran(0, 'a_spec.rb')], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:2]', node_index: 1, at: AT }]);
+    // One in fallback had none of them, and ran the whole file.
+    expect(compare(handed, [ran(2, 'a_spec.rb')], 3).notRecorded).toEqual([]);
+  });
+
+  it('names a node that was run again and given nothing to run', () => {
+    const handed = handedTo({ 0: ['a'], 1: ['b'] });
+    expect(compare(handed, [ran(0, 'a'), ran(0), ran(1), ran(1, 'b')], 2)).toEqual({ ...COMPLETE, recorded: 2, ranNothingAgain: [0] });
+  });
+
+  it('names a node that came again for nothing, whatever it recorded before', () => {
+    const came = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: true };
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came]).ranNothingAgain).toEqual([0]);
+    // Then it ran something all the same.
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...came, moment: began }]).ranNothingAgain).toEqual([]);
+  });
+
+  it('names a node that came again for something and recorded nothing since', () => {
+    const came = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: false };
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came])).toEqual({ ...COMPLETE, recorded: 1, goneAgain: [0] });
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), ordinal: 8 }], 1, [came]).goneAgain).toEqual([]);
+  });
+
+  it('names what was scheduled, and never measured', () => {
+    const scheduled = { node_index: 0, ordinal: 6, at: AT, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
+    expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({ ...COMPLETE, recorded: 2, notMeasured: ['a'] });
+  });
+
+  it('does not count a node of a split as come before it recorded', () => {
+    const handed = new Map([['a', [{ node_index: 0, at: null, ran: false, began }]]]);
+    expect(compare(handed, [], 1)).toMatchObject({ neverCame: [0], notRecorded: [{ path: 'a', node_index: 0, at: null }] });
+  });
+
+  it('misses exactly what was taken away, whatever that is', () => {
+    const files = fc.uniqueArray(
+      fc.string({ minLength: 1, maxLength: 5 }).map(text => `spec/${text.replaceAll(/[:\]]/g, '_')}.rb`),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(
+        files,
+        fc.array(fc.record({ node: fc.nat(3), lost: fc.constantFrom('nothing', 'record', 'hand') }), { minLength: 60, maxLength: 60 }),
+        (paths, fates) => {
+          const handed = new Map<string, Hand[]>();
+          const runs = [0, 1, 2, 3].map(node_index => ({ node_index, paths: [] as string[] }));
+          for (const [i, path] of paths.entries()) {
+            const { node, lost } = fates[i % fates.length]!;
+            handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false, began }]);
+            if (lost === 'nothing') runs[node]!.paths.push(path);
+          }
+          const of = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
+          const { recorded, neverHandedOut, notRecorded, recordedTwice, recordedByOthers } = compare(
+            handed,
+            runs.map(({ node_index, paths }) => ran(node_index, ...paths)),
+            4,
+          );
+          expect(neverHandedOut).toEqual(of('hand'));
+          expect(notRecorded.map(({ path }) => path)).toEqual(of('record'));
+          expect(recorded).toBe(of('nothing').length);
+          expect([recordedTwice, recordedByOthers]).toEqual([[], []]);
+        },
+      ),
+      { seed: 20_261_121, numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,416 @@
+import { describe, expect, it } from 'vitest';
+import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
+import { Queue } from '../../../src/engine/queue/queue.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+
+/** A pull of node 0 in a run called "run-1", unless told otherwise. */
+const request = (given: Partial<Pull> = {}): Pull => ({
+  node_index: 0,
+  run: 'run-1',
+  batch_uuid: null,
+  isRetry: false,
+  starts: false,
+  wantsLastSplit: false,
+  recordedSubset: null,
+  hasLeft: () => false,
+  ...given,
+});
+
+/** Without a cost of pulls. */
+const quick = (nodeTotal: number) => ({ nodeTotal, pullCost: 0, isGuessed: false });
+
+/** A queue of files that take 10 s each: with no cost of a pull and so many nodes every batch is one file. */
+const queueOf = (files: number, journal: Iterable<Batch> = []) => new Queue(new Float64Array(files).fill(10), quick(files), journal);
+
+/** Pulls, and reports the answer as written. */
+function pull(queue: Queue, given: Partial<Pull> = {}): number[] {
+  const handed = queue.pull(request(given), NOW);
+  if (!handed) return [];
+  queue.delivered(handed.batch.seq);
+  return handed.batch.files;
+}
+
+/** What the journal has of batches: copies. */
+class Journal extends Map<number, Batch> {
+  /** Pulls; how far it got before the server was killed is `until`. */
+  pull(queue: Queue, given: Partial<Pull>, until: 'handed' | 'written' | 'known to be written'): number[] {
+    const handed = queue.pull(request(given), NOW);
+    if (!handed) return [];
+    if (handed.isNew) this.set(handed.batch.seq, structuredClone(handed.batch));
+    if (until !== 'handed') {
+      const renewed = queue.delivered(handed.batch.seq);
+      if (renewed && until === 'known to be written') this.set(renewed.seq, structuredClone(renewed));
+    }
+    return [...handed.batch.files];
+  }
+}
+
+describe('a queue', () => {
+  it('hands out every file once and then nothing for ever', () => {
+    const queue = queueOf(5);
+    const handed = [0, 1, 2, 0, 1, 2].map(node_index => pull(queue, { node_index }));
+    expect(handed.flat().sort()).toEqual([0, 1, 2, 3, 4]);
+    expect(handed.at(-1)).toEqual([]);
+    expect(pull(queue)).toEqual([]);
+    expect(pull(queue, { node_index: 9 })).toEqual([]);
+    expect(queue.filesLeft).toBe(0);
+  });
+
+  it('hands out the slowest files first', () => {
+    const queue = new Queue(Float64Array.of(9, 7, 5, 1), quick(4));
+    expect([pull(queue), pull(queue), pull(queue)].map(files => files[0])).toEqual([0, 1, 2]);
+  });
+
+  it('tells who was handed what, when and on what request', () => {
+    const queue = queueOf(2);
+    expect(queue.pull(request({ node_index: 1, batch_uuid: 'u-1' }), NOW)).toEqual({
+      isNew: true,
+      batch: {
+        v: 1,
+        seq: 0,
+        node_index: 1,
+        run: 'run-1',
+        batch_uuid: 'u-1',
+        handed_at: NOW,
+        files: [0],
+        starts: false,
+        again: false,
+        build_subset_id: null,
+        delivered: false,
+      },
+    });
+  });
+});
+
+describe('a batch that its node never got', () => {
+  it('is not taken for work that the node has in hand', () => {
+    const queue = new Queue(new Float64Array(100).fill(10_000), { nodeTotal: 2, pullCost: 0, isGuessed: false });
+    const lost = queue.pull(request(), NOW)!;
+    expect(queue.undelivered(lost.batch.seq)).toBe(true);
+    // 60 % of the half of a hundred files.
+    expect(pull(queue, { node_index: 1 }).length).toBe(30);
+  });
+});
+
+describe('a request that is sent again', () => {
+  it('with the same uuid gets the same batch, and nothing new is journaled', () => {
+    const queue = queueOf(4);
+    const first = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    queue.delivered(first.batch.seq);
+    const second = queue.pull(request({ batch_uuid: 'u-1' }), NOW + 1000)!;
+    expect(second).toEqual({ batch: first.batch, isNew: false });
+    expect(queue.filesLeft).toBe(3);
+  });
+
+  it('with the same uuid gets its batch even after later ones', () => {
+    const queue = queueOf(4);
+    const [first] = ['u-1', 'u-2', 'u-3'].map(batch_uuid => pull(queue, { batch_uuid }));
+    expect(pull(queue, { batch_uuid: 'u-1' })).toEqual(first);
+  });
+
+  it('with the same uuid by another node is that node’s own', () => {
+    const queue = queueOf(4);
+    const first = pull(queue, { node_index: 0, batch_uuid: 'u-1' });
+    expect(pull(queue, { node_index: 1, batch_uuid: 'u-1' })).not.toEqual(first);
+  });
+
+  it('with a new uuid is a new pull, though it is marked as a retry', () => {
+    const queue = queueOf(4);
+    const first = pull(queue, { batch_uuid: 'u-1' });
+    expect(pull(queue, { batch_uuid: 'u-2', isRetry: true })).not.toEqual(first);
+  });
+
+  it('without uuid but marked as a retry gets the node’s last batch', () => {
+    const queue = queueOf(6);
+    pull(queue);
+    const last = pull(queue);
+    pull(queue, { node_index: 1 });
+    expect(pull(queue, { isRetry: true })).toEqual(last);
+    expect(pull(queue)).not.toEqual(last);
+  });
+
+  it('and marked as a retry gets a first batch when the node has none yet', () => {
+    const queue = queueOf(2);
+    expect(pull(queue, { isRetry: true })).toEqual([0]);
+  });
+
+  it('after the end gets the end again, not the last batch', () => {
+    const queue = queueOf(1);
+    pull(queue);
+    expect(pull(queue)).toEqual([]);
+    expect(pull(queue, { isRetry: true })).toEqual([]);
+  });
+
+  it('gets the last batch again also when the node had once been told the end', () => {
+    const queue = queueOf(2);
+    pull(queue);
+    const taken = queue.pull(request({ node_index: 1 }), NOW)!;
+    expect(pull(queue)).toEqual([]);
+    queue.undelivered(taken.batch.seq);
+    const late = pull(queue);
+    expect(late).toEqual(taken.batch.files);
+    expect(pull(queue, { isRetry: true })).toEqual(late);
+  });
+
+  it('without any mark, while two answers to one node are on their way, is another one', () => {
+    const queue = queueOf(2);
+    expect([queue.pull(request(), NOW), queue.pull(request(), NOW)].map(handed => handed?.batch.files)).toEqual([[0], [1]]);
+  });
+
+  it('without any mark, after the node left the connection of its last answer, gets that batch', () => {
+    const queue = queueOf(1);
+    let left = false;
+    const first = queue.pull(request({ hasLeft: () => left }), NOW)!;
+    left = true;
+    const second = queue.pull(request(), NOW);
+    expect(second?.batch.files).toEqual(first.batch.files);
+    expect(queue.undelivered(first.batch.seq)).toBe(false);
+    queue.delivered(second!.batch.seq);
+    expect(pull(queue)).toEqual([]);
+  });
+});
+
+describe('a node that leaves before its answer was written', () => {
+  it('keeps nothing: its files go to the next who asks', () => {
+    const queue = queueOf(4);
+    const { batch } = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    expect(queue.undelivered(batch.seq)).toBe(true);
+    expect(queue.filesLeft).toBe(4);
+    expect(pull(queue, { node_index: 1, batch_uuid: 'u-2' })).toEqual(batch.files);
+  });
+
+  it('may come back with its uuid and is handed what comes next', () => {
+    const queue = queueOf(3);
+    const { batch } = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    queue.undelivered(batch.seq);
+    const others = pull(queue, { node_index: 1, batch_uuid: 'u-2' });
+    const again = pull(queue, { batch_uuid: 'u-1' });
+    expect(again).not.toEqual(others);
+    expect(pull(queue, { batch_uuid: 'u-1' })).toEqual(again);
+  });
+
+  it('keeps the batch when its retry brings it already', () => {
+    const queue = queueOf(3);
+    const first = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    const second = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    expect(queue.undelivered(first.batch.seq)).toBe(false);
+    queue.delivered(second.batch.seq);
+    expect(queue.filesLeft).toBe(2);
+    expect(pull(queue, { batch_uuid: 'u-1' })).toEqual(first.batch.files);
+  });
+
+  it('loses the batch when its retry is not written either', () => {
+    const queue = queueOf(3);
+    const first = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    queue.pull(request({ batch_uuid: 'u-1' }), NOW);
+    expect([queue.undelivered(first.batch.seq), queue.undelivered(first.batch.seq)]).toEqual([false, true]);
+    expect(queue.filesLeft).toBe(3);
+  });
+
+  it('keeps a batch that an earlier answer brought', () => {
+    const queue = queueOf(3);
+    const first = pull(queue, { batch_uuid: 'u-1' });
+    const replay = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
+    expect(queue.undelivered(replay.batch.seq)).toBe(false);
+    expect(queue.filesLeft).toBe(2);
+    expect(pull(queue, { batch_uuid: 'u-1' })).toEqual(first);
+  });
+
+  it('changes nothing when the batch is unknown', () => {
+    const queue = queueOf(2);
+    expect(queue.undelivered(7)).toBe(false);
+    expect(queue.delivered(7)).toBeNull();
+    expect(queue.filesLeft).toBe(2);
+  });
+});
+
+describe('a queue that is rebuilt from its journal', () => {
+  it('goes on where it was', () => {
+    const journal = new Journal();
+    const before = queueOf(5);
+    const handed = [0, 1].map(node_index => journal.pull(before, { node_index, batch_uuid: `u-${node_index}` }, 'known to be written'));
+    const after = queueOf(5, journal.values());
+    expect(after.filesLeft).toBe(3);
+    while (after.filesLeft > 0) handed.push(pull(after, { node_index: 2, batch_uuid: `u-${after.filesLeft + 10}` }));
+    expect(handed.flat().sort()).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('answers an old uuid with the old batch', () => {
+    const journal = new Journal();
+    const files = journal.pull(queueOf(5), { batch_uuid: 'u-1' }, 'known to be written');
+    const after = queueOf(5, journal.values());
+    expect(after.pull(request({ batch_uuid: 'u-1' }), NOW)).toEqual({ batch: journal.get(0), isNew: false });
+    expect(files).toEqual(journal.get(0)!.files);
+  });
+
+  it('numbers its batches on', () => {
+    const journal = new Journal();
+    const before = queueOf(5);
+    for (const batch_uuid of ['u-1', 'u-2']) journal.pull(before, { batch_uuid }, 'known to be written');
+    expect(queueOf(5, journal.values()).pull(request({ batch_uuid: 'u-3' }), NOW)!.batch.seq).toBe(2);
+  });
+
+  it('repeats once the last batch of a node without uuids, which may not have got it', () => {
+    const journal = new Journal();
+    const before = queueOf(5);
+    journal.pull(before, {}, 'known to be written');
+    const doubtful = journal.pull(before, {}, 'handed');
+    const after = queueOf(5, journal.values());
+    expect(pull(after)).toEqual(doubtful);
+    expect(pull(after)).not.toEqual(doubtful);
+    expect(after.filesLeft).toBe(2);
+  });
+
+  it('repeats nothing to a node without uuids that is known to have got its batch', () => {
+    const journal = new Journal();
+    const files = journal.pull(queueOf(5), {}, 'known to be written');
+    expect(pull(queueOf(5, journal.values()))).not.toEqual(files);
+  });
+
+  it('repeats to a node without uuids only what came last', () => {
+    const journal = new Journal();
+    const before = queueOf(5);
+    journal.pull(before, {}, 'written');
+    const last = journal.pull(before, {}, 'written');
+    const after = queueOf(5, journal.values());
+    expect([pull(after), pull(after)]).toEqual([last, [2]]);
+  });
+
+  it('puts a repeated batch back when the node leaves once more', () => {
+    const journal = new Journal();
+    const doubtful = journal.pull(queueOf(3), {}, 'handed');
+    const after = queueOf(3, journal.values());
+    const replay = after.pull(request(), NOW)!;
+    expect(after.undelivered(replay.batch.seq)).toBe(true);
+    expect(pull(after, { node_index: 1 })).toEqual(doubtful);
+  });
+
+  it('hands out what was put back, although its node had been handed it again before the restart', () => {
+    const before = queueOf(3);
+    const first = before.pull(request(), NOW)!;
+    const again = before.pull(request({ wantsLastSplit: true }), NOW)!;
+    expect(again.batch).toMatchObject({ again: true, files: first.batch.files });
+    expect(before.undelivered(first.batch.seq)).toBe(true);
+    const after = queueOf(3, [again.batch]);
+    expect(after.undelivered(again.batch.seq)).toBe(true);
+    expect([1, 1, 1, 1].flatMap(node_index => pull(after, { node_index })).sort()).toEqual([0, 1, 2]);
+  });
+
+  it('does not repeat an older batch to a node whose newest was put back', () => {
+    const queue = queueOf(3);
+    const ran = pull(queue);
+    const lost = queue.pull(request(), NOW)!;
+    expect(queue.undelivered(lost.batch.seq)).toBe(true);
+    const retried = pull(queue, { isRetry: true });
+    expect(retried).toEqual(lost.batch.files);
+    expect(retried).not.toEqual(ran);
+  });
+
+  it('does not repeat a batch of which the answer is reported later', () => {
+    const journal = new Journal();
+    const files = journal.pull(queueOf(3), {}, 'handed');
+    const after = queueOf(3, journal.values());
+    // The queue had left memory while the answer was being written.
+    expect(after.delivered(0)).toMatchObject({ seq: 0, delivered: true });
+    expect(pull(after)).not.toEqual(files);
+  });
+
+  it('has its answers renewed in the journal for clients without uuids only', () => {
+    const queue = queueOf(3);
+    const plain = queue.pull(request(), NOW)!;
+    const numbered = queue.pull(request({ node_index: 1, batch_uuid: 'u-1' }), NOW)!;
+    expect(queue.delivered(plain.batch.seq)).toMatchObject({ seq: plain.batch.seq, delivered: true });
+    expect(queue.delivered(plain.batch.seq)).toBeNull();
+    expect(queue.delivered(numbered.batch.seq)).toBeNull();
+  });
+});
+
+describe('a fixed split', () => {
+  const again: Partial<Pull> = { run: 'run-2', wantsLastSplit: true };
+
+  it('gives a node in one batch all that it had, then what is left', () => {
+    const queue = queueOf(4);
+    const had = [pull(queue), pull(queue, { node_index: 1 }), pull(queue)];
+    const batch = queue.pull(request({ ...again, recordedSubset: 'subset-1' }), NOW)!;
+    expect(batch.isNew).toBe(true);
+    expect(batch.batch).toMatchObject({ files: [...had[0]!, ...had[2]!], again: true, build_subset_id: 'subset-1' });
+    queue.delivered(batch.batch.seq);
+    expect(pull(queue, { run: 'run-2' })).toEqual([3]);
+    expect(pull(queue, { run: 'run-2' })).toEqual([]);
+  });
+
+  it('has no subset for a node that died before it recorded one', () => {
+    const queue = queueOf(4);
+    pull(queue);
+    expect(queue.pull(request(again), NOW)!.batch).toMatchObject({ files: [0], build_subset_id: null });
+  });
+
+  it('lets a node that had nothing go on with what is left', () => {
+    const queue = queueOf(4);
+    pull(queue);
+    const { batch } = queue.pull(request({ ...again, node_index: 3, recordedSubset: 'subset-1' }), NOW)!;
+    expect(batch).toMatchObject({ files: [1], again: false, build_subset_id: null });
+  });
+
+  it('is the same for a third run, with what the second run took besides', () => {
+    const queue = queueOf(3);
+    pull(queue);
+    pull(queue, again);
+    pull(queue, { run: 'run-2' });
+    expect(pull(queue, { ...again, run: 'run-3' })).toEqual([0, 1]);
+    expect(pull(queue, { ...again, run: 'run-4' })).toEqual([0, 1]);
+  });
+
+  it('loses nothing when the node leaves before the repeated batch was written', () => {
+    const queue = queueOf(3);
+    const had = pull(queue);
+    const { batch } = queue.pull(request(again), NOW)!;
+    expect(queue.undelivered(batch.seq)).toBe(true);
+    expect(queue.filesLeft).toBe(2);
+    expect(pull(queue, again)).toEqual(had);
+  });
+
+  it('is answered the same to the same uuid', () => {
+    const queue = queueOf(3);
+    pull(queue, { batch_uuid: 'u-1' });
+    const first = pull(queue, { ...again, batch_uuid: 'u-2' });
+    expect(pull(queue, { ...again, batch_uuid: 'u-2' })).toEqual(first);
+    expect(pull(queue, { run: 'run-2', batch_uuid: 'u-3' })).toEqual([1]);
+  });
+
+  it('survives in the journal, and does not free the files of the first run', () => {
+    const journal = new Journal();
+    const before = queueOf(3);
+    journal.pull(before, { batch_uuid: 'u-1' }, 'known to be written');
+    journal.pull(before, { ...again, batch_uuid: 'u-2' }, 'known to be written');
+    const after = queueOf(3, journal.values());
+    expect(after.filesLeft).toBe(2);
+    expect(pull(after, { ...again, run: 'run-3', batch_uuid: 'u-3' })).toEqual([0]);
+  });
+
+  it('gives a node that starts anew in the same CI build all that it had, though its last answer is in doubt', () => {
+    const journal = new Journal();
+    const before = queueOf(5);
+    const had = journal.pull(before, {}, 'known to be written');
+    had.push(...journal.pull(before, {}, 'handed'));
+    const after = queueOf(5, journal.values());
+    expect(pull(after, { wantsLastSplit: true })).toEqual(had);
+  });
+
+  it('gives a node that starts anew in the same CI build all that it had, though its request is a retry', () => {
+    const queue = queueOf(5);
+    const had = [...pull(queue), ...pull(queue)];
+    expect(pull(queue, { wantsLastSplit: true, isRetry: true })).toEqual(had);
+  });
+
+  it('keeps apart the retries of two runs of a node', () => {
+    const queue = queueOf(4);
+    pull(queue);
+    pull(queue);
+    const second = pull(queue, again);
+    expect(second).toEqual([0, 1]);
+    expect(pull(queue, { run: 'run-2', isRetry: true })).toEqual([0, 1]);
+    expect(pull(queue, { run: 'run-1', isRetry: true })).toEqual([1]);
+  });
+});

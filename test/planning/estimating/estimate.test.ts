@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../src/planning/estimating/estimate.js';
+import { toWeight } from '../../../src/planning/weight.js';
+
+const seed = 20_260_102;
+
+const seconds = fc.double({ min: 0.000_01, max: 5000, noNaN: true });
+const suite = fc.uniqueArray(fc.tuple(fc.string({ minLength: 3, maxLength: 8 }), fc.option(seconds)), {
+  selector: ([path]) => path,
+  maxLength: 60,
+});
+
+const estimateSuite = (
+  files: readonly (readonly [string, number | null])[],
+  wholes: Record<string, number> = {},
+  percentile = SPLIT_PERCENTILE,
+) => {
+  const known = { seconds: Float64Array.from(files, ([, time]) => time ?? NaN), files: new Map(Object.entries(wholes)) };
+  const { paths, seconds, weights } = estimate(
+    files.map(([path]) => path),
+    known,
+    percentile,
+  );
+  return paths.map((path, i) => ({
+    path,
+    time_execution: Number.isNaN(seconds[i]) ? null : seconds[i]!,
+    weight: weights[i]!,
+  }));
+};
+
+/** Seconds that each path is planned with. */
+const planned = (...given: Parameters<typeof estimateSuite>) =>
+  Object.fromEntries(estimateSuite(...given).map(({ path, weight }) => [path, weight / 10_000]));
+
+/** What is answered of each path. */
+const answered = (...given: Parameters<typeof estimateSuite>) =>
+  Object.fromEntries(estimateSuite(...given).map(({ path, time_execution }) => [path, time_execution]));
+
+describe('estimates', () => {
+  it('keep every path with its measured time, null where it was never measured', () => {
+    fc.assert(
+      fc.property(suite, files => {
+        const times = estimateSuite(files).map(({ path, time_execution }) => [path, time_execution] as const);
+        expect(new Map(times)).toEqual(new Map(files));
+        expect(times.length).toBe(files.length);
+      }),
+      { seed, numRuns: 200 },
+    );
+  });
+
+  it('come slowest first, equal ones by path', () => {
+    fc.assert(
+      fc.property(suite, files => {
+        const estimates = estimateSuite(files);
+        for (let i = 1; i < estimates.length; i++) {
+          const [before, after] = [estimates[i - 1]!, estimates[i]!];
+          expect(before.weight).toBeGreaterThanOrEqual(after.weight);
+          if (before.weight === after.weight) expect(before.path < after.path).toBe(true);
+        }
+      }),
+      { seed, numRuns: 200 },
+    );
+  });
+
+  it('plan with whole weights, and take no file for free', () => {
+    fc.assert(
+      fc.property(suite, files => {
+        for (const { time_execution, weight } of estimateSuite(files)) {
+          expect(Number.isInteger(weight)).toBe(true);
+          expect(weight).toBeGreaterThan(0);
+          if (time_execution !== null) expect(weight).toBe(toWeight(time_execution));
+        }
+      }),
+      { seed, numRuns: 200 },
+    );
+  });
+
+  it('take all files for equal while nothing was ever measured', () => {
+    const estimates = estimateSuite(['b_spec.rb', 'a_spec.rb', 'c_spec.rb'].map(path => [path, null]));
+    expect(estimates.map(({ path }) => path)).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+    expect(new Set(estimates.map(({ weight }) => weight)).size).toBe(1);
+  });
+
+  it('are the same whatever order the files are listed in', () => {
+    fc.assert(
+      fc.property(suite, files => {
+        expect(estimateSuite([...files].reverse())).toEqual(estimateSuite(files));
+      }),
+      { seed, numRuns: 100 },
+    );
+  });
+});
+
+describe('a new file', () => {
+  const suiteOf = (directory: string, times: readonly number[]) => times.map((time, i) => [`${directory}/${i}_spec.rb`, time] as const);
+
+  it('is taken for one of the slower known ones, but for none slower than all', () => {
+    fc.assert(
+      fc.property(suite, files => {
+        const known = files.flatMap(([, time]) => (time === null ? [] : [toWeight(time)]));
+        fc.pre(known.length > 0 && files.every(([path]) => !/[/\\]/.test(path)));
+        for (const { time_execution, weight } of estimateSuite(files)) {
+          if (time_execution !== null) continue;
+          expect(weight).toBeLessThanOrEqual(Math.max(...known));
+          expect(known.filter(time => time <= weight).length / known.length).toBeGreaterThanOrEqual(0.75);
+        }
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  it('is taken for slower in a queue, where that evens out', () => {
+    const files = [...suiteOf('spec', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), ['spec/new_spec.rb', null] as const];
+    expect(planned(files)['spec/new_spec.rb']).toBe(8);
+    expect(planned(files, {}, QUEUE_PERCENTILE)['spec/new_spec.rb']).toBe(10);
+  });
+
+  it('is like those of the nearest directory that has three known ones', () => {
+    const files = [
+      ...suiteOf('spec/models', [1, 1, 1, 1]),
+      ...suiteOf('spec/system', [60, 60, 60]),
+      ...suiteOf('spec/system/admin', [5, 5]),
+      ...suiteOf('lib\\windows', [7, 7, 7]),
+    ];
+    const fresh = [
+      'spec/models/new_spec.rb',
+      'spec/models/deep/down/new_spec.rb',
+      'spec/system/admin/new_spec.rb',
+      'lib\\windows\\new_spec.rb',
+      'elsewhere/new_spec.rb',
+      'new_spec.rb',
+    ];
+    const seconds = planned([...files, ...fresh.map(path => [path, null] as const)]);
+    // The suite's three quarters are within those of 60 s.
+    expect(fresh.map(path => seconds[path])).toEqual([1, 1, 60, 7, 60, 60]);
+  });
+
+  it('is planned whatever its path looks like', () => {
+    const odd = ['__proto__/a', 'constructor', '/', '//', '///a', 'a/'.repeat(2000), '\\\\', '[1]', ' / '];
+    const seconds = planned([...odd.map(path => [path, null] as const), ['a_spec.rb', 5]]);
+    for (const path of odd) expect(Object.getOwnPropertyDescriptor(seconds, path)?.value, path).toBe(5);
+  });
+});
+
+describe('a test case that is not known', () => {
+  const cases = (...times: (number | null)[]) => times.map((time, i) => [`a_spec.rb[1:${i}]`, time] as const);
+
+  it('is taken for an equal part of what its file takes', () => {
+    expect(answered(cases(null, null, null), { 'a_spec.rb': 12 })).toEqual({
+      'a_spec.rb[1:0]': 4,
+      'a_spec.rb[1:1]': 4,
+      'a_spec.rb[1:2]': 4,
+    });
+  });
+
+  it('is taken for a part of what the known cases leave of the file', () => {
+    expect(answered(cases(6, null, null), { 'a_spec.rb': 12 })['a_spec.rb[1:1]']).toBe(3);
+  });
+
+  it('is never taken for nothing, though the known cases take longer than the file', () => {
+    expect(answered(cases(20, null), { 'a_spec.rb': 12 })['a_spec.rb[1:1]']).toBeCloseTo(0.6, 10);
+  });
+
+  it('is guessed by the known cases of its file when the file is not known', () => {
+    const others = [1, 2, 3].map(i => [`${i}_spec.rb`, 100] as const);
+    const files = [...cases(1, 1, 1, null), ...others];
+    expect(planned(files)['a_spec.rb[1:3]']).toBe(1);
+    expect(answered(files)['a_spec.rb[1:3]']).toBeNull();
+  });
+});

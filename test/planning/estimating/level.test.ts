@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { madeUpHistory } from '../../../bench/suites/made-up.js';
+import { type Level, secondsOf, updateLevel } from '../../../src/planning/estimating/level.js';
+
+const seed = 20_260_104;
+const NOW = Date.UTC(2026, 0, 1);
+const DAY = 86_400_000;
+
+const settled = [10, 10.3, 9.9, 10.1, 10.2, 10];
+
+/** The level after recordings so far apart. */
+function levelAfter(seconds: readonly number[], apart = DAY): Level {
+  return seconds.reduce<Level | null>((level, value, i) => updateLevel(level, value, NOW + i * apart), null)!;
+}
+
+const after = (seconds: readonly number[], apart = DAY) => secondsOf(levelAfter(seconds, apart));
+
+/** Builds within milliseconds, as when a history is imported; in a minute, a day, three months. */
+const intervals = [0, 60_000, DAY, 90 * DAY];
+
+describe('a level', () => {
+  it('of one recording is that', () => {
+    for (const seconds of [0.0001, 1, 41.5, 28_800]) expect(after([seconds])).toBeCloseTo(seconds, 10);
+  });
+
+  it('lies between what was known and what is recorded', () => {
+    const seconds = fc.double({ min: 0.001, max: 3600, noNaN: true });
+    fc.assert(
+      fc.property(fc.array(seconds, { minLength: 1, maxLength: 20 }), seconds, (before, next) => {
+        const level = levelAfter(before);
+        const moved = secondsOf(updateLevel(level, next, level.at + DAY));
+        const [least, most] = [secondsOf(level), next].sort((a, b) => a - b) as [number, number];
+        expect(moved).toBeGreaterThanOrEqual(least * (1 - 1e-9));
+        expect(moved).toBeLessThanOrEqual(most * (1 + 1e-9));
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+
+  it('is finite and more than nothing whatever is recorded whenever', () => {
+    const seconds = fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true });
+    const recordings = fc.array(fc.tuple(seconds, fc.integer({ min: -8.64e15, max: 8.64e15 })), { minLength: 1 });
+    fc.assert(
+      fc.property(recordings, of => {
+        const level = of.reduce<Level | null>((known, [value, at]) => updateLevel(known, value, at), null)!;
+        for (const number of Object.values(level)) expect(Number.isFinite(number)).toBe(true);
+        expect(secondsOf(level)).toBeGreaterThan(0);
+        expect(secondsOf(level)).toBeLessThan(Infinity);
+      }),
+      { seed, numRuns: 1000 },
+    );
+  });
+
+  it('stays of the same size and keeps following after thousands of builds', () => {
+    const level = levelAfter(Array.from({ length: 5000 }, (_, i) => 10 + (i % 7) / 10));
+    expect(Object.keys(level)).toEqual(Object.keys(levelAfter([10, 11])));
+    let next: Level = level;
+    for (let i = 1; i <= 6; i++) next = updateLevel(next, 20, level.at + i * DAY);
+    expect(secondsOf(next)).toBeGreaterThan(18);
+  });
+
+  it('takes a recording from before the last one for as late', () => {
+    const level = levelAfter(settled);
+    expect(updateLevel(level, 12, level.at - 90 * DAY)).toEqual(updateLevel(level, 12, level.at));
+  });
+
+  it('trusts the last recording more the longer nothing was recorded', () => {
+    const level = levelAfter(settled);
+    const moved = [0, 1, 7, 14].map(days => secondsOf(updateLevel(level, 13, level.at + days * DAY)));
+    expect(moved).toEqual(moved.toSorted((a, b) => a - b));
+    expect(new Set(moved).size).toBe(moved.length);
+    expect(moved.at(-1)! - moved[0]!).toBeGreaterThan(0.4);
+  });
+});
+
+describe.each(intervals)('a level with recordings %d ms apart', apart => {
+  it('hardly moves for one absurd record, and is back with the next', () => {
+    expect(after([...settled, 28_800], apart)).toBeLessThan(10.5);
+    expect(after([...settled, 0.0001], apart)).toBeGreaterThan(9.5);
+    expect(Math.abs(after([...settled, 28_800, 10.1], apart) - 10)).toBeLessThan(0.5);
+  });
+
+  it('hardly moves for an absurd record though only one was known', () => {
+    expect(after([10, 28_800], apart)).toBeLessThan(15);
+  });
+
+  it('leaves an absurd first record behind with the second usual one', () => {
+    expect(after([28_800, 10, 10], apart)).toBeLessThan(11);
+  });
+
+  it('takes an absurd record for no repetition of one that was absurd the other way', () => {
+    expect(after([...settled, 28_800, 0.001], apart)).toBeGreaterThan(9);
+  });
+
+  it('is there when an absurd record repeats', () => {
+    expect(after([...settled, 28_800, 28_800], apart)).toBeGreaterThan(0.9 * 28_800);
+    expect(after([...settled, 0.01, 0.01], apart)).toBeLessThan(0.012);
+  });
+
+  it('follows a file that now takes twice as long within three builds', () => {
+    expect(after([...settled, 20], apart)).toBeGreaterThan(12);
+    expect(after([...settled, 20, 20, 20], apart)).toBeGreaterThan(18);
+  });
+});
+
+describe('the error of levels', () => {
+  /** Over that of the last times. */
+  function error(days: number): number {
+    let [ours, last] = [0, 0];
+    for (const { versions } of [1, 2, 3].map(each => madeUpHistory(each, 80, 20, days))) {
+      const levels = new Map<string, Level>();
+      const times = new Map<string, number>();
+      for (const { at, timings } of versions) {
+        for (const [path, seconds] of timings) {
+          const level = levels.get(path) ?? null;
+          if (level) {
+            ours += Math.abs(secondsOf(level) - seconds);
+            last += Math.abs(times.get(path)! - seconds);
+          }
+          levels.set(path, updateLevel(level, seconds, at));
+          times.set(path, seconds);
+        }
+      }
+    }
+    return ours / last;
+  }
+
+  it.each([0, 0.05, 1, 7])('is smaller than that of the last times, with builds %d days apart', days => {
+    expect(error(days)).toBeLessThan(0.95);
+  });
+});

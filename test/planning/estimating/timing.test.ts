@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { estimateOf, type Measurement, measure, type Timing } from '../../../src/planning/estimating/timing.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const DAY = 86_400_000;
+
+/** The timing after builds a day apart, each given the seconds of its runs. */
+function timingAfter(builds: readonly (readonly number[])[]): Timing {
+  let timing: Timing | undefined;
+  builds.forEach((runs, build) => {
+    runs.forEach((seconds, run) => {
+      timing = measure(timing, measurement(build, seconds, run === 0 ? {} : { run: 'retried' })) ?? timing;
+    });
+  });
+  return timing!;
+}
+
+function measurement(build: number, seconds: number, more: Partial<Measurement> = {}): Measurement {
+  return { build, seconds, at: NOW + build * DAY, began: NOW + build * DAY, run: 'first', ...more };
+}
+
+describe('a timing', () => {
+  it('of one build is exactly what that measured', () => {
+    for (const seconds of [1e-9, 0.0001, 0.1 + 0.2, 41.5, 1e300]) expect(estimateOf(timingAfter([[seconds]]))).toBe(seconds);
+  });
+
+  it('of one build that ran the path several times is their median', () => {
+    expect(estimateOf(timingAfter([[10, 90, 12]]))).toBe(12);
+    expect(estimateOf(timingAfter([[10, 12]]))).toBe(11);
+  });
+
+  it('counts a build once, however often it ran the path', () => {
+    const once = timingAfter([[10], [20], [14]]);
+    const often = timingAfter([[10], [20, 20, 20, 20, 20], [14]]);
+    expect(estimateOf(often)).toBe(estimateOf(once));
+  });
+
+  it('keeps no more runs of a build than some, the newest', () => {
+    const timing = timingAfter([Array.from({ length: 101 }, (_, i) => i + 1)]);
+    expect(timing.times.length).toBeLessThan(10);
+    expect(timing.times.at(-1)).toBe(101);
+  });
+
+  it('takes no retry of a build that it has left behind', () => {
+    const timing = timingAfter([[10], [12]]);
+    expect(measure(timing, measurement(0, 500, { at: NOW + 3 * DAY, run: 'retried' }))).toBeNull();
+  });
+
+  it('takes what a retry is the first to measure in its build', () => {
+    const timing = timingAfter([[10]]);
+    const next = measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000, run: 'retried' }));
+    expect(next).toEqual(measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000 })));
+  });
+
+  it('of the least times there are is positive, and follows greater ones', () => {
+    const least = Number.MIN_VALUE;
+    expect(estimateOf(timingAfter([[least, least]]))).toBe(least);
+    const seconds = estimateOf(timingAfter([[least, least], [1], [1], [1]]));
+    expect(seconds).toBeGreaterThan(0.5);
+    expect(seconds).toBeLessThanOrEqual(1);
+  });
+
+  it('lies between what its builds measured', () => {
+    const seconds = estimateOf(timingAfter([[10], [12], [11]]));
+    expect(seconds).toBeGreaterThan(10);
+    expect(seconds).toBeLessThan(12);
+  });
+});
+
+describe('the first value on a branch', () => {
+  const elsewhere = timingAfter([[10], [10], [10]]);
+
+  it('counts alone, though others are known elsewhere', () => {
+    const timing = measure(undefined, measurement(4, 25), elsewhere)!;
+    expect(estimateOf(timing)).toBe(25);
+  });
+
+  it('is held back when it is absurd beside what is known elsewhere', () => {
+    const timing = measure(undefined, measurement(4, 28_800), elsewhere)!;
+    expect(estimateOf(timing)).toBeLessThan(100);
+  });
+});

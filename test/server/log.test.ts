@@ -1,0 +1,41 @@
+import { existsSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { LogFile, openLog } from '../../src/server/log.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
+
+describe('a log', () => {
+  it('is a JSON object a line, with its level in a word and the time', async () => {
+    const path = join(temporaryFolder(), 'log');
+    const file = new LogFile(openSync(path, 'w'));
+    const log = openLog('info', file);
+    log.warn({ path: '/a"\n' }, 'something');
+    log.debug('nothing');
+    for (let i = 0; i < 100; i++) log.info({ i }, 'more');
+    await vi.waitFor(() => expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(102));
+    log.info('the last');
+    log.info('the very last');
+    file.end();
+    const lines = readFileSync(path, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(lines[0]).toEqual({
+      level: 'warn',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      path: '/a"\n',
+      msg: 'something',
+    });
+    expect(lines.slice(1, 101).map(({ i }) => i)).toEqual(Array.from({ length: 100 }, (_, i) => i));
+    expect(lines.at(-1).msg).toBe('the very last');
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('on a full disk is lost, and stops neither its server nor its end', async () => {
+    const file = new LogFile(openSync('/dev/full', 'w'));
+    const log = openLog('info', file);
+    log.info('lost');
+    await new Promise(setImmediate);
+    log.info('lost, too');
+    file.end();
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { SlewedClock } from '../../src/server/slewed-clock.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+function clocks() {
+  let now = Date.UTC(2026, 0, 1);
+  let uptime = 500;
+  const clock = new SlewedClock(
+    () => now,
+    () => uptime,
+  );
+  const set = (by: number) => (now += by);
+  const pass = (time: number) => {
+    set(time);
+    uptime += time;
+  };
+  return { clock, pass, set, now: () => now };
+}
+
+describe('a steady clock', () => {
+  it('follows the time as it passes', () => {
+    const { clock, pass, now } = clocks();
+    pass(100 * DAY);
+    expect(clock.time()).toBe(now());
+  });
+
+  it('follows a jump ahead by an hour, then a day in an hour, and is right again when the clock is', () => {
+    const { clock, pass, set, now } = clocks();
+    pass(DAY);
+    const before = clock.time();
+    set(200 * DAY);
+    expect(clock.time()).toBe(before + HOUR);
+    pass(HOUR);
+    expect(clock.time()).toBe(before + DAY + HOUR);
+    for (let day = 1; day < 199; day++) {
+      pass(HOUR);
+      expect(clock.time()).toBeLessThan(now());
+    }
+    pass(DAY);
+    expect(clock.time()).toBe(now());
+    set(300 * DAY);
+    set(-300 * DAY);
+    expect(clock.time()).toBe(now());
+  });
+
+  it('does not follow a clock that was ahead at every of many starts', () => {
+    const known = Date.UTC(2026, 0, 1);
+    let reached = known;
+    for (let start = 0; start < 100; start++) {
+      const clock = new SlewedClock(
+        () => Date.UTC(2036, 0, 1),
+        () => 0,
+        reached,
+      );
+      expect(clock.time()).toBe(known + HOUR);
+      reached = clock.known;
+    }
+  });
+
+  it('is not behind for a clock that was behind at the start and set then', () => {
+    const known = Date.UTC(2026, 0, 1);
+    let now = 0;
+    const clock = new SlewedClock(
+      () => now,
+      () => 0,
+      known,
+    );
+    expect(clock.time()).toBe(0);
+    now = known + HOUR / 2;
+    expect(clock.time()).toBe(now);
+  });
+
+  it('follows a jump back', () => {
+    const { clock, set, now } = clocks();
+    set(-400 * DAY);
+    expect(clock.time()).toBe(now());
+  });
+});

@@ -1,0 +1,277 @@
+import type { Database, Key } from 'lmdb';
+import { describe, expect, it } from 'vitest';
+import type { Batch } from '../../../src/engine/queue/batch.js';
+import { toSegments } from '../../../src/engine/segments.js';
+import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
+import type { Problem } from '../../../src/store/lmdb/check/problem.js';
+import { commit } from '../../../src/store/lmdb/commit.js';
+import type { Store } from '../../../src/store/lmdb/open.js';
+import { createProject } from '../../../src/store/lmdb/projects.js';
+import { findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
+import { Queues } from '../../../src/store/lmdb/queues.js';
+import { findSplit, installSplit, splitKey } from '../../../src/store/lmdb/splits.js';
+import { BUILD, blocksOf, expire, FORECAST, LIST, NOBODY, queueRecord, recordRun, temporaryStore } from './temporary-store.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const DAY = 86_400_000;
+const triple = { commit_hash: 'abc', branch: 'main', node_total: 2 };
+
+/** One of everything: projects, builds of which some expired, retried runs, test cases, a split, a queue, a copy of it. */
+async function filledStore(): Promise<Store> {
+  const store = temporaryStore();
+  const { id: project } = await createProject(store, 'web', NOW);
+  await createProject(store, 'api', NOW);
+  for (const [i, commit_hash] of ['old-1', 'old-2', 'abc', 'abd'].entries()) {
+    const at = NOW + i * DAY;
+    for (const node_index of [0, 1, 1]) {
+      const paths = ['spec/a_spec.rb', `spec/${commit_hash}_spec.rb`, 'spec/b_spec.rb[1:2]', `${'long/'.repeat(200)}${node_index}.rb`];
+      await recordRun(
+        store,
+        project,
+        { ...triple, commit_hash, node_index },
+        paths.map(path => ({ path, time_execution: 1 + i })),
+        at,
+      );
+    }
+  }
+  const answers = toSegments([0, 1].map(node_index => JSON.stringify({ node_index, test_files: [{ path: `${node_index}.rb` }] })));
+  const times = { created_at: NOW + 3 * DAY, used_at: NOW + 3 * DAY };
+  await installSplit(
+    store,
+    splitKey(project, triple, null),
+    BUILD,
+    { v: 1, id: 'split', node_total: 2, people: NOBODY, ...times },
+    { id: 'split', people: NOBODY, list: LIST, answers, forecast: FORECAST },
+  );
+  const queues = new Queues(store, { cacheBytes: 1_000_000, pullCost: 20_000, lease: null });
+  const key = queueKey(project, triple, '1');
+  const files = Array.from({ length: 70 }, (_, file) => `,{"path":"${file}.rb","time_execution":null}`);
+  await queues.create(key, 'queue', queueRecord(key, 2, NOW + 3 * DAY), {
+    people: NOBODY,
+    list: LIST,
+    blocks: blocksOf(files),
+    weights: new Float64Array(70).fill(10_000),
+    guessed: true,
+    forecast: FORECAST,
+  });
+  for (const node_index of [0, 1]) {
+    await queues.update(
+      key,
+      ({ queue }) => {
+        const request = { node_index, run: key, batch_uuid: null, isRetry: false, starts: true, wantsLastSplit: false };
+        const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW + 3 * DAY);
+        return { value: null, changes: [handed!.batch] };
+      },
+      NOW + 3 * DAY,
+    );
+  }
+  await store.journal.checkpoint();
+  await queues.repeat(queueKey(project, triple, '2'), BUILD, 'copy', NOW + 4 * DAY);
+  await store.recent.save();
+  await expire(store, NOW + 1.5 * DAY);
+  return store;
+}
+
+const look = (store: Store): Problem[] => [...problemsOf(store, () => {})];
+
+/** Any table, of whatever is in it. */
+const tableOf = (store: Store, name: string) => store[name as 'meta'] as Database<unknown, Key>;
+const contents = (store: Store) =>
+  Object.fromEntries(TABLES.map(name => [name, [...tableOf(store, name).getRange()].map(({ key, value }) => [key, value])]));
+
+/** What is told by nothing else: a token, what was handed out, which runs are to be learnt, the newest of several queues. */
+const UNTOLD = ['meta', 'tokens', 'batches', 'unlearnt', 'journalTurns', 'queuesOfBuild'];
+/** What follows from the rest, whichever record of it is lost. */
+const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'buildGaps', 'expiry'];
+const REFERRED = [
+  'projects',
+  'builds',
+  'subsets',
+  'paths',
+  'pathNames',
+  'timings',
+  'splits',
+  'queues',
+  'queuesOfNodeBuild',
+  'blobs',
+  'forecasts',
+];
+/** What only leads to other records goes with them. */
+const REFERENCES = ['unlearnt', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
+const TABLES = [...UNTOLD, ...DERIVED, ...REFERRED];
+
+describe('a store', () => {
+  it('that was written by the program is sound, and has something in every table', async () => {
+    const store = await filledStore();
+    expect(look(store)).toEqual([]);
+    const empty = TABLES.filter(name => [...tableOf(store, name).getKeys()].length === 0);
+    expect(empty).toEqual(['unlearnt', 'journalTurns']);
+  });
+
+  it('that lost any one record is not', async () => {
+    const store = await filledStore();
+    for (const name of [...DERIVED, ...REFERRED]) {
+      const table = tableOf(store, name);
+      for (const { key, value } of some([...table.getRange()])) {
+        await table.remove(key);
+        expect(look(store).length, `${name} ${JSON.stringify(key)}`).toBeGreaterThan(0);
+        await table.put(key, value);
+      }
+    }
+    expect(look(store)).toEqual([]);
+  });
+
+  it.each([...DERIVED, ...REFERRED])('that lost any one record of %s loses nothing else by a repair', async name => {
+    const store = await filledStore();
+    const before = contents(store);
+    const keysOf = (table: string) => [...tableOf(store, table).getKeys()].map(key => JSON.stringify(key));
+    for (const [key, value] of some(before[name]!)) {
+      await tableOf(store, name).remove(key as Key);
+      for (let round = 0; round < 3; round++) await repair(look(store));
+      const rest = look(store);
+      expect(
+        rest.filter(problem => problem.repair),
+        JSON.stringify(key),
+      ).toEqual([]);
+      for (const table of TABLES.filter(of => ![...DERIVED, ...REFERENCES].includes(of))) {
+        const lost = before[table]!.map(([of]) => JSON.stringify(of)).filter(of => !keysOf(table).includes(of));
+        expect(
+          lost.filter(of => table !== name || of !== JSON.stringify(key)),
+          `${table} after ${name} ${JSON.stringify(key)}`,
+        ).toEqual([]);
+      }
+      await tableOf(store, name).put(key as Key, value);
+      await repair(look(store));
+    }
+  });
+
+  it.each(DERIVED)('that lost all of %s has them again after a repair', async name => {
+    const store = await filledStore();
+    const before = contents(store);
+    const table = tableOf(store, name);
+    await table.clearAsync();
+    // Places of builds that are gone are not left free.
+    const isIndex = name.startsWith('build') && name !== 'buildNumbers';
+    while (look(store).some(problem => problem.repair)) await repair(look(store));
+    expect(look(store)).toEqual([]);
+    if (!isIndex) expect(contents(store)).toEqual(before);
+  });
+
+  it.each<[situation: string, wound: (store: Store) => void, table: string, what: RegExp]>([
+    ['counts a run too many', ({ builds }) => void builds.put(4, { ...builds.get(4)!, subsets: 9 }), 'builds', /counts 9 runs/],
+    ['gives numbers again', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not behind build 4/],
+    ['gives projects again', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not behind project 2/],
+    [
+      'counts a build too many',
+      ({ buildCounts }) => first(buildCounts, ([count, next]): [number, number] => [count + 1, next + 1]),
+      'buildCounts',
+      /counts/,
+    ],
+    ['learns a run that is gone', ({ unlearnt }) => void unlearnt.put(7, [99, 0, 1]), 'unlearnt', /not there/],
+    ['keeps blobs of nothing', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
+    ['keeps batches of nothing', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
+    [
+      'keeps a forecast of nothing',
+      store => void store.forecasts.put('nobody', store.forecasts.get('queue')!),
+      'forecasts',
+      /no split or queue/,
+    ],
+    ['leads to a queue that is gone', ({ queuesOfBuild }) => void queuesOfBuild.put('k', 'gone'), 'queuesOfBuild', /not there/],
+  ])('that %s is told so, and repaired', async (_, wound, table, what) => {
+    const store = await filledStore();
+    await commit(store, () => wound(store));
+    expect(look(store)).toContainEqual(expect.objectContaining({ table, what: expect.stringMatching(what) as string }));
+    while (look(store).some(problem => problem.repair)) await repair(look(store));
+    expect(look(store)).toEqual([]);
+  });
+
+  it.each<[situation: string, wound: (store: Store) => void, what: RegExp]>([
+    ['a token of nobody', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
+    ['a run cut off', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /no whole number of test files/],
+    [
+      'weights cut off',
+      store => void store.blobs.put(['queue', 'weights'], store.blobs.get(['queue', 'weights'])!.subarray(0, 80)),
+      /10 weights and 2 blocks/,
+    ],
+    ['a name that cannot be read', store => void store.pathNames.put(store.paths.get('1/spec/a_spec.rb')!, 'spec'), /cannot be read/],
+    ['a queue that two builds lead to', store => void store.queuesOfNodeBuild.put('other', 'queue'), /another one's/],
+    [
+      'a file handed out twice',
+      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, node_index: 1 })]),
+      /handed file \d+ out with batch 0, and with batch 9/,
+    ],
+    [
+      'a batch of a node that there is not',
+      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 0, node_index: 2 })]),
+      /node 2 of 2/,
+    ],
+    [
+      'a file that there is not',
+      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, files: [70] })]),
+      /file 70 of 70/,
+    ],
+    [
+      'a block of files that cannot be read',
+      store => void store.blobs.put(['queue', 1], Buffer.alloc(300, '[')),
+      /cannot be read: block 1 of the files of queue queue is damaged/,
+    ],
+    [
+      'weights in disorder',
+      store => void store.blobs.put(['queue', 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)),
+      /disorder/,
+    ],
+    ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than it was made of/],
+    [
+      'a queue of another list',
+      ({ queues }) => void queues.put('queue', { ...queues.get('queue')!, list: LIST }),
+      /other files than it was made of/,
+    ],
+    ['an answer to another node', store => void store.blobs.put(['split', 1], store.blobs.get(['split', 0])!), /the answer to node 0/],
+  ])('with %s is told so: that cannot be repaired', async (_, wound, what) => {
+    const store = await filledStore();
+    await commit(store, () => wound(store));
+    const found = look(store);
+    expect(found).toContainEqual(expect.objectContaining({ what: expect.stringMatching(what) as string, repair: null }));
+    await repair(found);
+    expect(look(store).length).toBe(found.length);
+  });
+
+  it('whose split has more files on a node than a call takes arguments is sound', async () => {
+    const store = await filledStore();
+    const test_files = Array.from({ length: 200_000 }, (_, file) => ({ path: `${file}.js` }));
+    await store.blobs.put(['split', 1], Buffer.from(JSON.stringify({ node_index: 1, test_files })));
+    expect(look(store).map(({ what }) => what)).toEqual([]);
+  });
+
+  it('that was emptied by time is sound', async () => {
+    const store = await filledStore();
+    await expire(store, NOW + 100 * DAY);
+    expect(look(store)).toEqual([]);
+    expect(findSplit(store, splitKey(1, triple, null))).toBeNull();
+    expect(findQueue(store, queueKey(1, triple, '1'))).toBeNull();
+  });
+});
+
+/** A few, from the first to the last. */
+function some<T>(all: readonly T[]): T[] {
+  const step = Math.max(1, Math.floor(all.length / 3));
+  return all.filter((_, i) => i % step === 0 || i === all.length - 1);
+}
+
+/** Changes the first record of a table. */
+function first<V>(
+  table: { getRange(): Iterable<{ key: unknown; value: V }>; put(key: never, value: V): unknown },
+  change: (value: V) => V,
+): void {
+  for (const { key, value } of table.getRange()) {
+    void table.put(key as never, change(value));
+    return;
+  }
+}
+
+function batchOf(store: Store, changed: Partial<Batch>): Batch {
+  const [{ value }] = [...store.batches.getRange({ start: ['queue', 0], end: ['queue', Infinity], limit: 1 })] as unknown as [
+    { value: Batch[] },
+  ];
+  return { ...value[0]!, ...changed };
+}

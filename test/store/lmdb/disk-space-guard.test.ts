@@ -1,0 +1,78 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { limits } from '../../../src/limits.js';
+import { DiskSpaceGuard } from '../../../src/store/lmdb/disk-space-guard.js';
+import { initialise, manyPaths, pathsOf, pull, readSplit, record, startSplit, timed } from '../../harness/messages.js';
+import { startServer } from '../../harness/server.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
+
+const FULL = {
+  status: 503,
+  json: { errors: ['the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again'] },
+};
+
+describe('the room on a disk', () => {
+  it('is what the system says, looked at now and then', () => {
+    const room = new DiskSpaceGuard(temporaryFolder());
+    expect(room.freeBytes()).toBeGreaterThan(limits.diskReserveBytes);
+    const free = vi.spyOn(room, 'freeBytes');
+    for (let i = 0; i < 1000; i++) room.assert();
+    expect(free.mock.calls.length).toBeLessThan(100);
+  });
+
+  it('is refused with how much is left', () => {
+    const room = new DiskSpaceGuard('/data');
+    vi.spyOn(room, 'freeBytes').mockReturnValue(8_388_607);
+    expect(() => room.assert()).toThrow(
+      expect.objectContaining({
+        status: 503,
+        cause: new Error('the disk of /data has 8388607 bytes left, and 8388608 are kept in reserve'),
+      }) as Error,
+    );
+  });
+});
+
+describe('a server whose disk fills up', () => {
+  it('refuses what it would write, answers the rest, and goes on when there is room', async () => {
+    let free = Infinity;
+    const looks = vi.spyOn(DiskSpaceGuard.prototype, 'freeBytes').mockImplementation(() => free);
+    onTestFinished(() => looks.mockRestore());
+    const nextLook = async () => {
+      const before = looks.mock.calls.length;
+      await vi.waitFor(
+        async () => {
+          await server.get('/readyz');
+          expect(looks.mock.calls.length).toBeGreaterThan(before);
+        },
+        { timeout: 10_000, interval: 5 },
+      );
+    };
+    const server = await startServer();
+    const queue = { commit_hash: 'queued', node_total: 2, node_build_id: '1' };
+    const paths = manyPaths(60);
+    const first = await initialise(server, paths, { ...queue, batch_uuid: 'first' });
+    const split = await startSplit(server, paths);
+    await record(server);
+
+    free = 1_000_000;
+    await nextLook();
+    const recording = { commit_hash: 'later', test_files: timed({ 'b_spec.rb': 1 }) };
+    expect(await server.post('/v1/build_subsets', { branch: 'main', node_total: 1, node_index: 0, ...recording })).toMatchObject(FULL);
+    expect(await pull(server, { ...queue, node_index: 1 })).toMatchObject(FULL);
+    expect(await initialise(server, paths, { ...queue, commit_hash: 'new' })).toMatchObject(FULL);
+    expect(await startSplit(server, paths, { commit_hash: 'new' })).toMatchObject(FULL);
+    expect((await server.get('/readyz')).status).toBe(503);
+    expect((await server.get('/healthz')).status).toBe(200);
+    expect((await server.get('/v1/builds')).json.data).toHaveLength(1);
+    expect(await readSplit(server)).toMatchObject({ status: 200, text: split.text });
+    expect(await pull(server, { ...queue, batch_uuid: 'first' })).toMatchObject({ status: 200, text: first.text });
+
+    free = Infinity;
+    await nextLook();
+    expect((await server.get('/readyz')).status).toBe(200);
+    await record(server, recording);
+    const batches = [pathsOf(first)];
+    for (let node_index = 1; batches.at(-1)!.length > 0; node_index = 1 - node_index)
+      batches.push(pathsOf(await pull(server, { ...queue, node_index })));
+    expect(batches.flat().sort()).toEqual(paths);
+  });
+});

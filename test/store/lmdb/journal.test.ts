@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { Batch } from '../../../src/engine/queue/batch.js';
+import { Journal } from '../../../src/store/lmdb/journal.js';
+import type { Store } from '../../../src/store/lmdb/open.js';
+import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
+import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
+
+const batch = (seq: number, files = [seq]): Batch => ({
+  v: 1,
+  seq,
+  node_index: 0,
+  run: 'run',
+  batch_uuid: `u-${seq}`,
+  handed_at: 0,
+  files,
+  starts: false,
+  again: false,
+  build_subset_id: null,
+  delivered: false,
+});
+
+const filesOf = (store: Store, queue: string) => batchesOf(store, queue).map(({ files }) => files);
+
+describe('the journal', () => {
+  it('writes what many queues hand out in one turn as one record', async () => {
+    const store = temporaryStore();
+    const turns = ['a', 'b', 'c'].map((queue, seq) => store.journal.write(queue, batch(seq)));
+    await Promise.all(turns);
+    expect(recordsByTable(store)).toMatchObject({ journalTurns: 1, batches: 0 });
+    expect(filesOf(store, 'b')).toEqual([[1]]);
+  });
+
+  it('has one record for all batches of a queue after a checkpoint', async () => {
+    const store = temporaryStore();
+    for (let seq = 0; seq < 5; seq++) {
+      store.journal.write('a', batch(seq));
+      await store.journal.write('b', batch(seq));
+    }
+    await store.journal.checkpoint();
+    expect(recordsByTable(store)).toMatchObject({ journalTurns: 0, batches: 2 });
+    expect(store.journal.pendingOf('a')).toEqual([]);
+    expect(filesOf(store, 'a')).toEqual([[0], [1], [2], [3], [4]]);
+  });
+
+  it.each([
+    ['after a checkpoint', true],
+    ['before one', false],
+  ])('has of a batch what was said of it last, said %s', async (_, isBehind) => {
+    const store = temporaryStore();
+    for (const seq of [0, 1, 2]) store.journal.write('a', batch(seq));
+    await store.journal.write('a', batch(3));
+    if (isBehind) await store.journal.checkpoint();
+    store.journal.write('a', { ...batch(1), delivered: true });
+    await store.journal.write('a', 2);
+    const known = () => batchesOf(store, 'a').map(({ seq, delivered }) => [seq, delivered]);
+    expect(known()).toEqual([
+      [0, false],
+      [1, true],
+      [3, false],
+    ]);
+    await store.journal.checkpoint();
+    expect(known()).toEqual([
+      [0, false],
+      [1, true],
+      [3, false],
+    ]);
+  });
+
+  it('finds at the next start what a killed process left', async () => {
+    const store = temporaryStore();
+    await store.journal.write('a', batch(0));
+    await store.journal.checkpoint();
+    await store.journal.write('a', batch(1));
+    const next = afterKill(store);
+    await next.journal.checkpoint();
+    expect(recordsByTable(store)).toMatchObject({ journalTurns: 0, batches: 2 });
+    expect(filesOf(next, 'a')).toEqual([[0], [1]]);
+    await next.journal.write('a', batch(2));
+    await next.journal.checkpoint();
+    expect(filesOf(next, 'a')).toEqual([[0], [1], [2]]);
+  });
+
+  it('has everything once, wherever in a checkpoint the process was killed', async () => {
+    const store = temporaryStore();
+    for (const seq of [0, 1]) await store.journal.write('a', batch(seq));
+    // It is written by queue, and the turns are not erased.
+    await store.batches.put(['a', 2], [batch(0), batch(1)]);
+    const second = afterKill(store);
+    await second.journal.checkpoint();
+    expect(filesOf(second, 'a')).toEqual([[0], [1]]);
+
+    // All is noted as written, and one turn is left: what came later stays in force.
+    await store.batches.put(['a', 3], [1]);
+    await store.meta.put('checkpoint', 3);
+    await store.journalTurns.put(2, [['a', batch(1)]]);
+    const third = afterKill(store);
+    expect(filesOf(third, 'a')).toEqual([[0]]);
+    await third.journal.write('a', batch(4));
+    await third.journal.checkpoint();
+    expect(recordsByTable(store).journalTurns).toBe(0);
+    expect(filesOf(third, 'a')).toEqual([[0], [4]]);
+  });
+
+  it('tells all whose changes were decided upon before a failure was known', async () => {
+    const store = temporaryStore();
+    let fail = (_: Error) => {};
+    const { journalTurns } = store;
+    const put = () => new Promise<boolean>((_, reject) => (fail = reject));
+    const given: { -readonly [K in keyof Store]: Store[K] } = { ...store, journalTurns: withPut(journalTurns, put) };
+    const journal = closedAfterTest(new Journal(given));
+    const first = journal.write('a', batch(0));
+    await nextTurns();
+    given.journalTurns = journalTurns;
+    const second = journal.write('a', batch(1));
+    fail(new Error('MDB_MAP_FULL'));
+    await expect(first).rejects.toMatchObject({ status: 503 });
+    await expect(second).rejects.toMatchObject({ status: 503 });
+    await journal.write('a', batch(2));
+    // What was written behind the failure is on disk all the same: its node is told to come again, and gets it.
+    expect(journal.pendingOf('a').map(change => (change as Batch).seq)).toEqual([1, 2]);
+  });
+
+  it('keeps what a checkpoint could not write, and writes it at the next', async () => {
+    const store = temporaryStore();
+    const { batches } = store;
+    const given: { -readonly [K in keyof Store]: Store[K] } = {
+      ...store,
+      batches: withPut(batches, () => Promise.reject(new Error('full'))),
+    };
+    const journal = closedAfterTest(new Journal(given));
+    await journal.write('a', batch(0));
+    await expect(journal.checkpoint()).rejects.toThrow('full');
+    await journal.write('a', batch(1));
+    expect(filesOf({ ...store, journal }, 'a')).toEqual([[0], [1]]);
+    given.batches = batches;
+    await journal.checkpoint();
+    expect(recordsByTable(store)).toMatchObject({ journalTurns: 0, batches: 1 });
+    expect(filesOf({ ...store, journal }, 'a')).toEqual([[0], [1]]);
+  });
+});

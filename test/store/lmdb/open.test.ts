@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { commit } from '../../../src/store/lmdb/commit.js';
+import { openStore, STORE_VERSION } from '../../../src/store/lmdb/open.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
+import { temporaryStore } from './temporary-store.js';
+
+describe('a store', () => {
+  it('written by a newer version is refused with what to do, and stays as it is', async () => {
+    const folder = temporaryFolder();
+    const store = openStore(folder);
+    store.meta.putSync('version', STORE_VERSION + 1);
+    await store.root.close();
+    const sentence =
+      `cannot open the store in ${folder}: it has version ${STORE_VERSION + 1}, ` +
+      `and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`;
+    expect(() => openStore(folder)).toThrow(sentence);
+    expect(() => openStore(folder)).toThrow(sentence);
+  });
+
+  it('has what was committed when it is opened again', async () => {
+    const folder = temporaryFolder();
+    const store = openStore(folder);
+    await commit(store, () => void store.projectNames.put('ours', 7));
+    await store.root.close();
+    const reopened = openStore(folder);
+    expect(reopened.projectNames.get('ours')).toBe(7);
+    expect(reopened.meta.get('version')).toBe(STORE_VERSION);
+    await reopened.root.close();
+  });
+
+  it('runs changes one after the other, each seeing what those before it wrote', async () => {
+    const store = temporaryStore();
+    const increment = () =>
+      commit(store, () => {
+        const value = (store.meta.get('nextProject') ?? 0) + 1;
+        void store.meta.put('nextProject', value);
+        return value;
+      });
+    const values = await Promise.all(Array.from({ length: 100 }, increment));
+    expect(values).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+    expect(store.meta.get('nextProject')).toBe(100);
+  });
+
+  it('tells who asked for a change that failed, and goes on', async () => {
+    const store = temporaryStore();
+    const failing = commit(store, () => {
+      throw new Error('not today');
+    });
+    await expect(failing).rejects.toThrow('not today');
+    await commit(store, () => void store.meta.put('readiness', 1));
+    expect(store.meta.get('readiness')).toBe(1);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { limits } from '../../../src/limits.js';
+import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
+import { temporaryStore } from './temporary-store.js';
+
+const LONG = 'x'.repeat(limits.pathMaxCharacters - 10);
+
+it('keeps paths in memory up to a bound of bytes, however long they are, and their numbers beyond it', () => {
+  const numbers = new PathNumbers(temporaryStore());
+  let most = 0;
+  for (let i = 0; i < 30_000; i++) {
+    numbers.make(1, `${LONG}${i}`);
+    most = Math.max(most, numbers.bytes);
+  }
+  expect(most).toBeGreaterThan(limits.pathNumbersBytes / 2);
+  expect(most).toBeLessThanOrEqual(limits.pathNumbersBytes);
+  expect(numbers.get(1, `${LONG}29999`)).toBe(30_000);
+});
+
+it('counts nothing for a path that it forgot', () => {
+  const numbers = new PathNumbers(temporaryStore());
+  numbers.make(1, 'a_spec.rb');
+  const { bytes } = numbers;
+  for (const path of ['b_spec.rb', 'c_spec.rb']) {
+    numbers.make(1, path);
+    numbers.forget(1, path);
+    numbers.forget(1, path);
+  }
+  expect(numbers.bytes).toBe(bytes);
+});

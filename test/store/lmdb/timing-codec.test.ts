@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { measureOn, timingOn } from '../../../src/planning/estimating/branch-timings.js';
+import { estimateOf } from '../../../src/planning/estimating/timing.js';
+import { decodeTimingOn, decodeTimings, encodeTimings } from '../../../src/store/lmdb/timing-codec.js';
+
+const seed = 20_260_113;
+
+const measurement = fc.record({
+  branch: fc.integer({ min: 1, max: 12 }),
+  build: fc.integer({ min: 1, max: 2 ** 48 - 1 }),
+  seconds: fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }),
+  at: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+});
+
+describe('timings in bytes', () => {
+  it('say what they said, though levels are kept with seven digits', () => {
+    fc.assert(
+      fc.property(fc.array(measurement, { minLength: 1, maxLength: 40 }), measurements => {
+        let bytes: Buffer | null = null;
+        for (const { branch, ...rest } of measurements) {
+          const known = bytes ? decodeTimings(bytes).timings : [];
+          const timings = measureOn(known, branch, 1, { ...rest, began: 0, run: 'first' })!;
+          bytes = encodeTimings({ project: rest.build % 2 ** 32, seen_at: rest.at, timings });
+          const { project, seen_at, timings: decoded } = decodeTimings(bytes);
+          expect([project, seen_at]).toEqual([rest.build % 2 ** 32, rest.at]);
+          expect(decoded.map(({ before, ...exact }) => ({ ...exact, hasLevel: before !== null }))).toEqual(
+            timings.map(({ before, ...exact }) => ({ ...exact, hasLevel: before !== null })),
+          );
+          for (const [i, timing] of timings.entries()) {
+            const [before, after] = [timing, decoded[i]!].map(estimateOf) as [number, number];
+            expect(Math.abs(after - before)).toBeLessThanOrEqual(0.0001 + 0.0002 * before);
+          }
+          for (const own of [branch, 1, 13]) expect(decodeTimingOn(bytes, own, 1)).toEqual(timingOn(decoded, own, 1));
+          expect(decodeTimingOn(bytes, 13, null)).toEqual(timingOn(decoded, 13, null));
+        }
+        expect(bytes!.length).toBeLessThan(1200);
+      }),
+      { seed, numRuns: 200 },
+    );
+  });
+
+  it('are dated within what they can hold, whatever the clock says', () => {
+    const timing = { branch: null, before: null, build: 1, times: [1] };
+    const at = (millis: number) =>
+      decodeTimings(encodeTimings({ project: 1, seen_at: 0, timings: [{ ...timing, at: millis }] })).timings[0]!.at;
+    expect([-5, 1.5, 1e300].map(at)).toEqual([0, 1, 2 ** 48 - 1]);
+  });
+
+  it('of a path that was never measured tell of no branch', () => {
+    expect(decodeTimingOn(encodeTimings({ project: 1, seen_at: 5, timings: [] }), 1, 2)).toBeUndefined();
+  });
+
+  it('of another version are refused', () => {
+    expect(() => decodeTimings(Buffer.from([9]))).toThrow('timings have version 9, and this Ballast reads 2');
+  });
+});
