@@ -2,11 +2,11 @@ import type { CompletenessAnswer, CompletenessQuery } from '../api/messages/comp
 import { NO_CI_BUILD } from '../api/messages/split.js';
 import { apiErrors } from '../api-error.js';
 import { type Comparison, compare, type Hand, type Handed, type Return } from '../engine/completeness/compare.js';
+import { shortDigest } from '../engine/digest.js';
 import { beginningOf, isLater, type Moment } from '../engine/moment.js';
 import { type Batch, isHandedOn } from '../engine/queue/batch.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/lmdb/builds.js';
-import { shortDigest } from '../store/lmdb/digest.js';
 import { allPathsOf } from '../store/lmdb/file-blocks.js';
 import type { Store } from '../store/lmdb/open.js';
 import { batchesOf } from '../store/lmdb/open-queue.js';

@@ -1,10 +1,10 @@
 import { apiErrors } from '../../api-error.js';
+import { digest } from '../../engine/digest.js';
 import { beginningOf } from '../../engine/moment.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { failedOf } from '../../engine/queue/failed.js';
 import type { Answer, Request } from '../../http/request.js';
 import { buildIdKey, pathsWithoutTime, runsRecordedOf } from '../../store/lmdb/builds.js';
-import { digest } from '../../store/lmdb/digest.js';
 import { filesOf, pathsOf } from '../../store/lmdb/file-blocks.js';
 import type { Store } from '../../store/lmdb/open.js';
 import type { OpenQueue, Verdict } from '../../store/lmdb/open-queue.js';

@@ -1,6 +1,6 @@
 import type { BuildKey } from '../../api/messages/build-key.js';
+import { digest } from '../../engine/digest.js';
 import { limits } from '../../limits.js';
-import { digest } from './digest.js';
 import type { Store } from './open.js';
 import type { BuildCountRecord, BuildRecord } from './records.js';
 

@@ -1,9 +1,9 @@
 import type { BuildKey, NodeKey } from '../../api/messages/build-key.js';
 import { apiErrors } from '../../api-error.js';
+import { digest } from '../../engine/digest.js';
 import { isAfter, type Moment, type Recorded } from '../../engine/moment.js';
 import { limits } from '../../limits.js';
 import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
-import { digest } from './digest.js';
 import type { Store } from './open.js';
 import type { BuildRecord, Millis } from './records.js';
 import { decodeSubset, subsetCount, subsetHead } from './subset-codec.js';

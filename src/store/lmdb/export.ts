@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { shortDigest } from '../../engine/digest.js';
 import { EXPORT_VERSION, type ExportHead } from '../../engine/export-version.js';
 import { limits } from '../../limits.js';
 import { timingOn } from '../../planning/estimating/branch-timings.js';
 import { estimateOf } from '../../planning/estimating/timing.js';
 import { nameOfPath, runsOf } from './builds.js';
-import { shortDigest } from './digest.js';
 import type { Store } from './open.js';
 import type { Project } from './projects.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';

@@ -1,5 +1,5 @@
 import type { BuildKey } from '../../api/messages/build-key.js';
-import { digest } from './digest.js';
+import { digest } from '../../engine/digest.js';
 import type { Store } from './open.js';
 
 /** The key under which a request finds its queue. It names a queue that is no copy, and tells the runs of a node apart. */

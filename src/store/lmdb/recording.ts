@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NodeKey } from '../../api/messages/build-key.js';
 import type { RecordedTestFile } from '../../api/messages/test-file.js';
+import { shortDigest } from '../../engine/digest.js';
 import { type Segments, segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
@@ -8,7 +9,6 @@ import { indexBuild, unindexBuild } from './build-index.js';
 import { buildIdKey, lastRun, runsRecorded } from './builds.js';
 import { commit, written } from './commit.js';
 import { noteBuild } from './default-branch.js';
-import { shortDigest } from './digest.js';
 import type { Store } from './open.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
 import { areSameRuns, encodeSubset, setOrdinal, subsetCount, subsetHead } from './subset-codec.js';

@@ -2,6 +2,7 @@ import type { BuildKey } from '../../api/messages/build-key.js';
 import type { KeptPeople } from '../../api/messages/people.js';
 import type { PlannedTestFile } from '../../api/messages/test-file.js';
 import { apiErrors } from '../../api-error.js';
+import { digest } from '../../engine/digest.js';
 import type { Moment } from '../../engine/moment.js';
 import { type Segments, segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
@@ -9,7 +10,6 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { runsRecordedOf } from './builds.js';
 import { commit } from './commit.js';
 import { createOnce, creationSettled } from './create-once.js';
-import { digest } from './digest.js';
 import type { Store } from './open.js';
 import type { ListRecord, Millis, SplitRecord } from './records.js';
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { shortDigest } from '../../engine/digest.js';
 import { limits } from '../../limits.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../../planning/estimating/branch-timings.js';
 import type { KnownTimes } from '../../planning/estimating/estimate.js';
@@ -7,7 +8,6 @@ import { estimateOf, type Measurement, type RunKind } from '../../planning/estim
 import { toSeconds, toWeight } from '../../planning/weight.js';
 import type { Logger } from '../../server/log.js';
 import { defaultBranch } from './default-branch.js';
-import { shortDigest } from './digest.js';
 import type { Store } from './open.js';
 import { rangeOfCases } from './path-keys.js';
 import type { Millis, RunKey } from './records.js';

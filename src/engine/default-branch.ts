@@ -1,0 +1,16 @@
+/** Names that say that other branches start from a branch. */
+const WELL_KNOWN = new Set(['main', 'master', 'trunk', 'mainline', 'develop', 'default']);
+
+/**
+ * The default branch of a project after a build of `branch` was created: the branch with the most builds among those with a
+ * well-known name, or among all when none has one.
+ *
+ * @param current the default branch so far; null: the build is the first
+ * @param builds returns how many builds a branch has, the new one included
+ */
+export function defaultBranchAfter(current: string | null, branch: string, builds: (branch: string) => number): string {
+  if (current === null) return branch;
+  const [isKnown, wasKnown] = [WELL_KNOWN.has(branch), WELL_KNOWN.has(current)];
+  if (isKnown !== wasKnown) return isKnown ? branch : current;
+  return builds(branch) > builds(current) ? branch : current;
+}

@@ -1,0 +1,39 @@
+import type { BuildKey } from './build-key.js';
+import { digest } from './digest.js';
+
+/** What a request names a split by. */
+export interface SplitKey {
+  project: number;
+  build: BuildKey;
+  /** The id of the CI run. */
+  ci_run: string;
+  /** The split is the same for all CI runs of the build. */
+  isFixed: boolean;
+  /** A digest of the above. */
+  digest: string;
+}
+
+export function splitKey(project: number, build: BuildKey, ci_run: string, isFixed: boolean): SplitKey {
+  const { commit_hash, branch, node_total } = build;
+  return { project, build, ci_run, isFixed, digest: digest(project, commit_hash, branch, node_total, isFixed ? null : ci_run) };
+}
+
+/** What a request names a queue by. */
+export interface QueueKey {
+  project: number;
+  build: BuildKey;
+  /** The id of the CI run: node_build_id or test_queue_id. */
+  ci_run: string;
+  /** A digest of the above: it names the queue in answers, and the runs of a node in batches. */
+  digest: string;
+}
+
+export function queueKey(project: number, build: BuildKey, ci_run: string): QueueKey {
+  const { commit_hash, branch, node_total } = build;
+  return { project, build, ci_run, digest: digest(project, commit_hash, branch, node_total, ci_run) };
+}
+
+/** The digest of a build, as stores key it. */
+export function buildDigest(project: number, { commit_hash, branch, node_total }: BuildKey): string {
+  return digest(project, commit_hash, branch, node_total);
+}

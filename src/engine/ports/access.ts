@@ -1,0 +1,33 @@
+import type { Millis, Soon } from './store.js';
+
+/** Projects and their tokens. A store knows tokens only by their hashes. */
+export interface Access {
+  /** All projects, oldest first. */
+  projects(): Soon<Project[]>;
+  project(name: string): Soon<Project | null>;
+  /** Creates a project with its first token. Null: the name is taken, and nothing was created. */
+  createProject(name: string, tokenHash: string, at: Millis): Promise<Project | null>;
+  /** All tokens of all projects, oldest first, revoked ones included. */
+  tokens(): Soon<Token[]>;
+  token(hash: string): Soon<Token | null>;
+  createToken(project: number, hash: string, at: Millis): Promise<void>;
+  /** Revokes a token unless it is revoked already. */
+  revokeToken(hash: string, at: Millis): Promise<void>;
+}
+
+export interface Project {
+  id: number;
+  name: string;
+  created_at: Millis;
+  /** The branch that others start from, as far as recorded builds tell (see default-branch.ts); null before the first build. */
+  default_branch: string | null;
+}
+
+export interface Token {
+  project: number;
+  /** SHA-256 of the token, in hex. */
+  hash: string;
+  created_at: Millis;
+  /** Null: it is in force. */
+  revoked_at: Millis | null;
+}

@@ -1,0 +1,57 @@
+import type { BuildFilter, BuildKey } from '../build-key.js';
+import type { Millis, Soon } from './store.js';
+
+/** Builds and their recorded runs. */
+export interface Builds {
+  /** The build of a project by its id (a UUID in lower case). */
+  get(project: number, id: string): Soon<Build | null>;
+  find(project: number, key: BuildKey): Soon<Build | null>;
+  newest(project: number, filter: BuildFilter): Soon<Build | null>;
+  /** One page (from 1) of `limits.buildsPerPage` builds, newest first, and the number of all that the filter finds. */
+  page(project: number, filter: BuildFilter, page: number): Soon<{ total: number; builds: Build[] }>;
+  /** Up to `limit` builds of all projects whose numbers are at least `from`, in the order of their numbers. */
+  list(from: number, limit: number): Soon<Build[]>;
+  /** The heads of a build's runs, by node and in the order of recording; with a node only those of that node. */
+  runs(build: number, node_index?: number): Soon<RunHead[]>;
+  /** A run with its test files from one index to another; null: it expired. */
+  run(build: number, run: Pick<RunHead, 'node_index' | 'run'>, from?: number, to?: number): Soon<Run | null>;
+}
+
+export interface Build extends BuildKey {
+  /** A UUID: what the API calls it. */
+  id: string;
+  /** What the store calls it: builds that were created later have greater numbers. */
+  number: number;
+  project: number;
+  created_at: Millis;
+  /** When its last run was recorded. */
+  updated_at: Millis;
+  /** The ordinal of its last run: how many runs were ever recorded, expired ones included. */
+  recorded: number;
+  /** How many runs it has. */
+  subsets: number;
+  /** How many test files its runs have together. */
+  test_files: number;
+}
+
+/** A recorded run of a node, without its test files. */
+export interface RunHead {
+  node_index: number;
+  /** Counts the runs of the node in this build, from 1. */
+  run: number;
+  /** A UUID. */
+  id: string;
+  created_at: Millis;
+  /** Its number among the runs of its build, from 1, never reused; 0: an older Ballast recorded it. */
+  ordinal: number;
+  /** shortDigest of its ci_build_id; 0: the client named none. */
+  ci_run: number;
+  /** How many test files the whole run has. */
+  test_files: number;
+}
+
+export interface Run extends RunHead {
+  paths: string[];
+  /** By path; 0: the file was scheduled, not measured. */
+  seconds: Float64Array;
+}

@@ -1,0 +1,27 @@
+import type { NodeKey } from '../build-key.js';
+import type { Segments } from '../segments.js';
+import type { Millis } from './store.js';
+
+export interface Recordings {
+  /**
+   * Records a run of a node, and creates its build with the first one. When it resolves with 'recorded', the run is on disk and
+   * its times count for every estimate. Which runs are refused, and which are known already, is said in recordings.ts.
+   *
+   * @param isRetry the client sent this request before
+   */
+  record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Promise<Recorded>;
+}
+
+/** `known`: the run is a repeated request, and recorded already. */
+export type Recorded = 'recorded' | 'known' | 'retried too often';
+
+export interface NewRun {
+  /** Segments when they come from a worker thread. */
+  paths: readonly string[] | Segments;
+  /** By path; 0: the file was scheduled, not measured. */
+  seconds: Float64Array;
+  /** Whether a measured path is a test case inside a file. */
+  hasTestCases: boolean;
+  /** See RunHead. */
+  ci_run: number;
+}

@@ -1,0 +1,57 @@
+import type { Estimates } from '../../planning/estimating/estimate.js';
+import type { Forecast } from '../../planning/forecasting/forecast.js';
+import type { SplitKey } from '../keys.js';
+import type { People } from '../people.js';
+import type { Segments } from '../segments.js';
+import type { TestFileList } from '../test-file-list.js';
+import type { Millis, Soon } from './store.js';
+
+/** Splits of regular mode, each found under the key of its request. */
+export interface Splits {
+  /** The split under a key. One that is being created is waited for. */
+  find(key: SplitKey): Soon<Split | null>;
+  /** Creates a split. Of many that are created under one key at once, one wins, and all callers get that. */
+  create(key: SplitKey, split: NewSplit, at: Millis): Promise<Split>;
+  /** Keeps a split in use from expiring, and notes when a CI run first used a fixed one. Resolves with nothing to wait for when both are known. */
+  use(key: SplitKey, split: Split, at: Millis): Soon<void>;
+  /** Notes that a node of the CI run sent another list of test files, unless that is noted already. */
+  noteOtherList(key: SplitKey, split: Split, difference: string, at: Millis): Promise<void>;
+  /** When a CI run first used a fixed split; null: it never did. */
+  firstUse(split: Split, ci_run: string): Soon<SplitUse | null>;
+  /** The files of a node in UTF-8, as a JSON array of PlannedTestFile, slowest first; null: the split expired. */
+  files(split: Split, node_index: number): Soon<Buffer | null>;
+  forecast(split: Split): Soon<Forecast | null>;
+  /** Encodes the files of each node (indices into the estimates) for `create`. Pure, and possible in any thread. */
+  encode(files: Estimates, nodes: readonly (readonly number[])[]): Segments;
+}
+
+/** Which node runs which test files. */
+export interface Split {
+  id: string;
+  node_total: number;
+  created_at: Millis;
+  /** How many runs of its build were recorded before it was made; missing: an older Ballast made it. */
+  runs_before?: number;
+  /** The list that it was made of; missing: an older Ballast made it. */
+  list?: TestFileList;
+  /** How a node's list differed from `list`; missing: no node sent another one. */
+  other_list?: string;
+  /** The split expires by this time, which moves while the split is in use. */
+  used_at: Millis;
+}
+
+export interface NewSplit {
+  people: People;
+  list: TestFileList;
+  /** The files of each node, made by `encode`. */
+  files: Segments;
+  forecast: Forecast;
+}
+
+export interface SplitUse {
+  at: Millis;
+  /** How many runs of the build were recorded before; null: an older Ballast noted it. */
+  runs_before: number | null;
+  /** How the list of a node of this CI run differed. */
+  other_list?: string;
+}

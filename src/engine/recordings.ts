@@ -1,0 +1,35 @@
+import { limits } from '../limits.js';
+import { fileOf } from '../planning/estimating/test-case.js';
+import { shortDigest } from './digest.js';
+import type { NewRun, Recorded } from './ports/recordings.js';
+import type { Millis } from './ports/store.js';
+import type { RecordedTestFile } from './test-file.js';
+
+/** @param ci_build_id the id of the CI run; undefined: the client named none */
+export function newRun(testFiles: readonly RecordedTestFile[], ci_build_id?: string): NewRun {
+  const paths: string[] = [];
+  const seconds = new Float64Array(testFiles.length);
+  let hasTestCases = false;
+  for (const { path, time_execution } of testFiles) {
+    seconds[paths.length] = time_execution;
+    paths.push(path);
+    hasTestCases ||= time_execution > 0 && fileOf(path) !== null;
+  }
+  return { paths, seconds, hasTestCases, ci_run: ci_build_id === undefined ? 0 : shortDigest(ci_build_id) };
+}
+
+/** The last recorded run of a node in a build. */
+export interface LastRun {
+  created_at: Millis;
+  /** Whether it has the same CI run, test files and times as the new one. */
+  isSame: boolean;
+  /** How many runs of the node are kept. */
+  kept: number;
+}
+
+/** What becomes of a new run. A client repeats a request for some minutes: a later run is another one, however alike. */
+export function outcomeOf(last: LastRun | null, isRetry: boolean, at: Millis): Recorded {
+  if (!last) return 'recorded';
+  if (isRetry && last.isSame && at - last.created_at < limits.retriedMilliseconds) return 'known';
+  return last.kept >= limits.runsPerNode ? 'retried too often' : 'recorded';
+}

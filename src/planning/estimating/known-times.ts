@@ -1,0 +1,71 @@
+import { limits } from '../../limits.js';
+import { toSeconds, toWeight } from '../weight.js';
+import { type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
+import type { KnownTimes } from './estimate.js';
+import { fileOf } from './test-case.js';
+import { estimateOf } from './timing.js';
+
+/** Looks up what a store knows of the paths of one project. */
+export interface TimingLookup {
+  /** A number for the branch. */
+  branch: number;
+  /** The same for the default branch; null: the project has no build yet. */
+  defaultBranch: number | null;
+  /** The timing of a path by `timingOn`; undefined: it was never measured. */
+  timing(path: string): BranchTiming | undefined;
+  /** The timings of up to `limit` test cases of a file; null: the project has no test cases. */
+  cases: ((file: string, limit: number) => BranchTimings[]) | null;
+}
+
+export interface LookedUpTimes extends KnownTimes {
+  /** False: there were more test cases than were to be added up, and the times of some files are missing. */
+  isComplete: boolean;
+}
+
+/** What is known of each path; for a file that was never measured itself, the sum of its test cases, of `mostCases` in all. */
+export function knownTimes(paths: readonly string[], lookup: TimingLookup, mostCases: number): LookedUpTimes {
+  const files = new Map<string, number>();
+  const seconds = new Float64Array(paths.length);
+  let casesLeft = mostCases;
+  for (let i = 0; i < paths.length; i++) {
+    const path = paths[i]!;
+    const timing = lookup.timing(path);
+    const file = timing ? null : fileOf(path);
+    seconds[i] = timing ? estimateOf(timing) : NaN;
+    if (timing) continue;
+    if (file !== null) {
+      const whole = files.has(file) ? undefined : lookup.timing(copyOf(file));
+      if (whole) files.set(file, estimateOf(whole));
+    } else if (lookup.cases && casesLeft > 0) {
+      const cases = lookup.cases(path, Math.min(limits.casesPerFile, casesLeft));
+      casesLeft -= cases.length;
+      seconds[i] = sumOfCases(cases, lookup.branch, lookup.defaultBranch);
+    }
+  }
+  return { seconds, files, isComplete: casesLeft > 0 };
+}
+
+/** Copies a part of a text: a substring would keep the whole text in memory as long as its path is kept. */
+function copyOf(part: string): string {
+  return Buffer.from(part, 'utf16le').toString('utf16le');
+}
+
+/**
+ * What the current test cases of a file take, as far as the branch and the default branch tell; if they tell nothing, as far as any
+ * branch does. NaN when there are none.
+ */
+function sumOfCases(cases: readonly BranchTimings[], branch: number, defaultBranch: number | null): number {
+  const onBranch = (name: number) => fresh(cases.map(timings => timings.find(timing => timing.branch === name)));
+  const own = onBranch(branch);
+  const others = defaultBranch === null ? [] : onBranch(defaultBranch);
+  let known = cases.flatMap((_, i) => own[i] ?? others[i] ?? []);
+  if (known.length === 0) known = fresh(cases.map(timings => timingOn(timings, branch, defaultBranch))).flatMap(timing => timing ?? []);
+  if (known.length === 0) return NaN;
+  return toSeconds(toWeight(known.reduce((sum, timing) => sum + estimateOf(timing), 0)));
+}
+
+/** The timings that were measured about when the last one was: an older case was deleted or renamed. */
+function fresh(timings: readonly (BranchTiming | undefined)[]): (BranchTiming | undefined)[] {
+  const last = timings.reduce((latest, timing) => Math.max(latest, timing?.at ?? 0), 0);
+  return timings.map(timing => (timing && timing.at >= last - limits.staleCaseMilliseconds ? timing : undefined));
+}
