@@ -51,8 +51,8 @@ export interface Pull {
   wantsLastSplit: boolean;
   /** Its client tells what it ran: a run that starts gets first what its node has not run, or not without a failure. */
   acknowledges?: true;
-  /** Of files that it told to have run, those that it recorded without a time: of a file that cannot be loaded no test fails. */
-  unmeasured?: (files: readonly number[]) => readonly number[];
+  /** Only in a first request: files that the node recorded without a time. A file that cannot be loaded has no test that fails. */
+  unmeasured?: ReadonlySet<number>;
   /** The node's recorded subset since this queue began. */
   recordedSubset: string | null;
   /** Whether the client has closed its connection since it asked. */

@@ -16,6 +16,10 @@ export class Node {
   /** Batches read back from the journal that may not have reached it. */
   #doubtful: Set<Batch> | null = null;
 
+  get files(): number[] {
+    return [...new Set(this.batches.flatMap(batch => batch.files))];
+  }
+
   get isAnswering(): boolean {
     return this.#answering.length > 0;
   }
@@ -72,7 +76,7 @@ export class Node {
 
   /** What a run which starts gets again of what the node had. */
   handedAgain({ starts, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
-    if (wantsLastSplit) return { files: [...new Set(this.batches.flatMap(batch => batch.files))] };
+    if (wantsLastSplit) return { files: this.files };
     return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : { files: [] };
   }
 
@@ -90,7 +94,7 @@ export class Node {
   }
 
   /** What it did not tell to have run, or ran with a failure the last time: of a file the test cases that failed, where it named them. */
-  #unfinished(unmeasured: Pull['unmeasured'] = () => []): Pick<Batch, 'files' | 'cases'> {
+  #unfinished(unmeasured: Pull['unmeasured']): Pick<Batch, 'files' | 'cases'> {
     /** Undefined: all of it. */
     const files = new Map<number, string[] | undefined>();
     const done = new Set<number>();
@@ -106,7 +110,7 @@ export class Node {
         else done.add(file);
       }
     }
-    if (done.size > 0) for (const file of unmeasured([...done])) files.set(file, undefined);
+    if (unmeasured) for (const file of done) if (unmeasured.has(file)) files.set(file, undefined);
     const cases = [...files].filter((entry): entry is CasesOfFiles[number] => entry[1] !== undefined);
     return { files: [...files.keys()], ...(cases.length > 0 && { cases }) };
   }

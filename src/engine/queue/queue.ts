@@ -165,14 +165,24 @@ export class Queue {
     return changed;
   }
 
-  /** Notes that a node ran a batch, and what of it failed; but not for the batch that answered this same request: a restored store gives a seq again. Returns the batch to journal again. */
-  acknowledge(
-    { node_index: node, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>,
-    seq: number,
-    failed: (batch: Batch) => Failed,
-  ): Batch | null {
+  /**
+   * The batch that a request acknowledges; null when it belongs to another node or is acknowledged already.
+   * A restored store gives a seq twice: the batch that answered this same request is not acknowledged by it.
+   */
+  batchOf({ node_index, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number): Batch | null {
     const batch = this.#bySeq.get(seq);
-    return batch?.node_index !== node || batch.batch_uuid === batch_uuid || batch.failed ? null : this.text.addFailed(batch, failed(batch));
+    return batch?.node_index !== node_index || batch.batch_uuid === batch_uuid || batch.failed ? null : batch;
+  }
+
+  /** Notes that a node ran a batch, and what of it failed. Returns the batch to journal again. */
+  acknowledge(pull: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number, failed: Failed): Batch | null {
+    const batch = this.batchOf(pull, seq);
+    return batch && this.text.addFailed(batch, failed);
+  }
+
+  /** The files that a node was handed, in all its runs. */
+  filesOf(node: number): number[] {
+    return this.#nodes.get(node)?.files ?? [];
   }
 
   /** A node begins anew, and takes nothing yet: what it had is not done. */

@@ -414,3 +414,33 @@ describe('a fixed split', () => {
     expect(pull(queue, { run: 'run-1', isRetry: true })).toEqual([1]);
   });
 });
+
+describe('a client that acknowledges its batches', () => {
+  const acknowledging: Partial<Pull> = { acknowledges: true };
+
+  /** Pulls and acknowledges a batch of one file. */
+  function run(queue: Queue, uuid: string, failed: number[] = []): number {
+    const { batch } = queue.pull(request({ ...acknowledging, batch_uuid: uuid }), NOW)!;
+    queue.delivered(batch.seq);
+    expect(queue.acknowledge({ node_index: 0, batch_uuid: 'next' }, batch.seq, { failed })).toBe(batch);
+    return batch.files[0]!;
+  }
+
+  it('acknowledges a batch once, by its own node, in a later request', () => {
+    const queue = queueOf(3);
+    const { batch } = queue.pull(request({ ...acknowledging, batch_uuid: 'u-1' }), NOW)!;
+    expect(queue.batchOf({ node_index: 1, batch_uuid: 'u-2' }, batch.seq)).toBeNull();
+    expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-1' }, batch.seq)).toBeNull();
+    expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-2' }, batch.seq)).toBe(batch);
+    queue.acknowledge({ node_index: 0, batch_uuid: 'u-2' }, batch.seq, { failed: [] });
+    expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-3' }, batch.seq)).toBeNull();
+  });
+
+  it('gets first, when it starts again, what failed and what was recorded without a time', () => {
+    const queue = queueOf(4);
+    const [failed, unmeasured] = [run(queue, 'u-1', [0]), run(queue, 'u-2'), run(queue, 'u-3')];
+    expect(queue.filesOf(0)).toEqual([0, 1, 2]);
+    const restart = { ...acknowledging, run: 'run-2', starts: true, unmeasured: new Set([unmeasured!, 3]) };
+    expect(pull(queue, restart)).toEqual([failed, unmeasured]);
+  });
+});
