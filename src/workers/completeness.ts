@@ -3,7 +3,7 @@ import { NO_CI_BUILD } from '../api/messages/split.js';
 import { apiErrors } from '../api-error.js';
 import { type Comparison, compare, type Hand, type Handed, type Return } from '../engine/completeness/compare.js';
 import { beginningOf, isLater, type Moment } from '../engine/moment.js';
-import { type Batch, isHandedOn } from '../engine/queue/batch.js';
+import { type Batch, wasReassigned } from '../engine/queue/batch.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/lmdb/builds.js';
 import { shortDigest } from '../store/lmdb/digest.js';
@@ -121,7 +121,7 @@ function queueOf(store: Store, id: string | null): Plan | null {
     handed: new Map(paths.map((path, file) => [path, hands[file]!])),
     returns: returnsIn(own),
     handedOn: own
-      .filter(isHandedOn)
+      .filter(wasReassigned)
       .flatMap(({ node_index, files }) =>
         files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: paths[file]!, node_index })),
       ),

@@ -35,7 +35,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const at = now();
   const pull = (open: OpenQueue): Verdict<Dispatched> => {
     if (takesNothing) {
-      open.queue.begins(node_index);
+      open.queue.restartNode(node_index);
       return { value: { open, batch: null }, changes: open.queue.takeChanged() };
     }
     const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);

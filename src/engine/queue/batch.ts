@@ -60,18 +60,18 @@ export interface Pull {
 }
 
 /** Whether its files were for others to have, and still are as far as this batch goes. */
-export function isGivenUp({ lease }: Batch): boolean {
+export function isRequeued({ lease }: Batch): boolean {
   return lease === 'lost' || lease === 'restarted';
 }
 
 /** Whether its files went to another node, because its own was silent or began anew. */
-export function isHandedOn(batch: Batch): boolean {
-  return isGivenUp(batch) || batch.lease === 'late';
+export function wasReassigned(batch: Batch): boolean {
+  return isRequeued(batch) || batch.lease === 'late';
 }
 
 /** Whether the batch that an earlier process got again is all that this process should get. */
-export function isUntouched(last: Batch, { acknowledges }: Pull, files: readonly number[]): boolean {
-  return acknowledges === true && !last.failed && !isGivenUp(last) && last.files.length === files.length;
+export function hasSameFiles(last: Batch, { acknowledges }: Pull, files: readonly number[]): boolean {
+  return acknowledges === true && !last.failed && !isRequeued(last) && last.files.length === files.length;
 }
 
 /** Which of so many files somebody has after these batches, in their order: 1, others 0. */

@@ -47,24 +47,24 @@ export class Leases {
   }
 
   /** The files of a lost batch that go to another. */
-  handOn({ files, delivered }: Batch): number[] {
+  reassign({ files, delivered }: Batch): number[] {
     // Once; but what never reached its node was not handed on to it.
     const own = delivered ? files.filter(file => !this.#handedOn.has(file)) : files;
     for (const file of own) this.#handedOn.add(file);
     return own;
   }
 
-  end(node: number): void {
+  release(node: number): void {
     this.#holders.delete(node);
   }
 
-  hear(node: number): void {
+  heartbeat(node: number): void {
     const holder = this.#holders.get(node);
     if (holder) holder.heardAt = this.lease.uptime();
   }
 
   /** The batches whose nodes are silent for too long; each is told once, and none that is still on its way. */
-  takeOverdue(isAnswering: (node: number) => boolean): Batch[] {
+  takeExpired(isAnswering: (node: number) => boolean): Batch[] {
     const now = this.lease.uptime();
     if (now < this.#nextEnd) return [];
     this.#nextEnd = Infinity;

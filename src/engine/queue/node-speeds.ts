@@ -65,7 +65,7 @@ export class NodeSpeeds {
   }
 
   /** The node asks for more: what it had is done, unless it starts (again). */
-  asks(node: number, starts: boolean, millis: number): void {
+  recordPull(node: number, starts: boolean, millis: number): void {
     const progress = this.#progress(node);
     const { task } = progress;
     progress.task = null;
@@ -93,14 +93,14 @@ export class NodeSpeeds {
   }
 
   /** The node was handed a batch of this weight. */
-  gets(node: number, weight: number, millis: number): void {
+  recordBatch(node: number, weight: number, millis: number): void {
     const progress = this.#progress(node);
     progress.batches += 1;
     progress.task = { weight, handedAt: this.#timeOf(millis), workAt: this.#work };
   }
 
   /** The node never got its last batch. */
-  missed(node: number): void {
+  discardBatch(node: number): void {
     const progress = this.#progress(node);
     progress.batches -= 1;
     progress.task = null;

@@ -1,4 +1,4 @@
-import { type Batch, type CasesOfFiles, isGivenUp, type Pull } from './batch.js';
+import { type Batch, type CasesOfFiles, isRequeued, type Pull } from './batch.js';
 
 const EMPTY_MILLISECONDS = 60_000;
 
@@ -37,19 +37,19 @@ export class Node {
     if (batch.batch_uuid === null) this.#emptyHanded.add(batch.run);
   }
 
-  getsNothing({ run, batch_uuid }: Pick<Pull, 'run' | 'batch_uuid'>): void {
+  markEmptyHanded({ run, batch_uuid }: Pick<Pull, 'run' | 'batch_uuid'>): void {
     if (batch_uuid === null) this.#emptyHanded.add(run);
   }
 
   /** It starts, and gets nothing. Returns whether that is to be kept: once a minute is enough. */
-  comesForNothing(now: number): boolean {
+  shouldRecordEmptyStart(now: number): boolean {
     if (now - this.#emptyAt < EMPTY_MILLISECONDS && now >= this.#emptyAt) return false;
     this.#emptyAt = now;
     return true;
   }
 
   /** All that was added was read back from the journal. */
-  doubt(): void {
+  markUnconfirmed(): void {
     for (const batch of this.batches) {
       const last = this.batches.findLast(({ run }) => run === batch.run) === batch;
       if (last && !batch.delivered && batch.batch_uuid === null) (this.#doubtful ??= new Set()).add(batch);
@@ -57,12 +57,12 @@ export class Node {
   }
 
   /** It has the batch. */
-  trust(batch: Batch): void {
+  confirm(batch: Batch): void {
     this.#doubtful?.delete(batch);
   }
 
   /** The batch that this request, sent again, was answered with before. */
-  handedBefore({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
+  repeatedBatch({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
     if (batch_uuid !== null) return this.#byUuid.get(batch_uuid) ?? null;
     const last = this.batches.findLast(batch => batch.run === run);
     // A first request that wants the last split gets all that the node had, the last batch included.
@@ -75,12 +75,12 @@ export class Node {
   }
 
   /** What a run which starts gets again of what the node had. */
-  handedAgain({ starts, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
+  filesToReplay({ starts, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
     if (wantsLastSplit) return { files: this.files };
     return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : { files: [] };
   }
 
-  answer(batch: Batch, hasLeft: () => boolean): void {
+  beginAnswer(batch: Batch, hasLeft: () => boolean): void {
     this.#answering.push({ batch, hasLeft });
   }
 
@@ -105,7 +105,7 @@ export class Node {
         files.delete(file);
         done.delete(file);
         // What it gave up is for others to have.
-        if (isGivenUp(batch)) continue;
+        if (isRequeued(batch)) continue;
         if (!batch.failed || failed.has(file)) files.set(file, cases.get(file));
         else done.add(file);
       }

@@ -1,6 +1,6 @@
 import { batchWeight, type QueueOutlook } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
-import { type Batch, isGivenUp, isUntouched, type Pull, takenBy } from './batch.js';
+import { type Batch, hasSameFiles, isRequeued, type Pull, takenBy } from './batch.js';
 import { BatchText } from './batch-text.js';
 import type { Failed } from './failed.js';
 import { type Lease, Leases } from './leases.js';
@@ -12,8 +12,8 @@ import { NodeSpeeds } from './node-speeds.js';
  * The law: every file is handed out at least once, and exactly once unless a request or a node failed.
  */
 export class Queue {
-  readonly #untaken: RemainingFiles;
-  readonly #pace: NodeSpeeds;
+  readonly #remaining: RemainingFiles;
+  readonly #speeds: NodeSpeeds;
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
   /** How many pulls are being answered. */
@@ -38,22 +38,22 @@ export class Queue {
     lease: Lease | null = null,
   ) {
     this.#leases = lease && new Leases(lease);
-    this.#untaken = new RemainingFiles(weights);
-    this.#pace = new NodeSpeeds(outlook);
+    this.#remaining = new RemainingFiles(weights);
+    this.#speeds = new NodeSpeeds(outlook);
     const handed = [...batches];
     const taken = handed.length === 0 ? [] : takenBy(handed, weights.length);
-    for (let file = 0; file < taken.length; file++) if (taken[file] === 1) this.#untaken.remove(file);
+    for (let file = 0; file < taken.length; file++) if (taken[file] === 1) this.#remaining.remove(file);
     for (const batch of handed) {
       if (batch.files.length === 0) {
-        this.#node(batch.node_index).getsNothing(batch);
-        this.#node(batch.node_index).comesForNothing(batch.handed_at);
+        this.#node(batch.node_index).markEmptyHanded(batch);
+        this.#node(batch.node_index).shouldRecordEmptyStart(batch.handed_at);
         this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
         continue;
       }
-      this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
+      this.#speeds.recordPull(batch.node_index, batch.starts, batch.handed_at);
       this.#add(batch);
     }
-    for (const node of this.#nodes.values()) node.doubt();
+    for (const node of this.#nodes.values()) node.markUnconfirmed();
   }
 
   /** Whether answers with batches are on their way. */
@@ -71,29 +71,29 @@ export class Queue {
   }
 
   get filesLeft(): number {
-    return this.#untaken.count;
+    return this.#remaining.count;
   }
 
   /** The node's next batch, `isNew` when it is to be journaled; null at the end. The caller reports `delivered` or `undelivered`. */
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
-    const before = node.handedBefore(request);
-    this.#hear(request, before !== null);
+    const before = node.repeatedBatch(request);
+    this.#heartbeat(request, before !== null);
     if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
-    const all = node.handedAgain(request);
+    const all = node.filesToReplay(request);
     const again = all.files.length > 0;
     const last = node.batches.at(-1);
     if (
       again &&
       last?.again &&
       last.build_subset_id === request.recordedSubset &&
-      (last.run === request.run || isUntouched(last, request, all.files))
+      (last.run === request.run || hasSameFiles(last, request, all.files))
     ) {
       // Nothing came in between: the same batch serves, under whatever uuid.
       return { batch: this.#answer(node, last, request), isNew: false };
     }
-    this.#pace.asks(request.node_index, request.starts, now);
+    this.#speeds.recordPull(request.node_index, request.starts, now);
     // A copy has no room for more.
     const files = again ? all.files : this.#takeFor(request.node_index, now).slice();
     const batch: Batch = {
@@ -114,9 +114,9 @@ export class Queue {
     };
     if (all.cases && this.text.hasRoomFor(all.cases)) batch.cases = all.cases;
     if (files.length === 0) {
-      node.getsNothing(request);
+      node.markEmptyHanded(request);
       // What it had before it may never record: that it came again, for nothing, is to be known.
-      if (request.starts && last && !request.acknowledges && node.comesForNothing(now)) {
+      if (request.starts && last && !request.acknowledges && node.shouldRecordEmptyStart(now)) {
         this.#nextSeq += 1;
         this.#changed.push(batch);
       }
@@ -133,7 +133,7 @@ export class Queue {
     this.#endAnswer(batch, true);
     const renew = !batch.delivered && batch.batch_uuid === null;
     batch.delivered = true;
-    this.#node(batch.node_index).trust(batch);
+    this.#node(batch.node_index).confirm(batch);
     return renew ? batch : null;
   }
 
@@ -147,14 +147,14 @@ export class Queue {
     this.#node(batch.node_index).remove(batch);
     this.#bySeq.delete(seq);
     this.text.remove(batch);
-    this.#pace.missed(batch.node_index);
+    this.#speeds.discardBatch(batch.node_index);
     if (this.#leases?.of(batch.node_index) === batch) {
-      this.#leases.end(batch.node_index);
+      this.#leases.release(batch.node_index);
       // It still works on nothing else.
       const before = this.#node(batch.node_index).batches.at(-1);
       if (batch.again && before) this.#leases.add(before, this.#weightOf(before));
     }
-    if (!batch.again && !isGivenUp(batch)) this.#untaken.putBack(batch.files);
+    if (!batch.again && !isRequeued(batch)) this.#remaining.putBack(batch.files);
     return true;
   }
 
@@ -186,30 +186,30 @@ export class Queue {
   }
 
   /** A node begins anew, and takes nothing yet: what it had is not done. */
-  begins(node: number): void {
+  restartNode(node: number): void {
     const own = this.#leases?.of(node);
-    if (own) this.#giveUp(own, 'restarted');
-    this.#leases?.end(node);
+    if (own) this.#requeue(own, 'restarted');
+    this.#leases?.release(node);
   }
 
   /** A node asks: it is there, and has done what it had unless it asks for that again. Others may be silent for too long. */
-  #hear({ node_index, starts, wantsLastSplit, acknowledges }: Pull, isRepeated: boolean): void {
+  #heartbeat({ node_index, starts, wantsLastSplit, acknowledges }: Pull, isRepeated: boolean): void {
     const leases = this.#leases;
     if (!leases) return;
     // What it had it gets again.
     const resumes = wantsLastSplit || (starts && acknowledges === true);
-    leases.hear(node_index);
+    leases.heartbeat(node_index);
     const own = leases.of(node_index);
-    if (own && !isRepeated && starts && !resumes) this.#giveUp(own, 'restarted');
+    if (own && !isRepeated && starts && !resumes) this.#requeue(own, 'restarted');
     else if (own?.lease === 'lost' && !isRepeated && !resumes) {
       // Whoever asks for more has run it; whoever asks for it again may never get it.
       own.lease = 'late';
-      this.#untaken.takeBack(own.files);
+      this.#remaining.takeBack(own.files);
       this.#changed.push(own);
     }
-    if (own && !isRepeated) leases.end(node_index);
-    for (const batch of leases.takeOverdue(node => this.#node(node).isAnswering)) this.#giveUp(batch, 'lost');
-    if (own && !isRepeated && own.lease === undefined && this.#untaken.left === 0) {
+    if (own && !isRepeated) leases.release(node_index);
+    for (const batch of leases.takeExpired(node => this.#node(node).isAnswering)) this.#requeue(batch, 'lost');
+    if (own && !isRepeated && own.lease === undefined && this.#remaining.left === 0) {
       // No further batch will tell that this one is done.
       own.lease = 'ended';
       this.#changed.push(own);
@@ -217,16 +217,16 @@ export class Queue {
   }
 
   /** What a node had goes to others: it is silent, or began anew. */
-  #giveUp(batch: Batch, lease: 'lost' | 'restarted'): void {
+  #requeue(batch: Batch, lease: 'lost' | 'restarted'): void {
     if ((batch.again && !batch.acknowledges) || batch.lease !== undefined) return;
     batch.lease = lease;
-    this.#untaken.putBack(lease === 'lost' ? this.#leases!.handOn(batch) : batch.files);
+    this.#remaining.putBack(lease === 'lost' ? this.#leases!.reassign(batch) : batch.files);
     this.#changed.push(batch);
   }
 
   #takeFor(node: number, now: number): number[] {
-    const { left } = this.#untaken;
-    return left === 0 ? [] : this.#untaken.take(batchWeight(this.#pace.claim(node, left, now), this.outlook));
+    const { left } = this.#remaining;
+    return left === 0 ? [] : this.#remaining.take(batchWeight(this.#speeds.claim(node, left, now), this.outlook));
   }
 
   /** A batch that was handed out, now or before the queue was read back. */
@@ -236,7 +236,7 @@ export class Queue {
     this.#filesHanded += files.length;
     this.text.add(batch);
     const weight = this.#weightOf(batch);
-    this.#pace.gets(node_index, weight, handed_at);
+    this.#speeds.recordBatch(node_index, weight, handed_at);
     this.#leases?.add(batch, weight);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
@@ -254,7 +254,7 @@ export class Queue {
 
   #answer(node: Node, batch: Batch, { hasLeft }: Pull): Batch {
     this.#answers += 1;
-    node.answer(batch, hasLeft);
+    node.beginAnswer(batch, hasLeft);
     return batch;
   }
 

@@ -229,7 +229,7 @@ describe('a batch that went to others', () => {
   it('was not done when its node begins anew and takes nothing yet', () => {
     const play = new Play();
     const own = play.pull(0);
-    play.queue.begins(0);
+    play.queue.restartNode(0);
     expect(play.drain(0)).toContain(own[0]);
   });
 });
