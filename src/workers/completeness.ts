@@ -101,7 +101,7 @@ function queueOf(store: Store, id: string | null): Plan | null {
   const hands = paths.map((): Hand[] => []);
   const since = sinceOf(record, own);
   /** When each process began. */
-  const began = new Map(own.filter(({ starts }) => starts).map(batch => [processOf(batch), momentOf(batch)]));
+  const began = new Map(own.filter(({ isFirstRequest }) => isFirstRequest).map(batch => [processOf(batch), momentOf(batch)]));
   for (const batch of own) {
     const { node_index, handed_at: at } = batch;
     const failed = new Set(batch.failed);
@@ -144,7 +144,7 @@ function momentOf({ runs_before, handed_at: at }: Batch): Moment {
 
 /** Of each node the last time that it came again, and got what it had, which it did not tell to have run; or nothing. */
 function returnsIn(batches: readonly Batch[]): Return[] {
-  const cameAgain = batches.filter(({ again, files, failed }) => files.length === 0 || (again && !failed));
+  const cameAgain = batches.filter(({ isReplay, files, failed }) => files.length === 0 || (isReplay && !failed));
   return [...new Map(cameAgain.map(batch => [batch.node_index, batch])).values()].map(batch => ({
     node_index: batch.node_index,
     moment: momentOf(batch),

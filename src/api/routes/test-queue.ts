@@ -48,7 +48,7 @@ export async function testQueueForNode(context: Context, request: Request): Prom
       run,
       isRetry: false,
       hasLeft: request.hasLeft,
-      starts: can_initialize_queue,
+      isFirstRequest: can_initialize_queue,
       ...(can_initialize_queue && { runs_before: runsRecordedOf(store, buildIdKey(project, message)) }),
       wantsLastSplit: false,
       recordedSubset: null,

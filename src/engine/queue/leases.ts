@@ -36,8 +36,8 @@ export class Leases {
   /** A batch was handed out, now or before the queue was read back. */
   add(batch: Batch, weight: number): void {
     const { node_index, lease, files, handed_at } = batch;
-    if (lease === 'lost' || lease === 'late') for (const file of files) this.#handedOn.add(file);
-    if (lease !== undefined && lease !== 'lost') {
+    if (lease === 'expired' || lease === 'returned') for (const file of files) this.#handedOn.add(file);
+    if (lease !== undefined && lease !== 'expired') {
       this.#holders.delete(node_index);
       return;
     }

@@ -66,7 +66,7 @@ export class Node {
     if (batch_uuid !== null) return this.#byUuid.get(batch_uuid) ?? null;
     const last = this.batches.findLast(batch => batch.run === run);
     // A first request that wants the last split gets all that the node had, the last batch included.
-    if (!last || (wantsLastSplit && !last.again)) return null;
+    if (!last || (wantsLastSplit && !last.isReplay)) return null;
     if (this.#doubtful?.delete(last)) return last;
     // The node closed the connection on which its last answer would come, and asks again on another.
     const answers = this.#answering.filter(({ batch }) => batch === last);
@@ -75,9 +75,9 @@ export class Node {
   }
 
   /** What a run which starts gets again of what the node had. */
-  filesToReplay({ starts, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
+  filesToReplay({ isFirstRequest, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
     if (wantsLastSplit) return { files: this.files };
-    return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : { files: [] };
+    return acknowledges && isFirstRequest && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : { files: [] };
   }
 
   beginAnswer(batch: Batch, hasLeft: () => boolean): void {

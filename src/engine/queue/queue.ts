@@ -50,7 +50,7 @@ export class Queue {
         this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
         continue;
       }
-      this.#speeds.recordPull(batch.node_index, batch.starts, batch.handed_at);
+      this.#speeds.recordPull(batch.node_index, batch.isFirstRequest, batch.handed_at);
       this.#add(batch);
     }
     for (const node of this.#nodes.values()) node.markUnconfirmed();
@@ -82,22 +82,21 @@ export class Queue {
     if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
     const all = node.filesToReplay(request);
-    const again = all.files.length > 0;
+    const isReplay = all.files.length > 0;
     const last = node.batches.at(-1);
     if (
-      again &&
-      last?.again &&
+      isReplay &&
+      last?.isReplay &&
       last.build_subset_id === request.recordedSubset &&
       (last.run === request.run || hasSameFiles(last, request, all.files))
     ) {
       // Nothing came in between: the same batch serves, under whatever uuid.
       return { batch: this.#answer(node, last, request), isNew: false };
     }
-    this.#speeds.recordPull(request.node_index, request.starts, now);
+    this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
     // A copy has no room for more.
-    const files = again ? all.files : this.#takeFor(request.node_index, now).slice();
+    const files = isReplay ? all.files : this.#takeFor(request.node_index, now).slice();
     const batch: Batch = {
-      v: 1,
       seq: this.#nextSeq,
       node_index: request.node_index,
       // One text for all batches of a run: queues are kept in memory by the thousands.
@@ -105,9 +104,9 @@ export class Queue {
       batch_uuid: request.batch_uuid,
       handed_at: now,
       files,
-      starts: request.starts,
-      again,
-      build_subset_id: again ? request.recordedSubset : null,
+      isFirstRequest: request.isFirstRequest,
+      isReplay,
+      build_subset_id: isReplay ? request.recordedSubset : null,
       ...(request.acknowledges && { acknowledges: true }),
       ...(request.runs_before !== undefined && { runs_before: request.runs_before }),
       delivered: false,
@@ -116,7 +115,7 @@ export class Queue {
     if (files.length === 0) {
       node.markEmptyHanded(request);
       // What it had before it may never record: that it came again, for nothing, is to be known.
-      if (request.starts && last && !request.acknowledges && node.shouldRecordEmptyStart(now)) {
+      if (request.isFirstRequest && last && !request.acknowledges && node.shouldRecordEmptyStart(now)) {
         this.#nextSeq += 1;
         this.#changed.push(batch);
       }
@@ -152,9 +151,9 @@ export class Queue {
       this.#leases.release(batch.node_index);
       // It still works on nothing else.
       const before = this.#node(batch.node_index).batches.at(-1);
-      if (batch.again && before) this.#leases.add(before, this.#weightOf(before));
+      if (batch.isReplay && before) this.#leases.add(before, this.#weightOf(before));
     }
-    if (!batch.again && !isRequeued(batch)) this.#remaining.putBack(batch.files);
+    if (!batch.isReplay && !isRequeued(batch)) this.#remaining.putBack(batch.files);
     return true;
   }
 
@@ -193,34 +192,34 @@ export class Queue {
   }
 
   /** A node asks: it is there, and has done what it had unless it asks for that again. Others may be silent for too long. */
-  #heartbeat({ node_index, starts, wantsLastSplit, acknowledges }: Pull, isRepeated: boolean): void {
+  #heartbeat({ node_index, isFirstRequest, wantsLastSplit, acknowledges }: Pull, isRepeated: boolean): void {
     const leases = this.#leases;
     if (!leases) return;
     // What it had it gets again.
-    const resumes = wantsLastSplit || (starts && acknowledges === true);
+    const resumes = wantsLastSplit || (isFirstRequest && acknowledges === true);
     leases.heartbeat(node_index);
     const own = leases.of(node_index);
-    if (own && !isRepeated && starts && !resumes) this.#requeue(own, 'restarted');
-    else if (own?.lease === 'lost' && !isRepeated && !resumes) {
+    if (own && !isRepeated && isFirstRequest && !resumes) this.#requeue(own, 'restarted');
+    else if (own?.lease === 'expired' && !isRepeated && !resumes) {
       // Whoever asks for more has run it; whoever asks for it again may never get it.
-      own.lease = 'late';
+      own.lease = 'returned';
       this.#remaining.takeBack(own.files);
       this.#changed.push(own);
     }
     if (own && !isRepeated) leases.release(node_index);
-    for (const batch of leases.takeExpired(node => this.#node(node).isAnswering)) this.#requeue(batch, 'lost');
+    for (const batch of leases.takeExpired(node => this.#node(node).isAnswering)) this.#requeue(batch, 'expired');
     if (own && !isRepeated && own.lease === undefined && this.#remaining.left === 0) {
       // No further batch will tell that this one is done.
-      own.lease = 'ended';
+      own.lease = 'closed';
       this.#changed.push(own);
     }
   }
 
   /** What a node had goes to others: it is silent, or began anew. */
-  #requeue(batch: Batch, lease: 'lost' | 'restarted'): void {
-    if ((batch.again && !batch.acknowledges) || batch.lease !== undefined) return;
+  #requeue(batch: Batch, lease: 'expired' | 'restarted'): void {
+    if ((batch.isReplay && !batch.acknowledges) || batch.lease !== undefined) return;
     batch.lease = lease;
-    this.#remaining.putBack(lease === 'lost' ? this.#leases!.reassign(batch) : batch.files);
+    this.#remaining.putBack(lease === 'expired' ? this.#leases!.reassign(batch) : batch.files);
     this.#changed.push(batch);
   }
 

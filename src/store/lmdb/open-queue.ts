@@ -2,8 +2,8 @@ import type { Batch } from '../../engine/queue/batch.js';
 import type { Lease } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
 import type { QueueOutlook } from '../../planning/batching/batch-weight.js';
+import { type Change, decodeChange } from './batch-codec.js';
 import { weightsOfQueue } from './file-blocks.js';
-import type { Change } from './journal.js';
 import type { Store } from './open.js';
 import type { QueueRecord } from './records.js';
 
@@ -73,7 +73,8 @@ export function batchesOf(store: Store, id: string): Batch[] {
     if (typeof change === 'number') batches.delete(change);
     else batches.set(change.seq, change);
   };
-  for (const { value } of store.batches.getRange({ start: [id, 0], end: [id, Infinity] })) value.forEach(apply);
+  for (const { value } of store.batches.getRange({ start: [id, 0], end: [id, Infinity] }))
+    for (const change of value) apply(decodeChange(change));
   store.journal.pendingOf(id).forEach(apply);
   return [...batches.values()].sort((a, b) => a.seq - b.seq);
 }
