@@ -15,7 +15,7 @@ export interface Batch {
   /** Files that the node had before, handed to it again: of a fixed split, or those that it did not tell to have run. */
   isReplay: boolean;
   /** Of its files that are handed out in part, because only some of their test cases failed: these, as they are told. */
-  cases?: CasesOfFiles;
+  cases?: CasesByFile;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
   /** Its client tells what it ran. */
@@ -23,7 +23,7 @@ export interface Batch {
   /** Which of its files failed, when its node told that it ran it; missing: it did not tell, or its client cannot. */
   failed?: number[];
   /** Of those, the ones of which it named the test cases that failed. */
-  failed_cases?: CasesOfFiles;
+  failed_cases?: CasesByFile;
   /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
   delivered: boolean;
   /** Missing: the node may be working on it. */
@@ -37,7 +37,7 @@ export interface Batch {
 export type EndedLease = 'expired' | 'returned' | 'restarted' | 'closed';
 
 /** Paths of test cases, by the file that they are in. */
-export type CasesOfFiles = [file: number, paths: string[]][];
+export type CasesByFile = [file: number, paths: string[]][];
 
 export interface Pull {
   node_index: number;
@@ -77,7 +77,7 @@ export function hasSameFiles(last: Batch, { acknowledges }: Pull, files: readonl
 }
 
 /** Which of so many files somebody has after these batches, in their order: 1, others 0. */
-export function takenBy(batches: Iterable<Batch>, files: number): Uint8Array {
+export function takenFiles(batches: Iterable<Batch>, files: number): Uint8Array {
   const taken = new Uint8Array(files);
   const handedOn = new Set<number>();
   for (const { files: own, isReplay, lease, delivered } of batches) {

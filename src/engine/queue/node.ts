@@ -1,4 +1,4 @@
-import { type Batch, type CasesOfFiles, isRequeued, type Pull } from './batch.js';
+import { type Batch, type CasesByFile, isRequeued, type Pull } from './batch.js';
 
 const EMPTY_MILLISECONDS = 60_000;
 
@@ -14,7 +14,7 @@ export class Node {
   /** When it last came for nothing, in milliseconds since 1970. */
   #emptyAt = -Infinity;
   /** Batches read back from the journal that may not have reached it. */
-  #doubtful: Set<Batch> | null = null;
+  #unconfirmed: Set<Batch> | null = null;
 
   get files(): number[] {
     return [...new Set(this.batches.flatMap(batch => batch.files))];
@@ -52,13 +52,13 @@ export class Node {
   markUnconfirmed(): void {
     for (const batch of this.batches) {
       const last = this.batches.findLast(({ run }) => run === batch.run) === batch;
-      if (last && !batch.delivered && batch.batch_uuid === null) (this.#doubtful ??= new Set()).add(batch);
+      if (last && !batch.delivered && batch.batch_uuid === null) (this.#unconfirmed ??= new Set()).add(batch);
     }
   }
 
   /** It has the batch. */
   confirm(batch: Batch): void {
-    this.#doubtful?.delete(batch);
+    this.#unconfirmed?.delete(batch);
   }
 
   /** The batch that this request, sent again, was answered with before. */
@@ -67,7 +67,7 @@ export class Node {
     const last = this.batches.findLast(batch => batch.run === run);
     // A first request that wants the last split gets all that the node had, the last batch included.
     if (!last || (wantsLastSplit && !last.isReplay)) return null;
-    if (this.#doubtful?.delete(last)) return last;
+    if (this.#unconfirmed?.delete(last)) return last;
     // The node closed the connection on which its last answer would come, and asks again on another.
     const answers = this.#answering.filter(({ batch }) => batch === last);
     if (answers.length > 0 && answers.every(({ hasLeft }) => hasLeft())) return last;
@@ -75,7 +75,7 @@ export class Node {
   }
 
   /** What a run which starts gets again of what the node had. */
-  filesToReplay({ isFirstRequest, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
+  replayedFiles({ isFirstRequest, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
     if (wantsLastSplit) return { files: this.files };
     return acknowledges && isFirstRequest && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : { files: [] };
   }
@@ -111,7 +111,7 @@ export class Node {
       }
     }
     if (unmeasured) for (const file of done) if (unmeasured.has(file)) files.set(file, undefined);
-    const cases = [...files].filter((entry): entry is CasesOfFiles[number] => entry[1] !== undefined);
+    const cases = [...files].filter((entry): entry is CasesByFile[number] => entry[1] !== undefined);
     return { files: [...files.keys()], ...(cases.length > 0 && { cases }) };
   }
 }

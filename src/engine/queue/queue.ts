@@ -1,9 +1,9 @@
-import { batchWeight, type QueueOutlook } from '../../planning/batching/batch-weight.js';
+import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
-import { type Batch, hasSameFiles, isRequeued, type Pull, takenBy } from './batch.js';
+import { type Batch, hasSameFiles, isRequeued, type Pull, takenFiles } from './batch.js';
 import { BatchText } from './batch-text.js';
 import type { Failed } from './failed.js';
-import { type Lease, Leases } from './leases.js';
+import { type LeasePolicy, Leases } from './leases.js';
 import { Node } from './node.js';
 import { NodeSpeeds } from './node-speeds.js';
 
@@ -33,15 +33,15 @@ export class Queue {
    */
   constructor(
     readonly weights: Float64Array,
-    readonly outlook: QueueOutlook,
+    readonly outlook: QueueParameters,
     batches: Iterable<Batch> = [],
-    lease: Lease | null = null,
+    lease: LeasePolicy | null = null,
   ) {
     this.#leases = lease && new Leases(lease);
     this.#remaining = new RemainingFiles(weights);
     this.#speeds = new NodeSpeeds(outlook);
     const handed = [...batches];
-    const taken = handed.length === 0 ? [] : takenBy(handed, weights.length);
+    const taken = handed.length === 0 ? [] : takenFiles(handed, weights.length);
     for (let file = 0; file < taken.length; file++) if (taken[file] === 1) this.#remaining.remove(file);
     for (const batch of handed) {
       if (batch.files.length === 0) {
@@ -81,7 +81,7 @@ export class Queue {
     this.#heartbeat(request, before !== null);
     if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
-    const all = node.filesToReplay(request);
+    const all = node.replayedFiles(request);
     const isReplay = all.files.length > 0;
     const last = node.batches.at(-1);
     if (
@@ -147,7 +147,7 @@ export class Queue {
     this.#bySeq.delete(seq);
     this.text.remove(batch);
     this.#speeds.discardBatch(batch.node_index);
-    if (this.#leases?.of(batch.node_index) === batch) {
+    if (this.#leases?.batchOf(batch.node_index) === batch) {
       this.#leases.release(batch.node_index);
       // It still works on nothing else.
       const before = this.#node(batch.node_index).batches.at(-1);
@@ -186,7 +186,7 @@ export class Queue {
 
   /** A node begins anew, and takes nothing yet: what it had is not done. */
   restartNode(node: number): void {
-    const own = this.#leases?.of(node);
+    const own = this.#leases?.batchOf(node);
     if (own) this.#requeue(own, 'restarted');
     this.#leases?.release(node);
   }
@@ -198,17 +198,17 @@ export class Queue {
     // What it had it gets again.
     const resumes = wantsLastSplit || (isFirstRequest && acknowledges === true);
     leases.heartbeat(node_index);
-    const own = leases.of(node_index);
+    const own = leases.batchOf(node_index);
     if (own && !isRepeated && isFirstRequest && !resumes) this.#requeue(own, 'restarted');
     else if (own?.lease === 'expired' && !isRepeated && !resumes) {
       // Whoever asks for more has run it; whoever asks for it again may never get it.
       own.lease = 'returned';
-      this.#remaining.takeBack(own.files);
+      this.#remaining.reclaim(own.files);
       this.#changed.push(own);
     }
     if (own && !isRepeated) leases.release(node_index);
     for (const batch of leases.takeExpired(node => this.#node(node).isAnswering)) this.#requeue(batch, 'expired');
-    if (own && !isRepeated && own.lease === undefined && this.#remaining.left === 0) {
+    if (own && !isRepeated && own.lease === undefined && this.#remaining.weight === 0) {
       // No further batch will tell that this one is done.
       own.lease = 'closed';
       this.#changed.push(own);
@@ -224,8 +224,8 @@ export class Queue {
   }
 
   #takeFor(node: number, now: number): number[] {
-    const { left } = this.#remaining;
-    return left === 0 ? [] : this.#remaining.take(batchWeight(this.#speeds.claim(node, left, now), this.outlook));
+    const { weight } = this.#remaining;
+    return weight === 0 ? [] : this.#remaining.take(batchWeight(this.#speeds.situationOf(node, weight, now), this.outlook));
   }
 
   /** A batch that was handed out, now or before the queue was read back. */

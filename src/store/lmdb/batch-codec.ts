@@ -1,4 +1,4 @@
-import type { Batch, CasesOfFiles, EndedLease } from '../../engine/queue/batch.js';
+import type { Batch, CasesByFile, EndedLease } from '../../engine/queue/batch.js';
 
 /** A change of a queue: a batch, or the seq of one that never reached its node. */
 export type Change = Batch | number;
@@ -21,9 +21,9 @@ export interface BatchRecord {
   /** Missing below store version 7. */
   runs_before?: number;
   delivered: boolean;
-  cases?: CasesOfFiles;
+  cases?: CasesByFile;
   failed?: number[];
-  failed_cases?: CasesOfFiles;
+  failed_cases?: CasesByFile;
   lease?: 'lost' | 'late' | 'restarted' | 'ended';
 }
 

@@ -1,7 +1,7 @@
 import type { Batch } from '../../engine/queue/batch.js';
-import type { Lease } from '../../engine/queue/leases.js';
+import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
-import type { QueueOutlook } from '../../planning/batching/batch-weight.js';
+import type { QueueParameters } from '../../planning/batching/batch-weight.js';
 import { type Change, decodeChange } from './batch-codec.js';
 import { weightsOfQueue } from './file-blocks.js';
 import type { Store } from './open.js';
@@ -50,7 +50,7 @@ export interface QueueOptions {
   /** A weight. */
   pullCost: number;
   /** Null: nodes may be silent for ever. */
-  lease: Lease | null;
+  lease: LeasePolicy | null;
 }
 
 /** Null when it expired. */
@@ -62,7 +62,7 @@ export function readQueue(store: Store, id: string, { pullCost, lease }: QueueOp
 }
 
 /** @param pullCost a weight */
-function outlookOf({ node_total, guessed }: QueueRecord, pullCost: number): QueueOutlook {
+function outlookOf({ node_total, guessed }: QueueRecord, pullCost: number): QueueParameters {
   return { nodeTotal: node_total, pullCost, isGuessed: guessed };
 }
 

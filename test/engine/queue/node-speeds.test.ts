@@ -14,7 +14,7 @@ function pull(pace: NodeSpeeds, node: number, seconds: number, predicted: number
 
 /** Seconds of what is left that are the node's. */
 const share = (pace: NodeSpeeds, node: number, left: number, seconds: number) =>
-  pace.claim(node, left * SECOND, NOW + seconds * 1000).share / SECOND;
+  pace.situationOf(node, left * SECOND, NOW + seconds * 1000).share / SECOND;
 
 describe('the share of a node', () => {
   it('is even as long as nobody has anything, whoever came', () => {
@@ -105,7 +105,7 @@ describe('the share of a node', () => {
     for (const node of [0, 1, 2, 3]) pull(pace, node, 0, 100, true);
     pace.recordPull(0, true, NOW + 3_600_000);
     expect(share(pace, 0, 400, 3600)).toBeCloseTo(100);
-    expect(pace.claim(0, 400 * SECOND, NOW + 3_600_000).batches).toBe(0);
+    expect(pace.situationOf(0, 400 * SECOND, NOW + 3_600_000).batches).toBe(0);
   });
 
   it('takes nothing from a batch that the node never got', () => {
@@ -114,13 +114,13 @@ describe('the share of a node', () => {
     pace.discardBatch(0);
     pace.recordPull(0, false, NOW + 1000);
     expect(share(pace, 0, 100, 1)).toBeCloseTo(50, -1);
-    expect(pace.claim(0, SECOND, NOW + 1000).batches).toBe(0);
+    expect(pace.situationOf(0, SECOND, NOW + 1000).batches).toBe(0);
   });
 
   it('takes the cost of a pull as it was set while times are only guessed', () => {
     const pace = new NodeSpeeds({ nodeTotal: 2, pullCost: 2 * SECOND, isGuessed: true });
     for (let batch = 0; batch < 10; batch++) pull(pace, 0, 20 * batch, 1);
-    expect(pace.claim(0, SECOND, NOW + 200_000).pullCost).toBeCloseTo(2 * SECOND);
+    expect(pace.situationOf(0, SECOND, NOW + 200_000).pullCost).toBeCloseTo(2 * SECOND);
   });
 
   it('is even between nodes that are no node of the queue and those that are', () => {
