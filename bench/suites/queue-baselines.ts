@@ -17,7 +17,7 @@ export const ballast: Policy = (files, { nodes, pullCost }) => {
   const isGuessed = files.filter(({ isUnknown }) => isUnknown).length > files.length / 2;
   const queue = new Queue(weights, { nodeTotal: nodes, pullCost: toWeight(pullCost), isGuessed });
   return (node_index, millis) => {
-    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false };
+    const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: false, wantsLastSplit: false };
     const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, millis);
     if (handed) queue.delivered(handed.batch.seq);
     return handed?.batch.files ?? [];

@@ -21,7 +21,7 @@ const NAMED = 3;
 const PATH_CHARACTERS = 200;
 
 /** Describes both lists, as the beginning of a sentence. */
-export function sentenceOfDifference(what: 'split' | 'queue', { planned, listed, onlyPlanned, onlyListed }: ListDifference): string {
+export function describeDifference(what: 'split' | 'queue', { planned, listed, onlyPlanned, onlyListed }: ListDifference): string {
   return `the ${what} was made of ${planned} test files, and this node lists ${listed}: ${named(onlyPlanned)} only in the ${what}, ${named(onlyListed)} only on this node`;
 }
 

@@ -12,7 +12,7 @@ export function beginningOf({ created_at: at, runs_before }: { created_at: numbe
 }
 
 /** The place of a recorded run in that history. */
-export interface Recorded {
+export interface RecordingOrder {
   /** Its number among the runs of its build, from 1, never reused; 0: an older store recorded it. */
   ordinal: number;
   /** Milliseconds since 1970. */
@@ -20,7 +20,7 @@ export interface Recorded {
 }
 
 /** Whether a run was recorded after a moment. A clock can be set back; the order of recording cannot. */
-export function isAfter({ ordinal, at }: Recorded, moment: Moment): boolean {
+export function isAfter({ ordinal, at }: RecordingOrder, moment: Moment): boolean {
   return moment.runs_before === null ? at >= moment.at : ordinal > moment.runs_before;
 }
 

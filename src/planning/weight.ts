@@ -6,11 +6,11 @@
 export const WEIGHTS_PER_SECOND = 10_000;
 
 /** A file of no time at all is not free either, and one of absurd length must not drown all others. */
-const LEAST_WEIGHT = 1;
-const GREATEST_WEIGHT = 7 * 86_400 * WEIGHTS_PER_SECOND;
+const MIN_WEIGHT = 1;
+const MAX_WEIGHT = 7 * 86_400 * WEIGHTS_PER_SECOND;
 
 export function toWeight(seconds: number): number {
-  return Math.min(GREATEST_WEIGHT, Math.max(LEAST_WEIGHT, Math.round(seconds * WEIGHTS_PER_SECOND)));
+  return Math.min(MAX_WEIGHT, Math.max(MIN_WEIGHT, Math.round(seconds * WEIGHTS_PER_SECOND)));
 }
 
 export function toSeconds(weight: number): number {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Context } from '../api/context.js';
 import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
-import type { Lease } from '../engine/queue/leases.js';
+import type { LeasePolicy } from '../engine/queue/leases.js';
 import type { FileLock } from '../file-lock.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
 import type { Observe } from '../http/exchange.js';
@@ -192,7 +192,7 @@ function loadOf({ room, journal, builds, subsets, paths, splits, queues }: Store
   return { bytes: statSync(join(dataDir, STORE_FILE)).size, diskFreeBytes: room.freeBytes(), journalTurns: journal.turns, records };
 }
 
-function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): Lease | null {
+function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): LeasePolicy | null {
   const start = uptime();
   const uptimeAt = (millis: number) => Math.max(start, uptime() - Math.max(0, now() - millis));
   return leaseFactor === 0 ? null : { factor: leaseFactor, graceMilliseconds: 1000 * leaseGraceSeconds, uptime, uptimeAt };

@@ -1,10 +1,10 @@
 import type { CompletenessAnswer, CompletenessQuery } from '../api/messages/completeness.js';
 import { NO_CI_BUILD } from '../api/messages/split.js';
 import { apiErrors } from '../api-error.js';
-import { type Comparison, compare, type Hand, type Handed, type Return } from '../engine/completeness/compare.js';
+import { type Assignment, type AssignmentsByPath, type Comparison, compare, type Restart } from '../engine/completeness/compare.js';
 import { shortDigest } from '../engine/digest.js';
 import { beginningOf, isLater, type Moment } from '../engine/moment.js';
-import { type Batch, isHandedOn } from '../engine/queue/batch.js';
+import { type Batch, wasReassigned } from '../engine/queue/batch.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/lmdb/builds.js';
 import { allPathsOf } from '../store/lmdb/file-blocks.js';
@@ -31,9 +31,9 @@ interface Plan {
   isUnnamed: boolean;
   /** How a node's list differed from the planned one; null: none did. */
   otherList: string | null;
-  handed: Handed;
+  handed: AssignmentsByPath;
   /** Of each node that came again the last time. */
-  returns: readonly Return[];
+  returns: readonly Restart[];
   /** What silent nodes had before it went to others. */
   handedOn: { path: string; node_index: number }[];
 }
@@ -47,8 +47,8 @@ export function completeness(store: Store, { project, query }: CompletenessSubje
   const runs = runsSince(store, project, query, plan?.since ?? null).filter(
     run => ciRun === null || run.ciRun === 0 || run.ciRun === ciRun,
   );
-  const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total, plan?.returns);
-  const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.goneAgain])].filter(node =>
+  const compared = compare(plan?.handed ?? new Map<string, Assignment[]>(), runs, query.node_total, plan?.returns);
+  const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.lostReruns])].filter(node =>
     isFull(store, project, query, node),
   );
   const answer = toAnswer(plan, compared, runs.length, full);
@@ -73,9 +73,9 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
   const isUnnamed = ci_build_id !== null && own === undefined && firstUseOf(store, split, NO_CI_BUILD) !== undefined;
   const since = own ?? (ci_build_id === null || isUnnamed ? beginningOf(split) : null);
   if (since === null) return null;
-  const handed = new Map<string, Hand[]>();
+  const handed = new Map<string, Assignment[]>();
   for (const { node_index, paths } of filesOfSplit(store, split)) {
-    for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, began: since }]);
+    for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, processBegan: since }]);
   }
   return {
     kind: 'split',
@@ -98,20 +98,20 @@ function queueOf(store: Store, id: string | null): Plan | null {
   const seqs = new Set(others.map(({ seq }) => seq));
   const own = batchesOf(store, id).filter(({ seq }) => !seqs.has(seq));
   const paths = allPathsOf(store, id);
-  const hands = paths.map((): Hand[] => []);
+  const hands = paths.map((): Assignment[] => []);
   const since = sinceOf(record, own);
   /** When each process began. */
-  const began = new Map(own.filter(({ starts }) => starts).map(batch => [processOf(batch), momentOf(batch)]));
+  const began = new Map(own.filter(({ isFirstRequest }) => isFirstRequest).map(batch => [processOf(batch), momentOf(batch)]));
   for (const batch of own) {
     const { node_index, handed_at: at } = batch;
     const failed = new Set(batch.failed);
     const process = began.get(processOf(batch)) ?? since;
     for (const file of batch.files)
-      hands[file]!.push({ node_index, at, ran: batch.failed !== undefined && !failed.has(file), began: process });
+      hands[file]!.push({ node_index, at, ran: batch.failed !== undefined && !failed.has(file), processBegan: process });
   }
   // Who had it there is to have it again.
   for (const { node_index, files } of others)
-    for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, began: since });
+    for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, processBegan: since });
   return {
     kind: 'queue',
     isUnnamed: false,
@@ -121,7 +121,7 @@ function queueOf(store: Store, id: string | null): Plan | null {
     handed: new Map(paths.map((path, file) => [path, hands[file]!])),
     returns: returnsIn(own),
     handedOn: own
-      .filter(isHandedOn)
+      .filter(wasReassigned)
       .flatMap(({ node_index, files }) =>
         files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: paths[file]!, node_index })),
       ),
@@ -143,8 +143,8 @@ function momentOf({ runs_before, handed_at: at }: Batch): Moment {
 }
 
 /** Of each node the last time that it came again, and got what it had, which it did not tell to have run; or nothing. */
-function returnsIn(batches: readonly Batch[]): Return[] {
-  const cameAgain = batches.filter(({ again, files, failed }) => files.length === 0 || (again && !failed));
+function returnsIn(batches: readonly Batch[]): Restart[] {
+  const cameAgain = batches.filter(({ isReplay, files, failed }) => files.length === 0 || (isReplay && !failed));
   return [...new Map(cameAgain.map(batch => [batch.node_index, batch])).values()].map(batch => ({
     node_index: batch.node_index,
     moment: momentOf(batch),
@@ -186,7 +186,7 @@ function cut<T>(list: readonly T[]): T[] {
 /** Empty when it is complete. */
 function errorsOf(
   plan: Plan | null,
-  { neverHandedOut, notRecorded, ranNotRecorded, endedUnrecorded, ranNothingAgain, goneAgain }: Comparison,
+  { neverHandedOut, notRecorded, ranNotRecorded, nodesWithoutRecording, emptyReruns, lostReruns }: Comparison,
   runs: number,
   full: readonly number[],
 ): string[] {
@@ -218,19 +218,19 @@ function errorsOf(
       `of ${named(full)} ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`,
     );
   }
-  if (endedUnrecorded.length > 0) {
-    const count = ranNotRecorded.filter(({ node_index }) => endedUnrecorded.includes(node_index)).length;
+  if (nodesWithoutRecording.length > 0) {
+    const count = ranNotRecorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index)).length;
     errors.push(
-      `${count} ${of} run and not recorded: ${named(endedUnrecorded)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
+      `${count} ${of} run and not recorded: ${named(nodesWithoutRecording)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
     );
   }
-  const gone = goneAgain.filter(node => !full.includes(node));
+  const gone = lostReruns.filter(node => !full.includes(node));
   if (gone.length > 0)
     errors.push(`${named(gone)} came again and recorded nothing since: did these nodes end before they recorded? retry them`);
   if (neverHandedOut.length > 0) {
     errors.push(`${neverHandedOut.length} ${of} never handed out: no node pulled until the queue was empty; retry a node`);
   }
-  const unproved = ranNothingAgain.filter(node => !plan.acknowledging.has(node));
+  const unproved = emptyReruns.filter(node => !plan.acknowledging.has(node));
   if (unproved.length > 0) {
     errors.push(
       `${named(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,

@@ -7,11 +7,11 @@ import { initializes, type QueueMessage, toQueueMessage } from '../api/messages/
 import { type SplitMessage, toSplitMessage } from '../api/messages/split.js';
 import { distinctPaths, type PlannedTestFile } from '../api/messages/test-file.js';
 import { type TestQueueMessage, toTestQueueMessage } from '../api/messages/test-queue.js';
-import { listDifference, sentenceOfDifference } from '../engine/list-difference.js';
+import { describeDifference, listDifference } from '../engine/list-difference.js';
 import { type CutText, toSegments } from '../engine/segments.js';
 import { limits } from '../limits.js';
 import { digestOfList } from '../list-digest.js';
-import { expectQueue } from '../planning/batching/expect-queue.js';
+import { simulateQueue } from '../planning/batching/simulate-queue.js';
 import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
 import { forecast, unknownFiles } from '../planning/forecasting/forecast.js';
 import { pack } from '../planning/packing/pack.js';
@@ -143,7 +143,7 @@ function planQueue(store: Store, paths: string[], suite: Suite, { pullCost, isPo
   const files = estimate(paths, knownTimes(store, project, branch, paths, isPooled), QUEUE_PERCENTILE);
   const { seconds, weights } = files;
   const isGuessed = unknownFiles(seconds) > seconds.length / 2;
-  const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
+  const expectation = simulateQueue(weights, { nodeTotal, pullCost, isGuessed });
   return {
     people,
     list: listOf(paths),
@@ -179,7 +179,7 @@ function sentTo(
   if (!isPooled && (list?.test_files ?? Infinity) >= limits.pooledTestFiles) throw new TooManyCases();
   const difference = listDifference(planned(), listed);
   const isSame = difference.onlyPlanned.length + difference.onlyListed.length === 0;
-  return { ...sent, difference: isSame ? null : sentenceOfDifference(what, difference) };
+  return { ...sent, difference: isSame ? null : describeDifference(what, difference) };
 }
 
 /** Each file as it is answered, behind a comma. */

@@ -24,10 +24,10 @@ export function dispatch({ log, metrics }: Context, open: OpenQueue, pull: Pull,
   for (const batch of open.queue.takeChanged()) {
     changes.push(batch);
     const { seq, node_index: node, files, lease } = batch;
-    if (lease === 'lost' || lease === 'restarted') metrics.lostBatch();
+    if (lease === 'expired' || lease === 'restarted') metrics.lostBatch();
     const told = { queue: open.record.name, node, batch: seq, files: files.length };
-    if (lease === 'late') log.warn(told, 'a silent node came back');
-    else if (lease === 'lost') log.warn(told, 'a silent node: its batch goes to others');
+    if (lease === 'returned') log.warn(told, 'a silent node came back');
+    else if (lease === 'expired') log.warn(told, 'a silent node: its batch goes to others');
     else if (lease === 'restarted') log.warn(told, 'a node began anew: its batch goes to whoever asks');
   }
   if (handed?.isNew) {

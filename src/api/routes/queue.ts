@@ -35,7 +35,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
   const at = now();
   const pull = (open: OpenQueue): Verdict<Dispatched> => {
     if (takesNothing) {
-      open.queue.begins(node_index);
+      open.queue.restartNode(node_index);
       return { value: { open, batch: null }, changes: open.queue.takeChanged() };
     }
     const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
@@ -45,7 +45,7 @@ export async function queueForNode(context: Context, request: Request): Promise<
       batch_uuid: message.batch_uuid ?? null,
       isRetry: request.retryCount > 0,
       hasLeft: request.hasLeft,
-      starts: can_initialize_queue,
+      isFirstRequest: can_initialize_queue,
       ...(can_initialize_queue && { runs_before: runsRecordedOf(store, buildIdKey(project, message)) }),
       wantsLastSplit,
       recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, beginningOf(open.record)) : null,

@@ -2,7 +2,7 @@ import { apiErrors } from '../../api-error.js';
 import { digest } from '../../engine/digest.js';
 import { beginningOf } from '../../engine/moment.js';
 import type { Batch } from '../../engine/queue/batch.js';
-import { failedOf } from '../../engine/queue/failed.js';
+import { type Failed, failedOf } from '../../engine/queue/failed.js';
 import type { Answer, Request } from '../../http/request.js';
 import { buildIdKey, pathsWithoutTime, runsRecordedOf } from '../../store/lmdb/builds.js';
 import { filesOf, pathsOf } from '../../store/lmdb/file-blocks.js';
@@ -37,22 +37,23 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   };
   const pull = (open: OpenQueue): Verdict<Dispatched> => {
     if (takesNothing || isOther(open)) return { value: { open, batch: null }, changes: [] };
-    const failed = (batch: Batch) =>
-      failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths);
     const pulled = { node_index, batch_uuid: `${run} ${batch_index}` };
-    const ran = batch_id === undefined ? null : open.queue.acknowledge(pulled, batch_id, failed);
+    const acknowledged = batch_id === undefined ? null : open.queue.batchOf(pulled, batch_id);
+    const ran = acknowledged && open.queue.acknowledge(pulled, acknowledged.seq, failureOf(store, open, acknowledged, failed_paths));
+    const unmeasured = can_initialize_queue
+      ? unmeasuredOf(store, open, open.queue.filesOf(node_index), () => pathsWithoutTime(store, project, message, beginningOf(open.record)))
+      : null;
     const asked = {
       ...pulled,
       run,
       isRetry: false,
       hasLeft: request.hasLeft,
-      starts: can_initialize_queue,
+      isFirstRequest: can_initialize_queue,
       ...(can_initialize_queue && { runs_before: runsRecordedOf(store, buildIdKey(project, message)) }),
       wantsLastSplit: false,
       recordedSubset: null,
       acknowledges: true as const,
-      unmeasured: (files: readonly number[]) =>
-        unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, beginningOf(open.record))),
+      ...(unmeasured && { unmeasured }),
     };
     const { value, changes } = dispatch(context, open, asked, at);
     return { value, changes: ran ? [ran, ...changes] : changes };
@@ -100,8 +101,19 @@ function toRun(store: Store, open: OpenQueue, batch: Batch): PlannedTestFile[] {
   return files.flatMap((file, i) => cases.get(batch.files[i]!)?.map(path => ({ path, time_execution: null })) ?? [file]);
 }
 
-function unmeasuredOf(store: Store, open: OpenQueue, files: readonly number[], paths: ReadonlySet<string>): readonly number[] {
-  if (paths.size === 0) return [];
-  const listed = pathsOf(store, open.id, files);
-  return files.filter((_, i) => paths.has(listed[i]!));
+function failureOf(store: Store, open: OpenQueue, batch: Batch, failed_paths: readonly string[]): Failed {
+  return failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths);
+}
+
+/** The files that are recorded without a time; null: none. */
+function unmeasuredOf(
+  store: Store,
+  open: OpenQueue,
+  files: readonly number[],
+  pathsWithoutTime: () => ReadonlySet<string>,
+): ReadonlySet<number> | null {
+  const without = files.length === 0 ? null : pathsWithoutTime();
+  if (!without || without.size === 0) return null;
+  const paths = pathsOf(store, open.id, files);
+  return new Set(files.filter((_, i) => without.has(paths[i]!)));
 }

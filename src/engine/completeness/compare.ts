@@ -1,22 +1,22 @@
 import { fileOf } from '../../planning/estimating/test-case.js';
-import { isAfter, type Moment, type Recorded } from '../moment.js';
+import { isAfter, type Moment, type RecordingOrder } from '../moment.js';
 
 /** A node that a file was handed to. */
-export interface Hand {
+export interface Assignment {
   node_index: number;
   /** Milliseconds since 1970; null: beforehand. */
   at: number | null;
   /** It told that it ran the file, as newer clients do, and that it did not fail. */
   ran: boolean;
   /** When the process that it was handed to began. */
-  began: Moment;
+  processBegan: Moment;
 }
 
 /** What was to be run: the files of a split or queue, each with whom it was handed to; nobody: it is still to be had. */
-export type Handed = ReadonlyMap<string, readonly Hand[]>;
+export type AssignmentsByPath = ReadonlyMap<string, readonly Assignment[]>;
 
 /** What a node recorded at once; of a node in the order of recording. */
-export interface Run extends Recorded {
+export interface RecordedRun extends RecordingOrder {
   node_index: number;
   paths: readonly string[];
   /** Of each; 0: scheduled, not measured. */
@@ -24,27 +24,27 @@ export interface Run extends Recorded {
 }
 
 /** A node that came again, when, and whether it was given anything to run. */
-export interface Return {
+export interface Restart {
   node_index: number;
   moment: Moment;
   isEmpty: boolean;
 }
 
-export type FileOfNode = Pick<Hand, 'node_index' | 'at'> & { path: string };
+export type AssignedFile = Pick<Assignment, 'node_index' | 'at'> & { path: string };
 
 export interface Comparison {
   /** Files that count as recorded. */
   recorded: number;
   neverHandedOut: string[];
-  notRecorded: FileOfNode[];
+  notRecorded: AssignedFile[];
   /** But the node told that it ran it. */
-  ranNotRecorded: FileOfNode[];
+  ranNotRecorded: AssignedFile[];
   /** Those of these nodes that recorded nothing since their process began. */
-  endedUnrecorded: number[];
+  nodesWithoutRecording: number[];
   /** Nodes that came again and were given nothing to run, or recorded a run of nothing after one of something. */
-  ranNothingAgain: number[];
+  emptyReruns: number[];
   /** Nodes that came again, were given something, and recorded nothing since, where that is not told by `notRecorded`. */
-  goneAgain: number[];
+  lostReruns: number[];
   /** By several nodes. */
   recordedTwice: { path: string; nodes: number[] }[];
   /** By a node that it was not handed to. */
@@ -58,7 +58,12 @@ export interface Comparison {
  * Compares what was handed out with what was recorded. A file and test cases in it stand for each other, because clients list
  * one and record the other; but not what was handed out itself.
  */
-export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number, returns: readonly Return[] = []): Comparison {
+export function compare(
+  handed: AssignmentsByPath,
+  runs: readonly RecordedRun[],
+  nodeTotal: number,
+  returns: readonly Restart[] = [],
+): Comparison {
   const nodesOf = new Map<string, Set<number>>();
   const measured = new Set<string>();
   for (const { node_index, paths, seconds } of runs) {
@@ -68,7 +73,7 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
     }
   }
   const isRecorded = recordedIn(handed, nodesOf);
-  const runsOf = new Map<number, Run[]>();
+  const runsOf = new Map<number, RecordedRun[]>();
   for (const run of runs) {
     const own = runsOf.get(run.node_index);
     if (own) own.push(run);
@@ -79,10 +84,10 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
   const emptyReturns = returns
     .filter(({ node_index, moment, isEmpty }) => isEmpty && !hasRecorded(node_index, moment, 1))
     .map(({ node_index }) => node_index);
-  const endedUnrecorded = new Set<number>();
+  const nodesWithoutRecording = new Set<number>();
   const neverHandedOut: string[] = [];
-  const notRecorded: FileOfNode[] = [];
-  const ranNotRecorded: FileOfNode[] = [];
+  const notRecorded: AssignedFile[] = [];
+  const ranNotRecorded: AssignedFile[] = [];
   for (const [path, hands] of handed) {
     if (isRecorded(path)) continue;
     // The last one is who should have run it, unless somebody did.
@@ -91,18 +96,18 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
       neverHandedOut.push(path);
       continue;
     }
-    const { node_index, at, ran, began } = hand;
+    const { node_index, at, ran, processBegan } = hand;
     (ran ? ranNotRecorded : notRecorded).push({ path, node_index, at });
-    if (ran && !endedUnrecorded.has(node_index) && !hasRecorded(node_index, began)) endedUnrecorded.add(node_index);
+    if (ran && !nodesWithoutRecording.has(node_index) && !hasRecorded(node_index, processBegan)) nodesWithoutRecording.add(node_index);
   }
   return {
     recorded: handed.size - neverHandedOut.length - notRecorded.length - ranNotRecorded.length,
     neverHandedOut,
     notRecorded,
     ranNotRecorded,
-    endedUnrecorded: sorted(endedUnrecorded),
-    ranNothingAgain: sorted(new Set([...emptyReturns, ...ranNothingAgain(runs)])),
-    goneAgain: sorted(
+    nodesWithoutRecording: sorted(nodesWithoutRecording),
+    emptyReruns: sorted(new Set([...emptyReturns, ...emptyReruns(runs)])),
+    lostReruns: sorted(
       returns.filter(({ node_index, moment, isEmpty }) => !isEmpty && !hasRecorded(node_index, moment)).map(({ node_index }) => node_index),
     ).filter(node => !notRecorded.some(({ node_index }) => node_index === node)),
     recordedTwice: [...nodesOf].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
@@ -112,7 +117,7 @@ export function compare(handed: Handed, runs: readonly Run[], nodeTotal: number,
   };
 }
 
-function recordedIn(handed: Handed, nodesOf: ReadonlyMap<string, ReadonlySet<number>>): (path: string) => boolean {
+function recordedIn(handed: AssignmentsByPath, nodesOf: ReadonlyMap<string, ReadonlySet<number>>): (path: string) => boolean {
   /** Files of which a case was recorded that was not handed out itself. */
   const byCase = new Set<string>();
   for (const path of nodesOf.keys()) {
@@ -135,7 +140,7 @@ function recordedIn(handed: Handed, nodesOf: ReadonlyMap<string, ReadonlySet<num
   };
 }
 
-function ranNothingAgain(runs: readonly Run[]): number[] {
+function emptyReruns(runs: readonly RecordedRun[]): number[] {
   const last = new Map<number, { ranSome: boolean; isEmpty: boolean }>();
   for (const { node_index, paths } of runs) {
     const isEmpty = paths.length === 0;
@@ -144,7 +149,10 @@ function ranNothingAgain(runs: readonly Run[]): number[] {
   return sorted([...last].filter(([, { ranSome, isEmpty }]) => ranSome && isEmpty).map(([node]) => node));
 }
 
-function recordedByOthers(handed: Handed, nodesOf: ReadonlyMap<string, ReadonlySet<number>>): { path: string; node_index: number }[] {
+function recordedByOthers(
+  handed: AssignmentsByPath,
+  nodesOf: ReadonlyMap<string, ReadonlySet<number>>,
+): { path: string; node_index: number }[] {
   const has = new Map<string, Set<number>>();
   for (const [path, hands] of handed) {
     for (const { node_index } of hands) {
@@ -161,7 +169,7 @@ function recordedByOthers(handed: Handed, nodesOf: ReadonlyMap<string, ReadonlyS
 }
 
 /** Neither handed anything by a queue, nor did they record anything, be it that they ran nothing. */
-function neverCame(handed: Handed, runs: readonly Run[], nodeTotal: number): number[] {
+function neverCame(handed: AssignmentsByPath, runs: readonly RecordedRun[], nodeTotal: number): number[] {
   const came = new Set(runs.map(({ node_index }) => node_index));
   for (const hands of handed.values()) for (const { node_index, at } of hands) if (at !== null) came.add(node_index);
   return Array.from({ length: nodeTotal }, (_, node) => node).filter(node => !came.has(node));

@@ -1,5 +1,5 @@
 import { limits } from '../../limits.js';
-import type { Batch, CasesOfFiles } from './batch.js';
+import type { Batch, CasesByFile } from './batch.js';
 import type { Failed } from './failed.js';
 
 /** Counts the characters from clients that the batches of a queue keep. Test cases are bounded: without them the whole files are run again. */
@@ -30,7 +30,7 @@ export class BatchText {
     this.#cases -= casesOf(batch);
   }
 
-  hasRoomFor(cases: CasesOfFiles): boolean {
+  hasRoomFor(cases: CasesByFile): boolean {
     return this.#cases + charactersIn(cases) <= limits.caseCharactersPerQueue;
   }
 }
@@ -47,7 +47,7 @@ function casesOf({ cases, failed_cases }: Batch): number {
   return charactersIn(cases) + charactersIn(failed_cases);
 }
 
-function charactersIn(cases: CasesOfFiles | undefined): number {
+function charactersIn(cases: CasesByFile | undefined): number {
   let sum = 0;
   if (cases) for (const [, paths] of cases) for (const path of paths) sum += path.length;
   return sum;

@@ -1,6 +1,6 @@
 import { limits } from '../../limits.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
-import type { Batch, CasesOfFiles } from './batch.js';
+import type { Batch, CasesByFile } from './batch.js';
 
 /** What of a batch failed. */
 export type Failed = Pick<Batch, 'failed_cases'> & { failed: number[] };
@@ -24,7 +24,7 @@ export function failedOf({ files }: Pick<Batch, 'files'>, paths: readonly string
     else casesOf.get(file)?.push(path);
   }
   const failed = files.filter(file => casesOf.has(file));
-  const failed_cases = [...casesOf].filter((entry): entry is CasesOfFiles[number] => entry[1] !== null);
+  const failed_cases = [...casesOf].filter((entry): entry is CasesByFile[number] => entry[1] !== null);
   const count = failed_cases.reduce((sum, [, cases]) => sum + cases.length, 0);
   // Of so many that failed the files may as well be run.
   return count === 0 || count > limits.failedCasesPerBatch ? { failed } : { failed, failed_cases };

@@ -2,7 +2,7 @@ import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 import type { Batch } from './batch.js';
 
 /** How long a node may be silent with a batch: `factor` times its expected duration, and the grace. */
-export interface Lease {
+export interface LeasePolicy {
   factor: number;
   graceMilliseconds: number;
   /** Milliseconds since whenever: unlike the time of day it is never set. */
@@ -11,7 +11,7 @@ export interface Lease {
   uptimeAt: (millis: number) => number;
 }
 
-interface Holder {
+interface ActiveLease {
   batch: Batch;
   weight: number;
   /** The uptime when the node was heard of last. */
@@ -20,65 +20,65 @@ interface Holder {
 
 /** Which nodes work on what, and which of them are silent for too long. */
 export class Leases {
-  readonly #holders = new Map<number, Holder>();
+  readonly #active = new Map<number, ActiveLease>();
   /** Files that went from a silent node to another: they do so once. */
-  readonly #handedOn = new Set<number>();
+  readonly #reassigned = new Set<number>();
   /** Nobody's lease ends before that. */
-  #nextEnd = Infinity;
+  #nextExpiry = Infinity;
 
-  constructor(readonly lease: Lease) {}
+  constructor(readonly lease: LeasePolicy) {}
 
   /** What the node works on, as far as it is known. */
-  of(node: number): Batch | null {
-    return this.#holders.get(node)?.batch ?? null;
+  batchOf(node: number): Batch | null {
+    return this.#active.get(node)?.batch ?? null;
   }
 
   /** A batch was handed out, now or before the queue was read back. */
   add(batch: Batch, weight: number): void {
     const { node_index, lease, files, handed_at } = batch;
-    if (lease === 'lost' || lease === 'late') for (const file of files) this.#handedOn.add(file);
-    if (lease !== undefined && lease !== 'lost') {
-      this.#holders.delete(node_index);
+    if (lease === 'expired' || lease === 'returned') for (const file of files) this.#reassigned.add(file);
+    if (lease !== undefined && lease !== 'expired') {
+      this.#active.delete(node_index);
       return;
     }
     const holder = { batch, weight, heardAt: this.lease.uptimeAt(handed_at) };
-    this.#holders.set(node_index, holder);
-    this.#nextEnd = Math.min(this.#nextEnd, this.#endOf(holder));
+    this.#active.set(node_index, holder);
+    this.#nextExpiry = Math.min(this.#nextExpiry, this.#expiryOf(holder));
   }
 
   /** The files of a lost batch that go to another. */
-  handOn({ files, delivered }: Batch): number[] {
+  reassign({ files, delivered }: Batch): number[] {
     // Once; but what never reached its node was not handed on to it.
-    const own = delivered ? files.filter(file => !this.#handedOn.has(file)) : files;
-    for (const file of own) this.#handedOn.add(file);
+    const own = delivered ? files.filter(file => !this.#reassigned.has(file)) : files;
+    for (const file of own) this.#reassigned.add(file);
     return own;
   }
 
-  end(node: number): void {
-    this.#holders.delete(node);
+  release(node: number): void {
+    this.#active.delete(node);
   }
 
-  hear(node: number): void {
-    const holder = this.#holders.get(node);
+  heartbeat(node: number): void {
+    const holder = this.#active.get(node);
     if (holder) holder.heardAt = this.lease.uptime();
   }
 
   /** The batches whose nodes are silent for too long; each is told once, and none that is still on its way. */
-  takeOverdue(isAnswering: (node: number) => boolean): Batch[] {
+  takeExpired(isAnswering: (node: number) => boolean): Batch[] {
     const now = this.lease.uptime();
-    if (now < this.#nextEnd) return [];
-    this.#nextEnd = Infinity;
+    if (now < this.#nextExpiry) return [];
+    this.#nextExpiry = Infinity;
     const overdue: Batch[] = [];
-    for (const holder of this.#holders.values()) {
+    for (const holder of this.#active.values()) {
       if (holder.batch.lease !== undefined) continue;
-      const end = isAnswering(holder.batch.node_index) ? now + this.lease.graceMilliseconds : this.#endOf(holder);
+      const end = isAnswering(holder.batch.node_index) ? now + this.lease.graceMilliseconds : this.#expiryOf(holder);
       if (now >= end) overdue.push(holder.batch);
-      else this.#nextEnd = Math.min(this.#nextEnd, end);
+      else this.#nextExpiry = Math.min(this.#nextExpiry, end);
     }
     return overdue;
   }
 
-  #endOf({ weight, heardAt }: Holder): number {
+  #expiryOf({ weight, heardAt }: ActiveLease): number {
     const { factor, graceMilliseconds } = this.lease;
     return heardAt + (1000 * factor * weight) / WEIGHTS_PER_SECOND + graceMilliseconds;
   }

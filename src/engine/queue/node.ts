@@ -1,4 +1,4 @@
-import { type Batch, type CasesOfFiles, isGivenUp, type Pull } from './batch.js';
+import { type Batch, type CasesByFile, isRequeued, type Pull } from './batch.js';
 
 const EMPTY_MILLISECONDS = 60_000;
 
@@ -14,7 +14,11 @@ export class Node {
   /** When it last came for nothing, in milliseconds since 1970. */
   #emptyAt = -Infinity;
   /** Batches read back from the journal that may not have reached it. */
-  #doubtful: Set<Batch> | null = null;
+  #unconfirmed: Set<Batch> | null = null;
+
+  get files(): number[] {
+    return [...new Set(this.batches.flatMap(batch => batch.files))];
+  }
 
   get isAnswering(): boolean {
     return this.#answering.length > 0;
@@ -33,37 +37,37 @@ export class Node {
     if (batch.batch_uuid === null) this.#emptyHanded.add(batch.run);
   }
 
-  getsNothing({ run, batch_uuid }: Pick<Pull, 'run' | 'batch_uuid'>): void {
+  markEmptyHanded({ run, batch_uuid }: Pick<Pull, 'run' | 'batch_uuid'>): void {
     if (batch_uuid === null) this.#emptyHanded.add(run);
   }
 
   /** It starts, and gets nothing. Returns whether that is to be kept: once a minute is enough. */
-  comesForNothing(now: number): boolean {
+  shouldRecordEmptyStart(now: number): boolean {
     if (now - this.#emptyAt < EMPTY_MILLISECONDS && now >= this.#emptyAt) return false;
     this.#emptyAt = now;
     return true;
   }
 
   /** All that was added was read back from the journal. */
-  doubt(): void {
+  markUnconfirmed(): void {
     for (const batch of this.batches) {
       const last = this.batches.findLast(({ run }) => run === batch.run) === batch;
-      if (last && !batch.delivered && batch.batch_uuid === null) (this.#doubtful ??= new Set()).add(batch);
+      if (last && !batch.delivered && batch.batch_uuid === null) (this.#unconfirmed ??= new Set()).add(batch);
     }
   }
 
   /** It has the batch. */
-  trust(batch: Batch): void {
-    this.#doubtful?.delete(batch);
+  confirm(batch: Batch): void {
+    this.#unconfirmed?.delete(batch);
   }
 
   /** The batch that this request, sent again, was answered with before. */
-  handedBefore({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
+  repeatedBatch({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
     if (batch_uuid !== null) return this.#byUuid.get(batch_uuid) ?? null;
     const last = this.batches.findLast(batch => batch.run === run);
     // A first request that wants the last split gets all that the node had, the last batch included.
-    if (!last || (wantsLastSplit && !last.again)) return null;
-    if (this.#doubtful?.delete(last)) return last;
+    if (!last || (wantsLastSplit && !last.isReplay)) return null;
+    if (this.#unconfirmed?.delete(last)) return last;
     // The node closed the connection on which its last answer would come, and asks again on another.
     const answers = this.#answering.filter(({ batch }) => batch === last);
     if (answers.length > 0 && answers.every(({ hasLeft }) => hasLeft())) return last;
@@ -71,12 +75,12 @@ export class Node {
   }
 
   /** What a run which starts gets again of what the node had. */
-  handedAgain({ starts, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
-    if (wantsLastSplit) return { files: [...new Set(this.batches.flatMap(batch => batch.files))] };
-    return acknowledges && starts && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : { files: [] };
+  replayedFiles({ isFirstRequest, acknowledges, wantsLastSplit, run, unmeasured }: Pull): Pick<Batch, 'files' | 'cases'> {
+    if (wantsLastSplit) return { files: this.files };
+    return acknowledges && isFirstRequest && !this.batches.some(batch => batch.run === run) ? this.#unfinished(unmeasured) : { files: [] };
   }
 
-  answer(batch: Batch, hasLeft: () => boolean): void {
+  beginAnswer(batch: Batch, hasLeft: () => boolean): void {
     this.#answering.push({ batch, hasLeft });
   }
 
@@ -90,7 +94,7 @@ export class Node {
   }
 
   /** What it did not tell to have run, or ran with a failure the last time: of a file the test cases that failed, where it named them. */
-  #unfinished(unmeasured: Pull['unmeasured'] = () => []): Pick<Batch, 'files' | 'cases'> {
+  #unfinished(unmeasured: Pull['unmeasured']): Pick<Batch, 'files' | 'cases'> {
     /** Undefined: all of it. */
     const files = new Map<number, string[] | undefined>();
     const done = new Set<number>();
@@ -101,13 +105,13 @@ export class Node {
         files.delete(file);
         done.delete(file);
         // What it gave up is for others to have.
-        if (isGivenUp(batch)) continue;
+        if (isRequeued(batch)) continue;
         if (!batch.failed || failed.has(file)) files.set(file, cases.get(file));
         else done.add(file);
       }
     }
-    if (done.size > 0) for (const file of unmeasured([...done])) files.set(file, undefined);
-    const cases = [...files].filter((entry): entry is CasesOfFiles[number] => entry[1] !== undefined);
+    if (unmeasured) for (const file of done) if (unmeasured.has(file)) files.set(file, undefined);
+    const cases = [...files].filter((entry): entry is CasesByFile[number] => entry[1] !== undefined);
     return { files: [...files.keys()], ...(cases.length > 0 && { cases }) };
   }
 }

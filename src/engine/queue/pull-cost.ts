@@ -2,12 +2,12 @@ import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 
 /** How far a batch is off what was predicted: in parts of it, and at least. */
 const BATCH_ERROR = 0.4;
-const LEAST_ERROR = WEIGHTS_PER_SECOND;
+const MIN_ERROR = WEIGHTS_PER_SECOND;
 /** How far all predictions of a queue may be off together. */
 const SCALE_ERROR = 0.2;
 /** How far the setting may be off, in parts of it. */
 const SETTING_ERROR = 2;
-const GREATEST_FACTOR = 10;
+const MAX_FACTOR = 10;
 /** A batch beyond so many standard deviations says no more than one at them. */
 const OUTLIER = 2;
 
@@ -30,8 +30,8 @@ export class PullCost {
   }
 
   /** A batch of this weight took so long, its pull included. One that is far off the line is cut to what is likely. */
-  learn(weight: number, took: number): void {
-    const variance = (BATCH_ERROR * weight) ** 2 + LEAST_ERROR ** 2;
+  observe(weight: number, took: number): void {
+    const variance = (BATCH_ERROR * weight) ** 2 + MIN_ERROR ** 2;
     const trust = 1 / variance;
     const { begin, slope } = this.#line();
     const most = OUTLIER * Math.sqrt(variance);
@@ -44,7 +44,7 @@ export class PullCost {
   }
 
   get value(): number {
-    return Math.min(GREATEST_FACTOR * this.setting, Math.max(0, this.#line().begin));
+    return Math.min(MAX_FACTOR * this.setting, Math.max(0, this.#line().begin));
   }
 
   #line(): { begin: number; slope: number } {

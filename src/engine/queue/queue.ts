@@ -1,9 +1,9 @@
-import { batchWeight, type QueueOutlook } from '../../planning/batching/batch-weight.js';
+import { batchWeight, type QueueParameters } from '../../planning/batching/batch-weight.js';
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
-import { type Batch, isGivenUp, isUntouched, type Pull, takenBy } from './batch.js';
+import { type Batch, hasSameFiles, isRequeued, type Pull, takenFiles } from './batch.js';
 import { BatchText } from './batch-text.js';
 import type { Failed } from './failed.js';
-import { type Lease, Leases } from './leases.js';
+import { type LeasePolicy, Leases } from './leases.js';
 import { Node } from './node.js';
 import { NodeSpeeds } from './node-speeds.js';
 
@@ -12,8 +12,8 @@ import { NodeSpeeds } from './node-speeds.js';
  * The law: every file is handed out at least once, and exactly once unless a request or a node failed.
  */
 export class Queue {
-  readonly #untaken: RemainingFiles;
-  readonly #pace: NodeSpeeds;
+  readonly #remaining: RemainingFiles;
+  readonly #speeds: NodeSpeeds;
   readonly #nodes = new Map<number, Node>();
   readonly #bySeq = new Map<number, Batch>();
   /** How many pulls are being answered. */
@@ -33,27 +33,27 @@ export class Queue {
    */
   constructor(
     readonly weights: Float64Array,
-    readonly outlook: QueueOutlook,
+    readonly outlook: QueueParameters,
     batches: Iterable<Batch> = [],
-    lease: Lease | null = null,
+    lease: LeasePolicy | null = null,
   ) {
     this.#leases = lease && new Leases(lease);
-    this.#untaken = new RemainingFiles(weights);
-    this.#pace = new NodeSpeeds(outlook);
+    this.#remaining = new RemainingFiles(weights);
+    this.#speeds = new NodeSpeeds(outlook);
     const handed = [...batches];
-    const taken = handed.length === 0 ? [] : takenBy(handed, weights.length);
-    for (let file = 0; file < taken.length; file++) if (taken[file] === 1) this.#untaken.remove(file);
+    const taken = handed.length === 0 ? [] : takenFiles(handed, weights.length);
+    for (let file = 0; file < taken.length; file++) if (taken[file] === 1) this.#remaining.remove(file);
     for (const batch of handed) {
       if (batch.files.length === 0) {
-        this.#node(batch.node_index).getsNothing(batch);
-        this.#node(batch.node_index).comesForNothing(batch.handed_at);
+        this.#node(batch.node_index).markEmptyHanded(batch);
+        this.#node(batch.node_index).shouldRecordEmptyStart(batch.handed_at);
         this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
         continue;
       }
-      this.#pace.asks(batch.node_index, batch.starts, batch.handed_at);
+      this.#speeds.recordPull(batch.node_index, batch.isFirstRequest, batch.handed_at);
       this.#add(batch);
     }
-    for (const node of this.#nodes.values()) node.doubt();
+    for (const node of this.#nodes.values()) node.markUnconfirmed();
   }
 
   /** Whether answers with batches are on their way. */
@@ -71,33 +71,32 @@ export class Queue {
   }
 
   get filesLeft(): number {
-    return this.#untaken.count;
+    return this.#remaining.count;
   }
 
   /** The node's next batch, `isNew` when it is to be journaled; null at the end. The caller reports `delivered` or `undelivered`. */
   pull(request: Pull, now: number): { batch: Batch; isNew: boolean } | null {
     const node = this.#node(request.node_index);
-    const before = node.handedBefore(request);
-    this.#hear(request, before !== null);
+    const before = node.repeatedBatch(request);
+    this.#heartbeat(request, before !== null);
     if (before) return { batch: this.#answer(node, before, request), isNew: false };
 
-    const all = node.handedAgain(request);
-    const again = all.files.length > 0;
+    const all = node.replayedFiles(request);
+    const isReplay = all.files.length > 0;
     const last = node.batches.at(-1);
     if (
-      again &&
-      last?.again &&
+      isReplay &&
+      last?.isReplay &&
       last.build_subset_id === request.recordedSubset &&
-      (last.run === request.run || isUntouched(last, request, all.files))
+      (last.run === request.run || hasSameFiles(last, request, all.files))
     ) {
       // Nothing came in between: the same batch serves, under whatever uuid.
       return { batch: this.#answer(node, last, request), isNew: false };
     }
-    this.#pace.asks(request.node_index, request.starts, now);
+    this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
     // A copy has no room for more.
-    const files = again ? all.files : this.#takeFor(request.node_index, now).slice();
+    const files = isReplay ? all.files : this.#takeFor(request.node_index, now).slice();
     const batch: Batch = {
-      v: 1,
       seq: this.#nextSeq,
       node_index: request.node_index,
       // One text for all batches of a run: queues are kept in memory by the thousands.
@@ -105,18 +104,18 @@ export class Queue {
       batch_uuid: request.batch_uuid,
       handed_at: now,
       files,
-      starts: request.starts,
-      again,
-      build_subset_id: again ? request.recordedSubset : null,
+      isFirstRequest: request.isFirstRequest,
+      isReplay,
+      build_subset_id: isReplay ? request.recordedSubset : null,
       ...(request.acknowledges && { acknowledges: true }),
       ...(request.runs_before !== undefined && { runs_before: request.runs_before }),
       delivered: false,
     };
     if (all.cases && this.text.hasRoomFor(all.cases)) batch.cases = all.cases;
     if (files.length === 0) {
-      node.getsNothing(request);
+      node.markEmptyHanded(request);
       // What it had before it may never record: that it came again, for nothing, is to be known.
-      if (request.starts && last && !request.acknowledges && node.comesForNothing(now)) {
+      if (request.isFirstRequest && last && !request.acknowledges && node.shouldRecordEmptyStart(now)) {
         this.#nextSeq += 1;
         this.#changed.push(batch);
       }
@@ -133,7 +132,7 @@ export class Queue {
     this.#endAnswer(batch, true);
     const renew = !batch.delivered && batch.batch_uuid === null;
     batch.delivered = true;
-    this.#node(batch.node_index).trust(batch);
+    this.#node(batch.node_index).confirm(batch);
     return renew ? batch : null;
   }
 
@@ -147,14 +146,14 @@ export class Queue {
     this.#node(batch.node_index).remove(batch);
     this.#bySeq.delete(seq);
     this.text.remove(batch);
-    this.#pace.missed(batch.node_index);
-    if (this.#leases?.of(batch.node_index) === batch) {
-      this.#leases.end(batch.node_index);
+    this.#speeds.discardBatch(batch.node_index);
+    if (this.#leases?.batchOf(batch.node_index) === batch) {
+      this.#leases.release(batch.node_index);
       // It still works on nothing else.
       const before = this.#node(batch.node_index).batches.at(-1);
-      if (batch.again && before) this.#leases.add(before, this.#weightOf(before));
+      if (batch.isReplay && before) this.#leases.add(before, this.#weightOf(before));
     }
-    if (!batch.again && !isGivenUp(batch)) this.#untaken.putBack(batch.files);
+    if (!batch.isReplay && !isRequeued(batch)) this.#remaining.putBack(batch.files);
     return true;
   }
 
@@ -165,58 +164,68 @@ export class Queue {
     return changed;
   }
 
-  /** Notes that a node ran a batch, and what of it failed; but not for the batch that answered this same request: a restored store gives a seq again. Returns the batch to journal again. */
-  acknowledge(
-    { node_index: node, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>,
-    seq: number,
-    failed: (batch: Batch) => Failed,
-  ): Batch | null {
+  /**
+   * The batch that a request acknowledges; null when it belongs to another node or is acknowledged already.
+   * A restored store gives a seq twice: the batch that answered this same request is not acknowledged by it.
+   */
+  batchOf({ node_index, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number): Batch | null {
     const batch = this.#bySeq.get(seq);
-    return batch?.node_index !== node || batch.batch_uuid === batch_uuid || batch.failed ? null : this.text.addFailed(batch, failed(batch));
+    return batch?.node_index !== node_index || batch.batch_uuid === batch_uuid || batch.failed ? null : batch;
+  }
+
+  /** Notes that a node ran a batch, and what of it failed. Returns the batch to journal again. */
+  acknowledge(pull: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number, failed: Failed): Batch | null {
+    const batch = this.batchOf(pull, seq);
+    return batch && this.text.addFailed(batch, failed);
+  }
+
+  /** The files that a node was handed, in all its runs. */
+  filesOf(node: number): number[] {
+    return this.#nodes.get(node)?.files ?? [];
   }
 
   /** A node begins anew, and takes nothing yet: what it had is not done. */
-  begins(node: number): void {
-    const own = this.#leases?.of(node);
-    if (own) this.#giveUp(own, 'restarted');
-    this.#leases?.end(node);
+  restartNode(node: number): void {
+    const own = this.#leases?.batchOf(node);
+    if (own) this.#requeue(own, 'restarted');
+    this.#leases?.release(node);
   }
 
   /** A node asks: it is there, and has done what it had unless it asks for that again. Others may be silent for too long. */
-  #hear({ node_index, starts, wantsLastSplit, acknowledges }: Pull, isRepeated: boolean): void {
+  #heartbeat({ node_index, isFirstRequest, wantsLastSplit, acknowledges }: Pull, isRepeated: boolean): void {
     const leases = this.#leases;
     if (!leases) return;
     // What it had it gets again.
-    const resumes = wantsLastSplit || (starts && acknowledges === true);
-    leases.hear(node_index);
-    const own = leases.of(node_index);
-    if (own && !isRepeated && starts && !resumes) this.#giveUp(own, 'restarted');
-    else if (own?.lease === 'lost' && !isRepeated && !resumes) {
+    const resumes = wantsLastSplit || (isFirstRequest && acknowledges === true);
+    leases.heartbeat(node_index);
+    const own = leases.batchOf(node_index);
+    if (own && !isRepeated && isFirstRequest && !resumes) this.#requeue(own, 'restarted');
+    else if (own?.lease === 'expired' && !isRepeated && !resumes) {
       // Whoever asks for more has run it; whoever asks for it again may never get it.
-      own.lease = 'late';
-      this.#untaken.takeBack(own.files);
+      own.lease = 'returned';
+      this.#remaining.reclaim(own.files);
       this.#changed.push(own);
     }
-    if (own && !isRepeated) leases.end(node_index);
-    for (const batch of leases.takeOverdue(node => this.#node(node).isAnswering)) this.#giveUp(batch, 'lost');
-    if (own && !isRepeated && own.lease === undefined && this.#untaken.left === 0) {
+    if (own && !isRepeated) leases.release(node_index);
+    for (const batch of leases.takeExpired(node => this.#node(node).isAnswering)) this.#requeue(batch, 'expired');
+    if (own && !isRepeated && own.lease === undefined && this.#remaining.weight === 0) {
       // No further batch will tell that this one is done.
-      own.lease = 'ended';
+      own.lease = 'closed';
       this.#changed.push(own);
     }
   }
 
   /** What a node had goes to others: it is silent, or began anew. */
-  #giveUp(batch: Batch, lease: 'lost' | 'restarted'): void {
-    if ((batch.again && !batch.acknowledges) || batch.lease !== undefined) return;
+  #requeue(batch: Batch, lease: 'expired' | 'restarted'): void {
+    if ((batch.isReplay && !batch.acknowledges) || batch.lease !== undefined) return;
     batch.lease = lease;
-    this.#untaken.putBack(lease === 'lost' ? this.#leases!.handOn(batch) : batch.files);
+    this.#remaining.putBack(lease === 'expired' ? this.#leases!.reassign(batch) : batch.files);
     this.#changed.push(batch);
   }
 
   #takeFor(node: number, now: number): number[] {
-    const { left } = this.#untaken;
-    return left === 0 ? [] : this.#untaken.take(batchWeight(this.#pace.claim(node, left, now), this.outlook));
+    const { weight } = this.#remaining;
+    return weight === 0 ? [] : this.#remaining.take(batchWeight(this.#speeds.situationOf(node, weight, now), this.outlook));
   }
 
   /** A batch that was handed out, now or before the queue was read back. */
@@ -226,7 +235,7 @@ export class Queue {
     this.#filesHanded += files.length;
     this.text.add(batch);
     const weight = this.#weightOf(batch);
-    this.#pace.gets(node_index, weight, handed_at);
+    this.#speeds.recordBatch(node_index, weight, handed_at);
     this.#leases?.add(batch, weight);
     this.#bySeq.set(batch.seq, batch);
     this.#nextSeq = Math.max(this.#nextSeq, batch.seq + 1);
@@ -244,7 +253,7 @@ export class Queue {
 
   #answer(node: Node, batch: Batch, { hasLeft }: Pull): Batch {
     this.#answers += 1;
-    node.answer(batch, hasLeft);
+    node.beginAnswer(batch, hasLeft);
     return batch;
   }
 

@@ -1,5 +1,5 @@
 /** What is known of a queue from its start. Weights: see weight.ts. */
-export interface QueueOutlook {
+export interface QueueParameters {
   nodeTotal: number;
   /** What a node loses between two batches: the setting. */
   pullCost: number;
@@ -8,7 +8,7 @@ export interface QueueOutlook {
 }
 
 /** What a node that asks for a batch stands for. */
-export interface Claim {
+export interface PullSituation {
   /** What the node would do of the rest if all nodes finished together: more than 0. */
   share: number;
   /** Batches that the node was handed before. */
@@ -20,12 +20,12 @@ export interface Claim {
 }
 
 /** Of a share, what a node gets at once. */
-const PART = 0.6;
-const GUESSED_PART = 0.15;
+const SHARE_PER_BATCH = 0.6;
+const SHARE_PER_GUESSED_BATCH = 0.15;
 /** A rest of a share that is worth no more than so many pulls is given at once. */
-const PULLS_SAVED = 3;
+const MIN_PULLS_PER_BATCH = 3;
 /** From then on a node gets its share at once: it has come near enough to the end. */
-const BATCHES_IN_PARTS = 6;
+const MAX_PARTIAL_BATCHES = 6;
 
 /**
  * The weight of a node's next batch: a part of its share, so that what turns out slower or faster than predicted is
@@ -33,12 +33,12 @@ const BATCHES_IN_PARTS = 6;
  * best of those simulated with the errors of real predictions, and the optimum is flat (`npm run bench -- planning`).
  */
 export function batchWeight(
-  { share, batches, left, pullCost }: Claim,
-  { nodeTotal, isGuessed }: Pick<QueueOutlook, 'nodeTotal' | 'isGuessed'>,
+  { share, batches, left, pullCost }: PullSituation,
+  { nodeTotal, isGuessed }: Pick<QueueParameters, 'nodeTotal' | 'isGuessed'>,
 ): number {
   // Nobody else is to be evened out with.
   if (nodeTotal === 1) return left;
-  if (isGuessed) return Math.max(GUESSED_PART * share, Math.min(pullCost, left / (4 * nodeTotal)));
-  const part = PART * share;
-  return share - part < PULLS_SAVED * pullCost || batches >= BATCHES_IN_PARTS ? share : part;
+  if (isGuessed) return Math.max(SHARE_PER_GUESSED_BATCH * share, Math.min(pullCost, left / (4 * nodeTotal)));
+  const part = SHARE_PER_BATCH * share;
+  return share - part < MIN_PULLS_PER_BATCH * pullCost || batches >= MAX_PARTIAL_BATCHES ? share : part;
 }

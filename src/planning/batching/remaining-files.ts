@@ -5,14 +5,14 @@ export class RemainingFiles {
   /** Files put back, to be taken before all others, from the end. */
   #putBack: number[] = [];
   #count: number;
-  #left: number;
+  #weight: number;
 
   /** @param weights whole numbers by file (see weight.ts), in descending order */
   constructor(readonly weights: Float64Array) {
     this.#next = new Uint32Array(weights.length + 1);
     for (let file = 0; file <= weights.length; file++) this.#next[file] = file;
     this.#count = weights.length;
-    this.#left = weights.reduce((sum, weight) => sum + weight, 0);
+    this.#weight = weights.reduce((sum, weight) => sum + weight, 0);
   }
 
   get count(): number {
@@ -20,8 +20,8 @@ export class RemainingFiles {
   }
 
   /** The weight of all of them. */
-  get left(): number {
-    return this.#left;
+  get weight(): number {
+    return this.#weight;
   }
 
   /** Takes the file if it is untaken. */
@@ -29,7 +29,7 @@ export class RemainingFiles {
     if (this.#find(file) !== file) return;
     this.#next[file] = file + 1;
     this.#count -= 1;
-    this.#left -= this.weights[file]!;
+    this.#weight -= this.weights[file]!;
   }
 
   /** Puts files back that were taken: they come first. */
@@ -37,19 +37,19 @@ export class RemainingFiles {
     for (const file of files.toReversed()) {
       this.#putBack.push(file);
       this.#count += 1;
-      this.#left += this.weights[file]!;
+      this.#weight += this.weights[file]!;
     }
   }
 
   /** Takes those of the files that were put back and not taken again. */
-  takeBack(files: readonly number[]): void {
+  reclaim(files: readonly number[]): void {
     const own = new Set(files);
     const others = this.#putBack.filter(file => !own.has(file));
     const taken = this.#putBack.filter(file => own.has(file));
     this.#putBack = others;
     for (const file of taken) {
       this.#count -= 1;
-      this.#left -= this.weights[file]!;
+      this.#weight -= this.weights[file]!;
     }
     // Of a queue that was read back they lie among the others.
     for (const file of files) this.remove(file);
@@ -67,7 +67,7 @@ export class RemainingFiles {
       if (taken.length > 0 && this.weights[file]! > room) return taken;
       this.#putBack.pop();
       this.#count -= 1;
-      this.#left -= this.weights[file]!;
+      this.#weight -= this.weights[file]!;
       taken.push(file);
       room -= this.weights[file]!;
     }

@@ -29,9 +29,9 @@ const ENOUGH_KNOWN = 3;
 /** Seconds that a file is taken for while no file of the project was ever measured. */
 const FIRST_GUESS_SECONDS = 1;
 /** Directories further up than this are not asked: that bounds the work for deep ones, each of its own. */
-const MOST_LEVELS = 8;
+const MAX_LEVELS = 8;
 /** Of what its file takes by case, what a case is taken for at least, however much the known cases take of it. */
-const LEAST_PART = 0.1;
+const MIN_PART = 0.1;
 
 export function estimate(paths: readonly string[], known: KnownTimes, percentile: number): Estimates {
   const seconds = withShares(paths, known);
@@ -102,7 +102,7 @@ function sharesOfFiles(paths: readonly string[], { seconds, files }: KnownTimes)
   }
   for (const [file, { cases, unknown, known }] of listed) {
     const whole = files.get(file)!;
-    if (unknown > 0) shares.set(file, Math.max((whole - known) / unknown, (LEAST_PART * whole) / cases));
+    if (unknown > 0) shares.set(file, Math.max((whole - known) / unknown, (MIN_PART * whole) / cases));
   }
   return shares;
 }
@@ -145,7 +145,7 @@ function* directoriesOf(path: string): Generator<string> {
   const file = fileOf(path);
   if (file !== null) yield file;
   let end = (file ?? path).length;
-  for (let level = 0; level < MOST_LEVELS; level++) {
+  for (let level = 0; level < MAX_LEVELS; level++) {
     end = Math.max(path.lastIndexOf('/', end - 1), path.lastIndexOf('\\', end - 1));
     if (end <= 0) return;
     yield path.slice(0, end);

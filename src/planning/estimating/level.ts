@@ -13,7 +13,7 @@ export interface Level {
   /** What each build adds to the variance. */
   drift: number;
   /** What the last recording was off by from the level that it led to. */
-  rest: number;
+  residual: number;
   /** When that was recorded, in milliseconds since 1970. */
   at: number;
 }
@@ -25,17 +25,17 @@ const FIRST_VARIANCE = 0.05;
 
 /** By the clock a level drifts 4.5 % in a day, and 17 % in two weeks and in years. */
 const VARIANCE_PER_MILLISECOND = 0.002 / 86_400_000;
-const GREATEST_VARIANCE_BY_CLOCK = 0.03;
+const MAX_VARIANCE_BY_CLOCK = 0.03;
 /** What each build adds besides, as builds of months may be recorded within a second: at first, and as it is learnt. */
 const FIRST_DRIFT = 0.01;
-const LEAST_DRIFT = 0.0002;
-const GREATEST_DRIFT = 0.05;
+const MIN_DRIFT = 0.0002;
+const MAX_DRIFT = 0.05;
 const LEARNING_RATE = 0.3;
 
 /** A recording this many standard deviations off counts 1/e of a usual one, and twice as far off next to nothing. */
-const OUTLYING = 10;
+const OUTLIER_DEVIATIONS = 10;
 /** The part of two deviations in a row to the same side that is taken for a change of the level. */
-const BELIEVED = 1 / 3;
+const TRUSTED_PART = 1 / 3;
 
 /**
  * The level after a recording.
@@ -44,17 +44,17 @@ const BELIEVED = 1 / 3;
  */
 export function updateLevel(level: Level | null, seconds: number, at: number): Level {
   const log = Math.log(seconds);
-  if (!level) return { log, variance: FIRST_VARIANCE, drift: FIRST_DRIFT, rest: 0, at };
+  if (!level) return { log, variance: FIRST_VARIANCE, drift: FIRST_DRIFT, residual: 0, at };
   const deviation = log - level.log;
-  const byClock = Math.min(GREATEST_VARIANCE_BY_CLOCK, Math.max(0, at - level.at) * VARIANCE_PER_MILLISECOND);
-  const variance = level.variance + byClock + level.drift + square(believed(deviation, level.rest));
-  const weight = Math.exp(-square(deviation) / (variance + NOISE_VARIANCE) / square(OUTLYING));
+  const byClock = Math.min(MAX_VARIANCE_BY_CLOCK, Math.max(0, at - level.at) * VARIANCE_PER_MILLISECOND);
+  const variance = level.variance + byClock + level.drift + square(trustedShift(deviation, level.residual));
+  const weight = Math.exp(-square(deviation) / (variance + NOISE_VARIANCE) / square(OUTLIER_DEVIATIONS));
   const gain = (weight * variance) / (weight * variance + NOISE_VARIANCE);
   return {
     log: level.log + gain * deviation,
     variance: (1 - gain) * variance,
-    drift: learnt(level.drift, (deviation * level.rest) / (variance + NOISE_VARIANCE)),
-    rest: (1 - gain) * deviation,
+    drift: adaptDrift(level.drift, (deviation * level.residual) / (variance + NOISE_VARIANCE)),
+    residual: (1 - gain) * deviation,
     at: Math.max(at, level.at),
   };
 }
@@ -69,15 +69,15 @@ function square(x: number): number {
   return x * x;
 }
 
-function believed(deviation: number, rest: number): number {
-  return deviation * rest > 0 ? BELIEVED * Math.min(Math.abs(deviation), Math.abs(rest)) : 0;
+function trustedShift(deviation: number, rest: number): number {
+  return deviation * rest > 0 ? TRUSTED_PART * Math.min(Math.abs(deviation), Math.abs(rest)) : 0;
 }
 
 /**
  * Deviations of a level that is followed as fast as it drifts are not correlated (Mehra, "On the identification of
  * variances and adaptive Kalman filtering", 1970): to the same side it drifts faster, to and fro slower.
  */
-function learnt(drift: number, correlation: number): number {
+function adaptDrift(drift: number, correlation: number): number {
   const changed = drift * Math.exp(LEARNING_RATE * Math.min(1, Math.max(-1, correlation)));
-  return Math.min(GREATEST_DRIFT, Math.max(LEAST_DRIFT, changed));
+  return Math.min(MAX_DRIFT, Math.max(MIN_DRIFT, changed));
 }

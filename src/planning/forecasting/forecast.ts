@@ -3,7 +3,7 @@ import { toSeconds } from '../weight.js';
 import { usefulNodes } from './useful-nodes.js';
 
 /** What a plan comes to if its estimates are exact. Weights: see weight.ts. */
-export interface Expectation {
+export interface ExpectedOutcome {
   /** When the last node is done. */
   makespan: number;
   /** No plan for whole files has a smaller makespan (see split/bound.ts): one that equals it is proved to be a best one. */
@@ -39,7 +39,7 @@ const FILES_NAMED = 10;
 export function forecast(
   { paths, seconds, weights }: Estimates,
   nodes: number,
-  { makespan, lowerBound, isBoundByFile }: Expectation,
+  { makespan, lowerBound, isBoundByFile }: ExpectedOutcome,
 ): Forecast {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const binding_files = Array.from(

@@ -25,12 +25,12 @@ export function lowerBound(weights: Float64Array, nodes: number): number {
       if (least > bound * r) bound = ceilingOfRatio(least, r * unit) * unit;
     }
   }
-  if (!isTooShort(bound, weights, sums, nodes)) return bound;
+  if (!isInfeasible(bound, weights, sums, nodes)) return bound;
   // Twice the bound is enough for any list.
   let high = 2 * bound;
   while (high - bound > unit) {
     const middle = bound + Math.floor((high - bound) / unit / 2) * unit;
-    if (isTooShort(middle, weights, sums, nodes)) bound = middle;
+    if (isInfeasible(middle, weights, sums, nodes)) bound = middle;
     else high = middle;
   }
   return high;
@@ -42,7 +42,7 @@ export function lowerBound(weights: Float64Array, nodes: number): number {
  *
  * @param sums of the longest files, by how many
  */
-function isTooShort(makespan: number, weights: Float64Array, sums: Float64Array, nodes: number): boolean {
+function isInfeasible(makespan: number, weights: Float64Array, sums: Float64Array, nodes: number): boolean {
   let alone = weights.findIndex(weight => 2 * weight <= makespan);
   for (let i = alone; alone > 0 && i < weights.length; i++) {
     while (alone > 0 && weights[alone - 1]! + weights[i]! <= makespan) alone -= 1;

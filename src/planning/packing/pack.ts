@@ -1,9 +1,9 @@
-import type { Expectation } from '../forecasting/forecast.js';
+import type { ExpectedOutcome } from '../forecasting/forecast.js';
 import { lowerBound } from './bound.js';
 import { longestFirst } from './longest-first.js';
 import { refine } from './refine.js';
 
-export interface Packing extends Expectation {
+export interface Packing extends ExpectedOutcome {
   /** Indices of the files of each node, slowest first; a node beyond the files gets none. */
   nodes: number[][];
 }

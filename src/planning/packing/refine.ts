@@ -1,4 +1,4 @@
-import { MOST_NUMBERS, nearestSubset } from './subset.js';
+import { MAX_NUMBERS, nearestSubset } from './subset.js';
 
 /** A split that can change: the files of each node are a linked list, slowest first, and -1 ends it. */
 export interface Split {
@@ -31,15 +31,15 @@ class Refinement {
   readonly #nodes: number;
   /** Nodes by load, the fullest last. */
   readonly #order: Int32Array;
-  #left: number;
+  #stepsLeft: number;
   #random = 1;
 
   /** The files of two nodes, slowest first, and whether each is the first one's. */
   readonly #files: Int32Array;
-  readonly #isFirsts: Uint8Array;
+  readonly #inSubset: Uint8Array;
   /** Those of them that may change hands: their places among the two nodes' files, and weights. */
-  readonly #places = new Int32Array(MOST_NUMBERS);
-  readonly #freeWeights = new Float64Array(MOST_NUMBERS);
+  readonly #places = new Int32Array(MAX_NUMBERS);
+  readonly #freeWeights = new Float64Array(MAX_NUMBERS);
 
   constructor(
     private readonly weights: Float64Array,
@@ -48,60 +48,60 @@ class Refinement {
     const { loads } = split;
     this.#nodes = loads.length;
     this.#order = Int32Array.from(loads.keys()).sort((a, b) => loads[a]! - loads[b]! || a - b);
-    this.#left = STEPS + STEPS_PER_FILE * weights.length;
+    this.#stepsLeft = STEPS + STEPS_PER_FILE * weights.length;
     this.#files = new Int32Array(weights.length);
-    this.#isFirsts = new Uint8Array(weights.length);
+    this.#inSubset = new Uint8Array(weights.length);
   }
 
   run(enough: number): void {
     const { loads } = this.split;
-    while (this.#left > 0) {
+    while (this.#stepsLeft > 0) {
       const fullest = this.#order[this.#nodes - 1]!;
       if (loads[fullest]! <= enough) return;
-      if (this.#relieve(fullest, this.#order[0]!, 0)) continue;
-      const one = this.#below(this.#nodes);
-      const other = (one + 1 + this.#below(this.#nodes - 1)) % this.#nodes;
-      if (!this.#shake(one, other, loads[fullest]!)) continue;
-      if (!this.#relieve(fullest, one, SLOWEST)) this.#relieve(fullest, other, SLOWEST);
+      if (this.#rebalance(fullest, this.#order[0]!, 0)) continue;
+      const one = this.#randomBelow(this.#nodes);
+      const other = (one + 1 + this.#randomBelow(this.#nodes - 1)) % this.#nodes;
+      if (!this.#perturb(one, other, loads[fullest]!)) continue;
+      if (!this.#rebalance(fullest, one, SLOWEST)) this.#rebalance(fullest, other, SLOWEST);
     }
   }
 
   /** Makes the fuller of two nodes emptier than it is, if their files can be divided so. */
-  #relieve(fuller: number, other: number, slowest: number): boolean {
+  #rebalance(fuller: number, other: number, slowest: number): boolean {
     const { loads } = this.split;
     return this.#divide(fuller, other, (loads[fuller]! + loads[other]!) / 2, loads[fuller]!, slowest);
   }
 
   /** Divides the files of two nodes at random so that both get less than the limit. */
-  #shake(one: number, other: number, limit: number): boolean {
+  #perturb(one: number, other: number, limit: number): boolean {
     const total = this.split.loads[one]! + this.split.loads[other]!;
     const least = Math.max(0, total - limit + 1);
-    return this.#divide(one, other, least + this.#below(total - 2 * least + 1), limit, SLOWEST);
+    return this.#divide(one, other, least + this.#randomBelow(total - 2 * least + 1), limit, SLOWEST);
   }
 
   /** Gives the node files of both that come nearest to the target, the other the rest; not if one gets the limit. */
   #divide(node: number, other: number, target: number, limit: number, slowest: number): boolean {
     const { loads } = this.split;
     const total = loads[node]! + loads[other]!;
-    this.#left -= 1;
+    this.#stepsLeft -= 1;
     if (node === other || total > 2 * (limit - 1)) return false;
     const count = this.#gather(node, other);
-    const free = this.#free(count, slowest);
+    const free = this.#selectMovable(count, slowest);
     let load = loads[node]!;
     for (let i = 0; i < free; i++) {
       const weight = this.weights[this.#files[this.#places[i]!]!]!;
       this.#freeWeights[i] = weight;
-      if (this.#isFirsts[this.#places[i]!]) load -= weight;
+      if (this.#inSubset[this.#places[i]!]) load -= weight;
     }
     const subset = nearestSubset(this.#freeWeights, free, target - load);
-    this.#left -= 2 * count + 6 * 2 ** (free >> 1);
+    this.#stepsLeft -= 2 * count + 6 * 2 ** (free >> 1);
     for (let i = 0; i < free; i++) if ((subset >> i) & 1) load += this.#freeWeights[i]!;
     if (load >= limit || total - load >= limit) return false;
-    for (let i = 0; i < free; i++) this.#isFirsts[this.#places[i]!] = (subset >> i) & 1;
+    for (let i = 0; i < free; i++) this.#inSubset[this.#places[i]!] = (subset >> i) & 1;
     this.#link(node, 1, count);
     this.#link(other, 0, count);
-    this.#place(node, load);
-    this.#place(other, total - load);
+    this.#setLoad(node, load);
+    this.#setLoad(other, total - load);
     return true;
   }
 
@@ -109,18 +109,18 @@ class Refinement {
    * Picks those of the gathered files that may change hands, as many as a subset is looked for in: all of them, or the
    * slowest and one of each length of the rest. Returns how many.
    */
-  #free(count: number, slowest: number): number {
-    if (count <= MOST_NUMBERS) {
+  #selectMovable(count: number, slowest: number): number {
+    if (count <= MAX_NUMBERS) {
       for (let i = 0; i < count; i++) this.#places[i] = i;
       return count;
     }
-    const stretch = (count - slowest) / (MOST_NUMBERS - slowest);
-    for (let i = 0, start = 0; i < MOST_NUMBERS; i++) {
+    const stretch = (count - slowest) / (MAX_NUMBERS - slowest);
+    for (let i = 0, start = 0; i < MAX_NUMBERS; i++) {
       const end = i < slowest ? i + 1 : slowest + Math.floor((i + 1 - slowest) * stretch);
-      this.#places[i] = end - start === 1 ? start : start + this.#below(end - start);
+      this.#places[i] = end - start === 1 ? start : start + this.#randomBelow(end - start);
       start = end;
     }
-    return MOST_NUMBERS;
+    return MAX_NUMBERS;
   }
 
   /** Merges the files of two nodes; returns how many. */
@@ -130,7 +130,7 @@ class Refinement {
     for (let a = first[node]!, b = first[other]!; a !== -1 || b !== -1; count++) {
       const isFirsts = b === -1 || (a !== -1 && a < b);
       this.#files[count] = isFirsts ? a : b;
-      this.#isFirsts[count] = Number(isFirsts);
+      this.#inSubset[count] = Number(isFirsts);
       if (isFirsts) a = next[a]!;
       else b = next[b]!;
     }
@@ -141,7 +141,7 @@ class Refinement {
     const { first, next } = this.split;
     let after = -1;
     for (let i = count - 1; i >= 0; i--) {
-      if (this.#isFirsts[i] !== isFirsts) continue;
+      if (this.#inSubset[i] !== isFirsts) continue;
       next[this.#files[i]!] = after;
       after = this.#files[i]!;
     }
@@ -149,14 +149,14 @@ class Refinement {
   }
 
   /** Gives the node its new load, and its place among the others. */
-  #place(node: number, load: number): void {
+  #setLoad(node: number, load: number): void {
     const from = this.#rank(node, this.split.loads[node]!);
     let to = this.#rank(node, load);
     if (to > from) this.#order.copyWithin(from, from + 1, to--);
     else this.#order.copyWithin(to + 1, to, from);
     this.#order[to] = node;
     this.split.loads[node] = load;
-    this.#left -= Math.abs(to - from) >> 4;
+    this.#stepsLeft -= Math.abs(to - from) >> 4;
   }
 
   /** How many nodes would come before it with this load. */
@@ -174,7 +174,7 @@ class Refinement {
   }
 
   /** A number from 0 to below the bound, whole; always the same sequence (Marsaglia 2003: xorshift). */
-  #below(bound: number): number {
+  #randomBelow(bound: number): number {
     this.#random ^= this.#random << 13;
     this.#random ^= this.#random >>> 17;
     this.#random ^= this.#random << 5;

@@ -1,5 +1,5 @@
 /** As many numbers are searched at most; a bit of the answer each. */
-export const MOST_NUMBERS = 16;
+export const MAX_NUMBERS = 16;
 
 /** The subsets of one half of the numbers, by sum. */
 interface Half {
@@ -8,8 +8,8 @@ interface Half {
 }
 
 const half = (): Half => ({
-  sums: new Float64Array(2 ** (MOST_NUMBERS / 2)),
-  subsets: new Int32Array(2 ** (MOST_NUMBERS / 2)),
+  sums: new Float64Array(2 ** (MAX_NUMBERS / 2)),
+  subsets: new Int32Array(2 ** (MAX_NUMBERS / 2)),
 });
 const even = half();
 const odd = half();

@@ -1,7 +1,7 @@
 import type { BuildKey, NodeKey } from '../../api/messages/build-key.js';
 import { apiErrors } from '../../api-error.js';
 import { digest } from '../../engine/digest.js';
-import { isAfter, type Moment, type Recorded } from '../../engine/moment.js';
+import { isAfter, type Moment, type RecordingOrder } from '../../engine/moment.js';
 import { limits } from '../../limits.js';
 import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
 import type { Store } from './open.js';
@@ -76,7 +76,7 @@ export function runsRecordedOf(store: Store, build: string): number {
 }
 
 /** A recorded run. */
-export interface RunSince extends Recorded {
+export interface RunSince extends RecordingOrder {
   node_index: number;
   /** See subset-codec.ts. */
   ciRun: number;
@@ -175,7 +175,7 @@ export function lastSubsetId(store: Store, project: number, key: NodeKey, since:
   return isAfter(orderOf(last.bytes), since) ? subsetHead(last.bytes).id : null;
 }
 
-function orderOf(bytes: Buffer): Recorded {
+function orderOf(bytes: Buffer): RecordingOrder {
   const { ordinal, created_at: at } = subsetHead(bytes);
   return { ordinal, at };
 }

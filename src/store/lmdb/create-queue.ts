@@ -1,4 +1,4 @@
-import type { Batch } from '../../engine/queue/batch.js';
+import type { BatchRecord } from './batch-codec.js';
 import type { Pieces } from './blobs.js';
 import { createOnce } from './create-once.js';
 import type { Store } from './open.js';
@@ -10,7 +10,7 @@ export interface QueueContent {
   record: QueueRecord;
   forecast: ForecastRecord;
   /** Of a copy, what was handed out before; else null. */
-  batches: Batch[] | null;
+  batches: BatchRecord[] | null;
 }
 
 /**

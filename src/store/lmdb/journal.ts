@@ -1,18 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../api-error.js';
-import type { Batch } from '../../engine/queue/batch.js';
 import { charactersOf } from '../../engine/queue/batch-text.js';
 import { limits } from '../../limits.js';
+import { type Change, decodeChange, encodeChange, type TurnRecord } from './batch-codec.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { written } from './commit.js';
 import type { Store } from './open.js';
 import { putInChunks } from './put-in-chunks.js';
 
-/** A batch (the engine's own object: what is written of it later may say more), or the seq of one that was taken back. */
-export type Change = Batch | number;
-
-/** What queues changed in one turn of the event loop, in that order. */
-export type TurnRecord = [queue: string, change: Change][];
+/** The changes of all queues in one turn, in their order. The batches are those of the engine, which may have changed by the time they are written. */
+type Turn = [queue: string, change: Change][];
 
 /**
  * What queues hand out, as it happens: one record for all that changed in a turn, because a commit costs by the places that
@@ -21,7 +18,7 @@ export type TurnRecord = [queue: string, change: Change][];
  */
 export class Journal {
   /** The turn that is under way, and the promise of the last one. */
-  #turn: { changes: TurnRecord; saved: Promise<void> } | null = null;
+  #turn: { changes: Turn; saved: Promise<void> } | null = null;
   #saving: Promise<unknown> = Promise.resolve();
   /** What is on disk in sequence only, by queue, oldest first. */
   readonly #pending = new Map<string, Change[]>();
@@ -85,20 +82,20 @@ export class Journal {
     this.#done = meta.get('checkpoint') ?? 0;
     this.#last = this.#done;
     for (const { key, value } of journalTurns.getRange({ start: this.#done + 1 })) {
-      this.#keep(value);
+      this.#keep(value.map(([queue, change]) => [queue, decodeChange(change)]));
       this.#last = key;
     }
   }
 
   #begin() {
-    const changes: TurnRecord = [];
+    const changes: Turn = [];
     const saved = this.#save(changes);
     // Whoever made the changes is told.
     this.#saving = saved.catch(() => {});
     return { changes, saved };
   }
 
-  async #save(changes: TurnRecord): Promise<void> {
+  async #save(changes: Turn): Promise<void> {
     const before = this.#failure;
     await nextTurn();
     this.#turn = null;
@@ -106,7 +103,8 @@ export class Journal {
     const number = this.#next!++;
     const begun = performance.now();
     try {
-      await written(this.store.journalTurns.put(number, changes));
+      const record: TurnRecord = changes.map(([queue, change]) => [queue, encodeChange(change)]);
+      await written(this.store.journalTurns.put(number, record));
       this.store.failure.assert();
       this.store.committed((performance.now() - begun) / 1000);
     } catch (error) {
@@ -123,7 +121,7 @@ export class Journal {
     if (this.#failure !== before) throw this.#failure!.error;
   }
 
-  #keep(changes: TurnRecord): void {
+  #keep(changes: Turn): void {
     for (const [queue, change] of changes) {
       this.#characters += charactersIn(change);
       const pending = this.#pending.get(queue);
@@ -138,7 +136,7 @@ export class Journal {
     const all = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
     try {
       room.assert();
-      await putInChunks(all, ({ queue, changes }) => batches.put([queue, last], changes));
+      await putInChunks(all, ({ queue, changes }) => batches.put([queue, last], changes.map(encodeChange)));
       // Before any is removed: turns that a kill leaves behind are known to be done with.
       await meta.put('checkpoint', last);
       await putInChunks([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));

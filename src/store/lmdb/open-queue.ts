@@ -1,9 +1,9 @@
 import type { Batch } from '../../engine/queue/batch.js';
-import type { Lease } from '../../engine/queue/leases.js';
+import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
-import type { QueueOutlook } from '../../planning/batching/batch-weight.js';
+import type { QueueParameters } from '../../planning/batching/batch-weight.js';
+import { type Change, decodeChange } from './batch-codec.js';
 import { weightsOfQueue } from './file-blocks.js';
-import type { Change } from './journal.js';
 import type { Store } from './open.js';
 import type { QueueRecord } from './records.js';
 
@@ -50,7 +50,7 @@ export interface QueueOptions {
   /** A weight. */
   pullCost: number;
   /** Null: nodes may be silent for ever. */
-  lease: Lease | null;
+  lease: LeasePolicy | null;
 }
 
 /** Null when it expired. */
@@ -62,7 +62,7 @@ export function readQueue(store: Store, id: string, { pullCost, lease }: QueueOp
 }
 
 /** @param pullCost a weight */
-function outlookOf({ node_total, guessed }: QueueRecord, pullCost: number): QueueOutlook {
+function outlookOf({ node_total, guessed }: QueueRecord, pullCost: number): QueueParameters {
   return { nodeTotal: node_total, pullCost, isGuessed: guessed };
 }
 
@@ -73,7 +73,8 @@ export function batchesOf(store: Store, id: string): Batch[] {
     if (typeof change === 'number') batches.delete(change);
     else batches.set(change.seq, change);
   };
-  for (const { value } of store.batches.getRange({ start: [id, 0], end: [id, Infinity] })) value.forEach(apply);
+  for (const { value } of store.batches.getRange({ start: [id, 0], end: [id, Infinity] }))
+    for (const change of value) apply(decodeChange(change));
   store.journal.pendingOf(id).forEach(apply);
   return [...batches.values()].sort((a, b) => a.seq - b.seq);
 }

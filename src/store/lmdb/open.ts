@@ -4,9 +4,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { LRUCache } from 'lru-cache';
 import { limits } from '../../limits.js';
+import type { ChangeRecord, TurnRecord } from './batch-codec.js';
 import { DiskSpaceGuard } from './disk-space-guard.js';
 import { Failure } from './failure.js';
-import { type Change, Journal, type TurnRecord } from './journal.js';
+import { Journal } from './journal.js';
 import { PathNumbers } from './path-numbers.js';
 import type {
   BuildCountRecord,
@@ -54,7 +55,7 @@ const OLDEST_VERSION = 5;
  *                digest(project, commit, branch, total, node_build_id)
  * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
  * journalTurns   number                                        TurnRecord     see journal.ts
- * batches        [queue id, number of the last turn]           Change[]       what was changed of a queue, in order; 0: of a copy
+ * batches        [queue id, number of the last turn]           ChangeRecord[] what was changed of a queue, in order; 0: of a copy
  * blobs          [split id, node_index]                        the answer to the node, as JSON
  *                [queue id, block]                             some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         of all of them, in descending order
@@ -85,7 +86,7 @@ export interface Store {
   readonly queuesOfNodeBuild: Database<string, string>;
   readonly queuesOfBuild: Database<string, string>;
   readonly journalTurns: Database<TurnRecord, number>;
-  readonly batches: Database<Change[], [queue: string, turn: number]>;
+  readonly batches: Database<ChangeRecord[], [queue: string, turn: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly expiry: Database<true, ExpiryKey>;

@@ -3,6 +3,7 @@ import type { KeptPeople } from '../../api/messages/people.js';
 import type { Segments } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
+import { encodeBatch } from './batch-codec.js';
 import { runsRecordedOf } from './builds.js';
 import { commit } from './commit.js';
 import { installQueue } from './create-queue.js';
@@ -89,12 +90,12 @@ export class Queues {
         if (!record) return null;
         const { other_list: _ofAnother, ...own } = record;
         // What was handed out again was handed out before.
-        const batches = batchesOf(store, last).filter(({ again, files }) => !again && files.length > 0);
+        const batches = batchesOf(store, last).filter(({ isReplay, files }) => !isReplay && files.length > 0);
         return {
           record: { ...own, repeats: true, copied_at: now, copied_runs_before: runsRecordedOf(store, build), used_at: now },
           forecast: store.forecasts.get(last)!,
           // What a node of the copy does not ask for it does not work on.
-          batches: batches.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'ended' })),
+          batches: batches.map(batch => encodeBatch({ ...batch, delivered: true, lease: batch.lease ?? 'closed' })),
         };
       },
     );

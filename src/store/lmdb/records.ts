@@ -3,7 +3,7 @@ import type { KeptPeople } from '../../api/messages/people.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 
 /**
- * Every record on disk but the journal (journal.ts, of the engine's Batch), recorded runs (subset-codec.ts) and timings
+ * Every record on disk but those of the journal (batch-codec.ts), recorded runs (subset-codec.ts) and timings
  * (timing-codec.ts). Edit rule: a changed shape gets a new `v` and a
  * reader for the old one, or STORE_VERSION is raised and older folders are refused.
  */

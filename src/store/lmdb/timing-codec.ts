@@ -22,7 +22,7 @@ export interface PathTimings {
  * 6   build
  * 6   at
  * 8   each of the times, little-endian
- * 16  the level: log, variance, drift, rest, little-endian
+ * 16  the level: log, variance, drift, residual, little-endian
  * 6   at of the level
  */
 const VERSION = 2;
@@ -94,8 +94,8 @@ function sizeAt(bytes: Buffer, offset: number): number {
   return HEAD + TIME * (flags & ~HAS_LEVEL) + (flags & HAS_LEVEL ? LEVEL : 0);
 }
 
-function writeLevel(bytes: Buffer, { log, variance, drift, rest, at }: Level, offset: number): number {
-  for (const value of [log, variance, drift, rest]) offset = bytes.writeFloatLE(value, offset);
+function writeLevel(bytes: Buffer, { log, variance, drift, residual, at }: Level, offset: number): number {
+  for (const value of [log, variance, drift, residual]) offset = bytes.writeFloatLE(value, offset);
   return bytes.writeUIntBE(dated(at), offset, 6);
 }
 
@@ -109,7 +109,7 @@ function readLevel(bytes: Buffer, offset: number): Level {
     log: bytes.readFloatLE(offset),
     variance: bytes.readFloatLE(offset + 4),
     drift: bytes.readFloatLE(offset + 8),
-    rest: bytes.readFloatLE(offset + 12),
+    residual: bytes.readFloatLE(offset + 12),
     at: bytes.readUIntBE(offset + 16, 6),
   };
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compare, type Hand } from '../../../src/engine/completeness/compare.js';
+import { type Assignment, compare } from '../../../src/engine/completeness/compare.js';
 
 const AT = 1000;
 /** Runs of the build that were recorded before: the first one in these tests is behind it. */
-const began = { runs_before: 6, at: AT };
+const processBegan = { runs_before: 6, at: AT };
 /** Files by node, handed out one second after the other; under null those that nobody has. */
 const handedTo = (nodes: Record<string, readonly string[]>) => {
-  const handed = new Map<string, Hand[]>();
+  const handed = new Map<string, Assignment[]>();
   for (const [node, paths] of Object.entries(nodes)) {
-    for (const path of paths) handed.set(path, node === 'null' ? [] : [{ node_index: Number(node), at: AT, ran: false, began }]);
+    for (const path of paths) handed.set(path, node === 'null' ? [] : [{ node_index: Number(node), at: AT, ran: false, processBegan }]);
   }
   return handed;
 };
@@ -25,9 +25,9 @@ const COMPLETE = {
   neverHandedOut: [],
   notRecorded: [],
   ranNotRecorded: [],
-  endedUnrecorded: [],
-  ranNothingAgain: [],
-  goneAgain: [],
+  nodesWithoutRecording: [],
+  emptyReruns: [],
+  lostReruns: [],
   recordedTwice: [],
   recordedByOthers: [],
   notMeasured: [],
@@ -53,8 +53,8 @@ describe('what was handed out, compared with what was recorded', () => {
       [
         'a',
         [
-          { node_index: 0, at: 1, ran: false, began },
-          { node_index: 2, at: 2, ran: false, began },
+          { node_index: 0, at: 1, ran: false, processBegan },
+          { node_index: 2, at: 2, ran: false, processBegan },
         ],
       ],
     ]);
@@ -71,8 +71,8 @@ describe('what was handed out, compared with what was recorded', () => {
       [
         'a',
         [
-          { node_index: 0, at: 1, ran: true, began },
-          { node_index: 2, at: 2, ran: false, began },
+          { node_index: 0, at: 1, ran: true, processBegan },
+          { node_index: 2, at: 2, ran: false, processBegan },
         ],
       ],
     ]);
@@ -80,12 +80,12 @@ describe('what was handed out, compared with what was recorded', () => {
       ...COMPLETE,
       recorded: 0,
       ranNotRecorded: [{ path: 'a', node_index: 0, at: 1 }],
-      endedUnrecorded: [0],
+      nodesWithoutRecording: [0],
       neverCame: [1],
     });
     // It, or a later process of it, recorded something since.
-    expect(compare(handed, [ran(0)], 3)).toMatchObject({ ranNotRecorded: [{ path: 'a' }], endedUnrecorded: [] });
-    expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).endedUnrecorded).toEqual([0]);
+    expect(compare(handed, [ran(0)], 3)).toMatchObject({ ranNotRecorded: [{ path: 'a' }], nodesWithoutRecording: [] });
+    expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).nodesWithoutRecording).toEqual([0]);
   });
 
   it('counts a file that another node recorded, and names that node', () => {
@@ -126,20 +126,20 @@ describe('what was handed out, compared with what was recorded', () => {
 
   it('names a node that was run again and given nothing to run', () => {
     const handed = handedTo({ 0: ['a'], 1: ['b'] });
-    expect(compare(handed, [ran(0, 'a'), ran(0), ran(1), ran(1, 'b')], 2)).toEqual({ ...COMPLETE, recorded: 2, ranNothingAgain: [0] });
+    expect(compare(handed, [ran(0, 'a'), ran(0), ran(1), ran(1, 'b')], 2)).toEqual({ ...COMPLETE, recorded: 2, emptyReruns: [0] });
   });
 
   it('names a node that came again for nothing, whatever it recorded before', () => {
     const came = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: true };
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came]).ranNothingAgain).toEqual([0]);
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came]).emptyReruns).toEqual([0]);
     // Then it ran something all the same.
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...came, moment: began }]).ranNothingAgain).toEqual([]);
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...came, moment: processBegan }]).emptyReruns).toEqual([]);
   });
 
   it('names a node that came again for something and recorded nothing since', () => {
     const came = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: false };
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came])).toEqual({ ...COMPLETE, recorded: 1, goneAgain: [0] });
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), ordinal: 8 }], 1, [came]).goneAgain).toEqual([]);
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came])).toEqual({ ...COMPLETE, recorded: 1, lostReruns: [0] });
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), ordinal: 8 }], 1, [came]).lostReruns).toEqual([]);
   });
 
   it('names what was scheduled, and never measured', () => {
@@ -148,7 +148,7 @@ describe('what was handed out, compared with what was recorded', () => {
   });
 
   it('does not count a node of a split as come before it recorded', () => {
-    const handed = new Map([['a', [{ node_index: 0, at: null, ran: false, began }]]]);
+    const handed = new Map([['a', [{ node_index: 0, at: null, ran: false, processBegan }]]]);
     expect(compare(handed, [], 1)).toMatchObject({ neverCame: [0], notRecorded: [{ path: 'a', node_index: 0, at: null }] });
   });
 
@@ -162,11 +162,11 @@ describe('what was handed out, compared with what was recorded', () => {
         files,
         fc.array(fc.record({ node: fc.nat(3), lost: fc.constantFrom('nothing', 'record', 'hand') }), { minLength: 60, maxLength: 60 }),
         (paths, fates) => {
-          const handed = new Map<string, Hand[]>();
+          const handed = new Map<string, Assignment[]>();
           const runs = [0, 1, 2, 3].map(node_index => ({ node_index, paths: [] as string[] }));
           for (const [i, path] of paths.entries()) {
             const { node, lost } = fates[i % fates.length]!;
-            handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false, began }]);
+            handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false, processBegan }]);
             if (lost === 'nothing') runs[node]!.paths.push(path);
           }
           const of = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);

@@ -12,7 +12,7 @@ const request: Pull = {
   run: 'run-1',
   batch_uuid: null,
   isRetry: false,
-  starts: false,
+  isFirstRequest: false,
   wantsLastSplit: false,
   acknowledges: true,
   recordedSubset: null,
@@ -25,10 +25,8 @@ const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.
 function failing(queue: Queue): Batch {
   const { batch } = queue.pull(request, NOW)!;
   queue.delivered(batch.seq);
-  return queue.acknowledge({ node_index: 0, batch_uuid: 'next' }, batch.seq, ({ files }) => ({
-    failed: files,
-    failed_cases: half(files[0]!),
-  }))!;
+  const { files } = batch;
+  return queue.acknowledge({ node_index: 0, batch_uuid: 'next' }, batch.seq, { failed: files, failed_cases: half(files[0]!) })!;
 }
 
 describe('what clients tell of the batches of a queue', () => {
@@ -48,7 +46,7 @@ describe('what clients tell of the batches of a queue', () => {
     expect(batches[2]!.failed).toEqual(batches[2]!.files);
     expect(queue.text.characters).toBe(limits.caseCharactersPerQueue);
     // Run again, all of them are, and none in part.
-    const again = queue.pull({ ...request, run: 'run-2', starts: true }, NOW)!.batch;
+    const again = queue.pull({ ...request, run: 'run-2', isFirstRequest: true }, NOW)!.batch;
     expect(again.files.sort()).toEqual(batches.flatMap(({ files }) => files).sort());
     expect(again.cases).toBeUndefined();
   });

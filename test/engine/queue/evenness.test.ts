@@ -93,7 +93,7 @@ describe('an outage', () => {
       const queue = new Queue(weights, { nodeTotal: nodes, pullCost: 20_000, isGuessed: false });
       const pull = (node_index: number, seconds: number): number => {
         const request = { node_index, run: 'run', batch_uuid: `${node_index} ${seconds}`, isRetry: false };
-        const given = { ...request, starts: seconds < 60, wantsLastSplit: false, recordedSubset: null };
+        const given = { ...request, isFirstRequest: seconds < 60, wantsLastSplit: false, recordedSubset: null };
         const handed = queue.pull({ ...given, hasLeft: () => false }, 1000 * seconds);
         return handed?.batch.files.reduce((sum, file) => sum + weights[file]!, 0) ?? 0;
       };
@@ -114,7 +114,7 @@ describe('a queue that is read back', () => {
       const journal: Batch[] = [];
       const pull = (queue: Queue, node_index: number, seconds: number) => {
         const request = { node_index, run: 'run', batch_uuid: `${node_index} ${seconds}`, isRetry: false };
-        const given = { ...request, starts: seconds < 60, wantsLastSplit: false, recordedSubset: null };
+        const given = { ...request, isFirstRequest: seconds < 60, wantsLastSplit: false, recordedSubset: null };
         const handed = queue.pull({ ...given, hasLeft: () => false }, 1000 * seconds);
         if (handed) journal.push(structuredClone(handed.batch));
         return handed?.batch.files;
@@ -140,10 +140,10 @@ describe('a queue that repeats another', () => {
     const pullOf = (queue: Queue, wantsLastSplit: boolean, late: number) => {
       const seen = new Set<number>();
       return (node_index: number, millis: number) => {
-        const starts = !seen.has(node_index);
+        const isFirstRequest = !seen.has(node_index);
         seen.add(node_index);
         const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, recordedSubset: null };
-        const given = { ...request, starts, wantsLastSplit: wantsLastSplit && starts, hasLeft: () => false };
+        const given = { ...request, isFirstRequest, wantsLastSplit: wantsLastSplit && isFirstRequest, hasLeft: () => false };
         const handed = queue.pull(given, late + millis);
         if (handed) {
           queue.delivered(handed.batch.seq);

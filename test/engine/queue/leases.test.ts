@@ -39,7 +39,7 @@ class Play {
       run: 'run',
       batch_uuid: null,
       isRetry: false,
-      starts: false,
+      isFirstRequest: false,
       wantsLastSplit: false,
       recordedSubset: null,
       hasLeft: () => false,
@@ -80,7 +80,7 @@ describe('a node that is silent beyond its lease', () => {
     play.now += LEASE_MILLISECONDS;
     // It comes first.
     expect(play.pull(1)).toEqual(lost);
-    expect(play.journal.get(0)!.lease).toBe('lost');
+    expect(play.journal.get(0)!.lease).toBe('expired');
     if (isReadBack) play.readBack();
     expect(play.drain(1)).not.toContain(lost[0]);
   });
@@ -126,7 +126,7 @@ describe('a node that is silent beyond its lease', () => {
     // Another's pull finds it silent, and is handed what it had.
     expect(play.pull(2)).toContain(own[0]);
     expect(play.pull(0)).not.toContain(own[0]);
-    expect(play.journal.get(0)!.lease).toBe('late');
+    expect(play.journal.get(0)!.lease).toBe('returned');
     play.readBack();
     expect([...play.drain(0), ...play.drain(2)]).not.toContain(own[0]);
   });
@@ -140,7 +140,7 @@ describe('a node that is silent beyond its lease', () => {
     expect([own, second]).toContainEqual(handedOn);
     const [first, kept] = handedOn[0] === own[0] ? [0, second] : [1, own];
     play.pull(1 - first);
-    expect(play.journal.get(1 - first)!.lease).toBe('late');
+    expect(play.journal.get(1 - first)!.lease).toBe('returned');
     const rest = [...play.drain(2), ...play.drain(1 - first)];
     expect(rest).not.toContain(kept[0]);
   });
@@ -189,7 +189,7 @@ describe('a batch that went to others', () => {
         run: 'run',
         batch_uuid: null,
         isRetry: false,
-        starts: false,
+        isFirstRequest: false,
         wantsLastSplit: true,
         recordedSubset: null,
         hasLeft: () => false,
@@ -214,14 +214,14 @@ describe('a batch that went to others', () => {
       run: 'run',
       batch_uuid: null,
       isRetry: false,
-      starts: false,
+      isFirstRequest: false,
       wantsLastSplit: false,
       recordedSubset: null,
       hasLeft: () => false,
     };
     const { batch } = play.queue.pull({ ...request, batch_uuid: 'lost on its way' }, play.now)!;
     expect(batch.files).toContain(dead[0]);
-    const anew = play.pull(1, { starts: true, batch_uuid: 'anew' });
+    const anew = play.pull(1, { isFirstRequest: true, batch_uuid: 'anew' });
     play.queue.undelivered(batch.seq);
     expect([...anew, ...play.drain(1)]).toContain(dead[0]);
   });
@@ -229,7 +229,7 @@ describe('a batch that went to others', () => {
   it('was not done when its node begins anew and takes nothing yet', () => {
     const play = new Play();
     const own = play.pull(0);
-    play.queue.begins(0);
+    play.queue.restartNode(0);
     expect(play.drain(0)).toContain(own[0]);
   });
 });
@@ -237,8 +237,8 @@ describe('a batch that went to others', () => {
 describe('a node that begins anew under the same build', () => {
   it('has lost what it had not done, and gets it first', () => {
     const play = new Play();
-    const [lost] = [play.pull(0, { starts: true }), play.pull(1)];
-    expect(play.pull(0, { starts: true })).toEqual(lost);
+    const [lost] = [play.pull(0, { isFirstRequest: true }), play.pull(1)];
+    expect(play.pull(0, { isFirstRequest: true })).toEqual(lost);
   });
 
   it.each([
@@ -246,8 +246,8 @@ describe('a node that begins anew under the same build', () => {
     ['read back meanwhile', true],
   ])('may be silent then: what it had goes to another, %s', (_, isReadBack) => {
     const play = new Play();
-    const lost = play.pull(0, { starts: true });
-    expect(play.pull(0, { starts: true })).toEqual(lost);
+    const lost = play.pull(0, { isFirstRequest: true });
+    expect(play.pull(0, { isFirstRequest: true })).toEqual(lost);
     if (isReadBack) play.readBack();
     expect(play.drain(1)).not.toContain(lost[0]);
     play.now += LEASE_MILLISECONDS;
@@ -261,7 +261,7 @@ describe('a node that begins anew under the same build', () => {
     const play = new Play();
     play.drain(0);
     if (isReadBack) play.readBack();
-    expect(play.pull(0, { starts: true })).toEqual([]);
+    expect(play.pull(0, { isFirstRequest: true })).toEqual([]);
     play.now += 100 * LEASE_MILLISECONDS;
     expect(play.drain(1)).toEqual([]);
   });

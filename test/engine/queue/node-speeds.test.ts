@@ -8,19 +8,19 @@ const paceOf = (nodeTotal: number, pullCost: number) => new NodeSpeeds({ nodeTot
 
 /** A node asks after so many seconds, and gets a batch of so many predicted seconds. */
 function pull(pace: NodeSpeeds, node: number, seconds: number, predicted: number, starts = false): void {
-  pace.asks(node, starts, NOW + seconds * 1000);
-  pace.gets(node, predicted * SECOND, NOW + seconds * 1000);
+  pace.recordPull(node, starts, NOW + seconds * 1000);
+  pace.recordBatch(node, predicted * SECOND, NOW + seconds * 1000);
 }
 
 /** Seconds of what is left that are the node's. */
 const share = (pace: NodeSpeeds, node: number, left: number, seconds: number) =>
-  pace.claim(node, left * SECOND, NOW + seconds * 1000).share / SECOND;
+  pace.situationOf(node, left * SECOND, NOW + seconds * 1000).share / SECOND;
 
 describe('the share of a node', () => {
   it('is even as long as nobody has anything, whoever came', () => {
     const pace = paceOf(4, 0);
     expect(share(pace, 0, 400, 0)).toBeCloseTo(100);
-    pace.asks(2, false, NOW);
+    pace.recordPull(2, false, NOW);
     expect(share(pace, 2, 400, 0)).toBeCloseTo(100);
   });
 
@@ -42,8 +42,8 @@ describe('the share of a node', () => {
     const pace = paceOf(2, 0);
     pull(pace, 0, 0, 100);
     pull(pace, 1, 0, 100);
-    pace.asks(0, false, NOW + 80_000);
-    pace.asks(1, false, NOW + 120_000);
+    pace.recordPull(0, false, NOW + 80_000);
+    pace.recordPull(1, false, NOW + 120_000);
     const [fast, slow] = [share(pace, 0, 100, 120), share(pace, 1, 100, 120)];
     expect(fast + slow).toBeCloseTo(100);
     expect(fast / slow).toBeCloseTo(1.5, 1);
@@ -53,8 +53,8 @@ describe('the share of a node', () => {
     const pace = paceOf(2, 0);
     pull(pace, 0, 0, 100);
     pull(pace, 1, 0, 100);
-    pace.asks(0, false, NOW + 10_000);
-    pace.asks(1, false, NOW + 1_000_000);
+    pace.recordPull(0, false, NOW + 10_000);
+    pace.recordPull(1, false, NOW + 1_000_000);
     const [fast, slow] = [share(pace, 0, 100, 1000), share(pace, 1, 100, 1000)];
     expect(fast / slow).toBeLessThanOrEqual(1.5 * 1.5 + 1e-9);
   });
@@ -63,7 +63,7 @@ describe('the share of a node', () => {
     const shareAfter = (seconds: number) => {
       const pace = paceOf(8, 0);
       pull(pace, 3, 0, seconds);
-      pace.asks(3, false, NOW + seconds * 1000);
+      pace.recordPull(3, false, NOW + seconds * 1000);
       return share(pace, 3, 800, seconds);
     };
     expect(shareAfter(0)).toBeCloseTo(100);
@@ -75,7 +75,7 @@ describe('the share of a node', () => {
     const pace = paceOf(2, 0);
     pull(pace, 0, 0, 10);
     pull(pace, 1, 0, 10);
-    pace.asks(0, false, NOW + 10_000);
+    pace.recordPull(0, false, NOW + 10_000);
     expect(share(pace, 0, 100, 10)).toBeCloseTo(50, 0);
     expect(share(pace, 0, 100, 15)).toBeCloseTo(52.5, 0);
     expect(share(pace, 0, 100, 20)).toBeCloseTo(55, 0);
@@ -85,7 +85,7 @@ describe('the share of a node', () => {
     const pace = paceOf(2, 0);
     pull(pace, 0, 0, 10);
     pull(pace, 1, 0, 10);
-    pace.asks(0, false, NOW + 10_000);
+    pace.recordPull(0, false, NOW + 10_000);
     expect(share(pace, 0, 100, 3600)).toBeCloseTo(55, 0);
     expect(share(pace, 0, 5, 3600)).toBeCloseTo(5);
   });
@@ -103,24 +103,24 @@ describe('the share of a node', () => {
   it('counts on all nodes again when one starts again after a pause', () => {
     const pace = paceOf(4, 0);
     for (const node of [0, 1, 2, 3]) pull(pace, node, 0, 100, true);
-    pace.asks(0, true, NOW + 3_600_000);
+    pace.recordPull(0, true, NOW + 3_600_000);
     expect(share(pace, 0, 400, 3600)).toBeCloseTo(100);
-    expect(pace.claim(0, 400 * SECOND, NOW + 3_600_000).batches).toBe(0);
+    expect(pace.situationOf(0, 400 * SECOND, NOW + 3_600_000).batches).toBe(0);
   });
 
   it('takes nothing from a batch that the node never got', () => {
     const pace = paceOf(2, 0);
     pull(pace, 0, 0, 100);
-    pace.missed(0);
-    pace.asks(0, false, NOW + 1000);
+    pace.discardBatch(0);
+    pace.recordPull(0, false, NOW + 1000);
     expect(share(pace, 0, 100, 1)).toBeCloseTo(50, -1);
-    expect(pace.claim(0, SECOND, NOW + 1000).batches).toBe(0);
+    expect(pace.situationOf(0, SECOND, NOW + 1000).batches).toBe(0);
   });
 
   it('takes the cost of a pull as it was set while times are only guessed', () => {
     const pace = new NodeSpeeds({ nodeTotal: 2, pullCost: 2 * SECOND, isGuessed: true });
     for (let batch = 0; batch < 10; batch++) pull(pace, 0, 20 * batch, 1);
-    expect(pace.claim(0, SECOND, NOW + 200_000).pullCost).toBeCloseTo(2 * SECOND);
+    expect(pace.situationOf(0, SECOND, NOW + 200_000).pullCost).toBeCloseTo(2 * SECOND);
   });
 
   it('is even between nodes that are no node of the queue and those that are', () => {
@@ -134,7 +134,7 @@ describe('a queue whose nodes take no time by the server’s clock', () => {
     pull(pace, 0, 0, 100);
     pull(pace, 1, 0.001, 300);
     // Node 0 is done with 100 s, node 1 not yet with 300 s: 200 s are left to it.
-    pace.asks(0, false, NOW + 2);
+    pace.recordPull(0, false, NOW + 2);
     expect(share(pace, 0, 150, 0.002)).toBeCloseTo(150);
     expect(share(pace, 0, 300, 0.002)).toBeCloseTo(250);
   });
@@ -142,7 +142,7 @@ describe('a queue whose nodes take no time by the server’s clock', () => {
   it('counts on a node that never comes the less the longer the others worked', () => {
     const pace = paceOf(2, 0);
     for (let batch = 0; batch < 10; batch++) pull(pace, 0, batch / 1000, 100);
-    pace.asks(0, false, NOW + 10);
+    pace.recordPull(0, false, NOW + 10);
     expect(share(pace, 0, 900, 0.01)).toBeCloseTo(900);
   });
 });

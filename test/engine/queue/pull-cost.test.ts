@@ -10,7 +10,7 @@ function learned(setting: number, actual: number, batches: number, error = 0.15)
   const cost = new PullCost(setting * SECOND);
   for (let batch = 0; batch < batches; batch++) {
     const weight = (1 + 30 * random()) * SECOND;
-    cost.learn(weight, weight * Math.exp(error * normal(random)) + actual * SECOND);
+    cost.observe(weight, weight * Math.exp(error * normal(random)) + actual * SECOND);
   }
   return cost.value / SECOND;
 }
@@ -35,26 +35,26 @@ describe('the cost of a pull', () => {
 
   it('is not told from few long batches', () => {
     const cost = new PullCost(2 * SECOND);
-    cost.learn(1000 * SECOND, 1300 * SECOND);
-    cost.learn(1200 * SECOND, 1000 * SECOND);
+    cost.observe(1000 * SECOND, 1300 * SECOND);
+    cost.observe(1200 * SECOND, 1000 * SECOND);
     expect(cost.value / SECOND).toBeGreaterThan(1.5);
     expect(cost.value / SECOND).toBeLessThan(2.5);
   });
 
   it('is not moved far by one batch that hung', () => {
     const cost = new PullCost(2 * SECOND);
-    for (let batch = 0; batch < 10; batch++) cost.learn(10 * SECOND, 12 * SECOND);
+    for (let batch = 0; batch < 10; batch++) cost.observe(10 * SECOND, 12 * SECOND);
     const before = cost.value;
-    cost.learn(SECOND, 600 * SECOND);
+    cost.observe(SECOND, 600 * SECOND);
     expect(cost.value - before).toBeLessThan(2 * SECOND);
   });
 
   it('stays within reason, whatever batches take', () => {
     const cost = new PullCost(2 * SECOND);
-    for (let batch = 1; batch < 50; batch++) cost.learn(SECOND, 100_000 * SECOND);
+    for (let batch = 1; batch < 50; batch++) cost.observe(SECOND, 100_000 * SECOND);
     expect(cost.value).toBeLessThanOrEqual(20 * SECOND);
     const idle = new PullCost(2 * SECOND);
-    for (let batch = 1; batch < 50; batch++) idle.learn(batch * SECOND, 0.5 * batch * SECOND);
+    for (let batch = 1; batch < 50; batch++) idle.observe(batch * SECOND, 0.5 * batch * SECOND);
     expect(idle.value).toBeGreaterThanOrEqual(0);
   });
 });

@@ -10,7 +10,7 @@ const request = (given: Partial<Pull> = {}): Pull => ({
   run: 'run-1',
   batch_uuid: null,
   isRetry: false,
-  starts: false,
+  isFirstRequest: false,
   wantsLastSplit: false,
   recordedSubset: null,
   hasLeft: () => false,
@@ -67,15 +67,14 @@ describe('a queue', () => {
     expect(queue.pull(request({ node_index: 1, batch_uuid: 'u-1' }), NOW)).toEqual({
       isNew: true,
       batch: {
-        v: 1,
         seq: 0,
         node_index: 1,
         run: 'run-1',
         batch_uuid: 'u-1',
         handed_at: NOW,
         files: [0],
-        starts: false,
-        again: false,
+        isFirstRequest: false,
+        isReplay: false,
         build_subset_id: null,
         delivered: false,
       },
@@ -290,7 +289,7 @@ describe('a queue that is rebuilt from its journal', () => {
     const before = queueOf(3);
     const first = before.pull(request(), NOW)!;
     const again = before.pull(request({ wantsLastSplit: true }), NOW)!;
-    expect(again.batch).toMatchObject({ again: true, files: first.batch.files });
+    expect(again.batch).toMatchObject({ isReplay: true, files: first.batch.files });
     expect(before.undelivered(first.batch.seq)).toBe(true);
     const after = queueOf(3, [again.batch]);
     expect(after.undelivered(again.batch.seq)).toBe(true);
@@ -334,7 +333,7 @@ describe('a fixed split', () => {
     const had = [pull(queue), pull(queue, { node_index: 1 }), pull(queue)];
     const batch = queue.pull(request({ ...again, recordedSubset: 'subset-1' }), NOW)!;
     expect(batch.isNew).toBe(true);
-    expect(batch.batch).toMatchObject({ files: [...had[0]!, ...had[2]!], again: true, build_subset_id: 'subset-1' });
+    expect(batch.batch).toMatchObject({ files: [...had[0]!, ...had[2]!], isReplay: true, build_subset_id: 'subset-1' });
     queue.delivered(batch.batch.seq);
     expect(pull(queue, { run: 'run-2' })).toEqual([3]);
     expect(pull(queue, { run: 'run-2' })).toEqual([]);
@@ -350,7 +349,7 @@ describe('a fixed split', () => {
     const queue = queueOf(4);
     pull(queue);
     const { batch } = queue.pull(request({ ...again, node_index: 3, recordedSubset: 'subset-1' }), NOW)!;
-    expect(batch).toMatchObject({ files: [1], again: false, build_subset_id: null });
+    expect(batch).toMatchObject({ files: [1], isReplay: false, build_subset_id: null });
   });
 
   it('is the same for a third run, with what the second run took besides', () => {
@@ -412,5 +411,35 @@ describe('a fixed split', () => {
     expect(second).toEqual([0, 1]);
     expect(pull(queue, { run: 'run-2', isRetry: true })).toEqual([0, 1]);
     expect(pull(queue, { run: 'run-1', isRetry: true })).toEqual([1]);
+  });
+});
+
+describe('a client that acknowledges its batches', () => {
+  const acknowledging: Partial<Pull> = { acknowledges: true };
+
+  /** Pulls and acknowledges a batch of one file. */
+  function run(queue: Queue, uuid: string, failed: number[] = []): number {
+    const { batch } = queue.pull(request({ ...acknowledging, batch_uuid: uuid }), NOW)!;
+    queue.delivered(batch.seq);
+    expect(queue.acknowledge({ node_index: 0, batch_uuid: 'next' }, batch.seq, { failed })).toBe(batch);
+    return batch.files[0]!;
+  }
+
+  it('acknowledges a batch once, by its own node, in a later request', () => {
+    const queue = queueOf(3);
+    const { batch } = queue.pull(request({ ...acknowledging, batch_uuid: 'u-1' }), NOW)!;
+    expect(queue.batchOf({ node_index: 1, batch_uuid: 'u-2' }, batch.seq)).toBeNull();
+    expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-1' }, batch.seq)).toBeNull();
+    expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-2' }, batch.seq)).toBe(batch);
+    queue.acknowledge({ node_index: 0, batch_uuid: 'u-2' }, batch.seq, { failed: [] });
+    expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-3' }, batch.seq)).toBeNull();
+  });
+
+  it('gets first, when it starts again, what failed and what was recorded without a time', () => {
+    const queue = queueOf(4);
+    const [failed, unmeasured] = [run(queue, 'u-1', [0]), run(queue, 'u-2'), run(queue, 'u-3')];
+    expect(queue.filesOf(0)).toEqual([0, 1, 2]);
+    const restart = { ...acknowledging, run: 'run-2', isFirstRequest: true, unmeasured: new Set([unmeasured!, 3]) };
+    expect(pull(queue, restart)).toEqual([failed, unmeasured]);
   });
 });

@@ -231,7 +231,7 @@ export class World {
         run: this.#run.name,
         batch_uuid: node.kind === 'uuid' ? node.uuid : null,
         isRetry: node.kind !== 'plain' && node.attempt > 0,
-        starts: node.isFirst,
+        isFirstRequest: node.isFirst,
         wantsLastSplit: this.#run.fixed && node.isFirst,
         recordedSubset: null,
         hasLeft,

@@ -39,7 +39,7 @@ describe('the untaken files of a queue', () => {
             for (const file of files!) left.add(file);
           }
           expect(untaken.count).toBe(left.size);
-          expect(untaken.left).toBe(weightOf(all, left));
+          expect(untaken.weight).toBe(weightOf(all, left));
         }
         while (left.size > 0) take(100);
         expect(out.flat().sort((a, b) => a - b)).toEqual([...all.keys()]);
@@ -92,7 +92,7 @@ describe('the untaken files of a queue', () => {
           untaken.remove(pick % all.length);
           left.delete(pick % all.length);
           expect(untaken.count).toBe(left.size);
-          expect(untaken.left).toBe(weightOf(all, left));
+          expect(untaken.weight).toBe(weightOf(all, left));
         }
         expect(new Set(untaken.take(Infinity))).toEqual(left);
       }),

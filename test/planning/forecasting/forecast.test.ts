@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../../bench/random.js';
-import { type Expectation, forecast } from '../../../src/planning/forecasting/forecast.js';
+import { type ExpectedOutcome, forecast } from '../../../src/planning/forecasting/forecast.js';
 import { pack } from '../../../src/planning/packing/pack.js';
 import { toWeight } from '../../../src/planning/weight.js';
 
@@ -11,7 +11,7 @@ const files = (seconds: number[], unknown: number[] = []) => ({
   weights: Float64Array.from(seconds, toWeight),
 });
 
-const of = (seconds: number[], nodes: number, more: Partial<Expectation> = {}, unknown: number[] = []) =>
+const of = (seconds: number[], nodes: number, more: Partial<ExpectedOutcome> = {}, unknown: number[] = []) =>
   forecast(files(seconds, unknown), nodes, { makespan: 1, lowerBound: 1, isBoundByFile: false, ...more });
 
 describe('a forecast', () => {

@@ -1,7 +1,7 @@
 import type { Database, Key } from 'lmdb';
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../../src/engine/queue/batch.js';
 import { toSegments } from '../../../src/engine/segments.js';
+import type { BatchRecord } from '../../../src/store/lmdb/batch-codec.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
 import { commit } from '../../../src/store/lmdb/commit.js';
@@ -58,7 +58,7 @@ async function filledStore(): Promise<Store> {
     await queues.update(
       key,
       ({ queue }) => {
-        const request = { node_index, run: key, batch_uuid: null, isRetry: false, starts: true, wantsLastSplit: false };
+        const request = { node_index, run: key, batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
         const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW + 3 * DAY);
         return { value: null, changes: [handed!.batch] };
       },
@@ -269,9 +269,9 @@ function first<V>(
   }
 }
 
-function batchOf(store: Store, changed: Partial<Batch>): Batch {
+function batchOf(store: Store, changed: Partial<BatchRecord>): BatchRecord {
   const [{ value }] = [...store.batches.getRange({ start: ['queue', 0], end: ['queue', Infinity], limit: 1 })] as unknown as [
-    { value: Batch[] },
+    { value: BatchRecord[] },
   ];
   return { ...value[0]!, ...changed };
 }

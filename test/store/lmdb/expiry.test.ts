@@ -62,7 +62,7 @@ async function handOut(queues: Queues, key: string, files: number): Promise<void
 }
 
 function pull(queues: Queues, key: string, node_index: number, batch_uuid: string | null): Promise<number | null> {
-  const request = { node_index, run: 'run', batch_uuid, isRetry: false, starts: false, wantsLastSplit: false };
+  const request = { node_index, run: 'run', batch_uuid, isRetry: false, isFirstRequest: false, wantsLastSplit: false };
   return queues.update(
     key,
     ({ queue: state }) => {

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
+import { encodeBatch } from '../../../src/store/lmdb/batch-codec.js';
 import { Journal } from '../../../src/store/lmdb/journal.js';
 import type { Store } from '../../../src/store/lmdb/open.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
 import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
-  v: 1,
   seq,
   node_index: 0,
   run: 'run',
   batch_uuid: `u-${seq}`,
   handed_at: 0,
   files,
-  starts: false,
-  again: false,
+  isFirstRequest: false,
+  isReplay: false,
   build_subset_id: null,
   delivered: false,
 });
@@ -84,7 +84,7 @@ describe('the journal', () => {
     const store = temporaryStore();
     for (const seq of [0, 1]) await store.journal.write('a', batch(seq));
     // It is written by queue, and the turns are not erased.
-    await store.batches.put(['a', 2], [batch(0), batch(1)]);
+    await store.batches.put(['a', 2], [encodeBatch(batch(0)), encodeBatch(batch(1))]);
     const second = afterKill(store);
     await second.journal.checkpoint();
     expect(filesOf(second, 'a')).toEqual([[0], [1]]);
@@ -92,7 +92,7 @@ describe('the journal', () => {
     // All is noted as written, and one turn is left: what came later stays in force.
     await store.batches.put(['a', 3], [1]);
     await store.meta.put('checkpoint', 3);
-    await store.journalTurns.put(2, [['a', batch(1)]]);
+    await store.journalTurns.put(2, [['a', encodeBatch(batch(1))]]);
     const third = afterKill(store);
     expect(filesOf(third, 'a')).toEqual([[0]]);
     await third.journal.write('a', batch(4));

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { limits } from '../../../src/limits.js';
+import type { TurnRecord } from '../../../src/store/lmdb/batch-codec.js';
 import { listOfFiles } from '../../../src/store/lmdb/file-blocks.js';
-import { Journal, type TurnRecord } from '../../../src/store/lmdb/journal.js';
+import { Journal } from '../../../src/store/lmdb/journal.js';
 import type { Store } from '../../../src/store/lmdb/open.js';
 import { batchesOf, bytesOf } from '../../../src/store/lmdb/open-queue.js';
 import { findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
@@ -48,7 +49,7 @@ function pull(queues: Queues, key: string, node_index: number, given: Partial<Pu
   return queues.update(
     key,
     ({ queue }) => {
-      const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, starts: false, wantsLastSplit: false, ...given };
+      const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: false, wantsLastSplit: false, ...given };
       const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
       return { value: handed?.batch ?? null, changes: handed?.isNew ? [handed.batch] : [] };
     },
@@ -156,7 +157,7 @@ describe('a queue in the store', () => {
             run: 'run',
             batch_uuid: 'u',
             isRetry: false,
-            starts: false,
+            isFirstRequest: false,
             wantsLastSplit: false,
             recordedSubset: null,
             hasLeft: () => false,
@@ -306,7 +307,7 @@ describe('a CI build without a queue of its own', () => {
     expect([id, newest.id]).not.toContain(copies[0]);
     expect(findQueue(store, second)).toBe(copies[0]);
     const again = await pull(queues, second, 2, { run: 'other', wantsLastSplit: true });
-    expect(again).toMatchObject({ again: true, files: had!.files });
+    expect(again).toMatchObject({ isReplay: true, files: had!.files });
   });
 
   it('shares nothing with the one that it repeats: each of the two hands out every file', async () => {

@@ -1,4 +1,4 @@
-import { isHandedOn } from '../../../engine/queue/batch.js';
+import { wasReassigned } from '../../../engine/queue/batch.js';
 import { digestOfList } from '../../../list-digest.js';
 import { blockCount, blocksOfQueue, pathsOf, weightsOfQueue } from '../file-blocks.js';
 import type { Store } from '../open.js';
@@ -91,7 +91,7 @@ function* problemsOfQueue(store: Store, id: string, { node_total, list }: QueueR
   for (const batch of batchesOf(store, id)) {
     const { seq, node_index } = batch;
     // What was handed out again, and what went from a silent node to another.
-    const again = batch.again || isHandedOn(batch);
+    const again = batch.isReplay || wasReassigned(batch);
     if (node_index >= node_total) yield problem(`handed batch ${seq} to node ${node_index} of ${node_total}`);
     for (const file of batch.files) {
       if (file >= files) yield problem(`handed file ${file} of ${files} out with batch ${seq}`);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ballast } from '../../../bench/suites/queue-baselines.js';
-import { expectQueue } from '../../../src/planning/batching/expect-queue.js';
+import { simulateQueue } from '../../../src/planning/batching/simulate-queue.js';
 
 describe('what a queue comes to', () => {
   const expectation = (weights: readonly number[], nodeTotal: number, pullCost: number, isGuessed = false) =>
-    expectQueue(Float64Array.from(weights), { nodeTotal, pullCost, isGuessed });
+    simulateQueue(Float64Array.from(weights), { nodeTotal, pullCost, isGuessed });
   const makespan = (...given: Parameters<typeof expectation>) => expectation(...given).makespan;
 
   it('is the share of each node and its pulls', () => {

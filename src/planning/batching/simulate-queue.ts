@@ -1,6 +1,6 @@
-import type { Expectation } from '../forecasting/forecast.js';
+import type { ExpectedOutcome } from '../forecasting/forecast.js';
 import { lowerBound } from '../packing/bound.js';
-import { batchWeight, type QueueOutlook } from './batch-weight.js';
+import { batchWeight, type QueueParameters } from './batch-weight.js';
 
 /**
  * What a queue comes to if its nodes start together and its predictions are exact: what each node does, and its pulls.
@@ -8,7 +8,7 @@ import { batchWeight, type QueueOutlook } from './batch-weight.js';
  *
  * @param weights in descending order
  */
-export function expectQueue(weights: Float64Array, outlook: QueueOutlook): Expectation {
+export function simulateQueue(weights: Float64Array, outlook: QueueParameters): ExpectedOutcome {
   const { nodeTotal, pullCost } = outlook;
   const bound = lowerBound(weights, nodeTotal);
   const longest = weights[0] ?? 0;
