@@ -41,6 +41,7 @@ export const limits = {
   /** Characters of JSON, and runs, that a packing thread reads of a large build at a time; the memory counted for an answer in such pieces. */
   pieceCharacters: 262_144,
   runsPerPiece: 1000,
+  filesReadPerPiece: 2000,
   pieceBytes: 1_048_576,
   /** Large requests that may wait for a packing thread; above it 503. */
   waitingJobs: 4096,

@@ -8,10 +8,9 @@ import { healthy, ready } from './routes/health.js';
 import { lastDistribution } from './routes/last-distribution.js';
 import { metricsText } from './routes/metrics.js';
 import { describeApi } from './routes/openapi.js';
-import { queueForNode } from './routes/queue.js';
+import { queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { failedOnBranch } from './routes/test-paths.js';
-import { testQueueForNode } from './routes/test-queue.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
 

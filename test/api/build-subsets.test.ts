@@ -3,6 +3,7 @@ import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { record, subsetMessage, timed, triple, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const shared = new SharedServer();
 
@@ -114,7 +115,7 @@ describe('POST /build_subsets', () => {
   });
 
   it('keeps what it acknowledged over a restart', async () => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     await record(server);
     const before = await onlyBuild(server);
     await server.close();

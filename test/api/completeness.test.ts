@@ -1,11 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/limits.js';
-import { JobPool } from '../../src/workers/pool.js';
+import { WorkerPool } from '../../src/workers/pool.js';
 import { Clock } from '../harness/clock.js';
 import { completeness, ran } from '../harness/completeness.js';
 import { drain, initialise, manyPaths, pathsOf, pull, readSplit, startSplit, triple } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { SharedServer, startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const shared = new SharedServer();
 
@@ -232,7 +233,7 @@ describe('GET /builds/completeness', () => {
 
   it('tells what a silent node had, and who ran it in its place', async () => {
     const clock = new Clock();
-    const server = await startServer({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
+    const server = await startServer({ dataDir: temporaryFolder(), leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
     const queue = { ...triple, node_build_id: '7' };
     const lost = pathsOf(await initialise(server, manyPaths(30), queue));
     const first = pathsOf(await pull(server, { ...queue, node_index: 1 }));
@@ -264,7 +265,7 @@ describe('GET /builds/completeness', () => {
   it('answers many who wait with few comparisons', async () => {
     const server = await startServer();
     const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...triple, node_total: 1 }));
-    const comparing = vi.spyOn(JobPool.prototype, 'completeness');
+    const comparing = vi.spyOn(WorkerPool.prototype, 'completeness');
     onTestFinished(() => comparing.mockRestore());
     const waiting = Array.from({ length: 300 }, () => completeness(server, { node_total: 1, wait: 60 }));
     await vi.waitFor(() => expect(comparing).toHaveBeenCalled(), { timeout: 10_000, interval: 5 });
@@ -323,7 +324,7 @@ describe('GET /builds/completeness', () => {
 
   it('of a CI run that repeats a split asks for what that run recorded', async () => {
     const clock = new Clock();
-    const server = await startServer({}, clock.now);
+    const server = await startServer({ dataDir: temporaryFolder() }, clock.now);
     const split = await Promise.all(
       [0, 1].map(async node_index => pathsOf(await startSplit(server, manyPaths(4), { ...triple, node_index }))),
     );

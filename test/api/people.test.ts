@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { initialise, manyPaths, startSplit, subsetMessage } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const people = {
   user_seat: 'Wilhelmina Zebrowski',
@@ -15,7 +16,7 @@ describe('people whose client did not mask them', () => {
     ['a small', 3],
     ['a large', 1500],
   ])('are masked before they are stored or logged, with %s suite', async (_, count) => {
-    const server = await startServer({ logLevel: 'trace' });
+    const server = await startServer({ dataDir: temporaryFolder(), logLevel: 'trace' });
     const paths = manyPaths(count);
     expect((await startSplit(server, paths, people)).status).toBe(200);
     expect((await initialise(server, paths, people)).status).toBe(200);

@@ -3,6 +3,7 @@ import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { connect, drain, type Fields, initialise, manyPaths, pathsOf, pull, record, sorted } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const shared = new SharedServer();
 
@@ -149,7 +150,7 @@ describe('fixed_queue_split', () => {
   });
 
   it('is kept over a restart', async () => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     const { ran } = await firstRun(server);
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { connect, drain, initialise, listed, manyPaths, pathsOf, pull, queueMessage, sorted } from '../harness/messages.js';
 import { SharedServer, startServer, type TestServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 import { post, RawConnection } from '../http/raw.js';
 
 const shared = new SharedServer();
@@ -52,7 +53,7 @@ describe('batch_uuid', () => {
   });
 
   it('is known after a restart', async () => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../harness/clock.js';
 import { startServer, type TestServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const key = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
 const test_files = [{ path: 'spec/a_spec.rb' }];
@@ -25,8 +26,8 @@ async function seen(server: TestServer) {
 
 describe('after the retention', () => {
   /** A server on which one build was recorded, split and queued. */
-  async function withOneBuild(clock: Clock): Promise<TestServer> {
-    const server = await startServer({ retentionDays: '90' }, clock.now);
+  async function withOneBuild(clock: Clock, dataDir?: string): Promise<TestServer> {
+    const server = await startServer({ ...(dataDir !== undefined && { dataDir }), retentionDays: '90' }, clock.now);
     await server.post('/v1/build_subsets', { ...key, test_files: [{ path: 'spec/a_spec.rb', time_execution: 3 }] });
     await split(server, { cache_read_attempt: false, test_files });
     await pull(server, { attempt_connect_to_queue: false, test_files });
@@ -46,7 +47,8 @@ describe('after the retention', () => {
 
   it('everything is left when the clock is far ahead of the last time that the store was served', async () => {
     const clock = new Clock();
-    const { dataDir, close } = await withOneBuild(clock);
+    const dataDir = temporaryFolder();
+    const { close } = await withOneBuild(clock, dataDir);
     await close();
     clock.advance({ days: 3650 });
     const again = await startServer({ dataDir }, clock.now);

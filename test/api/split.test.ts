@@ -15,6 +15,7 @@ import {
   uuidPattern,
 } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const shared = new SharedServer();
 
@@ -163,7 +164,7 @@ describe('POST /build_distributions/subset', () => {
   });
 
   it('keeps a split over a restart', async () => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });

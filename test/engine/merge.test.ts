@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeSubsets } from '../../src/engine/merge.js';
+import { mergeRuns } from '../../src/engine/merge.js';
+import type { RecordedTestFile } from '../../src/engine/test-file.js';
 
 const seed = 20_260_105;
 
@@ -11,6 +12,14 @@ const run = fc.uniqueArray(
   }),
   { selector: ({ path }) => path },
 );
+
+const merge = (runs: RecordedTestFile[][]) =>
+  mergeRuns(
+    runs.map(files => ({
+      paths: files.map(({ path }) => path),
+      seconds: Float64Array.from(files, ({ time_execution }) => time_execution),
+    })),
+  );
 
 function medianOf(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -23,7 +32,7 @@ describe('the runs of a build as one list', () => {
   it('have every path once with the median of its measured times, slowest first', () => {
     fc.assert(
       fc.property(fc.array(run, { maxLength: 8 }), runs => {
-        const merged = mergeSubsets(runs);
+        const merged = merge(runs);
         const all = runs.flat();
         expect(merged.map(({ path }) => path).sort()).toEqual([...new Set(all.map(({ path }) => path))].sort());
         for (const { path, time_execution } of merged) {
@@ -40,7 +49,7 @@ describe('the runs of a build as one list', () => {
   it('do not depend on the order of the runs', () => {
     fc.assert(
       fc.property(fc.array(run, { maxLength: 8 }), runs => {
-        expect(mergeSubsets([...runs].reverse())).toEqual(mergeSubsets(runs));
+        expect(merge([...runs].reverse())).toEqual(merge(runs));
       }),
       { seed, numRuns: 100 },
     );
@@ -48,12 +57,12 @@ describe('the runs of a build as one list', () => {
 
   it('count a file that was only scheduled as 0, and never average the 0', () => {
     const scheduled = [{ path: 'a_spec.rb', time_execution: 0 }];
-    expect(mergeSubsets([scheduled, scheduled])).toEqual(scheduled);
-    expect(mergeSubsets([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
+    expect(merge([scheduled, scheduled])).toEqual(scheduled);
+    expect(merge([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
   });
 
   it('are an empty list when nothing was recorded', () => {
-    expect(mergeSubsets([])).toEqual([]);
-    expect(mergeSubsets([[], []])).toEqual([]);
+    expect(merge([])).toEqual([]);
+    expect(merge([[], []])).toEqual([]);
   });
 });

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { createProject } from '../../src/engine/access.js';
+import type { Store } from '../../src/engine/ports/store.js';
 import type { Handler } from '../../src/http/exchange.js';
 import { MemoryBudget } from '../../src/http/memory-budget.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
-import { openStore, type Store } from '../../src/store/lmdb/open.js';
-import { createProject } from '../../src/store/lmdb/projects.js';
-import { createToken } from '../../src/store/lmdb/tokens.js';
+import { openMemoryStore } from '../../src/store/memory/store.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
-import { temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
 
@@ -18,38 +17,42 @@ type Settings = { [K in keyof Config]?: string };
 
 export interface TestServer extends Client {
   service: Service;
+  /** Empty: the store is in memory. */
   dataDir: string;
   /** Lines of the log at level debug. */
   log: string[];
   close(): Promise<void>;
 }
 
-async function openServer(
-  settings: Settings & { dataDir: string },
-  dependencies: ServiceDependencies = {},
-): Promise<{ service: Service; log: string[] }> {
+/** Opens a service over a folder, or, when the settings name none, over a store in memory. */
+async function openServer(settings: Settings, dependencies: ServiceDependencies = {}) {
   const log: string[] = [];
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
-  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), {
-    ...dependencies,
-    isWarm: false,
-  });
-  return { service, log };
+  let store: Store | null = null;
+  const inMemory: ServiceDependencies = {
+    openStore: async (_, { queues }) => {
+      const opened = openMemoryStore(queues);
+      store = opened;
+      return opened;
+    },
+    hasThreads: false,
+  };
+  const logger = openLog(config.logLevel, { write: line => log.push(line) });
+  const service = await openService(config, logger, { ...(settings.dataDir === undefined && inMemory), ...dependencies, isWarm: false });
+  return { service, log, store: store as Store | null };
 }
 
-/** A server on a free port and a folder of its own, closed after the test. */
+/** A server on a free port, closed after the test. It keeps nothing on disk unless the settings name a folder. */
 export async function startServer(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
-  const dataDir = settings.dataDir ?? temporaryFolder();
-  const { service, log } = await openServer({ ...settings, dataDir }, { now, uptime });
+  const { service, log } = await openServer(settings, { now, uptime });
   let closed: Promise<void> | null = null;
   const close = () => (closed ??= service.close());
   onTestFinished(close);
-  return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), { service, dataDir, log, close });
+  return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), { service, dataDir: settings.dataDir ?? '', log, close });
 }
 
-/** One server for all tests of a file, as starting one takes longer than most tests. */
+/** One server for all tests of a file, as starting one takes longer than most tests. It keeps nothing on disk. */
 export class SharedServer extends Client {
-  readonly dataDir = temporaryFolder(afterAll);
   #service: Service | null = null;
   #store: Store | null = null;
   #projects = 0;
@@ -57,16 +60,12 @@ export class SharedServer extends Client {
   constructor(settings: Settings = {}) {
     super('', TOKEN);
     beforeAll(async () => {
-      // Before the service: lmdb's write thread may wait for this thread within a transaction, and opening the store waits for that.
-      this.#store = openStore(this.dataDir);
-      ({ service: this.#service } = await openServer({ logLevel: 'silent', ...settings, dataDir: this.dataDir }));
-      Object.assign(this, { url: this.#service.url });
+      const { service, store } = await openServer({ logLevel: 'silent', ...settings });
+      this.#service = service;
+      this.#store = store;
+      Object.assign(this, { url: service.url });
     });
-    // vitest calls these in the reverse order: the folder goes last.
-    afterAll(async () => {
-      await this.#service?.close();
-      await this.#store?.root.close();
-    });
+    afterAll(() => this.#service?.close());
   }
 
   get store(): Store {
@@ -75,8 +74,8 @@ export class SharedServer extends Client {
 
   /** A project of its own for a test that changes something: nothing of the others is in it. */
   async project(): Promise<Client> {
-    const { id } = await createProject(this.store, `project ${++this.#projects}`, Date.now());
-    return new Client(this.url, await createToken(this.store, id, Date.now()));
+    const { token } = await createProject(this.store.access, `project ${++this.#projects}`, Date.now());
+    return new Client(this.url, token);
   }
 }
 

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
 import { CompletenessChecker } from '../../src/workers/completeness-checker.js';
-import type { ReadAnswer } from '../../src/workers/task.js';
+import type { CompletenessJson } from '../../src/workers/reads.js';
 
 const stays = () => false;
-const subject = (project: number, commit_hash: string) => ({ project, query: { commit_hash, branch: 'main', node_total: 1, wait: 0 } });
+const subject = (project: number, commit_hash: string) => ({ project, build: { commit_hash, branch: 'main', node_total: 1 } });
 
 /** Comparisons that end one by one when they are told to; of which builds, in order. */
 function comparing() {
   const began: string[] = [];
   let end = () => {};
-  const completeness = ({ query }: ReturnType<typeof subject>) => {
-    began.push(query.commit_hash);
-    return new Promise<ReadAnswer>(resolve => (end = () => resolve({ status: 200, body: '{}' })));
+  const completeness = ({ build }: ReturnType<typeof subject>) => {
+    began.push(build.commit_hash);
+    return new Promise<CompletenessJson>(resolve => (end = () => resolve({ isComplete: true, json: '{}' })));
   };
   const comparisons = new CompletenessChecker({ completeness } as never);
   const next = async () => {
@@ -29,7 +29,7 @@ describe('comparisons of builds', () => {
     await next();
     const later = [comparisons.compare(subject(1, 'a'), stays), comparisons.compare(subject(1, 'a'), stays)];
     for (let i = 0; i < 3; i++) await next();
-    expect((await Promise.all([...first, ...later])).map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect((await Promise.all([...first, ...later])).every(({ isComplete }) => isComplete)).toBe(true);
     expect(began).toEqual(['a', 'b', 'a']);
   });
 

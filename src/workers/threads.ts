@@ -1,0 +1,51 @@
+import { Piscina } from 'piscina';
+import type { Store } from '../engine/ports/store.js';
+import { limits } from '../limits.js';
+import type { Logger } from '../server/log.js';
+import { perform } from './perform.js';
+import type { Task, TaskAnswer, TaskSetup, WorkerSetup } from './task.js';
+
+/** What performs tasks. */
+export interface TaskRunner {
+  run(task: Task, transferList: ArrayBuffer[]): Promise<TaskAnswer>;
+  readonly threads: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts worker threads. With `isWarm` it waits for the first, so that a worker that cannot start is noticed now, not at the first
+ * large suite.
+ */
+export async function startThreads(setup: WorkerSetup, most: number, isWarm: boolean, log: Logger): Promise<TaskRunner> {
+  const piscina = new Piscina({
+    filename: new URL('./worker.js', import.meta.url).href,
+    workerData: setup,
+    minThreads: isWarm ? 1 : 0,
+    maxThreads: most,
+    idleTimeout: limits.idleThreadMilliseconds,
+  });
+  if (isWarm) {
+    let fail: (error: Error) => void = () => {};
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject;
+      piscina.once('error', fail);
+    });
+    await Promise.race([piscina.run(null), failed]);
+    piscina.off('error', fail);
+    piscina.run({ kind: 'warm-up' } satisfies Task).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
+  }
+  // A failure in a task rejects that task. This is a thread that could not start, or died between tasks.
+  piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
+  return {
+    run: (task, transferList) => piscina.run(task, { transferList }) as Promise<TaskAnswer>,
+    get threads() {
+      return piscina.threads.length;
+    },
+    close: () => piscina.close(),
+  };
+}
+
+/** Performs tasks on this thread, for a store that other threads cannot read. */
+export function onThisThread(store: Store, setup: TaskSetup): TaskRunner {
+  return { run: task => perform(store, setup, task), threads: 0, close: async () => {} };
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { boundedRuns, runsSince } from '../../src/engine/builds.js';
+import type { Build, Builds, RunHead } from '../../src/engine/ports/builds.js';
+import { limits } from '../../src/limits.js';
+import { distributionJson } from '../../src/workers/reads.js';
+
+const BUILD = { number: 1 } as Build;
+
+/** A build with one run of so many test files, whose paths are this long. */
+function buildsWith(files: number, path = 'a_spec.rb'): Builds {
+  const head = { node_index: 0, run: 1, ordinal: 1, created_at: 0, test_files: files } as RunHead;
+  const run = () => ({ ...head, paths: Array.from({ length: files }, (_, i) => `${i}${path}`), seconds: new Float64Array(files) });
+  return { runs: () => [head], run } as unknown as Builds;
+}
+
+it('a build of too many test files is refused for good before any run is read', async () => {
+  const builds = { runs: () => [{ test_files: limits.mergedTestFiles + 1 }] } as unknown as Builds;
+  await expect(distributionJson({ builds } as never, BUILD)).rejects.toMatchObject({ status: 422, reason: null });
+});
+
+it('a build of too long paths is refused for good, merged or compared', async () => {
+  const path = 'x'.repeat(limits.pathMaxCharacters);
+  const files = Math.floor(limits.mergedCharacters / path.length) + 1;
+  expect((await runsSince(buildsWith(files), BUILD, null))[0]!.paths).toHaveLength(files);
+  const builds = buildsWith(files, path);
+  const reads = [() => distributionJson({ builds } as never, BUILD), () => runsSince(builds, BUILD, null)];
+  for (const read of reads) {
+    await expect(read()).rejects.toMatchObject({
+      status: 422,
+      errors: [expect.stringContaining('they have more than 67108864 characters of paths')],
+    });
+  }
+});
+
+it('a run that expires while its build is read is left out', async () => {
+  const builds = { ...buildsWith(3), run: () => null };
+  const runs = [];
+  for await (const run of boundedRuns(builds, BUILD, await builds.runs(1))) runs.push(run);
+  expect(runs).toEqual([]);
+});
