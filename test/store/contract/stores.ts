@@ -1,0 +1,19 @@
+import { onTestFinished } from 'vitest';
+import type { Store } from '../../../src/engine/ports/store.js';
+import type { QueueOptions } from '../../../src/store/memory/queues.js';
+import { openMemoryStore } from '../../../src/store/memory/store.js';
+
+/** The stores that keep the contract: a store is added by a line. */
+const openers: Record<string, (options: QueueOptions) => Store> = {
+  memory: openMemoryStore,
+};
+
+/** For `describe.each`: `open` opens an empty store, which is closed after the test. */
+export const stores = Object.entries(openers).map(([name, openStore]) => ({
+  name,
+  open(options: Partial<QueueOptions> = {}): Store {
+    const store = openStore({ pullCost: 0, lease: null, ...options });
+    onTestFinished(() => store.close());
+    return store;
+  },
+}));
