@@ -74,7 +74,7 @@ export async function openService(
     const metrics = new Metrics();
     const pullCost = toWeight(config.pullCostSeconds);
     const queues = { pullCost, cacheBytes: config.queueCacheBytes, lease: leaseOf(config, now, uptime) };
-    const store = await openStore(dataDir, { queues, log, failed: storeFailed, committed: seconds => metrics.commit(seconds) });
+    const store = await openStore(dataDir, { queues, log, failed: storeFailed, committed: (seconds: number) => metrics.commit(seconds) });
     closers.push(() => store.close());
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;

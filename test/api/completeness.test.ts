@@ -241,13 +241,13 @@ describe('GET /builds/completeness', () => {
     const rest = await drain(server, { ...queue, node_index: 1 });
     expect([...first, ...rest].sort()).toEqual(manyPaths(30));
     expect(
-      server.log.filter(line => line.includes('a silent node: its batch goes to others')).map(line => JSON.parse(line) as object),
+      server.log.filter(line => line.includes('lease expired; batch returned to the queue')).map(line => JSON.parse(line) as object),
     ).toEqual([expect.objectContaining({ node: 0, batch: 0, files: lost.length })]);
     await ran(server, 1, [...first, ...rest]);
     const reply = await completeness(server, { node_build_id: '7' });
     expect(reply).toMatchObject({
       status: 200,
-      json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent or began anew: node 0`] },
+      json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent or restarted: node 0`] },
     });
     expect(reply.json.handed_on).toEqual(lost.map(path => ({ path, node_index: 0 })));
     await server.close();
@@ -316,7 +316,7 @@ describe('GET /builds/completeness', () => {
     const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
     expect(await ask()).toMatchObject({
       status: 409,
-      json: { recorded: 1, errors: [expect.stringMatching(/^node 0 came again and recorded nothing since/)] },
+      json: { recorded: 1, errors: [expect.stringMatching(/^node 0 restarted and recorded nothing since/)] },
     });
     await ran(server, 0, again, one);
     expect((await ask()).status).toBe(200);

@@ -4,6 +4,7 @@ import { version } from '../../src/version.js';
 import { Clock } from '../harness/clock.js';
 import { initialise, manyPaths, record } from '../harness/messages.js';
 import { startServer, type TestServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** Values by name and labels, as they are written. */
 async function metricsAt(url: string): Promise<Map<string, number>> {
@@ -32,7 +33,7 @@ describe('GET /metrics', () => {
   });
 
   it('tells what queues, store, disk and process are like', async () => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     const { test_files } = (await initialise(server, manyPaths(30))).json;
     const metrics = await metricsAt(server.url);
     expect(metrics.get('ballast_queues_in_memory')).toBe(1);
@@ -83,7 +84,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts large suites by what is done with them', async () => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     await initialise(server, manyPaths(1000));
     const metrics = await metricsAt(server.url);
     expect(metrics.get('ballast_job_duration_seconds_count{job="prepareQueue"}')).toBe(1);

@@ -94,7 +94,7 @@ describe('a node that leaves before its answer was written', () => {
   }
 
   it('keeps nothing: its batch is the next one handed out', async () => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     // A queue whose node does not leave shows which batch would come second.
     await initialise(server, paths, { node_build_id: 'twin' });
     const expected = await connect(server, { node_build_id: 'twin', node_index: 1 });
@@ -109,7 +109,7 @@ describe('a node that leaves before its answer was written', () => {
   });
 
   it('may come back with its uuid, and no file is lost or handed out twice', async () => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     const first = await initialise(server, paths);
     const uuid = { batch_uuid: 'u1', node_index: 1 };
     await sendAndLeave(server, queueMessage(uuid));
@@ -123,7 +123,7 @@ describe('a node that leaves before its answer was written', () => {
     ['small', 40],
     ['large', 3000],
   ])('while it initialises a %s suite leaves the queue to the others', async (_, count) => {
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     const all = manyPaths(count);
     await sendAndLeave(server, queueMessage({ attempt_connect_to_queue: false, test_files: listed(all) }));
     const other = await initialise(server, all, { node_index: 1 });

@@ -355,7 +355,7 @@ describe('whether every file was run', () => {
     await again.start(all);
     expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
       status: 409,
-      json: { errors: [expect.stringMatching(/^node 0 came again /)] },
+      json: { errors: [expect.stringMatching(/^node 0 restarted /)] },
     });
     await again.next();
     expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);

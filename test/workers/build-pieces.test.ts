@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { buildAnswer, subsetAnswer } from '../../src/api/answers.js';
+import { createProject } from '../../src/engine/access.js';
 import type { Build, RunHead } from '../../src/engine/ports/builds.js';
 import type { Store } from '../../src/engine/ports/store.js';
 import { limits } from '../../src/limits.js';
@@ -54,7 +55,11 @@ function without(store: Store, isExpired: (run: Pick<RunHead, 'node_index'>) => 
   return { ...store, builds: { ...store.builds, run } };
 }
 
-const openStore = () => openMemoryStore({ pullCost: 0, lease: null });
+async function openStore(): Promise<Store> {
+  const store = openMemoryStore({ pullCost: 0, lease: null });
+  await createProject(store.access, 'default', NOW);
+  return store;
+}
 
 it.each([
   ['runs that one piece has', 3, 5, 1],
@@ -62,7 +67,7 @@ it.each([
   ['a run of several pieces', 1, 12_000, 4],
   ['runs without a file', 4, 0, 1],
 ])('%s come to the same bytes as the whole', async (_, runs, files, least) => {
-  const store = openStore();
+  const store = await openStore();
   const build = await buildOf(store, runs, files);
   let count = 0;
   const pieces = await piecesOf(store, build, () => {
@@ -73,14 +78,14 @@ it.each([
 });
 
 it('a run that expires before its turn is left out', async () => {
-  const store = openStore();
+  const store = await openStore();
   const build = await buildOf(store, 3, 4);
   const isExpired = ({ node_index }: Pick<RunHead, 'node_index'>) => node_index === 1;
   expect(await textOf(await piecesOf(without(store, isExpired), build))).toBe(await whole(store, build, isExpired));
 });
 
 it('a run that expires in the middle of it ends the answer', async () => {
-  const store = openStore();
+  const store = await openStore();
   const build = await buildOf(store, 1, limits.pieceCharacters / 50);
   let isExpired = false;
   const pieces = await piecesOf(

@@ -94,7 +94,7 @@ async function answerBatch(
 /** Where the build that the queue belongs to is seen. */
 function buildsUrl(context: Context, request: Request, { key }: QueueRequest): string {
   const { commit_hash, branch, node_total } = key.build;
-  const query = new URLSearchParams({ commit_hash, branch, node_total: String(node_total) });
+  const query = new URLSearchParams({ branch, commit_hash, node_total: String(node_total) });
   return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
 }
 
