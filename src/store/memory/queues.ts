@@ -21,9 +21,9 @@ type Content = Pick<NewQueue, 'files' | 'weights' | 'guessed' | 'forecast'>;
 
 export class KeptQueue implements OpenQueue {
   queue: Queue;
-  /** As a disk would have them, by seq. */
+  /** By seq. Copies, as a disk would have them: the queue changes its own. */
   readonly #batches: Map<number, Batch>;
-  /** Ends with the last verb. */
+  /** Settles with the last call of inTurn. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param copied the batches of the copied queue */
@@ -47,7 +47,7 @@ export class KeptQueue implements OpenQueue {
     return structuredClone([...this.#batches.values()].sort((a, b) => a.seq - b.seq));
   }
 
-  /** Calls back after the calls before. When one fails, the queue is what its batches say. */
+  /** Runs a call after the calls before it. After a call that failed, the queue is read back from its batches. */
   inTurn<T>(call: () => Promise<T>): Promise<T> {
     const result = this.#last.then(call);
     this.#last = result.catch(() => (this.queue = this.#open()));

@@ -202,9 +202,12 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       expect(await queues.newest(project, BUILD)).toEqual(copy);
       expect([await queues.size(copy.id), await queues.forecast(copy.id)]).toEqual([20, FORECAST]);
       expect(await queues.files(copy.id, [3])).toEqual(await queues.files(copied.id, [3]));
-      const before = (await queues.copiedBatches(copy.id)).map(({ node_index, files }) => [node_index, files]);
-      expect(before).toEqual([[2, had.files]]);
+      const before = await queues.copiedBatches(copy.id);
+      expect(before).toMatchObject([{ node_index: 2, files: had.files, delivered: true }]);
       expect((await pull(store, second, 2, { run: 'another', wantsLastSplit: true }))!.files).toEqual(had.files);
+      // A copy of the copy has what was handed out again once.
+      await queues.repeat(key('4'), NOW + 2);
+      expect(await queues.copiedBatches(await idOf(key('4')))).toEqual(before);
       expect(await queues.copiedBatches(copied.id)).toEqual([]);
     });
 

@@ -113,7 +113,8 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
   });
 
   it('of test cases are added up for a file that was never measured itself', async () => {
-    const { measure, seconds } = await opened();
+    const { store, measure, seconds } = await opened();
+    await record(store, await newProject(store, 'other'), cases([8, 8, 8, 8]));
     await measure('main', cases([1, 2, 4]));
     expect(await seconds(['spec/a_spec.rb', 'spec/a_spec', 'spec/a_spec.rb[1:2]'])).toEqual([7, null, 2]);
     await measure('main', { 'spec/a_spec.rb': 9 });
