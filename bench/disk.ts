@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore, type Store } from '../src/store/lmdb/open.js';
+import { openStore, type Parts } from '../src/store/lmdb/open.js';
 import { inParallel } from './load/in-parallel.js';
 import { deepPath, NODES, nodeOf, RECORDING } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';
@@ -100,7 +100,7 @@ interface TreeStats {
 }
 
 /** Pages in use by all tables, the list of tables and the list of free pages. */
-function usedBytes(store: Store): number {
+function usedBytes(store: Parts): number {
   const ofTree = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
   const { root, ...rest } = store;
   const ofRoot = root.getStats() as { root: TreeStats; free: TreeStats };

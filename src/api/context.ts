@@ -1,6 +1,6 @@
 import type { Logger } from '../server/log.js';
 import type { Metrics } from '../server/metrics.js';
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import type { Queues } from '../store/lmdb/queues.js';
 import type { Readiness } from '../store/lmdb/readiness.js';
 import type { CompletenessChecker } from '../workers/completeness-checker.js';
@@ -8,7 +8,7 @@ import type { JobPool } from '../workers/pool.js';
 
 /** What handlers work with. */
 export interface Context {
-  store: Store;
+  store: Parts;
   queues: Queues;
   readiness: Readiness;
   jobs: JobPool;

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ConfigError } from '../server/config.js';
 import { exportLines } from '../store/lmdb/export.js';
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import { listProjects, type Project } from '../store/lmdb/projects.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
@@ -62,7 +62,7 @@ function target(output: string): string {
   return realpathSync(output);
 }
 
-function chosen(store: Store, name: string | undefined): Project[] {
+function chosen(store: Parts, name: string | undefined): Project[] {
   const all = listProjects(store);
   if (name === undefined) return all;
   const projects = all.filter(project => project.name === name);

@@ -1,4 +1,4 @@
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import { createProject, findProject, listProjects, type Project } from '../store/lmdb/projects.js';
 import { createToken, idOfToken, listTokens, revokeToken } from '../store/lmdb/tokens.js';
 import { counted, print, printRow, say } from '../terminal.js';
@@ -69,7 +69,7 @@ export function revoke(dataDir: string, tokenOrId: string, { json }: PrintOption
   });
 }
 
-function existing(store: Store, name: string): Project {
+function existing(store: Parts, name: string): Project {
   const project = findProject(store, name);
   if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
   return project;

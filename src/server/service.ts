@@ -13,11 +13,11 @@ import { limits } from '../limits.js';
 import { toWeight } from '../planning/weight.js';
 import { commit } from '../store/lmdb/commit.js';
 import { lockFolder } from '../store/lmdb/lock.js';
-import { closeStore, openStore, STORE_FILE, STORE_VERSION, type Store } from '../store/lmdb/open.js';
+import { closeStore, openStore, type Parts, STORE_FILE, STORE_VERSION } from '../store/lmdb/open.js';
 import { createProject, findProject } from '../store/lmdb/projects.js';
 import { Queues } from '../store/lmdb/queues.js';
 import { Readiness } from '../store/lmdb/readiness.js';
-import { learnRest } from '../store/lmdb/timings.js';
+import { applyPendingRuns } from '../store/lmdb/timings.js';
 import { createToken, findToken } from '../store/lmdb/tokens.js';
 import { version } from '../version.js';
 import { CompletenessChecker } from '../workers/completeness-checker.js';
@@ -76,7 +76,7 @@ export async function openService(
     });
     lock = lockFolder(dataDir);
     if (store.meta.get('version') !== STORE_VERSION) await commit(store, () => void store.meta.put('version', STORE_VERSION));
-    await learnRest(store, log);
+    await applyPendingRuns(store, log);
     store.journal.recover();
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
@@ -184,7 +184,10 @@ export async function openService(
   }
 }
 
-function loadOf({ room, journal, builds, subsets, paths, splits, queues }: Store, dataDir: string): ReturnType<Sources['store']> {
+function loadOf(
+  { diskSpace: room, journal, builds, subsets, paths, splits, queues }: Parts,
+  dataDir: string,
+): ReturnType<Sources['store']> {
   const records: Record<string, number> = {};
   for (const [kind, table] of Object.entries({ build: builds, subset: subsets, path: paths, split: splits, queue: queues })) {
     records[kind] = (table.getStats() as { entryCount: number }).entryCount;
@@ -199,7 +202,7 @@ function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, 
 }
 
 /** Makes sure that the project "default" exists with this token. */
-async function ensureBootstrapToken(store: Store, bootstrapToken: string, now: number, log: Logger): Promise<void> {
+async function ensureBootstrapToken(store: Parts, bootstrapToken: string, now: number, log: Logger): Promise<void> {
   const token = findToken(store, bootstrapToken);
   if (token) {
     if (token.revoked_at !== null) log.warn('the token in BALLAST_BOOTSTRAP_TOKEN was revoked and stays so');

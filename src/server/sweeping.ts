@@ -1,7 +1,7 @@
 import { limits } from '../limits.js';
 import { commit } from '../store/lmdb/commit.js';
 import { expirePaths, expireStep } from '../store/lmdb/expiry.js';
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import type { Queues } from '../store/lmdb/queues.js';
 import type { Logger } from './log.js';
 import type { SlewedClock } from './slewed-clock.js';
@@ -31,7 +31,7 @@ const pause = () => new Promise(resolve => setTimeout(resolve, limits.sweepPause
  * Clears the read locks of killed processes: LMDB keeps every page of the state that such a process was reading. A lock on the
  * lock file, not a process id, shows that a reader is dead, so this also works for processes in other containers.
  */
-function clearDeadReaders(store: Store, log: Logger): void {
+function clearDeadReaders(store: Parts, log: Logger): void {
   try {
     const readers = store.root.readerCheck();
     if (readers > 0) log.info({ readers }, 'cleared the read locks of a process that ended without closing the store');
@@ -41,7 +41,7 @@ function clearDeadReaders(store: Store, log: Logger): void {
 }
 
 /** Sweeps now and then what is older than the retention. */
-export function startSweeping(store: Store, queues: Queues, retentionDays: number, log: Logger, clock: SlewedClock): Sweeping {
+export function startSweeping(store: Parts, queues: Queues, retentionDays: number, log: Logger, clock: SlewedClock): Sweeping {
   let stopping = false;
   const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, path: 0 } };
   const counted = (kind: string) => void (swept.deleted[kind]! += 1);
@@ -52,7 +52,7 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
     await store.journal.checkpoint().catch(() => {});
     while (!stopping && (await expireStep(store, before, key => queues.drop(key), counted))) await pause();
     // What is being recorded is not looked at.
-    await store.recent.save();
+    await store.timingBuffer.save();
     for (let at: number | null = 0; !stopping && at !== null; await pause()) at = await expirePaths(store, before, at, counted);
   };
   let sweeping: Promise<void> | null = null;

@@ -2,7 +2,7 @@ import { apiErrors } from '../api-error.js';
 import { toSegments } from '../engine/segments.js';
 import { limits } from '../limits.js';
 import { type Build, nameOfPath, runsOf } from '../store/lmdb/builds.js';
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import { decodeSubset, subsetHead } from '../store/lmdb/subset-codec.js';
 import { headOfBuild, headOfSubset } from './read.js';
 
@@ -29,7 +29,7 @@ export interface Piece {
   from: number;
 }
 
-export function buildOutline(store: Store, { number }: Build): Outline {
+export function buildOutline(store: Parts, { number }: Build): Outline {
   const keys = [...store.subsets.getKeys(runsOf(number))];
   const times = keys.map(key => subsetHead(store.subsets.getBinaryFast(key)!).created_at);
   const order = [...keys.keys()].sort((a, b) => times[b]! - times[a]!);
@@ -41,7 +41,7 @@ export function buildOutline(store: Store, { number }: Build): Outline {
 }
 
 /** A part of a build's runs, about `limits.pieceCharacters` long. Throws a 503 when the run to continue with is gone. */
-export function buildPiece(store: Store, { build, outline: { nodes, runs, times }, from }: PieceSubject): Piece {
+export function buildPiece(store: Parts, { build, outline: { nodes, runs, times }, from }: PieceSubject): Piece {
   let text = '';
   let run = 0;
   for (; run < nodes.length; run++, from = 0) {
@@ -61,7 +61,7 @@ export function buildPiece(store: Store, { build, outline: { nodes, runs, times 
   return { bytes: toSegments([text]).bytes, runs: run, from: 0 };
 }
 
-function jsonOfPath(store: Store, path: number): string {
+function jsonOfPath(store: Parts, path: number): string {
   return store.pathNames.get(path) ?? JSON.stringify(nameOfPath(store, path));
 }
 

@@ -8,7 +8,7 @@ import { type Batch, isHandedOn } from '../engine/queue/batch.js';
 import { limits } from '../limits.js';
 import { buildIdKey, isFull, runsSince } from '../store/lmdb/builds.js';
 import { allPathsOf } from '../store/lmdb/file-blocks.js';
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import { batchesOf } from '../store/lmdb/open-queue.js';
 import { findLastQueue, findQueue, queueKey } from '../store/lmdb/queue-keys.js';
 import type { QueueRecord } from '../store/lmdb/records.js';
@@ -39,7 +39,7 @@ interface Plan {
 }
 
 /** Whether all that the build was to run is recorded: 200, else 409. */
-export function completeness(store: Store, { project, query }: CompletenessSubject): ReadAnswer {
+export function completeness(store: Parts, { project, query }: CompletenessSubject): ReadAnswer {
   const plan = planOf(store, project, query);
   const id = query.node_build_id ?? query.ci_build_id;
   const ciRun = id === undefined ? null : shortDigest(id);
@@ -55,7 +55,7 @@ export function completeness(store: Store, { project, query }: CompletenessSubje
   return { status: answer.is_complete ? 200 : 409, body: JSON.stringify(answer) };
 }
 
-function planOf(store: Store, project: number, query: CompletenessQuery): Plan | null {
+function planOf(store: Parts, project: number, query: CompletenessQuery): Plan | null {
   const { node_build_id, ci_build_id } = query;
   if (node_build_id !== undefined) return queueOf(store, findQueue(store, queueKey(project, query, node_build_id)));
   if (ci_build_id !== undefined) {
@@ -66,7 +66,7 @@ function planOf(store: Store, project: number, query: CompletenessQuery): Plan |
 }
 
 /** @param ci_build_id what recorded nodes of this one CI build, of those that share a fixed split; null: of any */
-function splitOf(store: Store, key: string, ci_build_id: string | null = null): Plan | null {
+function splitOf(store: Parts, key: string, ci_build_id: string | null = null): Plan | null {
   const split = findSplit(store, key);
   if (!split) return null;
   const own = ci_build_id === null ? undefined : firstUseOf(store, split, ci_build_id);
@@ -89,7 +89,7 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
   };
 }
 
-function queueOf(store: Store, id: string | null): Plan | null {
+function queueOf(store: Parts, id: string | null): Plan | null {
   if (id === null) return null;
   const record = store.queues.get(id);
   if (!record) throw apiErrors.expiredMeanwhile('queue');

@@ -6,7 +6,7 @@ import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
 import type { Build } from '../store/lmdb/builds.js';
 import { written } from '../store/lmdb/commit.js';
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import { TooManyCases } from '../store/lmdb/timings.js';
 import { projectOfToken } from '../store/lmdb/tokens.js';
 import { authenticate } from './authenticate.js';
@@ -48,7 +48,7 @@ export class JobPool {
   readonly #turns: FairSemaphore;
 
   constructor(
-    readonly store: Store,
+    readonly store: Parts,
     readonly options: WorkerSetup & { workers: number; leastWorkers?: number; ran?: Ran },
     readonly log: Logger,
   ) {
@@ -103,7 +103,7 @@ export class JobPool {
     // A slice of a Buffer would be the same memory, maybe Node's own.
     const own = isSmall ? [new Uint8Array(first)] : body;
     // A thread sees what is written; what cannot be written now counts later.
-    if (job !== 'prepareSubset') await this.store.recent.save().catch(() => {});
+    if (job !== 'prepareSubset') await this.store.timingBuffer.save().catch(() => {});
     return (await this.#run(
       owner,
       { kind: 'post', job, body: own, project },

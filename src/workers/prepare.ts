@@ -17,7 +17,7 @@ import { forecast, unknownFiles } from '../planning/forecasting/forecast.js';
 import { pack } from '../planning/packing/pack.js';
 import { buildIdKey } from '../store/lmdb/builds.js';
 import { allPathsOf, toBlocks } from '../store/lmdb/file-blocks.js';
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import type { SentList } from '../store/lmdb/other-lists.js';
 import { findLastQueue, findQueue, queueKey } from '../store/lmdb/queue-keys.js';
 import type { QueuePlan } from '../store/lmdb/queues.js';
@@ -44,7 +44,7 @@ export interface PreparedSubset {
   run: RecordedRun;
 }
 
-export function prepareSubset(_store: Store, sent: Sent, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
+export function prepareSubset(_store: Parts, sent: Sent, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
   const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
   const message = { commit_hash, branch, node_total, node_index };
   const run = toRecordedRun(test_files, ci_build_id || undefined);
@@ -60,7 +60,7 @@ export interface PreparedSplit {
   sent: SentList | null;
 }
 
-export function prepareSplit(store: Store, sent: Sent, project: number, { isPooled }: PrepareOptions): PreparedSplit {
+export function prepareSplit(store: Parts, sent: Sent, project: number, { isPooled }: PrepareOptions): PreparedSplit {
   const whole = toSplitMessage(sent);
   const key = splitKey(project, whole, whole.fixed_test_suite_split ? null : whole.ci_build_id);
   if (whole.cache_read_attempt) return { message: whole, key, plan: null, sent: null };
@@ -95,7 +95,7 @@ export interface PreparedQueue {
   sent: SentList | null;
 }
 
-export function prepareQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedQueue {
+export function prepareQueue(store: Parts, sent: Sent, project: number, options: PrepareOptions): PreparedQueue {
   const whole = toQueueMessage(sent);
   const key = queueKey(project, whole, whole.node_build_id);
   // Nearly every request: nothing is taken apart for it.
@@ -118,7 +118,7 @@ export interface PreparedTestQueue {
   sent: SentList | null;
 }
 
-export function prepareTestQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedTestQueue {
+export function prepareTestQueue(store: Parts, sent: Sent, project: number, options: PrepareOptions): PreparedTestQueue {
   const whole = toTestQueueMessage(sent);
   const key = queueKey(project, whole, whole.test_queue_id);
   if (!initializes(whole)) return { message: whole, key, plan: null, sent: null };
@@ -138,7 +138,7 @@ interface Suite {
   people: KeptPeople;
 }
 
-function planQueue(store: Store, paths: string[], suite: Suite, { pullCost, isPooled }: PrepareOptions): QueuePlan {
+function planQueue(store: Parts, paths: string[], suite: Suite, { pullCost, isPooled }: PrepareOptions): QueuePlan {
   const { project, branch, node_total: nodeTotal, people } = suite;
   const files = estimate(paths, knownTimes(store, project, branch, paths, isPooled), QUEUE_PERCENTILE);
   const { seconds, weights } = files;
@@ -158,7 +158,7 @@ function listOf(paths: readonly string[]): ListRecord {
   return { digest: digestOfList(paths), test_files: paths.length };
 }
 
-function sentToQueue(store: Store, queue: string, paths: readonly string[], { isPooled }: PrepareOptions): SentList {
+function sentToQueue(store: Parts, queue: string, paths: readonly string[], { isPooled }: PrepareOptions): SentList {
   return sentTo('queue', store.queues.get(queue)?.list, paths, isPooled, () => allPathsOf(store, queue));
 }
 

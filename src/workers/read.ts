@@ -7,7 +7,7 @@ import { failedIn } from '../engine/queue/failed.js';
 import { limits } from '../limits.js';
 import { type Build, eachSubset, type Subset, subsetsOf } from '../store/lmdb/builds.js';
 import { pathsOf } from '../store/lmdb/file-blocks.js';
-import type { Store } from '../store/lmdb/open.js';
+import type { Parts } from '../store/lmdb/open.js';
 import { batchesOf } from '../store/lmdb/open-queue.js';
 import type { ReadAnswer } from './task.js';
 
@@ -18,7 +18,7 @@ export function toBuildAnswer({ id, commit_hash, branch, node_total, created_at,
 }
 
 /** A build with all its runs, newest first, as JSON. For large builds see build-pieces.ts. */
-export function buildDetail(store: Store, build: Build): ReadAnswer {
+export function buildDetail(store: Parts, build: Build): ReadAnswer {
   const build_subsets = subsetsOf(store, build).map(subset => ({ ...toSubsetAnswer(subset), test_files: subset.test_files }));
   const answer: BuildDetail = { ...toBuildAnswer(build), build_subsets };
   return { status: 200, body: JSON.stringify(answer) };
@@ -40,7 +40,7 @@ function toSubsetAnswer({ id, node_index, created_at }: Omit<Subset, 'test_files
 }
 
 /** What failed in a queue, as JSON: as far as its clients reported it and it is on disk. */
-export function failedTestPaths(store: Store, queue: string): ReadAnswer {
+export function failedTestPaths(store: Parts, queue: string): ReadAnswer {
   const failed = failedIn(batchesOf(store, queue));
   const paths = failed.size === 0 ? [] : pathsOf(store, queue, [...failed.keys()]);
   const answer: TestPathsAnswer = { failed_paths: [...failed.values()].flatMap((cases, i) => cases ?? paths[i]!) };
@@ -48,7 +48,7 @@ export function failedTestPaths(store: Store, queue: string): ReadAnswer {
 }
 
 /** What all nodes and retries of a build recorded, as JSON. Throws a 422 when that is too much to merge. */
-export function recordedDistribution(store: Store, build: Build): ReadAnswer {
+export function recordedDistribution(store: Parts, build: Build): ReadAnswer {
   if (build.test_files > limits.mergedTestFiles) throw apiErrors.buildTooLarge('recorded test files', limits.mergedTestFiles);
   const test_files = mergeSubsets(testFilesOf(store, build));
   const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
@@ -58,7 +58,7 @@ export function recordedDistribution(store: Store, build: Build): ReadAnswer {
   return { status: 200, body: JSON.stringify(answer) };
 }
 
-function* testFilesOf(store: Store, build: Build): Generator<Subset['test_files']> {
+function* testFilesOf(store: Parts, build: Build): Generator<Subset['test_files']> {
   for (const { test_files } of eachSubset(store, build)) yield test_files;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeStore, openStore, type Store } from '../../src/store/lmdb/open.js';
+import { closeStore, openStore, type Parts } from '../../src/store/lmdb/open.js';
 import { initialise, manyPaths, pull, record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
 import { startServer, type TestServer } from '../harness/server.js';
@@ -12,7 +12,7 @@ async function usedServer(): Promise<TestServer> {
   return server;
 }
 
-async function wound(dataDir: string, change: (store: Store) => Promise<unknown>): Promise<void> {
+async function wound(dataDir: string, change: (store: Parts) => Promise<unknown>): Promise<void> {
   const store = openStore(dataDir);
   await change(store);
   await closeStore(store);

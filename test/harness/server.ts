@@ -5,7 +5,7 @@ import { type HttpOptions, type HttpServer, listen } from '../../src/http/server
 import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
-import { openStore, type Store } from '../../src/store/lmdb/open.js';
+import { openStore, type Parts } from '../../src/store/lmdb/open.js';
 import { createProject } from '../../src/store/lmdb/projects.js';
 import { createToken } from '../../src/store/lmdb/tokens.js';
 import { Client, TOKEN } from './client.js';
@@ -51,7 +51,7 @@ export async function startServer(settings: Settings = {}, now = Date.now, uptim
 export class SharedServer extends Client {
   readonly dataDir = temporaryFolder(afterAll);
   #service: Service | null = null;
-  #store: Store | null = null;
+  #store: Parts | null = null;
   #projects = 0;
 
   constructor(settings: Settings = {}) {
@@ -69,7 +69,7 @@ export class SharedServer extends Client {
     });
   }
 
-  get store(): Store {
+  get store(): Parts {
     return this.#store!;
   }
 

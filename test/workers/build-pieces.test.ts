@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
 import { type Build, listBuilds } from '../../src/store/lmdb/builds.js';
-import type { Store } from '../../src/store/lmdb/open.js';
+import type { Parts } from '../../src/store/lmdb/open.js';
 import { deleteSubset } from '../../src/store/lmdb/recording.js';
 import { BuildPieces, buildOutline, buildPiece } from '../../src/workers/build-pieces.js';
 import { buildDetail } from '../../src/workers/read.js';
@@ -11,7 +11,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const key = { commit_hash: 'abc', branch: 'main', node_total: 3 };
 
 /** So many runs of as many files, the first of them last. */
-async function buildOf(store: Store, runs: number, files: number): Promise<Build> {
+async function buildOf(store: Parts, runs: number, files: number): Promise<Build> {
   const test_files = Array.from({ length: files }, (_, i) => ({
     path: `spec/größe "${i}"\t${'x'.repeat(i % 90)}_spec.rb`,
     time_execution: i / 7,
@@ -20,7 +20,7 @@ async function buildOf(store: Store, runs: number, files: number): Promise<Build
   return listBuilds(store, 1, {}, 1).builds[0]!;
 }
 
-function piecesOf(store: Store, build: Build, asked: () => void = () => {}): BuildPieces {
+function piecesOf(store: Parts, build: Build, asked: () => void = () => {}): BuildPieces {
   return new BuildPieces(build, buildOutline(store, build), async subject => {
     asked();
     return buildPiece(store, subject);

@@ -6,7 +6,7 @@ import { limits } from '../../src/limits.js';
 import { toWeight } from '../../src/planning/weight.js';
 import { openLog } from '../../src/server/log.js';
 import { listBuilds } from '../../src/store/lmdb/builds.js';
-import { closeStore, openStore, type Store } from '../../src/store/lmdb/open.js';
+import { closeStore, openStore, type Parts } from '../../src/store/lmdb/open.js';
 import { createProject } from '../../src/store/lmdb/projects.js';
 import { createToken } from '../../src/store/lmdb/tokens.js';
 import { FairSemaphore } from '../../src/workers/fair-semaphore.js';
@@ -22,7 +22,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const PROJECTS_WITH_TOKEN = 5;
 
 /** One pool for all tests, as each starts a thread, which loads the program again. */
-let shared: { store: Store; pool: JobPool };
+let shared: { store: Parts; pool: JobPool };
 let projects = PROJECTS_WITH_TOKEN;
 beforeAll(() => {
   const dataDir = temporaryFolder(afterAll);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
 import { listBuilds, runsSince } from '../../src/store/lmdb/builds.js';
-import type { Store } from '../../src/store/lmdb/open.js';
+import type { Parts } from '../../src/store/lmdb/open.js';
 import { recordedDistribution } from '../../src/workers/read.js';
 import { recordRun, temporaryStore } from '../store/lmdb/temporary-store.js';
 
@@ -26,7 +26,7 @@ it('a build of too long paths is refused for good, merged or compared', async ()
   );
   const [build] = listBuilds(store, 1, {}, 1).builds;
   expect(runsSince(store, 1, key, null)[0]!.paths).toHaveLength(count);
-  const withLong = { ...store, pathNames: { get: () => JSON.stringify(LONG) } } as unknown as Store;
+  const withLong = { ...store, pathNames: { get: () => JSON.stringify(LONG) } } as unknown as Parts;
   for (const read of [() => recordedDistribution(withLong, build!), () => runsSince(withLong, 1, key, null)]) {
     expect(read).toThrow(
       expect.objectContaining({ status: 422, errors: [expect.stringContaining('they have more than 67108864 characters of paths')] }),

@@ -5,7 +5,7 @@ import type { Batch } from '../../engine/queue/batch.js';
 import type { Answer, Request } from '../../http/request.js';
 import { buildIdKey, lastSubsetId, runsRecordedOf } from '../../store/lmdb/builds.js';
 import { listOfFiles, pathsOf } from '../../store/lmdb/file-blocks.js';
-import type { Store } from '../../store/lmdb/open.js';
+import type { Parts } from '../../store/lmdb/open.js';
 import type { OpenQueue, Verdict } from '../../store/lmdb/open-queue.js';
 import type { PreparedQueue } from '../../workers/prepare.js';
 import { json, projectOfHeader } from '../answer.js';
@@ -75,7 +75,7 @@ async function queueToPull(context: Context, project: number, { message, key, pl
   return plan && createQueue(context, project, key, message, plan, at);
 }
 
-function batchBody(store: Store, { id, record }: OpenQueue, { build_subset_id, files }: Batch): Buffer {
+function batchBody(store: Parts, { id, record }: OpenQueue, { build_subset_id, files }: Batch): Buffer {
   // Based on a recorded subset, a batch is no queue's.
   const head = JSON.stringify({ queue_name: build_subset_id === null ? record.name : null, build_subset_id });
   return listOfFiles(store, id, files, `${head.slice(0, -1)},"test_files":`, '}');

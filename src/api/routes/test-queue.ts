@@ -6,7 +6,7 @@ import { failedOf } from '../../engine/queue/failed.js';
 import type { Answer, Request } from '../../http/request.js';
 import { buildIdKey, pathsWithoutTime, runsRecordedOf } from '../../store/lmdb/builds.js';
 import { filesOf, pathsOf } from '../../store/lmdb/file-blocks.js';
-import type { Store } from '../../store/lmdb/open.js';
+import type { Parts } from '../../store/lmdb/open.js';
 import type { OpenQueue, Verdict } from '../../store/lmdb/open-queue.js';
 import { differs, isOtherList, isToSend, sentenceOf } from '../../store/lmdb/other-lists.js';
 import { json, projectOfHeader } from '../answer.js';
@@ -93,14 +93,14 @@ export async function testQueueForNode(context: Context, request: Request): Prom
 }
 
 /** What a batch hands out: its files, but of those that are to be run in part the test cases. */
-function toRun(store: Store, open: OpenQueue, batch: Batch): PlannedTestFile[] {
+function toRun(store: Parts, open: OpenQueue, batch: Batch): PlannedTestFile[] {
   const files = filesOf(store, open.id, batch.files);
   if (!batch.cases) return files;
   const cases = new Map(batch.cases);
   return files.flatMap((file, i) => cases.get(batch.files[i]!)?.map(path => ({ path, time_execution: null })) ?? [file]);
 }
 
-function unmeasuredOf(store: Store, open: OpenQueue, files: readonly number[], paths: ReadonlySet<string>): readonly number[] {
+function unmeasuredOf(store: Parts, open: OpenQueue, files: readonly number[], paths: ReadonlySet<string>): readonly number[] {
   if (paths.size === 0) return [];
   const listed = pathsOf(store, open.id, files);
   return files.filter((_, i) => paths.has(listed[i]!));

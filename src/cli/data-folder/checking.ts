@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { problemsOf, repair } from '../../store/lmdb/check/check.js';
 import type { Problem } from '../../store/lmdb/check/problem.js';
-import type { Store } from '../../store/lmdb/open.js';
+import type { Parts } from '../../store/lmdb/open.js';
 import type { CheckOutcome, CheckSetup, FoundProblem, Looking } from '../check.js';
 import { withStore } from './data-folder.js';
 
@@ -19,7 +19,7 @@ const outcome = await withStore(dataDir, async store => {
 });
 parentPort!.postMessage(outcome);
 
-function look(store: Store): { found: Problem[]; records: Map<string, number> } {
+function look(store: Parts): { found: Problem[]; records: Map<string, number> } {
   const records = new Map<string, number>();
   let next = performance.now() + TELL_MILLISECONDS;
   const found = [
@@ -34,7 +34,7 @@ function look(store: Store): { found: Problem[]; records: Map<string, number> } 
   return { found, records };
 }
 
-async function repairAll(store: Store, found: readonly Problem[]): Promise<readonly Problem[]> {
+async function repairAll(store: Parts, found: readonly Problem[]): Promise<readonly Problem[]> {
   let left = found;
   for (let round = 0; round < MOST_ROUNDS && left.some(problem => problem.repair); round++) {
     await repair(left);

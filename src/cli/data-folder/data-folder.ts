@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
-import { hasStore, openStore, type Store, storeFileOf } from '../../store/lmdb/open.js';
+import { hasStore, openStore, type Parts, storeFileOf } from '../../store/lmdb/open.js';
 import { printable, say } from '../../terminal.js';
 import { hardExit, sentenceOfFailure } from '../process/hard-exit.js';
 
 /** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
-export async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
+export async function withExistingStore(dataDir: string, work: (store: Parts) => void | Promise<void>): Promise<void> {
   if (!hasStore(dataDir)) {
     throw new Error(`there is no store in ${dataDir}; name the server's folder with --data-dir or BALLAST_DATA_DIR`);
   }
@@ -16,7 +16,7 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
 }
 
 /** Runs work on the store of a folder, made if missing. */
-export async function withStore<T>(dataDir: string, work: (store: Store) => T | Promise<T>): Promise<T> {
+export async function withStore<T>(dataDir: string, work: (store: Parts) => T | Promise<T>): Promise<T> {
   const store = openStore(dataDir, error => {
     // Synchronously, so that a thread's message is not lost.
     writeSync(2, `ballast: ${printable(sentenceOfFailure(dataDir, error))}\n`);

@@ -1,15 +1,15 @@
 import { limits } from '../../limits.js';
-import type { ExpiryKey, Store } from './open.js';
+import type { ExpiryKey, Parts } from './open.js';
 import { putInChunks } from './put-in-chunks.js';
 
 /** What a plan puts into `blobs`: piece i of the count under [owner, part]. */
-export interface Pieces {
+export interface Blobs {
   owner: string;
   count: number;
-  piece(i: number): Piece;
+  piece(i: number): Blob;
 }
 
-export interface Piece {
+export interface Blob {
   part: number | string;
   bytes: Buffer;
 }
@@ -24,9 +24,9 @@ export function entriesOf(owner: string): object {
  * transaction: that would compress them in this thread. Nobody finds them yet: should that never happen, they expire by
  * the key given.
  */
-export async function putPieces(store: Store, { owner, count, piece }: Pieces, expiry: ExpiryKey): Promise<void> {
+export async function putBlobs(store: Parts, { owner, count, piece }: Blobs, expiry: ExpiryKey): Promise<void> {
   await putInChunks(Array(count).keys(), i => {
-    store.room.assert();
+    store.diskSpace.assert();
     // With each turn: of several one may fail.
     if (i % limits.putsPerTurn === 0) store.expiry.put(expiry, true).catch(() => {});
     const { part, bytes } = piece(i);
@@ -35,12 +35,12 @@ export async function putPieces(store: Store, { owner, count, piece }: Pieces, e
 }
 
 /** Takes back what was put. */
-export async function removePieces(store: Store, owner: string, expiry: ExpiryKey): Promise<void> {
+export async function removeBlobs(store: Parts, owner: string, expiry: ExpiryKey): Promise<void> {
   await removeEntries(store.blobs, owner);
   await store.expiry.remove(expiry);
 }
 
 /** Removes all entries [owner, ...]. */
-export function removeEntries(table: Store['blobs'] | Store['batches'] | Store['splitRuns'], owner: string): Promise<void> {
-  return putInChunks([...table.getKeys(entriesOf(owner))], key => (table as Store['blobs']).remove(key as never));
+export function removeEntries(table: Parts['blobs'] | Parts['batches'] | Parts['splitRuns'], owner: string): Promise<void> {
+  return putInChunks([...table.getKeys(entriesOf(owner))], key => (table as Parts['blobs']).remove(key as never));
 }

@@ -1,7 +1,7 @@
 import type { BuildKey } from '../../api/messages/build-key.js';
 import { digest } from '../../engine/digest.js';
 import { limits } from '../../limits.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import type { BuildCountRecord, BuildRecord } from './records.js';
 
 /**
@@ -33,7 +33,7 @@ export function filterKeys(project: number, { commit_hash, branch, node_total }:
 }
 
 /** Within a write transaction: makes a build found under its filters. Returns its place under each. */
-export function indexBuild(store: Store, project: number, key: BuildKey, number: number): number[] {
+export function indexBuild(store: Parts, project: number, key: BuildKey, number: number): number[] {
   return filterKeys(project, key).map(filter => {
     const [count, place] = store.buildCounts.get(filter) ?? NONE;
     void store.buildIndex.put([filter, place], number);
@@ -43,7 +43,7 @@ export function indexBuild(store: Store, project: number, key: BuildKey, number:
 }
 
 /** Within a write transaction: the opposite. Returns how many records it changed. */
-export function unindexBuild(store: Store, { project, places, ...key }: BuildRecord): number {
+export function unindexBuild(store: Parts, { project, places, ...key }: BuildRecord): number {
   let changed = 0;
   for (const [i, filter] of filterKeys(project, key).entries()) {
     const place = places[i]!;
@@ -65,12 +65,12 @@ export function unindexBuild(store: Store, { project, places, ...key }: BuildRec
 }
 
 /** How many builds the filter finds. */
-export function buildCount(store: Store, project: number, filter: BuildFilter): number {
+export function buildCount(store: Parts, project: number, filter: BuildFilter): number {
   return (store.buildCounts.get(filterKey(project, filter)) ?? NONE)[0];
 }
 
 /** The numbers of one page (from 1) of the builds, newest first, and how many there are. */
-export function pageOfNumbers(store: Store, project: number, filter: BuildFilter, page: number): { total: number; numbers: number[] } {
+export function pageOfBuilds(store: Parts, project: number, filter: BuildFilter, page: number): { total: number; numbers: number[] } {
   const key = filterKey(project, filter);
   const [total, next] = store.buildCounts.get(key) ?? NONE;
   const before = (page - 1) * limits.buildsPerPage;
@@ -80,12 +80,12 @@ export function pageOfNumbers(store: Store, project: number, filter: BuildFilter
 }
 
 /** The newest that the filter finds, null when it finds none. */
-export function newestNumber(store: Store, project: number, filter: BuildFilter): number | null {
+export function newestNumber(store: Parts, project: number, filter: BuildFilter): number | null {
   return numbersFrom(store, filterKey(project, filter), Infinity, 0, 1)[0] ?? null;
 }
 
 /** Where to look for the build that so many newer ones are before: so many behind this place. */
-function placeAfter(store: Store, filter: string, next: number, before: number): { from: number; offset: number } {
+function placeAfter(store: Parts, filter: string, next: number, before: number): { from: number; offset: number } {
   let place = next - 1 - before;
   const newestFirst = { start: [filter, Infinity], end: [filter, -1], reverse: true } as const;
   for (const { key, value: gone } of store.buildGaps.getRange(newestFirst as object)) {
@@ -100,7 +100,7 @@ function placeAfter(store: Store, filter: string, next: number, before: number):
   return { from: place, offset: 0 };
 }
 
-function numbersFrom(store: Store, filter: string, from: number, offset: number, limit: number): number[] {
+function numbersFrom(store: Parts, filter: string, from: number, offset: number, limit: number): number[] {
   const range = { start: [filter, from], end: [filter, -1], reverse: true, offset, limit };
   return [...store.buildIndex.getRange(range as object)].map(({ value }) => value);
 }

@@ -3,8 +3,8 @@ import { apiErrors } from '../../api-error.js';
 import { digest } from '../../engine/digest.js';
 import { isAfter, type Moment, type Recorded } from '../../engine/moment.js';
 import { limits } from '../../limits.js';
-import { type BuildFilter, newestNumber, pageOfNumbers } from './build-index.js';
-import type { Store } from './open.js';
+import { type BuildFilter, newestNumber, pageOfBuilds } from './build-index.js';
+import type { Parts } from './open.js';
 import type { BuildRecord, Millis } from './records.js';
 import { decodeSubset, subsetCount, subsetHead } from './subset-codec.js';
 
@@ -22,7 +22,7 @@ export interface Subset {
 }
 
 /** The key of a build in `builds`, null when there is none. */
-export function buildNumber(store: Store, project: number, key: BuildKey): number | null {
+export function buildNumber(store: Parts, project: number, key: BuildKey): number | null {
   return store.buildNumbers.get(buildIdKey(project, key)) ?? null;
 }
 
@@ -31,14 +31,14 @@ export function buildIdKey(project: number, key: BuildKey): string {
 }
 
 /** One page (from 1) of the builds, newest first, and the number of all. */
-export function listBuilds(store: Store, project: number, filter: BuildFilter, page: number): { total: number; builds: Build[] } {
-  const { total, numbers } = pageOfNumbers(store, project, filter, page);
+export function listBuilds(store: Parts, project: number, filter: BuildFilter, page: number): { total: number; builds: Build[] } {
+  const { total, numbers } = pageOfBuilds(store, project, filter, page);
   return { total, builds: numbers.map(number => buildOf(store, number)) };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function findBuild(store: Store, project: number, id: string): Build | null {
+export function findBuild(store: Parts, project: number, id: string): Build | null {
   const known = id.toLowerCase();
   const number = UUID.test(known) ? store.buildNumbers.get(known) : undefined;
   const build = number === undefined ? null : buildOf(store, number);
@@ -49,7 +49,7 @@ export function findBuild(store: Store, project: number, id: string): Build | nu
  * The recorded build that most closely matches: the same triple; else the newest of the same branch and
  * node_total; of the same branch; of the project. Null when the project has none.
  */
-export function closestBuild(store: Store, project: number, key: BuildKey): Build | null {
+export function closestBuild(store: Parts, project: number, key: BuildKey): Build | null {
   const { branch, node_total } = key;
   for (const filter of [key, { branch, node_total }, { branch }, {}]) {
     const build = newestBuild(store, project, filter);
@@ -58,7 +58,7 @@ export function closestBuild(store: Store, project: number, key: BuildKey): Buil
   return null;
 }
 
-export function newestBuild(store: Store, project: number, filter: BuildFilter): Build | null {
+export function newestBuild(store: Parts, project: number, filter: BuildFilter): Build | null {
   const number = newestNumber(store, project, filter);
   return number === null ? null : buildOf(store, number);
 }
@@ -69,7 +69,7 @@ export function runsRecorded({ recorded, subsets }: BuildRecord): number {
 }
 
 /** The same for a build that may not exist. @param build see buildIdKey */
-export function runsRecordedOf(store: Store, build: string): number {
+export function runsRecordedOf(store: Parts, build: string): number {
   const number = store.buildNumbers.get(build);
   const record = number === undefined ? undefined : store.builds.get(number);
   return record ? runsRecorded(record) : 0;
@@ -85,7 +85,7 @@ export interface RunSince extends Recorded {
 }
 
 /** The runs of a build that were recorded after a moment (null: all), by node and in the order of recording. */
-export function runsSince(store: Store, project: number, key: BuildKey, since: Moment | null): RunSince[] {
+export function runsSince(store: Parts, project: number, key: BuildKey, since: Moment | null): RunSince[] {
   const number = buildNumber(store, project, key);
   if (number === null) return [];
   const nameOf = namesOf(store);
@@ -106,7 +106,7 @@ export function runsSince(store: Store, project: number, key: BuildKey, since: M
 }
 
 /** The paths that a node recorded since then, but never with a time. */
-export function pathsWithoutTime(store: Store, project: number, key: NodeKey, since: Moment): Set<string> {
+export function pathsWithoutTime(store: Parts, project: number, key: NodeKey, since: Moment): Set<string> {
   const number = buildNumber(store, project, key);
   const seen = new Map<number, boolean>();
   const own = { start: [number, key.node_index, 0], end: [number, key.node_index, Infinity] };
@@ -119,7 +119,7 @@ export function pathsWithoutTime(store: Store, project: number, key: NodeKey, si
 }
 
 /** Whether as many runs of a node are kept as ever are. */
-export function isFull(store: Store, project: number, key: BuildKey, node_index: number): boolean {
+export function isFull(store: Parts, project: number, key: BuildKey, node_index: number): boolean {
   const number = buildNumber(store, project, key);
   return (
     number !== null &&
@@ -128,12 +128,12 @@ export function isFull(store: Store, project: number, key: BuildKey, node_index:
 }
 
 /** All recorded runs of a build, newest first. */
-export function subsetsOf(store: Store, build: Build): Subset[] {
+export function subsetsOf(store: Parts, build: Build): Subset[] {
   return [...eachSubset(store, build)].sort((a, b) => b.created_at - a.created_at);
 }
 
 /** All runs of a build, one at a time, by node and in the order of recording. */
-export function* eachSubset(store: Store, { number }: Build): Generator<Subset> {
+export function* eachSubset(store: Parts, { number }: Build): Generator<Subset> {
   const nameOf = namesOf(store);
   for (const { key, value } of store.subsets.getRange(runsOf(number))) {
     const { id, created_at, paths, seconds } = decodeSubset(value);
@@ -148,7 +148,7 @@ export function runsOf(number: number): object {
 }
 
 /** Returns the name of a path by its number, and looks each up once. Throws a 422 when the names are too many characters. */
-function namesOf(store: Store): (path: number) => string {
+function namesOf(store: Parts): (path: number) => string {
   const names = new Map<number, string>();
   let characters = 0;
   return path => {
@@ -162,13 +162,13 @@ function namesOf(store: Store): (path: number) => string {
   };
 }
 
-export function nameOfPath(store: Store, path: number): string {
+export function nameOfPath(store: Parts, path: number): string {
   const name = store.pathNames.get(path);
   return name === undefined ? `(path ${path}, whose name is lost)` : (JSON.parse(name) as string);
 }
 
 /** The last run of a node that was recorded after a moment; null: there is none. */
-export function lastSubsetId(store: Store, project: number, key: NodeKey, since: Moment): string | null {
+export function lastSubsetId(store: Parts, project: number, key: NodeKey, since: Moment): string | null {
   const number = buildNumber(store, project, key);
   const last = number === null ? null : lastRun(store, number, key.node_index);
   if (!last) return null;
@@ -181,12 +181,12 @@ function orderOf(bytes: Buffer): Recorded {
 }
 
 /** The last run of a node that is recorded, counted from 1. */
-export function lastRun(store: Store, number: number, node_index: number): { run: number; bytes: Buffer } | null {
+export function lastRun(store: Parts, number: number, node_index: number): { run: number; bytes: Buffer } | null {
   const newestFirst = { start: [number, node_index, Infinity], end: [number, node_index, 0], reverse: true, limit: 1 };
   for (const { key, value } of store.subsets.getRange(newestFirst as object)) return { run: key[2], bytes: value };
   return null;
 }
 
-function buildOf(store: Store, number: number): Build {
+function buildOf(store: Parts, number: number): Build {
   return { ...store.builds.get(number)!, number };
 }

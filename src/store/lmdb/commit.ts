@@ -1,5 +1,5 @@
 import { ApiError, apiErrors } from '../../api-error.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 
 /**
  * Runs the change in a write transaction and returns its result once it is flushed to disk (lmdb resolves what it wrote
@@ -7,9 +7,9 @@ import type { Store } from './open.js';
  * before it wrote; many share one flush. A change must throw before its first write or not at all: nothing is rolled
  * back. Throws a 503 when the disk does not take it; what then becomes of the process is told in failure.ts.
  */
-export async function commit<T>(store: Store, change: () => T): Promise<T> {
+export async function commit<T>(store: Parts, change: () => T): Promise<T> {
   let changed = false;
-  store.room.assert();
+  store.diskSpace.assert();
   const begun = performance.now();
   let value: T;
   try {

@@ -1,8 +1,8 @@
 import { apiErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
-import { entriesOf, type Pieces, putPieces, removePieces } from './blobs.js';
+import { type Blobs, entriesOf, putBlobs, removeBlobs } from './blobs.js';
 import { commit, written } from './commit.js';
-import type { ExpiryKey, Store } from './open.js';
+import type { ExpiryKey, Parts } from './open.js';
 
 /** What many nodes ask for at once, and is made once. */
 export interface Creation<T> {
@@ -12,35 +12,35 @@ export interface Creation<T> {
   /** What is in force already. */
   find(): T | null;
   /** The bulk of it, put before anybody can find it. */
-  pieces(): Pieces;
+  pieces(): Blobs;
   /** Within a write transaction: puts that by which it is found. Null, and nothing put: it is not to be made any more. */
   put(): T | null;
 }
 
 /** Makes it unless it is there; resolves with what is in force, which is on disk. Throws a 503 when the disk does not take it. */
-export async function createOnce<T>(store: Store, installation: Creation<T>): Promise<T | null> {
+export async function createOnce<T>(store: Parts, installation: Creation<T>): Promise<T | null> {
   const { name, find } = installation;
   // Found and begun in one go.
-  while (store.installing.has(name)) await creationSettled(store, name);
+  while (store.creations.has(name)) await creationSettled(store, name);
   const inForce = find();
   if (inForce !== null) return inForce;
-  const made = make(store, installation).finally(() => store.installing.delete(name));
-  store.installing.set(name, made);
+  const made = make(store, installation).finally(() => store.creations.delete(name));
+  store.creations.set(name, made);
   return made;
 }
 
 /** Resolves when it is not being made: what is found then is on disk; before, it may be found and not survive a kill. */
-export async function creationSettled({ installing }: Store, name: string): Promise<void> {
+export async function creationSettled({ creations: installing }: Parts, name: string): Promise<void> {
   // Whoever waits for one that fails is told so, too: trying in turn would fail as often.
   await installing.get(name);
 }
 
-async function make<T>(store: Store, { expiry, pieces, put }: Creation<T>): Promise<T | null> {
+async function make<T>(store: Parts, { expiry, pieces, put }: Creation<T>): Promise<T | null> {
   const bulk = pieces();
   const { owner, count } = bulk;
   let mayBeFound = false;
   try {
-    const ahead = written(putPieces(store, bulk, expiry));
+    const ahead = written(putBlobs(store, bulk, expiry));
     // The puts of one turn, and the change behind them in that turn, are one transaction.
     if (count > limits.putsPerTurn) await ahead;
     const change = commit(store, () => {
@@ -52,6 +52,6 @@ async function make<T>(store: Store, { expiry, pieces, put }: Creation<T>): Prom
     return (await Promise.all([change, ahead]))[0];
   } finally {
     // Should that fail as well, they expire.
-    if (!mayBeFound) await removePieces(store, owner, expiry).catch(() => {});
+    if (!mayBeFound) await removeBlobs(store, owner, expiry).catch(() => {});
   }
 }

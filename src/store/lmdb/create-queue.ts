@@ -1,7 +1,7 @@
 import type { Batch } from '../../engine/queue/batch.js';
-import type { Pieces } from './blobs.js';
+import type { Blobs } from './blobs.js';
 import { createOnce } from './create-once.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import { findQueue } from './queue-keys.js';
 import type { ForecastRecord, Millis, QueueRecord } from './records.js';
 
@@ -18,11 +18,11 @@ export interface QueueContent {
  * gone by the time it is asked for.
  */
 export function installQueue(
-  store: Store,
+  store: Parts,
   key: string,
   id: string,
   at: Millis,
-  pieces: () => Pieces,
+  pieces: () => Blobs,
   content: () => QueueContent | null,
 ): Promise<string | null> {
   return createOnce(store, {

@@ -1,11 +1,11 @@
 import { buildCount } from './build-index.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 
 /** Names that say that a branch is what the others start from. */
 const WELL_KNOWN = new Set(['main', 'master', 'trunk', 'mainline', 'develop', 'default']);
 
 /** The branch that others start from, as far as the recorded builds tell; null before the first. */
-export function defaultBranch(store: Store, project: number): string | null {
+export function defaultBranch(store: Parts, project: number): string | null {
   return store.projects.get(project)?.default_branch ?? null;
 }
 
@@ -13,7 +13,7 @@ export function defaultBranch(store: Store, project: number): string | null {
  * Within a write transaction that adds a build of the branch: the default branch is the one with the most builds
  * among those of a well-known name, or among all when there is none such.
  */
-export function noteBuild(store: Store, project: number, branch: string): void {
+export function noteBuild(store: Parts, project: number, branch: string): void {
   const record = store.projects.get(project);
   if (!record || record.default_branch === branch) return;
   const known = record.default_branch;

@@ -1,7 +1,7 @@
 import { limits } from '../../limits.js';
 import { entriesOf } from './blobs.js';
 import { commit } from './commit.js';
-import type { ExpiryKey, Store } from './open.js';
+import type { ExpiryKey, Parts } from './open.js';
 import { pathKey } from './path-keys.js';
 import { deleteSubset } from './recording.js';
 import type { Millis, RunKey } from './records.js';
@@ -16,7 +16,7 @@ import { headOfTimings } from './timing-codec.js';
  * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
  * Returns whether any may be left. `dropped` is told the key of each queue that is gone, `counted` the kind of each that is deleted.
  */
-export function expireStep(store: Store, before: Millis, dropped: (key: string) => void, counted: Counted = () => {}): Promise<boolean> {
+export function expireStep(store: Parts, before: Millis, dropped: (key: string) => void, counted: Counted = () => {}): Promise<boolean> {
   return commit(store, () => {
     let left: number = limits.expiredPerStep;
     const due = [...store.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
@@ -37,7 +37,7 @@ export function expireStep(store: Store, before: Millis, dropped: (key: string) 
  * that follow the one given, forgets those that were recorded last before `before`. Returns where to go on, null at
  * the end. After `expireStep`: recorded runs name their paths by what lies here.
  */
-export async function expirePaths(store: Store, before: Millis, after: number, counted: Counted = () => {}): Promise<number | null> {
+export async function expirePaths(store: Parts, before: Millis, after: number, counted: Counted = () => {}): Promise<number | null> {
   const limit = limits.pathsPerStep;
   // One that is seen again is noted as such no more often.
   const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.renewMilliseconds;
@@ -47,7 +47,7 @@ export async function expirePaths(store: Store, before: Millis, after: number, c
     await commit(store, () => {
       // Seen again, or gone with another sweep, since it was looked at.
       for (const number of due) {
-        const bytes = store.recent.get(number) ? undefined : store.timings.get(number);
+        const bytes = store.timingBuffer.get(number) ? undefined : store.timings.get(number);
         if (!bytes || !isOld(bytes)) continue;
         forget(store, number, headOfTimings(bytes).project);
         counted('path');
@@ -57,7 +57,7 @@ export async function expirePaths(store: Store, before: Millis, after: number, c
   return seen.length === limit ? seen.at(-1)!.key : null;
 }
 
-function forget(store: Store, number: number, project: number): void {
+function forget(store: Parts, number: number, project: number): void {
   const name = store.pathNames.get(number);
   void store.timings.remove(number);
   if (name === undefined) return;
@@ -65,7 +65,7 @@ function forget(store: Store, number: number, project: number): void {
   const key = pathKey(project, path);
   void store.pathNames.remove(number);
   if (store.paths.get(key) === number) void store.paths.remove(key);
-  store.numbers.forget(project, path);
+  store.pathNumbers.forget(project, path);
 }
 
 /** Told the kind of what is deleted. */
@@ -75,7 +75,7 @@ export type Counted = (kind: string) => void;
 type Done = { deleted: number; whole: boolean; later?: true };
 const ONE: Done = { deleted: 1, whole: true };
 
-function expire(store: Store, kind: string, key: (string | number)[], most: number, before: Millis, dropped: (key: string) => void): Done {
+function expire(store: Parts, kind: string, key: (string | number)[], most: number, before: Millis, dropped: (key: string) => void): Done {
   const first = key[0] as string;
   switch (kind) {
     case 'subset':
@@ -113,20 +113,20 @@ function expire(store: Store, kind: string, key: (string | number)[], most: numb
   }
 }
 
-function putOff(store: Store, until: Millis, kind: string, key: (string | number)[]): Done {
+function putOff(store: Parts, until: Millis, kind: string, key: (string | number)[]): Done {
   void store.expiry.put([until, kind, ...key], true);
   return { ...ONE, later: true };
 }
 
 /** Unless it points to a newer queue by now. */
-function removePointer(table: Store['queuesOfNodeBuild'], key: string, queue: string): void {
+function removePointer(table: Parts['queuesOfNodeBuild'], key: string, queue: string): void {
   if (table.get(key) === queue) void table.remove(key);
 }
 
 /** Deletes up to `most` (at least one) entries [owner, ...]; `whole` when none is left. */
-function deleteRange(table: Store['blobs'] | Store['batches'] | Store['splitRuns'], owner: string, most: number): Done {
+function deleteRange(table: Parts['blobs'] | Parts['batches'] | Parts['splitRuns'], owner: string, most: number): Done {
   const limit = Math.max(1, most);
   const keys = [...table.getKeys({ ...entriesOf(owner), limit })];
-  for (const key of keys) void (table as Store['blobs']).remove(key as never);
+  for (const key of keys) void (table as Parts['blobs']).remove(key as never);
   return { deleted: keys.length, whole: keys.length < limit };
 }

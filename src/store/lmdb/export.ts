@@ -5,7 +5,7 @@ import { limits } from '../../limits.js';
 import { timingOn } from '../../planning/estimating/branch-timings.js';
 import { estimateOf } from '../../planning/estimating/timing.js';
 import { nameOfPath, runsOf } from './builds.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import type { Project } from './projects.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
 import { decodeSubset } from './subset-codec.js';
@@ -26,7 +26,7 @@ export type Exported = (type: 'build' | 'timing') => void;
  * it. Between pieces no snapshot is held, so that a busy server can use freed pages again.
  */
 export async function* exportLines(
-  store: Store,
+  store: Parts,
   { projects, builds, timings }: ExportChoice,
   now: Millis,
   told: Exported,
@@ -40,7 +40,7 @@ export async function* exportLines(
   if (timings) yield* timingLines(store, byId, told);
 }
 
-async function* buildLines(store: Store, projects: ReadonlyMap<number, Project>, told: Exported): AsyncGenerator<string> {
+async function* buildLines(store: Parts, projects: ReadonlyMap<number, Project>, told: Exported): AsyncGenerator<string> {
   const end = store.meta.get('nextBuild') ?? 1;
   const nameOf = namesOf(store);
   for await (const page of pages<BuildRecord>(store, start => store.builds.getRange({ start, end, limit: limits.exportedPerStep }))) {
@@ -75,7 +75,7 @@ async function* buildLines(store: Store, projects: ReadonlyMap<number, Project>,
   }
 }
 
-function runOf(store: Store, key: RunKey, nameOf: (path: number) => string): string | null {
+function runOf(store: Parts, key: RunKey, nameOf: (path: number) => string): string | null {
   const bytes = store.subsets.get(key);
   if (!bytes) return null;
   const { id, created_at, paths, seconds } = decodeSubset(bytes);
@@ -83,7 +83,7 @@ function runOf(store: Store, key: RunKey, nameOf: (path: number) => string): str
   return JSON.stringify({ id, node_index: key[1], created_at: iso(created_at), test_files });
 }
 
-async function* timingLines(store: Store, projects: ReadonlyMap<number, Project>, told: Exported): AsyncGenerator<string> {
+async function* timingLines(store: Parts, projects: ReadonlyMap<number, Project>, told: Exported): AsyncGenerator<string> {
   const branches = new Map(
     [...projects].map(([id, { default_branch }]) => [id, default_branch === null ? 0 : shortDigest(default_branch)]),
   );
@@ -115,7 +115,7 @@ const NO_TIMINGS: PathTimings = { project: 0, seen_at: 0, timings: [] };
 
 /** All entries of a table whose keys are numbers, some at a time. */
 async function* pages<V>(
-  store: Store,
+  store: Parts,
   pageFrom: (start: number) => Iterable<{ key: number; value: V }>,
 ): AsyncGenerator<{ key: number; value: V }[]> {
   for (let start = 0; ; ) {
@@ -128,7 +128,7 @@ async function* pages<V>(
 }
 
 /** Lets go of what is read now, as whoever takes the lines may be slow: later reads see a later moment. */
-async function release(store: Store): Promise<void> {
+async function release(store: Parts): Promise<void> {
   store.root.resetReadTxn();
   await new Promise(resolve => setImmediate(resolve));
 }
@@ -137,7 +137,7 @@ async function release(store: Store): Promise<void> {
 const BYTES_PER_NAME = 200;
 
 /** The builds of a project name the same paths again and again. */
-function namesOf(store: Store): (path: number) => string {
+function namesOf(store: Parts): (path: number) => string {
   const names = new LRUCache<number, string>({
     maxSize: limits.exportedNamesBytes,
     sizeCalculation: name => BYTES_PER_NAME + 2 * name.length,

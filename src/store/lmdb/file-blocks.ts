@@ -1,7 +1,7 @@
 import type { PlannedTestFile } from '../../api/messages/test-file.js';
 import { type CutText, cutSegments, type Segments, segment } from '../../engine/segments.js';
-import { entriesOf, type Pieces } from './blobs.js';
-import type { Store } from './open.js';
+import { type Blobs, entriesOf } from './blobs.js';
+import type { Parts } from './open.js';
 
 /**
  * The test files of a queue, each as JSON behind a comma, slowest first: in blocks, because a pull reads those of one
@@ -31,7 +31,7 @@ export function toBlocks(files: CutText): Segments {
 }
 
 /** What a queue has in `blobs`: the blocks of its files, then their weights. */
-export function piecesOfQueue(queue: string, blocks: Segments, weights: Float64Array): Pieces {
+export function blobsOfQueue(queue: string, blocks: Segments, weights: Float64Array): Blobs {
   const { length } = blocks.ends;
   return {
     owner: queue,
@@ -41,7 +41,7 @@ export function piecesOfQueue(queue: string, blocks: Segments, weights: Float64A
 }
 
 /** The same for another queue with the same files. */
-export function copyOfPieces(store: Store, from: string, to: string): Pieces {
+export function copyOfBlobs(store: Parts, from: string, to: string): Blobs {
   const parts = [...store.blobs.getKeys(entriesOf(from))].map(([, part]) => part);
   return {
     owner: to,
@@ -56,12 +56,12 @@ export function blockCount(files: number): number {
   return Math.ceil(files / FILES_PER_BLOCK);
 }
 
-export function blocksOfQueue(store: Store, queue: string): number {
+export function blocksOfQueue(store: Parts, queue: string): number {
   return store.blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
 }
 
 /** The weights of a queue's files, in their order. */
-export function weightsOfQueue(store: Store, queue: string): Float64Array {
+export function weightsOfQueue(store: Parts, queue: string): Float64Array {
   const weights = store.blobs.get([queue, WEIGHTS])!;
   return new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / Float64Array.BYTES_PER_ELEMENT);
 }
@@ -78,7 +78,7 @@ let slab: Buffer = Buffer.alloc(0);
 const BRACKET = 0x5b;
 
 /** Some files of a queue as a JSON array, at least one, between two texts in ASCII. */
-export function listOfFiles(store: Store, queue: string, files: readonly number[], before: string, after: string): Buffer {
+export function listOfFiles(store: Parts, queue: string, files: readonly number[], before: string, after: string): Buffer {
   const expected = before.length + after.length + BYTES_PER_FILE * (files.length + 1);
   if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
   let list = slab;
@@ -107,17 +107,17 @@ export function listOfFiles(store: Store, queue: string, files: readonly number[
 }
 
 /** Some files of a queue, at least one. */
-export function filesOf(store: Store, queue: string, files: readonly number[]): PlannedTestFile[] {
+export function filesOf(store: Parts, queue: string, files: readonly number[]): PlannedTestFile[] {
   return JSON.parse(listOfFiles(store, queue, files, '', '').toString()) as PlannedTestFile[];
 }
 
 /** Their paths. */
-export function pathsOf(store: Store, queue: string, files: readonly number[]): string[] {
+export function pathsOf(store: Parts, queue: string, files: readonly number[]): string[] {
   return filesOf(store, queue, files).map(({ path }) => path);
 }
 
 /** The paths of all files of a queue, in order. */
-export function allPathsOf(store: Store, queue: string): string[] {
+export function allPathsOf(store: Parts, queue: string): string[] {
   return pathsOf(
     store,
     queue,
@@ -126,7 +126,7 @@ export function allPathsOf(store: Store, queue: string): string[] {
 }
 
 /** The nodes of a queue read its blocks one soon after the other, and a block never changes. */
-function readBlock({ blobs, blocksRead }: Store, queue: string, block: number): Buffer {
+function readBlock({ blobs, blocksRead }: Parts, queue: string, block: number): Buffer {
   const key = `${queue} ${block}`;
   let bytes = blocksRead.get(key);
   if (!bytes) blocksRead.set(key, (bytes = blobs.get([queue, block])!));

@@ -5,7 +5,7 @@ import { charactersOf } from '../../engine/queue/batch-text.js';
 import { limits } from '../../limits.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { written } from './commit.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import { putInChunks } from './put-in-chunks.js';
 
 /** A batch (the engine's own object: what is written of it later may say more), or the seq of one that was taken back. */
@@ -35,11 +35,11 @@ export class Journal {
   #failure: { error: unknown } | null = null;
   readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
 
-  constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches' | 'room' | 'failure' | 'committed'>) {}
+  constructor(readonly store: Pick<Parts, 'meta' | 'journalTurns' | 'batches' | 'diskSpace' | 'failure' | 'committed'>) {}
 
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {
-    this.store.room.assert();
+    this.store.diskSpace.assert();
     if (this.#last - this.#done >= limits.turnsPending) throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
     if (this.#characters >= limits.charactersPending)
       throw apiErrors.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
@@ -61,12 +61,12 @@ export class Journal {
   /** Resolves when all that was written before is under `batches`. */
   async checkpoint(): Promise<void> {
     await this.#saving;
-    await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.again());
+    await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.run());
   }
 
   /** A last checkpoint. What is written behind it is found at the next start. */
   async close(): Promise<void> {
-    this.#checkpoints.end();
+    this.#checkpoints.stop();
     await this.checkpoint();
   }
 
@@ -74,7 +74,7 @@ export class Journal {
   recover(): void {
     this.read();
     this.#next = this.#last + 1;
-    if (this.#pending.size > 0) this.#checkpoints.soon(limits.checkpointMilliseconds);
+    if (this.#pending.size > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
   }
 
   /** Finds what is in sequence only, and leaves it there. */
@@ -117,8 +117,8 @@ export class Journal {
     }
     this.#last = number;
     this.#keep(changes);
-    this.#checkpoints.soon(limits.checkpointMilliseconds);
-    if (this.#characters >= limits.charactersPending / 8) this.#checkpoints.again().catch(() => {});
+    this.#checkpoints.runWithin(limits.checkpointMilliseconds);
+    if (this.#characters >= limits.charactersPending / 8) this.#checkpoints.run().catch(() => {});
     // Decided upon what failed meanwhile: whoever asked is told to come again.
     if (this.#failure !== before) throw this.#failure!.error;
   }
@@ -133,17 +133,17 @@ export class Journal {
   }
 
   async #checkpoint(): Promise<void> {
-    const { meta, journalTurns, batches, room } = this.store;
+    const { meta, journalTurns, batches, diskSpace } = this.store;
     const last = this.#last;
     const all = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
     try {
-      room.assert();
+      diskSpace.assert();
       await putInChunks(all, ({ queue, changes }) => batches.put([queue, last], changes));
       // Before any is removed: turns that a kill leaves behind are known to be done with.
       await meta.put('checkpoint', last);
       await putInChunks([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
     } catch (error) {
-      this.#checkpoints.soon(limits.checkpointMilliseconds);
+      this.#checkpoints.runWithin(limits.checkpointMilliseconds);
       throw error;
     }
     this.#done = last;

@@ -4,7 +4,7 @@ import { Queue } from '../../engine/queue/queue.js';
 import type { QueueOutlook } from '../../planning/batching/batch-weight.js';
 import { weightsOfQueue } from './file-blocks.js';
 import type { Change } from './journal.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import type { QueueRecord } from './records.js';
 
 /** A queue in memory: a cache over the store, read back when asked for. */
@@ -54,7 +54,7 @@ export interface QueueOptions {
 }
 
 /** Null when it expired. */
-export function readQueue(store: Store, id: string, { pullCost, lease }: QueueOptions): OpenQueue | null {
+export function readQueue(store: Parts, id: string, { pullCost, lease }: QueueOptions): OpenQueue | null {
   const record = store.queues.get(id);
   if (!record) return null;
   const queue = new Queue(weightsOfQueue(store, id), outlookOf(record, pullCost), batchesOf(store, id), lease);
@@ -67,7 +67,7 @@ function outlookOf({ node_total, guessed }: QueueRecord, pullCost: number): Queu
 }
 
 /** The batches of a queue that are handed out, oldest first, as far as they are on disk. */
-export function batchesOf(store: Store, id: string): Batch[] {
+export function batchesOf(store: Parts, id: string): Batch[] {
   const batches = new Map<number, Batch>();
   const apply = (change: Change) => {
     if (typeof change === 'number') batches.delete(change);

@@ -20,7 +20,7 @@ import type {
   SplitRunRecord,
   TokenRecord,
 } from './records.js';
-import { lookAtStoreFile, type StoreFile } from './store-file.js';
+import { readStoreFile, type StoreFile } from './store-file.js';
 import { TimingWriteBuffer } from './timing-write-buffer.js';
 
 /** Raised when this Ballast writes what an older one would read wrongly. */
@@ -63,7 +63,7 @@ const OLDEST_VERSION = 5;
  *
  * filter = digest(project, commit_hash | null, branch | null, node_total | null)
  */
-export interface Store {
+export interface Parts {
   readonly root: RootDatabase;
   readonly meta: Database<number, string>;
   readonly projects: Database<ProjectRecord, number>;
@@ -78,7 +78,7 @@ export interface Store {
   readonly paths: Database<number, string>;
   readonly pathNames: Database<string, number>;
   readonly timings: Database<Buffer, number>;
-  readonly unlearnt: Database<RunKey, number>;
+  readonly pendingRuns: Database<RunKey, number>;
   readonly splits: Database<SplitRecord, string>;
   readonly splitRuns: Database<SplitRunRecord, [split: string, ci_build: string]>;
   readonly queues: Database<QueueRecord, string>;
@@ -89,12 +89,12 @@ export interface Store {
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly expiry: Database<true, ExpiryKey>;
-  readonly numbers: PathNumbers;
+  readonly pathNumbers: PathNumbers;
   /** What is not in `batches` yet. */
   readonly journal: Journal;
   /** What is not in `timings` yet. */
-  readonly recent: TimingWriteBuffer;
-  readonly room: DiskSpaceGuard;
+  readonly timingBuffer: TimingWriteBuffer;
+  readonly diskSpace: DiskSpaceGuard;
   /** CI builds of which `splitRuns` is known to have the first use of a split: "split id ci_build_id". */
   readonly splitUsers: LRUCache<string, true>;
   /** Blocks of the files of queues, as they lie in `blobs`: "queue id block". */
@@ -102,7 +102,7 @@ export interface Store {
   readonly failure: Failure;
   readonly committed: Committed;
   /** What is being made: see create-once.ts. */
-  readonly installing: Map<string, Promise<unknown>>;
+  readonly creations: Map<string, Promise<unknown>>;
 }
 
 /** Told of each change how many seconds its flush to disk took. */
@@ -114,7 +114,7 @@ export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]
  * Opens the store in the folder, made if missing. Throws a sentence when that cannot be.
  * @param failed told when the disk fails it: nothing may be hoped of this process then, see failure.ts
  */
-export function openStore(dataDir: string, failed: (error: Error) => void = () => {}, committed: Committed = () => {}): Store {
+export function openStore(dataDir: string, failed: (error: Error) => void = () => {}, committed: Committed = () => {}): Parts {
   storeFileOf(dataDir);
   assertLockFile(dataDir);
   try {
@@ -139,7 +139,7 @@ function reasonOf(error: Error): string {
 export function storeFileOf(dataDir: string): StoreFile | null {
   const path = join(dataDir, STORE_FILE);
   try {
-    return lookAtStoreFile(path);
+    return readStoreFile(path);
   } catch (error) {
     throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or begin anew with another folder`, {
       cause: error,
@@ -168,9 +168,9 @@ function assertLockFile(dataDir: string): void {
 const lockFileOf = (dataDir: string) => join(dataDir, `${STORE_FILE}-lock`);
 
 /** Closes the store. */
-export async function closeStore(store: Store): Promise<void> {
+export async function closeStore(store: Parts): Promise<void> {
   // What cannot be written is found at the next start.
-  await store.recent.close().catch(() => {});
+  await store.timingBuffer.close().catch(() => {});
   await store.journal.close().catch(() => {});
   // What nobody waits for may be on its way, and lmdb does not look whether it is closed.
   await nextTurn();
@@ -185,7 +185,7 @@ export function hasStore(dataDir: string): boolean {
 export const STORE_FILE = 'ballast.lmdb';
 const MAP_BYTES = 2 ** 34;
 
-function open(dataDir: string, failed: (error: Error) => void, committed: Committed): Store {
+function open(dataDir: string, failed: (error: Error) => void, committed: Committed): Parts {
   // safeRestore (missing from lmdb's types): after a power cut only what was flushed is trusted.
   const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
     path: join(dataDir, STORE_FILE),
@@ -214,7 +214,7 @@ function open(dataDir: string, failed: (error: Error) => void, committed: Commit
     paths: table('paths'),
     pathNames: root.openDB({ name: 'pathNames', encoding: 'string', keyEncoding: 'uint32' }),
     timings: root.openDB({ name: 'timings', encoding: 'binary', keyEncoding: 'uint32', compression: false }),
-    unlearnt: table('unlearnt'),
+    pendingRuns: table('unlearnt'),
     splits: table('splits'),
     splitRuns: table('splitRuns'),
     queues: table('queues'),
@@ -226,15 +226,29 @@ function open(dataDir: string, failed: (error: Error) => void, committed: Commit
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'committed' | 'installing' | 'splitUsers' | 'blocksRead'>;
-  const numbers = new PathNumbers(tables);
-  const room = new DiskSpaceGuard(dataDir);
+  } satisfies Omit<
+    Parts,
+    'pathNumbers' | 'journal' | 'timingBuffer' | 'diskSpace' | 'failure' | 'committed' | 'creations' | 'splitUsers' | 'blocksRead'
+  >;
+  const pathNumbers = new PathNumbers(tables);
+  const diskSpace = new DiskSpaceGuard(dataDir);
   const failure = new Failure(root, failed);
-  const journal = new Journal({ ...tables, room, failure, committed });
-  const recent = new TimingWriteBuffer({ ...tables, numbers, room });
+  const journal = new Journal({ ...tables, diskSpace, failure, committed });
+  const timingBuffer = new TimingWriteBuffer({ ...tables, pathNumbers, diskSpace });
   const splitUsers = new LRUCache<string, true>({ max: limits.splitUsers });
   const blocksRead = new LRUCache<string, Buffer>({ maxSize: limits.blocksReadBytes, sizeCalculation: ({ length }) => length });
-  const store: Store = { ...tables, numbers, journal, recent, room, failure, committed, installing: new Map(), splitUsers, blocksRead };
+  const store: Parts = {
+    ...tables,
+    pathNumbers,
+    journal,
+    timingBuffer,
+    diskSpace,
+    failure,
+    committed,
+    creations: new Map(),
+    splitUsers,
+    blocksRead,
+  };
   const version = store.meta.get('version');
   if (version === undefined) {
     store.meta.putSync('version', STORE_VERSION);

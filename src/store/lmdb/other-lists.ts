@@ -1,5 +1,5 @@
 import { commit } from './commit.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import { findQueue } from './queue-keys.js';
 import type { ListRecord, Millis, SplitRecord } from './records.js';
 import { firstUseOf, noteSplitRun } from './splits.js';
@@ -11,7 +11,7 @@ export interface SentList extends ListRecord {
 }
 
 /** Records for the completeness gate, before the node is answered, that it sent another list than the one in force. */
-export async function noteListOfQueue(store: Store, key: string, sent: SentList): Promise<void> {
+export async function noteListOfQueue(store: Parts, key: string, sent: SentList): Promise<void> {
   const id = findQueue(store, key);
   const queue = id === null ? undefined : store.queues.get(id);
   if (id === null || !queue || queue.other_list !== undefined || !differs(queue.list, sent)) return;
@@ -27,7 +27,7 @@ export async function noteListOfQueue(store: Store, key: string, sent: SentList)
  * @param ci_build_id the CI run of the node if the split is a fixed one: the list counts only for that run; else null
  */
 export async function noteListOfSplit(
-  store: Store,
+  store: Parts,
   key: string,
   build: () => string,
   split: SplitRecord,

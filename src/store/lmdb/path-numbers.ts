@@ -1,5 +1,5 @@
 import { limits } from '../../limits.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import { pathKey } from './path-keys.js';
 
 /** Rough bytes, measured: an entry of the map, and its string at two bytes a character, the most possible. */
@@ -16,7 +16,7 @@ export class PathNumbers {
   #bytes = 0;
   #next: number | null = null;
 
-  constructor(readonly store: Pick<Store, 'paths' | 'pathNames' | 'timings'>) {}
+  constructor(readonly store: Pick<Parts, 'paths' | 'pathNames' | 'timings'>) {}
 
   get(project: number, path: string): number | undefined {
     return this.#known.get(project)?.get(path) ?? this.read(project, path);

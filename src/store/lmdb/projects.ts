@@ -1,5 +1,5 @@
 import { commit } from './commit.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import type { Millis, ProjectRecord } from './records.js';
 import { newToken, putToken } from './tokens.js';
 
@@ -10,7 +10,7 @@ export interface Project extends ProjectRecord {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 
 /** Makes a project with its first token. Throws when the name cannot be one or is taken. */
-export async function createProject(store: Store, name: string, now: Millis, token = newToken()): Promise<Project & { token: string }> {
+export async function createProject(store: Parts, name: string, now: Millis, token = newToken()): Promise<Project & { token: string }> {
   if (!NAME.test(name)) {
     throw new Error(
       `cannot create the project "${name}": a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`,
@@ -32,12 +32,12 @@ export async function createProject(store: Store, name: string, now: Millis, tok
   return project;
 }
 
-export function findProject(store: Store, name: string): Project | null {
+export function findProject(store: Parts, name: string): Project | null {
   const id = store.projectNames.get(name);
   if (id === undefined) return null;
   return { ...store.projects.get(id)!, id };
 }
 
-export function listProjects(store: Store): Project[] {
+export function listProjects(store: Parts): Project[] {
   return [...store.projects.getRange()].map(({ key, value }) => ({ ...value, id: key }));
 }

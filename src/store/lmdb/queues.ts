@@ -6,8 +6,8 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { runsRecordedOf } from './builds.js';
 import { commit } from './commit.js';
 import { installQueue } from './create-queue.js';
-import { copyOfPieces, piecesOfQueue } from './file-blocks.js';
-import type { Store } from './open.js';
+import { blobsOfQueue, copyOfBlobs } from './file-blocks.js';
+import type { Parts } from './open.js';
 import { batchesOf, bytesOf, type OpenQueue, type QueueOptions, readQueue, type Verdict } from './open-queue.js';
 import { findLastQueue, findQueue } from './queue-keys.js';
 import type { ListRecord, Millis, QueueRecord } from './records.js';
@@ -39,7 +39,7 @@ export class Queues {
   readonly #renewing = new Map<string, Promise<void>>();
 
   constructor(
-    readonly store: Store,
+    readonly store: Parts,
     readonly options: QueueOptions & { cacheBytes: number },
   ) {
     this.#open = new LRUCache({
@@ -64,7 +64,7 @@ export class Queues {
       forecast: { v: 1 as const, ...forecast },
       batches: null,
     });
-    const inForce = (await installQueue(this.store, key, id, record.used_at, () => piecesOfQueue(id, blocks, weights), content))!;
+    const inForce = (await installQueue(this.store, key, id, record.used_at, () => blobsOfQueue(id, blocks, weights), content))!;
     return { id: inForce, isNew: inForce === id };
   }
 
@@ -82,7 +82,7 @@ export class Queues {
       key,
       id,
       now,
-      () => copyOfPieces(store, last, id),
+      () => copyOfBlobs(store, last, id),
       () => {
         const record = store.queues.get(last);
         // It expired meanwhile.

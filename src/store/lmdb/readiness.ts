@@ -1,6 +1,6 @@
 import { limits } from '../../limits.js';
 import { commit } from './commit.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 
 /**
  * Tests whether writes reach the disk in time. Anybody may ask, so all callers share one probe write, and reuse its outcome
@@ -16,7 +16,7 @@ export class Readiness {
    * @param uptime milliseconds on a clock that is never set
    */
   constructor(
-    readonly store: Store,
+    readonly store: Parts,
     readonly now: () => number,
     readonly uptime: () => number,
   ) {}
@@ -24,7 +24,7 @@ export class Readiness {
   /** Rejects when writes are refused, fail, or take longer than `limits.readySeconds`. */
   async assert(): Promise<void> {
     // This check costs nothing and needs no write.
-    this.store.room.assert();
+    this.store.diskSpace.assert();
     this.store.failure.assert();
     if (!this.#isWriting && this.uptime() >= this.#freshUntil) this.#begin();
     await this.#outcome;

@@ -9,10 +9,10 @@ import { indexBuild, unindexBuild } from './build-index.js';
 import { buildIdKey, lastRun, runsRecorded } from './builds.js';
 import { commit, written } from './commit.js';
 import { noteBuild } from './default-branch.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import type { BuildRecord, Millis, RunKey } from './records.js';
 import { areSameRuns, encodeSubset, setOrdinal, subsetCount, subsetHead } from './subset-codec.js';
-import { kindOf, type Learnable, learn } from './timings.js';
+import { applyTimes, kindOf, type PendingRun } from './timings.js';
 
 export type Recorded = 'recorded' | 'known' | 'retried too often';
 
@@ -44,39 +44,39 @@ export function toRecordedRun(testFiles: readonly RecordedTestFile[], ci_build_i
  * @param isRetry the client sent this request before: what the node recorded last and lately, word for word, is `known`
  */
 export async function recordSubset(
-  store: Store,
+  store: Parts,
   project: number,
   key: NodeKey,
   run: RecordedRun,
   isRetry: boolean,
   now: Millis,
 ): Promise<Recorded> {
-  const { recent } = store;
-  store.room.assert();
+  const { timingBuffer: recent } = store;
+  store.diskSpace.assert();
   await recent.makeRoom();
   const paths = new Uint32Array(run.seconds.length);
   for (let i = 0; i < paths.length; i++) {
     if (i > 0 && i % limits.timingsPerTurn === 0) await recent.nextTurn();
-    paths[i] = recent.see(project, pathOf(run, i), now);
+    paths[i] = recent.intern(project, pathOf(run, i), now);
   }
-  const named = recent.name();
+  const named = recent.saveNames();
   if (named) await written(named);
   const bytes = encodeSubset({ id: randomUUID(), created_at: now, ciRun: run.ciRun, paths, seconds: run.seconds });
   const put = await commit(store, () => putSubset(store, project, key, bytes, run.hasTestCases, isRetry, now));
   if (typeof put === 'string') return put;
-  await learn(store, paths, run.seconds, put);
+  await applyTimes(store, paths, run.seconds, put);
   return 'recorded';
 }
 
 function putSubset(
-  store: Store,
+  store: Parts,
   project: number,
   key: NodeKey,
   bytes: Buffer,
   hasTestCases: boolean,
   isRetry: boolean,
   now: Millis,
-): Learnable | Exclude<Recorded, 'recorded'> {
+): PendingRun | Exclude<Recorded, 'recorded'> {
   const idKey = buildIdKey(project, key);
   const known = store.buildNumbers.get(idKey);
   const build = known === undefined ? null : store.builds.get(known)!;
@@ -96,8 +96,8 @@ function putSubset(
   const runKey: RunKey = [number, key.node_index, (last?.run ?? 0) + 1];
   void store.subsets.put(runKey, bytes);
   void store.expiry.put([now, 'subset', ...runKey], true);
-  const entry = store.recent.nextEntry();
-  void store.unlearnt.put(entry, runKey);
+  const entry = store.timingBuffer.nextEntry();
+  void store.pendingRuns.put(entry, runKey);
   if (hasTestCases) noteTestCases(store, project);
   return { project, branch: key.branch, build: of.id, began: of.created_at, at: now, run: kindOf(runKey), entry };
 }
@@ -107,7 +107,7 @@ function isRecent(bytes: Buffer, now: Millis): boolean {
   return now - subsetHead(bytes).created_at < limits.retriedMilliseconds;
 }
 
-function makeBuild(store: Store, project: number, key: NodeKey, idKey: string, number: number, now: Millis): BuildRecord {
+function makeBuild(store: Parts, project: number, key: NodeKey, idKey: string, number: number, now: Millis): BuildRecord {
   const { commit_hash, branch, node_total } = key;
   const before = store.builds.get(number - 1);
   const id = before?.created_at === now ? uuidBelow(before.id) : randomUUID();
@@ -133,7 +133,7 @@ function makeBuild(store: Store, project: number, key: NodeKey, idKey: string, n
 }
 
 /** Nearly always a node records for the first time; and nothing of a build that is not old has expired. */
-function mayHaveRun(store: Store, number: number, { created_at }: BuildRecord, node_index: number, now: Millis): boolean {
+function mayHaveRun(store: Parts, number: number, { created_at }: BuildRecord, node_index: number, now: Millis): boolean {
   return now - created_at > limits.renewMilliseconds || store.subsets.doesExist([number, node_index, 1]);
 }
 
@@ -145,7 +145,7 @@ function uuidBelow(id: string): string {
 }
 
 /** The oldest go first. */
-function runsKept(store: Store, number: number, node_index: number, last: number): number {
+function runsKept(store: Parts, number: number, node_index: number, last: number): number {
   if (last < limits.runsPerNode) return last;
   const range = { start: [number, node_index, 0], end: [number, node_index, Infinity], limit: 1 };
   const [first] = [...store.subsets.getKeys(range as object)];
@@ -153,13 +153,13 @@ function runsKept(store: Store, number: number, node_index: number, last: number
 }
 
 /** A file that was never recorded itself is then looked for among test cases. */
-function noteTestCases(store: Store, project: number): void {
+function noteTestCases(store: Parts, project: number): void {
   const record = store.projects.get(project);
   if (record && !record.has_test_cases) void store.projects.put(project, { ...record, has_test_cases: true });
 }
 
 /** Within a write transaction: deletes a subset, and its build with the last one. Returns how many records it changed. */
-export function deleteSubset(store: Store, key: RunKey): number {
+export function deleteSubset(store: Parts, key: RunKey): number {
   const bytes = store.subsets.get(key);
   const build = store.builds.get(key[0]);
   if (!bytes) return 0;

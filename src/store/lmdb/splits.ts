@@ -10,7 +10,7 @@ import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { runsRecordedOf } from './builds.js';
 import { commit } from './commit.js';
 import { createOnce, creationSettled } from './create-once.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import type { ListRecord, Millis, SplitRecord } from './records.js';
 
 /** ci_build_id null: a fixed split, the same for every CI build of the triple. */
@@ -18,12 +18,12 @@ export function splitKey(project: number, key: BuildKey, ci_build_id: string | n
   return digest(project, key.commit_hash, key.branch, key.node_total, ci_build_id);
 }
 
-export function findSplit(store: Store, key: string): SplitRecord | null {
+export function findSplit(store: Parts, key: string): SplitRecord | null {
   return store.splits.get(key) ?? null;
 }
 
 /** The same, when it is on disk. */
-export async function findSplitOnDisk(store: Store, key: string): Promise<SplitRecord | null> {
+export async function findSplitOnDisk(store: Parts, key: string): Promise<SplitRecord | null> {
   await creationSettled(store, nameOf(key));
   return findSplit(store, key);
 }
@@ -37,7 +37,7 @@ const nameOf = (key: string) => `split ${key}`;
  * @param ci_build_id who uses a fixed one, which is kept; null: it is no fixed one
  */
 export async function useSplit(
-  store: Store,
+  store: Parts,
   key: string,
   build: () => string,
   split: SplitRecord,
@@ -62,7 +62,7 @@ export async function useSplit(
 }
 
 /** Records, within a write transaction, that a CI build uses a fixed split, and whether one of its nodes sent another list. @param build see buildIdKey */
-export function noteSplitRun(store: Store, split: SplitRecord, ci_build_id: string, build: string, now: Millis, other_list?: string): void {
+export function noteSplitRun(store: Parts, split: SplitRecord, ci_build_id: string, build: string, now: Millis, other_list?: string): void {
   const run = runOf(split, ci_build_id);
   const known = store.splitRuns.get(run);
   if (known !== undefined && (typeof known === 'number' || known.other_list !== undefined || other_list === undefined)) return;
@@ -71,7 +71,7 @@ export function noteSplitRun(store: Store, split: SplitRecord, ci_build_id: stri
 }
 
 /** When a CI build first asked for a fixed split, and its `other_list`; undefined: it never asked. */
-export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): (Moment & { other_list?: string }) | undefined {
+export function firstUseOf(store: Parts, split: SplitRecord, ci_build_id: string): (Moment & { other_list?: string }) | undefined {
   const use = store.splitRuns.get(runOf(split, ci_build_id));
   return typeof use === 'number' ? { runs_before: null, at: use } : use;
 }
@@ -83,12 +83,12 @@ function runOf({ id }: SplitRecord, ci_build_id: string): SplitRun {
 }
 
 /** The answer to a node; undefined when the split expired. */
-export function answerOfSplit(store: Store, split: SplitRecord, node_index: number): Buffer | undefined {
+export function answerOfSplit(store: Parts, split: SplitRecord, node_index: number): Buffer | undefined {
   return store.blobs.get([split.id, node_index]);
 }
 
 /** The test files of each node, slowest first. Throws a 503 when the split expired. */
-export function* filesOfSplit(store: Store, split: SplitRecord): Generator<{ node_index: number; paths: string[] }> {
+export function* filesOfSplit(store: Parts, split: SplitRecord): Generator<{ node_index: number; paths: string[] }> {
   for (let node_index = 0; node_index < split.node_total; node_index++) {
     const answer = answerOfSplit(store, split, node_index);
     if (!answer) throw apiErrors.expiredMeanwhile('split');
@@ -98,7 +98,7 @@ export function* filesOfSplit(store: Store, split: SplitRecord): Generator<{ nod
 }
 
 /** The test files of all nodes. */
-export function pathsOfSplit(store: Store, split: SplitRecord): string[] {
+export function pathsOfSplit(store: Parts, split: SplitRecord): string[] {
   return [...filesOfSplit(store, split)].flatMap(({ paths }) => paths);
 }
 
@@ -117,7 +117,7 @@ export interface SplitPlan {
  * @param build see buildIdKey
  */
 export async function installSplit(
-  store: Store,
+  store: Parts,
   key: string,
   build: string,
   split: SplitRecord,

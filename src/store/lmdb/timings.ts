@@ -8,14 +8,14 @@ import { estimateOf, type Measurement, type RunKind } from '../../planning/estim
 import { toSeconds, toWeight } from '../../planning/weight.js';
 import type { Logger } from '../../server/log.js';
 import { defaultBranch } from './default-branch.js';
-import type { Store } from './open.js';
+import type { Parts } from './open.js';
 import { rangeOfCases } from './path-keys.js';
 import type { Millis, RunKey } from './records.js';
 import { decodeSubset } from './subset-codec.js';
 import { decodeTimingOn, decodeTimings } from './timing-codec.js';
 
 /** A recorded run whose times are to count. */
-export interface Learnable {
+export interface PendingRun {
   project: number;
   branch: string;
   /** The id of its build, and when the first run of that was recorded. */
@@ -23,47 +23,47 @@ export interface Learnable {
   began: Millis;
   at: Millis;
   run: RunKind;
-  /** Its entry in `unlearnt`. */
+  /** Its entry in `pendingRuns`. */
   entry: number;
 }
 
 /** Lets what a run measured count: seconds by path, 0: not measured. Resolves when all of it does. */
-export async function learn(
-  store: Store,
+export async function applyTimes(
+  store: Parts,
   paths: Uint32Array,
   seconds: Float64Array,
-  { project, branch, build, began, at, run, entry }: Learnable,
+  { project, branch, build, began, at, run, entry }: PendingRun,
 ): Promise<void> {
   const [own, other] = branchesOf(store, project, branch);
   // One object, changed for each file: a copy a file took a third of a recording.
   const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
   for (let i = 0; i < paths.length; i++) {
-    if (i > 0 && i % limits.timingsPerTurn === 0) await store.recent.nextTurn();
+    if (i > 0 && i % limits.timingsPerTurn === 0) await store.timingBuffer.nextTurn();
     measurement.seconds = seconds[i]!;
-    if (measurement.seconds > 0) store.recent.measure(paths[i]!, own, other, measurement);
+    if (measurement.seconds > 0) store.timingBuffer.measure(paths[i]!, own, other, measurement);
   }
-  store.recent.learnt(entry);
+  store.timingBuffer.markApplied(entry);
 }
 
 /** Learns what was recorded just before the process was killed. */
-export async function learnRest(store: Store, log: Logger): Promise<void> {
-  for (const { key: entry, value: runKey } of [...store.unlearnt.getRange()]) {
+export async function applyPendingRuns(store: Parts, log: Logger): Promise<void> {
+  for (const { key: entry, value: runKey } of [...store.pendingRuns.getRange()]) {
     try {
-      await learnEntry(store, entry, runKey);
+      await applyPendingRun(store, entry, runKey);
     } catch (err) {
       // Times are worth less than a server that starts.
-      log.error({ err, runKey }, 'the times of a recorded run are not learnt');
+      log.error({ err, runKey }, 'the times of a recorded run were not applied');
     }
   }
 }
 
-async function learnEntry(store: Store, entry: number, runKey: RunKey): Promise<void> {
+async function applyPendingRun(store: Parts, entry: number, runKey: RunKey): Promise<void> {
   const build = store.builds.get(runKey[0]);
   const bytes = store.subsets.get(runKey);
-  if (!build || !bytes) return store.recent.learnt(entry);
+  if (!build || !bytes) return store.timingBuffer.markApplied(entry);
   const { project, branch, id, created_at: began } = build;
   const { created_at: at, paths, seconds } = decodeSubset(bytes);
-  await learn(store, paths, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
+  await applyTimes(store, paths, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
 }
 
 export function kindOf([, , run]: RunKey): RunKind {
@@ -79,7 +79,7 @@ export class TooManyCases extends Error {}
  *
  * @param isPooled this is a packing thread; elsewhere TooManyCases is thrown when it should be one
  */
-export function knownTimes(store: Store, project: number, branch: string, paths: readonly string[], isPooled: boolean): KnownTimes {
+export function knownTimes(store: Parts, project: number, branch: string, paths: readonly string[], isPooled: boolean): KnownTimes {
   const [own, other] = branchesOf(store, project, branch);
   const on = (path: string) => timingOf(store, project, path, own, other);
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;
@@ -149,22 +149,22 @@ function branchNumber(branch: string): number {
 }
 
 /** The branch, and the default branch if there is one. */
-function branchesOf(store: Store, project: number, branch: string): [own: number, other: number | null] {
+function branchesOf(store: Parts, project: number, branch: string): [own: number, other: number | null] {
   const other = defaultBranch(store, project);
   return [branchNumber(branch), other === null ? null : branchNumber(other)];
 }
 
-function timingOf(store: Store, project: number, path: string, own: number, other: number | null): BranchTiming | undefined {
-  const number = store.numbers.get(project, path);
+function timingOf(store: Parts, project: number, path: string, own: number, other: number | null): BranchTiming | undefined {
+  const number = store.pathNumbers.get(project, path);
   if (number === undefined) return undefined;
-  const recent = store.recent.get(number);
+  const recent = store.timingBuffer.get(number);
   if (recent) return timingOn(recent.timings, own, other);
-  const bytes = store.timings.getBinaryFast(number) ?? store.timings.getBinaryFast(store.numbers.read(project, path) ?? number);
+  const bytes = store.timings.getBinaryFast(number) ?? store.timings.getBinaryFast(store.pathNumbers.read(project, path) ?? number);
   return bytes && decodeTimingOn(bytes, own, other);
 }
 
-function timingsOf(store: Store, number: number): BranchTimings {
-  const recent = store.recent.get(number);
+function timingsOf(store: Parts, number: number): BranchTimings {
+  const recent = store.timingBuffer.get(number);
   if (recent) return recent.timings;
   const bytes = store.timings.getBinaryFast(number);
   return bytes ? decodeTimings(bytes).timings : [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeKey } from '../../../src/api/messages/build-key.js';
 import { limits } from '../../../src/limits.js';
 import { type Build, closestBuild, findBuild, lastSubsetId, listBuilds, runsRecorded, subsetsOf } from '../../../src/store/lmdb/builds.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
+import type { Parts } from '../../../src/store/lmdb/open.js';
 import { expire, recordRun, recordsByTable, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const node: NodeKey = { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0 };
 const files = (count: number) => Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb`, time_execution: i }));
 
-const record = (store: Store, given: Partial<NodeKey> & { project?: number; at?: number; count?: number } = {}) => {
+const record = (store: Parts, given: Partial<NodeKey> & { project?: number; at?: number; count?: number } = {}) => {
   const { project = 1, at = NOW, count = 1, ...key } = given;
   return recordRun(store, project, { ...node, ...key }, files(count), at);
 };

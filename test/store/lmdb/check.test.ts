@@ -5,7 +5,7 @@ import { toSegments } from '../../../src/engine/segments.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
 import { commit } from '../../../src/store/lmdb/commit.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
+import type { Parts } from '../../../src/store/lmdb/open.js';
 import { createProject } from '../../../src/store/lmdb/projects.js';
 import { findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
 import { Queues } from '../../../src/store/lmdb/queues.js';
@@ -17,7 +17,7 @@ const DAY = 86_400_000;
 const triple = { commit_hash: 'abc', branch: 'main', node_total: 2 };
 
 /** One of everything: projects, builds of which some expired, retried runs, test cases, a split, a queue, a copy of it. */
-async function filledStore(): Promise<Store> {
+async function filledStore(): Promise<Parts> {
   const store = temporaryStore();
   const { id: project } = await createProject(store, 'web', NOW);
   await createProject(store, 'api', NOW);
@@ -67,16 +67,16 @@ async function filledStore(): Promise<Store> {
   }
   await store.journal.checkpoint();
   await queues.repeat(queueKey(project, triple, '2'), BUILD, 'copy', NOW + 4 * DAY);
-  await store.recent.save();
+  await store.timingBuffer.save();
   await expire(store, NOW + 1.5 * DAY);
   return store;
 }
 
-const look = (store: Store): Problem[] => [...problemsOf(store, () => {})];
+const look = (store: Parts): Problem[] => [...problemsOf(store, () => {})];
 
 /** Any table, of whatever is in it. */
-const tableOf = (store: Store, name: string) => store[name as 'meta'] as Database<unknown, Key>;
-const contents = (store: Store) =>
+const tableOf = (store: Parts, name: string) => store[name as 'meta'] as Database<unknown, Key>;
+const contents = (store: Parts) =>
   Object.fromEntries(TABLES.map(name => [name, [...tableOf(store, name).getRange()].map(({ key, value }) => [key, value])]));
 
 /** What is told by nothing else: a token, what was handed out, which runs are to be learnt, the newest of several queues. */
@@ -157,7 +157,7 @@ describe('a store', () => {
     if (!isIndex) expect(contents(store)).toEqual(before);
   });
 
-  it.each<[situation: string, wound: (store: Store) => void, table: string, what: RegExp]>([
+  it.each<[situation: string, wound: (store: Parts) => void, table: string, what: RegExp]>([
     ['counts a run too many', ({ builds }) => void builds.put(4, { ...builds.get(4)!, subsets: 9 }), 'builds', /counts 9 runs/],
     ['gives numbers again', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not behind build 4/],
     ['gives projects again', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not behind project 2/],
@@ -167,7 +167,7 @@ describe('a store', () => {
       'buildCounts',
       /counts/,
     ],
-    ['learns a run that is gone', ({ unlearnt }) => void unlearnt.put(7, [99, 0, 1]), 'unlearnt', /not there/],
+    ['learns a run that is gone', ({ pendingRuns }) => void pendingRuns.put(7, [99, 0, 1]), 'unlearnt', /not there/],
     ['keeps blobs of nothing', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
     ['keeps batches of nothing', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
     [
@@ -185,7 +185,7 @@ describe('a store', () => {
     expect(look(store)).toEqual([]);
   });
 
-  it.each<[situation: string, wound: (store: Store) => void, what: RegExp]>([
+  it.each<[situation: string, wound: (store: Parts) => void, what: RegExp]>([
     ['a token of nobody', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
     ['a run cut off', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /no whole number of test files/],
     [
@@ -269,7 +269,7 @@ function first<V>(
   }
 }
 
-function batchOf(store: Store, changed: Partial<Batch>): Batch {
+function batchOf(store: Parts, changed: Partial<Batch>): Batch {
   const [{ value }] = [...store.batches.getRange({ start: ['queue', 0], end: ['queue', Infinity], limit: 1 })] as unknown as [
     { value: Batch[] },
   ];

@@ -3,7 +3,7 @@ import { toSegments } from '../../../src/engine/segments.js';
 import { limits } from '../../../src/limits.js';
 import { listBuilds } from '../../../src/store/lmdb/builds.js';
 import { expireStep } from '../../../src/store/lmdb/expiry.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
+import type { Parts } from '../../../src/store/lmdb/open.js';
 import { findLastQueue, findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
 import { Queues } from '../../../src/store/lmdb/queues.js';
 import { answerOfSplit, findSplit, installSplit, splitKey } from '../../../src/store/lmdb/splits.js';
@@ -29,7 +29,7 @@ const triple = { commit_hash: 'abc', branch: 'main', node_total: 2 };
 /** What one step may delete of large things: "about" the limit. */
 const MOST = 2 * limits.expiredPerStep + 10;
 
-const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =>
+const split = (store: Parts, key: string, id: string, nodes: number, at = NOW) =>
   installSplit(
     store,
     key,
@@ -73,15 +73,15 @@ function pull(queues: Queues, key: string, node_index: number, batch_uuid: strin
   );
 }
 
-const subset = (store: Store, commit_hash: string, at: number) => recordRun(store, 1, { ...triple, commit_hash, node_index: 0 }, [], at);
+const subset = (store: Parts, commit_hash: string, at: number) => recordRun(store, 1, { ...triple, commit_hash, node_index: 0 }, [], at);
 
-const timings = (store: Store, paths: readonly string[], at: number) =>
+const timings = (store: Parts, paths: readonly string[], at: number) =>
   recordTimes(store, 1, Object.fromEntries(paths.map(path => [path, 3])), at);
 
-const records = (store: Store) => Object.values(recordsByTable(store)).reduce((sum, count) => sum + count, 0);
+const records = (store: Parts) => Object.values(recordsByTable(store)).reduce((sum, count) => sum + count, 0);
 
 /** Sweeps to the end; how many records each step deleted. */
-async function sweep(store: Store, before: number, dropped: (queue: string) => void = () => {}): Promise<number[]> {
+async function sweep(store: Parts, before: number, dropped: (queue: string) => void = () => {}): Promise<number[]> {
   const deleted: number[] = [];
   let left = records(store);
   const stepped = () => {
@@ -237,7 +237,7 @@ describe('the expiry sweep', () => {
   it('takes a bounded number of builds at a step', async () => {
     const store = temporaryStore();
     await Promise.all(Array.from({ length: 500 }, (_, i) => subset(store, `c${i}`, NOW + i)));
-    await store.recent.save();
+    await store.timingBuffer.save();
     const left: number[] = [500];
     while (await expireStep(store, NOW + 1000, () => {})) left.push(listBuilds(store, 1, {}, 1).total);
     for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);

@@ -4,7 +4,7 @@ import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { limits } from '../../../src/limits.js';
 import { listOfFiles } from '../../../src/store/lmdb/file-blocks.js';
 import { Journal, type TurnRecord } from '../../../src/store/lmdb/journal.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
+import type { Parts } from '../../../src/store/lmdb/open.js';
 import { batchesOf, bytesOf } from '../../../src/store/lmdb/open-queue.js';
 import { findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
 import { Queues } from '../../../src/store/lmdb/queues.js';
@@ -284,7 +284,7 @@ describe('the cache of queues', () => {
 describe('a CI build without a queue of its own', () => {
   const second = queueKey(1, triple, 'build-2');
 
-  async function afterFirst(): Promise<{ store: Store; queues: Queues; id: string }> {
+  async function afterFirst(): Promise<{ store: Parts; queues: Queues; id: string }> {
     const store = temporaryStore();
     const queues = new Queues(store, ROOMY);
     const { id } = await create(queues, KEY);

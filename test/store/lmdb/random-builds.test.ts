@@ -4,14 +4,14 @@ import type { BuildKey, NodeKey } from '../../../src/api/messages/build-key.js';
 import { limits } from '../../../src/limits.js';
 import type { BuildFilter } from '../../../src/store/lmdb/build-index.js';
 import { listBuilds, subsetsOf } from '../../../src/store/lmdb/builds.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
+import type { Parts } from '../../../src/store/lmdb/open.js';
 import { expire, leftovers, recordRun, temporaryStore } from './temporary-store.js';
 
 const seed = 20_260_106;
 const NOW = Date.UTC(2026, 0, 1);
 
 const record = (
-  store: Store,
+  store: Parts,
   { project = 1, at, count = 1, ...key }: Partial<NodeKey> & { project?: number; at: number; count?: number },
 ) => {
   const files = Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb`, time_execution: i }));
@@ -38,7 +38,7 @@ const recording = fc.record({
 const nameOf = ({ commit_hash, branch, node_total }: BuildKey) => `${commit_hash} ${branch} ${node_total}`;
 
 /** The store must list the builds of the kept runs, under every filter. */
-function expectSame(store: Store, kept: readonly Model[]): void {
+function expectSame(store: Parts, kept: readonly Model[]): void {
   for (const project of [1, 2]) {
     for (let bits = 0; bits < 8; bits++) {
       const filter: BuildFilter = {

@@ -45,7 +45,7 @@ describe('a split', () => {
     const key = splitKey(1, triple, null);
     const making = installSplit(store, key, BUILD, record('made'), planOf('made'));
     expect(await findSplitOnDisk(store, key)).toEqual(record('made'));
-    expect(store.installing.size).toBe(0);
+    expect(store.creations.size).toBe(0);
     await making;
   });
 

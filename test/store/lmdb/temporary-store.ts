@@ -7,15 +7,15 @@ import { forecast } from '../../../src/planning/forecasting/forecast.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
 import { toBlocks } from '../../../src/store/lmdb/file-blocks.js';
 import { Journal } from '../../../src/store/lmdb/journal.js';
-import { closeStore, openStore, type Store } from '../../../src/store/lmdb/open.js';
+import { closeStore, openStore, type Parts } from '../../../src/store/lmdb/open.js';
 import { type Recorded, recordSubset, toRecordedRun } from '../../../src/store/lmdb/recording.js';
 import type { QueueRecord } from '../../../src/store/lmdb/records.js';
 import type { TimingWriteBuffer } from '../../../src/store/lmdb/timing-write-buffer.js';
-import { knownTimes, type Learnable, learn } from '../../../src/store/lmdb/timings.js';
+import { applyTimes, knownTimes, type PendingRun } from '../../../src/store/lmdb/timings.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 /** A store in a folder of its own, closed after the test. */
-export function temporaryStore(): Store {
+export function temporaryStore(): Parts {
   const store = openStore(temporaryFolder());
   onTestFinished(() => closeStore(store));
   return store;
@@ -28,7 +28,7 @@ export function closedAfterTest<Part extends Journal | TimingWriteBuffer>(part: 
 }
 
 /** What a process finds that starts in the folder of another, which was killed. */
-export function afterKill(store: Store): Store {
+export function afterKill(store: Parts): Parts {
   const journal = closedAfterTest(new Journal(store));
   journal.recover();
   return { ...store, journal };
@@ -71,7 +71,7 @@ export function queueRecord(name: string, node_total: number, at: number): Queue
 
 /** Records one run of a node, as POST /build_subsets does. */
 export function recordRun(
-  store: Store,
+  store: Parts,
   project: number,
   key: NodeKey,
   files: readonly RecordedTestFile[],
@@ -82,12 +82,12 @@ export function recordRun(
 }
 
 /** Records times of test files on the branch main, each time in another build; of that no record is left. */
-export async function recordTimes(store: Store, project: number, times: Record<string, number>, at: number): Promise<void> {
+export async function recordTimes(store: Parts, project: number, times: Record<string, number>, at: number): Promise<void> {
   const entries = Object.entries(times);
-  const paths = Uint32Array.from(entries, ([path]) => store.recent.see(project, path, at));
-  await store.recent.name();
-  const run: Learnable = { project, branch: 'main', build: `build-${at}`, began: at, at, run: 'first', entry: 0 };
-  await learn(
+  const paths = Uint32Array.from(entries, ([path]) => store.timingBuffer.intern(project, path, at));
+  await store.timingBuffer.saveNames();
+  const run: PendingRun = { project, branch: 'main', build: `build-${at}`, began: at, at, run: 'first', entry: 0 };
+  await applyTimes(
     store,
     paths,
     Float64Array.from(entries, ([, seconds]) => seconds),
@@ -96,24 +96,24 @@ export async function recordTimes(store: Store, project: number, times: Record<s
 }
 
 /** What is planned with on the branch, in the order of the paths; null where nothing is known. */
-export function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): (number | null)[] {
+export function secondsOf(store: Parts, project: number, paths: readonly string[], branch = 'main'): (number | null)[] {
   return Array.from(knownTimes(store, project, branch, paths, true).seconds, time => (Number.isNaN(time) ? null : time));
 }
 
 /** Sweeps to the end, as the service does; tells after each step. */
 export async function expire(
-  store: Store,
+  store: Parts,
   before: number,
   { dropped = () => {}, stepped = () => {} }: { dropped?: (key: string) => void; stepped?: () => void } = {},
 ): Promise<void> {
-  await store.recent.save();
+  await store.timingBuffer.save();
   await store.journal.checkpoint();
   for (let more = true; more; stepped()) more = await expireStep(store, before, dropped);
   for (let at: number | null = 0; at !== null; stepped()) at = await expirePaths(store, before, at);
 }
 
 /** The number of records by table. */
-export function recordsByTable(store: Store): Record<string, number> {
+export function recordsByTable(store: Parts): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [name, table] of Object.entries(store)) {
     if (name !== 'root' && 'getCount' in table) counts[name] = table.getCount();
@@ -122,7 +122,7 @@ export function recordsByTable(store: Store): Record<string, number> {
 }
 
 /** Tables that are not empty, apart from those that never expire. */
-export function leftovers(store: Store): string[] {
+export function leftovers(store: Parts): string[] {
   return Object.entries(recordsByTable(store))
     .filter(([name, count]) => count > 0 && !['meta', 'projects', 'projectNames', 'tokens'].includes(name))
     .map(([name]) => name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { defaultBranch } from '../../../src/store/lmdb/default-branch.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
+import type { Parts } from '../../../src/store/lmdb/open.js';
 import { createProject } from '../../../src/store/lmdb/projects.js';
 import { decodeTimings } from '../../../src/store/lmdb/timing-codec.js';
 import { knownTimes, TooManyCases } from '../../../src/store/lmdb/timings.js';
@@ -11,7 +11,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
 
 /** A project and how its builds are recorded: each call is another build two days on, or a run of the commit named. */
-async function projectOf(store: Store) {
+async function projectOf(store: Parts) {
   const { id } = await createProject(store, 'web', NOW);
   const commits: string[] = [];
   const record = (branch: string, times: Record<string, number>, given: { commit?: string; node_index?: number } = {}) => {
@@ -57,11 +57,11 @@ describe('timings', () => {
   it('are a record a path, however often and on however many branches they are renewed', async () => {
     const store = temporaryStore();
     for (let i = 0; i < 5; i++) await recordTimes(store, 1, { 'a_spec.rb': 1 + i, 'b_spec.rb': 2 }, NOW + i);
-    await store.recent.save();
+    await store.timingBuffer.save();
     expect(store.timings.getCount()).toBe(2);
     const { id, record } = await projectOf(store);
     for (let i = 0; i < 100; i++) await record(`branch-${i}`, { 'c_spec.rb': 1 + i / 100 });
-    await store.recent.save();
+    await store.timingBuffer.save();
     expect(store.timings.getCount()).toBe(3);
     const sizes = [...store.timings.getRange()].map(({ value }) => value.length);
     expect(Math.max(...sizes)).toBeLessThan(600);
@@ -123,7 +123,7 @@ describe('the runs of one build', () => {
     const key = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
     const files = Array.from({ length: 5 }, (_, i) => ({ path: `${i}_spec.rb`, time_execution: i + 1 }));
     const timings = async () => {
-      await store.recent.save();
+      await store.timingBuffer.save();
       return [...store.timings.getRange()].map(({ value }) => decodeTimings(value).timings);
     };
     await recordRun(store, id, key, files, NOW);

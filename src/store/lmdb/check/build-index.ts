@@ -1,6 +1,6 @@
 import { filterKeys, indexBuild, PLACES_PER_BLOCK } from '../build-index.js';
 import { commit } from '../commit.js';
-import type { Store } from '../open.js';
+import type { Parts } from '../open.js';
 import type { Problem, Seen } from './problem.js';
 
 /** What a filter finds. */
@@ -14,7 +14,7 @@ interface Found {
 }
 
 /** Lists of builds. One repair serves all: they are written anew. */
-export function* problemsOfBuildIndex(store: Store, seen: Seen): Generator<Problem> {
+export function* problemsOfBuildIndex(store: Parts, seen: Seen): Generator<Problem> {
   const repair = () => writeIndex(store);
   for (const { key: number, value: build } of store.builds.getRange()) {
     for (const [i, filter] of filterKeys(build.project, build).entries()) {
@@ -48,7 +48,7 @@ export function* problemsOfBuildIndex(store: Store, seen: Seen): Generator<Probl
   }
 }
 
-function* problemsOfFilter(store: Store, { filter, count, last, blocks }: Found, repair: () => Promise<unknown>): Generator<Problem> {
+function* problemsOfFilter(store: Parts, { filter, count, last, blocks }: Found, repair: () => Promise<unknown>): Generator<Problem> {
   const [counted, next] = store.buildCounts.get(filter) ?? [0, 0];
   if (counted !== count || next <= last) {
     yield {
@@ -69,7 +69,7 @@ function* problemsOfFilter(store: Store, { filter, count, last, blocks }: Found,
 
 const BUILDS_PER_STEP = 200;
 
-async function writeIndex(store: Store): Promise<void> {
+async function writeIndex(store: Parts): Promise<void> {
   for (const table of [store.buildIndex, store.buildCounts, store.buildGaps]) await table.clearAsync();
   for (let after = 0; ; ) {
     const some = [...store.builds.getRange({ start: after + 1, limit: BUILDS_PER_STEP })];

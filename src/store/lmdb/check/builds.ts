@@ -1,11 +1,11 @@
 import { buildIdKey, runsOf, runsRecorded } from '../builds.js';
-import type { Store } from '../open.js';
+import type { Parts } from '../open.js';
 import type { BuildRecord } from '../records.js';
 import { decodeSubset, subsetCount, subsetHead } from '../subset-codec.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Builds, their numbers and recorded runs. */
-export function* problemsOfBuilds(store: Store, seen: Seen): Generator<Problem> {
+export function* problemsOfBuilds(store: Parts, seen: Seen): Generator<Problem> {
   let last = 0;
   for (const { key: number, value: build } of store.builds.getRange()) {
     seen('builds');
@@ -28,7 +28,7 @@ export function* problemsOfBuilds(store: Store, seen: Seen): Generator<Problem> 
   yield* problemsOfSubsets(store, seen);
 }
 
-function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Generator<Problem> {
+function* problemsOfBuild(store: Parts, number: number, build: BuildRecord): Generator<Problem> {
   const problem = problemOf('builds', number);
   if (!store.projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which is not there`, null);
   for (const key of [build.id, buildIdKey(build.project, build)]) {
@@ -63,7 +63,7 @@ function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Gen
   }
 }
 
-function* problemsOfSubsets(store: Store, seen: Seen): Generator<Problem> {
+function* problemsOfSubsets(store: Parts, seen: Seen): Generator<Problem> {
   const isNamed = namedPaths(store);
   for (const { key, value } of store.subsets.getRange()) {
     seen('subsets');
@@ -81,14 +81,14 @@ function* problemsOfSubsets(store: Store, seen: Seen): Generator<Problem> {
     const expiry: Parameters<typeof store.expiry.put>[0] = [subset.created_at, 'subset', ...key];
     if (!store.expiry.doesExist(expiry)) yield problem('would never expire', () => store.expiry.put(expiry, true));
   }
-  for (const { key, value } of store.unlearnt.getRange()) {
+  for (const { key, value } of store.pendingRuns.getRange()) {
     if (store.subsets.doesExist(value)) continue;
-    yield { table: 'unlearnt', key, what: `is of run ${value.join('/')}, which is not there`, repair: () => store.unlearnt.remove(key) };
+    yield { table: 'unlearnt', key, what: `is of run ${value.join('/')}, which is not there`, repair: () => store.pendingRuns.remove(key) };
   }
 }
 
 /** 1 at the number of each path that has a name. */
-function namedPaths(store: Store): Uint8Array {
+function namedPaths(store: Parts): Uint8Array {
   const [last = 0] = store.pathNames.getKeys({ reverse: true, limit: 1 });
   const named = new Uint8Array(last + 1);
   for (const path of store.pathNames.getKeys()) named[path] = 1;

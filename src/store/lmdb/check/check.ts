@@ -1,4 +1,4 @@
-import type { Store } from '../open.js';
+import type { Parts } from '../open.js';
 import { problemsOfBuildIndex } from './build-index.js';
 import { problemsOfBuilds } from './builds.js';
 import { problemsOfExpiry } from './expiry.js';
@@ -7,7 +7,7 @@ import { problemsOfPlans } from './plans.js';
 import { ofRecord, type Problem, type Seen } from './problem.js';
 import { problemsOfProjects } from './projects.js';
 
-const kinds: Readonly<Record<string, (store: Store, seen: Seen) => Iterable<Problem>>> = {
+const kinds: Readonly<Record<string, (store: Parts, seen: Seen) => Iterable<Problem>>> = {
   projects: problemsOfProjects,
   builds: problemsOfBuilds,
   buildIndex: problemsOfBuildIndex,
@@ -19,7 +19,7 @@ const kinds: Readonly<Record<string, (store: Store, seen: Seen) => Iterable<Prob
 /**
  * What does not fit together in the store. Reads one state of it, because it runs without a pause: also beside a server.
  */
-export function* problemsOf(store: Store, seen: Seen): Generator<Problem> {
+export function* problemsOf(store: Parts, seen: Seen): Generator<Problem> {
   // Of this process; a server does it for itself.
   store.journal.read();
   for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(store, seen));

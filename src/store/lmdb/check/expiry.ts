@@ -1,10 +1,10 @@
 import { removeEntries } from '../blobs.js';
-import type { ExpiryKey, Store } from '../open.js';
+import type { ExpiryKey, Parts } from '../open.js';
 import type { RunKey } from '../records.js';
 import type { Problem, Seen } from './problem.js';
 
 /** That splits and queues expire, that nothing else of theirs stays behind, and that what expires is there. */
-export function* problemsOfExpiry(store: Store, seen: Seen): Generator<Problem> {
+export function* problemsOfExpiry(store: Parts, seen: Seen): Generator<Problem> {
   const expiring = new Set<string>();
   for (const key of store.expiry.getKeys()) {
     seen('expiry');
@@ -54,16 +54,16 @@ export function* problemsOfExpiry(store: Store, seen: Seen): Generator<Problem> 
   }
 }
 
-function gone(store: Store, key: ExpiryKey): Problem {
+function gone(store: Parts, key: ExpiryKey): Problem {
   return { table: 'expiry', key, what: 'is of what is not there', repair: () => store.expiry.remove(key) };
 }
 
-function unending(store: Store, table: string, key: unknown, expiry: ExpiryKey): Problem {
+function unending(store: Parts, table: string, key: unknown, expiry: ExpiryKey): Problem {
   return { table, key, what: 'would never expire', repair: () => store.expiry.put(expiry, true) };
 }
 
 /** The first part of each key, once. */
-function* ownersIn(table: Store['blobs'] | Store['batches'] | Store['splitRuns']): Generator<string> {
+function* ownersIn(table: Parts['blobs'] | Parts['batches'] | Parts['splitRuns']): Generator<string> {
   for (let start: [string, number] | null = ['', -Infinity]; start; ) {
     const [first] = [...table.getKeys({ start, limit: 1 } as object)] as [string, unknown][];
     if (!first) return;

@@ -1,10 +1,10 @@
-import type { Store } from '../open.js';
+import type { Parts } from '../open.js';
 import { pathKey, pathOfKey } from '../path-keys.js';
 import { decodeTimings, encodeTimings } from '../timing-codec.js';
 import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
 
 /** Paths, their numbers, names and timings. Nothing is removed that a path leads to. */
-export function* problemsOfPaths(store: Store, seen: Seen): Generator<Problem> {
+export function* problemsOfPaths(store: Parts, seen: Seen): Generator<Problem> {
   /** 1 at the number of each path. */
   const found = new Uint8Array(lastNumber(store) + 1);
   for (const { key, value: number } of store.paths.getRange()) {
@@ -22,7 +22,7 @@ export function* problemsOfPaths(store: Store, seen: Seen): Generator<Problem> {
   }
 }
 
-function* problemsOfPath(store: Store, key: string, number: number): Generator<Problem> {
+function* problemsOfPath(store: Parts, key: string, number: number): Generator<Problem> {
   const problem = problemOf('paths', key);
   const { project, path } = pathOfKey(key);
   const name = store.pathNames.get(number);
@@ -42,7 +42,7 @@ function* problemsOfPath(store: Store, key: string, number: number): Generator<P
   }
 }
 
-function* problemsOfTimings(store: Store, number: number, project: number, isFound: boolean): Generator<Problem> {
+function* problemsOfTimings(store: Parts, number: number, project: number, isFound: boolean): Generator<Problem> {
   const problem = problemOf('timings', number);
   if (!store.projects.doesExist(project)) yield problem(`is of project ${project}, which is not there`, null);
   const name = store.pathNames.get(number);
@@ -57,7 +57,7 @@ function* problemsOfTimings(store: Store, number: number, project: number, isFou
   else if (known !== number) yield problem(`is of the path ${name}, which has number ${known}`, null);
 }
 
-function lastNumber(store: Store): number {
+function lastNumber(store: Parts): number {
   let last = 0;
   for (const { value } of store.paths.getRange()) last = Math.max(last, value);
   return last;

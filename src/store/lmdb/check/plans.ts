@@ -1,7 +1,7 @@
 import { isHandedOn } from '../../../engine/queue/batch.js';
 import { digestOfList } from '../../../list-digest.js';
 import { blockCount, blocksOfQueue, pathsOf, weightsOfQueue } from '../file-blocks.js';
-import type { Store } from '../open.js';
+import type { Parts } from '../open.js';
 import { batchesOf } from '../open-queue.js';
 import { isOtherList } from '../other-lists.js';
 import type { QueueRecord, SplitRecord } from '../records.js';
@@ -9,7 +9,7 @@ import { answerOfSplit } from '../splits.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Splits and queues: that all their files are there, once, and who has them. */
-export function* problemsOfPlans(store: Store, seen: Seen): Generator<Problem> {
+export function* problemsOfPlans(store: Parts, seen: Seen): Generator<Problem> {
   for (const { key, value: split } of store.splits.getRange()) {
     seen('splits');
     yield* problemsOfSplit(store, key, split);
@@ -44,7 +44,7 @@ export function* problemsOfPlans(store: Store, seen: Seen): Generator<Problem> {
   }
 }
 
-function* problemsOfSplit(store: Store, key: string, split: SplitRecord): Generator<Problem> {
+function* problemsOfSplit(store: Parts, key: string, split: SplitRecord): Generator<Problem> {
   const problem = (what: string): Problem => ({ table: 'splits', key, what, repair: null });
   if (!store.forecasts.doesExist(split.id)) yield problem('has no forecast');
   const paths: string[] = [];
@@ -67,7 +67,7 @@ function* problemsOfSplit(store: Store, key: string, split: SplitRecord): Genera
   if (isOtherList(split.list, digestOfList(paths))) yield problem('has other files than it was made of');
 }
 
-function* problemsOfQueue(store: Store, id: string, { node_total, list }: QueueRecord): Generator<Problem> {
+function* problemsOfQueue(store: Parts, id: string, { node_total, list }: QueueRecord): Generator<Problem> {
   const problem = (what: string): Problem => ({ table: 'queues', key: id, what, repair: null });
   if (!store.forecasts.doesExist(id)) yield problem('has no forecast');
   let files = 0;

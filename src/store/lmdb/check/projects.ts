@@ -1,9 +1,9 @@
-import type { Store } from '../open.js';
+import type { Parts } from '../open.js';
 import type { ProjectRecord } from '../records.js';
 import type { Problem, Seen } from './problem.js';
 
 /** Projects, their names and tokens. */
-export function* problemsOfProjects(store: Store, seen: Seen): Generator<Problem> {
+export function* problemsOfProjects(store: Parts, seen: Seen): Generator<Problem> {
   let last = 0;
   for (const {
     key: id,
@@ -29,7 +29,7 @@ export function* problemsOfProjects(store: Store, seen: Seen): Generator<Problem
   for (const { key: name, value: id } of store.projectNames.getRange()) {
     const project = store.projects.get(id);
     if (project?.name === name) continue;
-    // What is learnt of it comes again: its branch with the next builds.
+    // The next builds determine its default branch again.
     const lost: ProjectRecord = { v: 1, name, created_at: Date.now(), default_branch: null, has_test_cases: true };
     const repair = project ? null : () => store.projects.put(id, lost);
     yield { table: 'projectNames', key: name, what: `names project ${id}, which is another or not there`, repair };
