@@ -1,15 +1,13 @@
 import type { Logger } from '../server/log.js';
 import type { Metrics } from '../server/metrics.js';
-import type { Parts } from '../store/lmdb/open.js';
-import type { Queues } from '../store/lmdb/queues.js';
-import type { Readiness } from '../store/lmdb/readiness.js';
+import type { Readiness } from '../server/readiness.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
 import type { CompletenessChecker } from '../workers/completeness-checker.js';
 import type { JobPool } from '../workers/pool.js';
 
 /** What handlers work with. */
 export interface Context {
-  store: Parts;
-  queues: Queues;
+  store: LmdbStore;
   readiness: Readiness;
   jobs: JobPool;
   log: Logger;

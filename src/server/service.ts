@@ -1,30 +1,23 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Context } from '../api/context.js';
 import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
+import { createProject, createToken, findToken, hashOf } from '../engine/access.js';
 import type { Lease } from '../engine/queue/leases.js';
-import type { FileLock } from '../file-lock.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
 import type { Observe } from '../http/exchange.js';
 import { MemoryBudget } from '../http/memory-budget.js';
 import { listen } from '../http/server.js';
 import { limits } from '../limits.js';
 import { toWeight } from '../planning/weight.js';
-import { commit } from '../store/lmdb/commit.js';
-import { lockFolder } from '../store/lmdb/lock.js';
-import { closeStore, openStore, type Parts, STORE_FILE, STORE_VERSION } from '../store/lmdb/open.js';
-import { createProject, findProject } from '../store/lmdb/projects.js';
-import { Queues } from '../store/lmdb/queues.js';
-import { Readiness } from '../store/lmdb/readiness.js';
-import { applyPendingRuns } from '../store/lmdb/timings.js';
-import { createToken, findToken } from '../store/lmdb/tokens.js';
+import { serveFolder } from '../store/lmdb/serve-folder.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
 import { version } from '../version.js';
 import { CompletenessChecker } from '../workers/completeness-checker.js';
 import { JobPool } from '../workers/pool.js';
 import type { Config } from './config.js';
 import type { Logger } from './log.js';
-import { Metrics, type Sources } from './metrics.js';
+import { Metrics } from './metrics.js';
+import { Readiness } from './readiness.js';
 import { SlewedClock } from './slewed-clock.js';
 import { startSweeping } from './sweeping.js';
 
@@ -67,20 +60,15 @@ export async function openService(
   };
   try {
     const metrics = new Metrics();
-    const store = openStore(dataDir, storeFailed, seconds => metrics.commit(seconds));
-    let lock: FileLock | null = null;
-    closers.push(async () => {
-      await closeStore(store);
-      // Not before: the next server reads what this one wrote last.
-      lock?.release();
+    const pullCost = toWeight(config.pullCostSeconds);
+    const store = await serveFolder(dataDir, log, {
+      storeFailed,
+      committed: seconds => metrics.commit(seconds),
+      queues: { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, now, uptime) },
     });
-    lock = lockFolder(dataDir);
-    if (store.meta.get('version') !== STORE_VERSION) await commit(store, () => void store.meta.put('version', STORE_VERSION));
-    await applyPendingRuns(store, log);
-    store.journal.recover();
+    closers.push(() => store.close());
 
     const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
-    const pullCost = toWeight(config.pullCostSeconds);
     const jobs = new JobPool(
       store,
       {
@@ -96,13 +84,11 @@ export async function openService(
     closers.push(() => jobs.close());
     if (isWarm) await jobs.warmUp();
 
-    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, now, uptime) });
     const { sweep, swept, stop } = startSweeping(
-      store,
-      queues,
+      store.maintenance,
       config.retentionDays,
       log,
-      new SlewedClock(now, uptime, store.meta.get('known')),
+      new SlewedClock(now, uptime, store.maintenance.keptTime() ?? undefined),
     );
     closers.push(stop);
 
@@ -111,10 +97,9 @@ export async function openService(
     const comparisons = new CompletenessChecker(jobs);
     const memory = new MemoryBudget(limits.heldBytes);
     const hasAdminPort = config.adminPort !== null;
-    const readiness = new Readiness(store, now, uptime);
+    const readiness = new Readiness(store.maintenance, now, uptime);
     const context: Context = {
       store,
-      queues,
       readiness,
       jobs,
       comparisons,
@@ -127,7 +112,7 @@ export async function openService(
       headerPrefixes: config.headerPrefixes,
       tokenHeader,
     };
-    const ownerOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
+    const ownerOf = (token: string | null) => (token === null ? null : (store.access.token(hashOf(token))?.project ?? null));
     const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
     const adapter = await chooseAdapter(config.httpServer);
     const httpOptions = {
@@ -168,31 +153,20 @@ export async function openService(
       requestsInFlight: () => http.requestsInFlight,
       heldBytes: () => memory.all,
       jobs: () => jobs.load,
-      queues: () => queues.load(),
-      store: () => loadOf(store, dataDir),
+      queues: () => store.queues.load(),
+      store: () => store.maintenance.load(),
       sweeps: () => swept,
       certificateEndsAt: () => http.certificateEndsAt,
     });
 
     // Only now: a token that is made but never shown, because the port was taken, would be lost.
-    const isFirstStart = store.projects.getKeysCount({ limit: 1 }) === 0;
-    const firstToken = isFirstStart ? (await createProject(store, DEFAULT_PROJECT, now())).token : null;
+    const isFirstStart = store.access.projects().length === 0;
+    const firstToken = isFirstStart ? (await createProject(store.access, DEFAULT_PROJECT, now())).token : null;
     return { url: http.url, adminUrl, firstToken, sweep, renew: () => http.renew(), close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-function loadOf(
-  { diskSpace: room, journal, builds, subsets, paths, splits, queues }: Parts,
-  dataDir: string,
-): ReturnType<Sources['store']> {
-  const records: Record<string, number> = {};
-  for (const [kind, table] of Object.entries({ build: builds, subset: subsets, path: paths, split: splits, queue: queues })) {
-    records[kind] = (table.getStats() as { entryCount: number }).entryCount;
-  }
-  return { bytes: statSync(join(dataDir, STORE_FILE)).size, diskFreeBytes: room.freeBytes(), journalTurns: journal.turns, records };
 }
 
 function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): Lease | null {
@@ -202,13 +176,13 @@ function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, 
 }
 
 /** Makes sure that the project "default" exists with this token. */
-async function ensureBootstrapToken(store: Parts, bootstrapToken: string, now: number, log: Logger): Promise<void> {
-  const token = findToken(store, bootstrapToken);
+async function ensureBootstrapToken({ access }: LmdbStore, bootstrapToken: string, now: number, log: Logger): Promise<void> {
+  const token = await findToken(access, bootstrapToken);
   if (token) {
     if (token.revoked_at !== null) log.warn('the token in BALLAST_BOOTSTRAP_TOKEN was revoked and stays so');
     return;
   }
-  const project = findProject(store, DEFAULT_PROJECT);
-  if (project) await createToken(store, project.id, now, bootstrapToken);
-  else await createProject(store, DEFAULT_PROJECT, now, bootstrapToken);
+  const project = access.project(DEFAULT_PROJECT);
+  if (project) await createToken(access, project.id, now, bootstrapToken);
+  else await createProject(access, DEFAULT_PROJECT, now, bootstrapToken);
 }

@@ -1,9 +1,8 @@
 import { apiErrors } from '../api-error.js';
+import type { Build } from '../engine/ports/builds.js';
 import { toSegments } from '../engine/segments.js';
 import { limits } from '../limits.js';
-import { type Build, nameOfPath, runsOf } from '../store/lmdb/builds.js';
-import type { Parts } from '../store/lmdb/open.js';
-import { decodeSubset, subsetHead } from '../store/lmdb/subset-codec.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
 import { headOfBuild, headOfSubset } from './read.js';
 
 /** The runs of a large build, newest first, in columns. */
@@ -29,40 +28,39 @@ export interface Piece {
   from: number;
 }
 
-export function buildOutline(store: Parts, { number }: Build): Outline {
-  const keys = [...store.subsets.getKeys(runsOf(number))];
-  const times = keys.map(key => subsetHead(store.subsets.getBinaryFast(key)!).created_at);
-  const order = [...keys.keys()].sort((a, b) => times[b]! - times[a]!);
+export function buildOutline({ builds }: LmdbStore, { number }: Build): Outline {
+  const runs = builds.runs(number).sort((a, b) => b.created_at - a.created_at);
   return {
-    nodes: Uint32Array.from(order, i => keys[i]![1]),
-    runs: Uint32Array.from(order, i => keys[i]![2]),
-    times: Float64Array.from(order, i => times[i]!),
+    nodes: Uint32Array.from(runs, ({ node_index }) => node_index),
+    runs: Uint32Array.from(runs, ({ run }) => run),
+    times: Float64Array.from(runs, ({ created_at }) => created_at),
   };
 }
 
+const FILES_PER_READ = 2000;
+
 /** A part of a build's runs, about `limits.pieceCharacters` long. Throws a 503 when the run to continue with is gone. */
-export function buildPiece(store: Parts, { build, outline: { nodes, runs, times }, from }: PieceSubject): Piece {
+export function buildPiece({ builds }: LmdbStore, { build, outline: { nodes, runs, times }, from }: PieceSubject): Piece {
   let text = '';
   let run = 0;
   for (; run < nodes.length; run++, from = 0) {
-    const bytes = store.subsets.get([build, nodes[run]!, runs[run]!]);
-    if (!bytes || subsetHead(bytes).created_at !== times[run]) {
+    let part = builds.run(build, { node_index: nodes[run]!, run: runs[run]! }, from, from + FILES_PER_READ);
+    if (!part || part.created_at !== times[run]) {
       if (from > 0) throw apiErrors.expiredMeanwhile('build');
       continue;
     }
-    const { paths, seconds, ...head } = decodeSubset(bytes);
-    if (from === 0) text += `,${headOfSubset({ ...head, node_index: nodes[run]! })}`;
-    for (let file = from; file < paths.length; file++) {
+    if (from === 0) text += `,${headOfSubset(part)}`;
+    for (let file = from; file < part.test_files; file++) {
       if (text.length >= limits.pieceCharacters) return { bytes: toSegments([text]).bytes, runs: run, from: file };
-      text += `${file > 0 ? ',' : ''}{"path":${jsonOfPath(store, paths[file]!)},"time_execution":${seconds[file]}}`;
+      if (file >= from + FILES_PER_READ) {
+        from = file;
+        part = builds.run(build, part, from, from + FILES_PER_READ)!;
+      }
+      text += `${file > 0 ? ',' : ''}{"path":${JSON.stringify(part.paths[file - from])},"time_execution":${part.seconds[file - from]}}`;
     }
     text += ']}';
   }
   return { bytes: toSegments([text]).bytes, runs: run, from: 0 };
-}
-
-function jsonOfPath(store: Parts, path: number): string {
-  return store.pathNames.get(path) ?? JSON.stringify(nameOfPath(store, path));
 }
 
 /** The JSON of a large build, read piece by piece. Between two pieces it holds no snapshot of the store. */

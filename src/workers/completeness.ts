@@ -3,16 +3,15 @@ import { NO_CI_BUILD } from '../api/messages/split.js';
 import { apiErrors } from '../api-error.js';
 import { type Comparison, compare, type Hand, type Handed, type Return } from '../engine/completeness/compare.js';
 import { shortDigest } from '../engine/digest.js';
-import { beginningOf, isLater, type Moment } from '../engine/moment.js';
+import { queueKey, type SplitKey, splitKey } from '../engine/keys.js';
+import { beginningOf, isAfter, isLater, type Moment } from '../engine/moment.js';
+import type { Run } from '../engine/ports/builds.js';
+import type { QueueInfo } from '../engine/ports/queues.js';
 import { type Batch, isHandedOn } from '../engine/queue/batch.js';
 import { limits } from '../limits.js';
-import { buildIdKey, isFull, runsSince } from '../store/lmdb/builds.js';
-import { allPathsOf } from '../store/lmdb/file-blocks.js';
-import type { Parts } from '../store/lmdb/open.js';
-import { batchesOf } from '../store/lmdb/open-queue.js';
-import { findLastQueue, findQueue, queueKey } from '../store/lmdb/queue-keys.js';
-import type { QueueRecord } from '../store/lmdb/records.js';
-import { filesOfSplit, findSplit, firstUseOf, splitKey } from '../store/lmdb/splits.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
+import { allPathsOf, filesOfSplit } from './prepare.js';
+import { characterCounter } from './read.js';
 import type { ReadAnswer } from './task.js';
 
 export interface CompletenessSubject {
@@ -39,38 +38,60 @@ interface Plan {
 }
 
 /** Whether all that the build was to run is recorded: 200, else 409. */
-export function completeness(store: Parts, { project, query }: CompletenessSubject): ReadAnswer {
+export function completeness(store: LmdbStore, { project, query }: CompletenessSubject): ReadAnswer {
   const plan = planOf(store, project, query);
   const id = query.node_build_id ?? query.ci_build_id;
   const ciRun = id === undefined ? null : shortDigest(id);
   // A run that names no CI run may belong to this one.
   const runs = runsSince(store, project, query, plan?.since ?? null).filter(
-    run => ciRun === null || run.ciRun === 0 || run.ciRun === ciRun,
+    run => ciRun === null || run.ci_run === 0 || run.ci_run === ciRun,
   );
-  const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), runs, query.node_total, plan?.returns);
+  const build = store.builds.find(project, query);
+  const isFull = (node: number) => build !== null && store.builds.runs(build.number, node).length >= limits.runsPerNode;
+  const recorded = runs.map(run => ({ ...run, at: run.created_at }));
+  const compared = compare(plan?.handed ?? new Map<string, Hand[]>(), recorded, query.node_total, plan?.returns);
   const full = [...new Set([...compared.notRecorded.map(({ node_index }) => node_index), ...compared.goneAgain])].filter(node =>
-    isFull(store, project, query, node),
+    isFull(node),
   );
   const answer = toAnswer(plan, compared, runs.length, full);
   return { status: answer.is_complete ? 200 : 409, body: JSON.stringify(answer) };
 }
 
-function planOf(store: Parts, project: number, query: CompletenessQuery): Plan | null {
+/** The runs of a build that were recorded after a moment (null: all). */
+function runsSince({ builds }: LmdbStore, project: number, key: CompletenessQuery, since: Moment | null): Run[] {
+  const build = builds.find(project, key);
+  if (!build) return [];
+  const count = characterCounter();
+  let files = 0;
+  return builds.runs(build.number).flatMap(head => {
+    if (since && !isAfter({ ordinal: head.ordinal, at: head.created_at }, since)) return [];
+    files += head.test_files;
+    if (files > limits.mergedTestFiles) throw apiErrors.buildTooLarge('recorded test files', limits.mergedTestFiles);
+    const run = builds.run(build.number, head);
+    for (const path of run?.paths ?? []) count(path);
+    return run ?? [];
+  });
+}
+
+function planOf(store: LmdbStore, project: number, query: CompletenessQuery): Plan | null {
   const { node_build_id, ci_build_id } = query;
-  if (node_build_id !== undefined) return queueOf(store, findQueue(store, queueKey(project, query, node_build_id)));
+  if (node_build_id !== undefined) return queueOf(store, store.queues.find(queueKey(project, query, node_build_id)));
   if (ci_build_id !== undefined) {
-    return splitOf(store, splitKey(project, query, ci_build_id)) ?? splitOf(store, splitKey(project, query, null), ci_build_id);
+    return (
+      splitOf(store, splitKey(project, query, ci_build_id, false)) ??
+      splitOf(store, splitKey(project, query, ci_build_id, true), ci_build_id)
+    );
   }
-  const plans = [splitOf(store, splitKey(project, query, null)), queueOf(store, findLastQueue(store, buildIdKey(project, query)))];
+  const plans = [splitOf(store, splitKey(project, query, '', true)), queueOf(store, store.queues.newest(project, query))];
   return plans.reduce((last, plan) => (plan && (!last || isLater(plan.since, last.since)) ? plan : last), null);
 }
 
 /** @param ci_build_id what recorded nodes of this one CI build, of those that share a fixed split; null: of any */
-function splitOf(store: Parts, key: string, ci_build_id: string | null = null): Plan | null {
-  const split = findSplit(store, key);
+function splitOf(store: LmdbStore, key: SplitKey, ci_build_id: string | null = null): Plan | null {
+  const split = store.parts.splits.get(key.digest);
   if (!split) return null;
-  const own = ci_build_id === null ? undefined : firstUseOf(store, split, ci_build_id);
-  const isUnnamed = ci_build_id !== null && own === undefined && firstUseOf(store, split, NO_CI_BUILD) !== undefined;
+  const own = ci_build_id === null ? null : store.splits.firstUse(split, ci_build_id);
+  const isUnnamed = ci_build_id !== null && own === null && store.splits.firstUse(split, NO_CI_BUILD) !== null;
   const since = own ?? (ci_build_id === null || isUnnamed ? beginningOf(split) : null);
   if (since === null) return null;
   const handed = new Map<string, Hand[]>();
@@ -89,14 +110,13 @@ function splitOf(store: Parts, key: string, ci_build_id: string | null = null): 
   };
 }
 
-function queueOf(store: Parts, id: string | null): Plan | null {
-  if (id === null) return null;
-  const record = store.queues.get(id);
-  if (!record) throw apiErrors.expiredMeanwhile('queue');
+function queueOf(store: LmdbStore, record: QueueInfo | null): Plan | null {
+  if (record === null) return null;
+  const { id } = record;
   // A copy has what the nodes of the first one were handed, too.
-  const others = (store.batches.get([id, 0]) ?? []).filter(change => typeof change !== 'number');
+  const others = store.queues.copiedBatches(id);
   const seqs = new Set(others.map(({ seq }) => seq));
-  const own = batchesOf(store, id).filter(({ seq }) => !seqs.has(seq));
+  const own = store.queues.batches(id).filter(({ seq }) => !seqs.has(seq));
   const paths = allPathsOf(store, id);
   const hands = paths.map((): Hand[] => []);
   const since = sinceOf(record, own);
@@ -129,7 +149,7 @@ function queueOf(store: Parts, id: string | null): Plan | null {
 }
 
 /** The moment after which recorded runs count for a queue. For a copy it is when the copy was made. */
-function sinceOf(record: QueueRecord, [first]: readonly Batch[]): Moment {
+function sinceOf(record: QueueInfo, [first]: readonly Batch[]): Moment {
   if (!record.repeats) return beginningOf(record);
   return { runs_before: record.copied_runs_before ?? null, at: record.copied_at ?? first?.handed_at ?? Infinity };
 }

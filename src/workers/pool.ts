@@ -2,18 +2,16 @@ import { Piscina } from 'piscina';
 import type { Sent } from '../api/messages/coerce.js';
 import { bodyToken, decodeBody, likelyToken } from '../api/messages/decode.js';
 import { ApiError, apiErrors } from '../api-error.js';
+import type { Build } from '../engine/ports/builds.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
-import type { Build } from '../store/lmdb/builds.js';
-import { written } from '../store/lmdb/commit.js';
-import type { Parts } from '../store/lmdb/open.js';
-import { TooManyCases } from '../store/lmdb/timings.js';
-import { projectOfToken } from '../store/lmdb/tokens.js';
-import { authenticate } from './authenticate.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
+import { authenticate, projectOfToken } from './authenticate.js';
 import { BuildPieces, type Outline, type Piece } from './build-pieces.js';
 import type { CompletenessSubject } from './completeness.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import { type Posts, posts } from './jobs.js';
+import { TooManyCases } from './prepare.js';
 import { buildDetail, recordedDistribution } from './read.js';
 import type { PiecedAnswer, PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
 
@@ -48,7 +46,7 @@ export class JobPool {
   readonly #turns: FairSemaphore;
 
   constructor(
-    readonly store: Parts,
+    readonly store: LmdbStore,
     readonly options: WorkerSetup & { workers: number; leastWorkers?: number; ran?: Ran },
     readonly log: Logger,
   ) {
@@ -103,7 +101,7 @@ export class JobPool {
     // A slice of a Buffer would be the same memory, maybe Node's own.
     const own = isSmall ? [new Uint8Array(first)] : body;
     // A thread sees what is written; what cannot be written now counts later.
-    if (job !== 'prepareSubset') await this.store.timingBuffer.save().catch(() => {});
+    if (job !== 'prepareSubset') await this.store.maintenance.publishTimings().catch(() => {});
     return (await this.#run(
       owner,
       { kind: 'post', job, body: own, project },
@@ -137,14 +135,14 @@ export class JobPool {
   /** Whether all that a build was to run is recorded, as far as both are on disk. */
   async completeness(subject: CompletenessSubject, hasLeft: () => boolean): Promise<ReadAnswer> {
     // A thread sees only what is on disk.
-    await written(this.store.journal.checkpoint());
+    await this.store.maintenance.publishQueues();
     // One at a time: not behind what its project brings.
     return (await this.#run(COMPARISONS, { kind: 'read', job: 'completeness', subject }, { hasLeft })) as ReadAnswer;
   }
 
   /** What failed in a queue. Always in a thread: its size is known only after reading what clients reported. */
   async failedPaths(project: number, queue: string, hasLeft: () => boolean): Promise<ReadAnswer> {
-    await written(this.store.journal.checkpoint());
+    await this.store.maintenance.publishQueues();
     return (await this.#run(project, { kind: 'read', job: 'failedTestPaths', subject: queue }, { hasLeft })) as ReadAnswer;
   }
 
@@ -188,7 +186,7 @@ export class JobPool {
       return told;
     })) as TaskAnswer;
     // The thread may have seen a commit that this thread's open read transaction does not show yet.
-    this.store.root.resetReadTxn();
+    this.store.maintenance.refresh();
     if ('fault' in answer)
       throw new ApiError(answer.fault.status, answer.fault.errors, answer.fault.headers, undefined, answer.fault.reason);
     return answer.value;

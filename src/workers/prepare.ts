@@ -1,30 +1,33 @@
-import { randomUUID } from 'node:crypto';
 import type { NodeKey } from '../api/messages/build-key.js';
 import { toBuildSubsetMessage } from '../api/messages/build-subset.js';
 import type { Sent } from '../api/messages/coerce.js';
-import { type KeptPeople, type People, separatePeople } from '../api/messages/people.js';
+import { type People, separatePeople } from '../api/messages/people.js';
 import { initializes, type QueueMessage, toQueueMessage } from '../api/messages/queue.js';
 import { type SplitMessage, toSplitMessage } from '../api/messages/split.js';
-import { distinctPaths, type PlannedTestFile } from '../api/messages/test-file.js';
+import { distinctPaths } from '../api/messages/test-file.js';
 import { type TestQueueMessage, toTestQueueMessage } from '../api/messages/test-queue.js';
+import { apiErrors } from '../api-error.js';
+import { type QueueKey, queueKey, type SplitKey, splitKey } from '../engine/keys.js';
 import { listDifference, sentenceOfDifference } from '../engine/list-difference.js';
-import { type CutText, toSegments } from '../engine/segments.js';
+import type { People as KeptPeople } from '../engine/people.js';
+import type { NewQueue, QueueInfo } from '../engine/ports/queues.js';
+import type { NewRun } from '../engine/ports/recordings.js';
+import type { NewSplit, Split } from '../engine/ports/splits.js';
+import { newRun } from '../engine/recordings.js';
+import { toSegments } from '../engine/segments.js';
+import type { PlannedTestFile } from '../engine/test-file.js';
+import type { SentList, TestFileList } from '../engine/test-file-list.js';
 import { limits } from '../limits.js';
 import { digestOfList } from '../list-digest.js';
 import { expectQueue } from '../planning/batching/expect-queue.js';
-import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
+import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
+import type { LookedUpTimes } from '../planning/estimating/known-times.js';
 import { forecast, unknownFiles } from '../planning/forecasting/forecast.js';
 import { pack } from '../planning/packing/pack.js';
-import { buildIdKey } from '../store/lmdb/builds.js';
-import { allPathsOf, toBlocks } from '../store/lmdb/file-blocks.js';
-import type { Parts } from '../store/lmdb/open.js';
-import type { SentList } from '../store/lmdb/other-lists.js';
-import { findLastQueue, findQueue, queueKey } from '../store/lmdb/queue-keys.js';
-import type { QueuePlan } from '../store/lmdb/queues.js';
-import { type RecordedRun, toRecordedRun } from '../store/lmdb/recording.js';
-import type { ListRecord } from '../store/lmdb/records.js';
-import { findSplit, pathsOfSplit, type SplitPlan, splitKey } from '../store/lmdb/splits.js';
-import { knownTimes, TooManyCases } from '../store/lmdb/timings.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
+
+/** There are so many test cases to add up that a packing thread is to do it. */
+export class TooManyCases extends Error {}
 
 /**
  * What a POST takes before anything is changed: validating, looking up timings, packing, encoding.
@@ -41,61 +44,62 @@ export interface PrepareOptions {
 
 export interface PreparedSubset {
   message: NodeKey;
-  run: RecordedRun;
+  run: NewRun;
 }
 
-export function prepareSubset(_store: Parts, sent: Sent, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
+export function prepareSubset(_store: LmdbStore, sent: Sent, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
   const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
   const message = { commit_hash, branch, node_total, node_index };
-  const run = toRecordedRun(test_files, ci_build_id || undefined);
+  const run = newRun(test_files, ci_build_id || undefined);
   return { message, run: isPooled ? { ...run, paths: toSegments(run.paths as string[]) } : run };
 }
 
 export interface PreparedSplit {
   message: Omit<SplitMessage, 'test_files' | keyof People>;
-  key: string;
+  key: SplitKey;
   /** Null when this request starts no split, or there is one already. */
-  plan: SplitPlan | null;
+  plan: NewSplit | null;
   /** Null when this request brings none. */
   sent: SentList | null;
 }
 
-export function prepareSplit(store: Parts, sent: Sent, project: number, { isPooled }: PrepareOptions): PreparedSplit {
+export function prepareSplit(store: LmdbStore, sent: Sent, project: number, { isPooled }: PrepareOptions): PreparedSplit {
   const whole = toSplitMessage(sent);
-  const key = splitKey(project, whole, whole.fixed_test_suite_split ? null : whole.ci_build_id);
+  const key = splitKey(project, whole, whole.ci_build_id, whole.fixed_test_suite_split);
   if (whole.cache_read_attempt) return { message: whole, key, plan: null, sent: null };
   const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
   const paths = distinctPaths(test_files);
-  const split = findSplit(store, key);
-  if (split) return { message, key, plan: null, sent: sentTo('split', split.list, paths, isPooled, () => pathsOfSplit(store, split)) };
-  const files = estimate(paths, knownTimes(store, project, message.branch, paths, isPooled), SPLIT_PERCENTILE);
-  const json = toJson(files);
+  // Also one that is being created: its list tells.
+  const split = store.parts.splits.get(key.digest);
+  if (split)
+    return {
+      message,
+      key,
+      plan: null,
+      sent: sentTo('split', split.list, paths, isPooled, () => filesOfSplit(store, split).flatMap(({ paths: listed }) => listed)),
+    };
+  const files = estimate(paths, timesOf(store, project, message.branch, paths, isPooled), SPLIT_PERCENTILE);
   const packing = pack(files.weights, message.node_total);
-  const id = randomUUID();
   const list = listOf(paths);
-  const answers = packing.nodes.map((indices, node) => {
-    const test_files = indices.map(file => json.text.slice(json.ends[file - 1] ?? 0, json.ends[file])).join('');
-    return `{"build_distribution_id":"${id}","node_index":${node},"test_files":[${test_files.slice(1)}]}`;
-  });
   return {
     message,
     key,
     sent: { ...list, difference: null },
-    plan: { id, people, list, answers: toSegments(answers), forecast: forecast(files, message.node_total, packing) },
+    plan: { people, list, files: store.splits.encode(files, packing.nodes), forecast: forecast(files, message.node_total, packing) },
   };
 }
 
 export interface PreparedQueue {
   message: Omit<QueueMessage, 'test_files' | keyof People>;
-  key: string;
+  key: QueueKey;
   /** Null when this request starts no queue, or there is one already. */
-  plan: QueuePlan | null;
+  plan: NewQueue | null;
   /** Null when this request brings none. */
   sent: SentList | null;
 }
 
-export function prepareQueue(store: Parts, sent: Sent, project: number, options: PrepareOptions): PreparedQueue {
+export function prepareQueue(store: LmdbStore, sent: Sent, project: number, options: PrepareOptions): PreparedQueue {
   const whole = toQueueMessage(sent);
   const key = queueKey(project, whole, whole.node_build_id);
   // Nearly every request: nothing is taken apart for it.
@@ -103,7 +107,7 @@ export function prepareQueue(store: Parts, sent: Sent, project: number, options:
   const { rest, people } = separatePeople(whole);
   const { test_files = [], ...message } = rest;
   const paths = distinctPaths(test_files);
-  const queue = findQueue(store, key) ?? (message.fixed_queue_split ? findLastQueue(store, buildIdKey(project, message)) : null);
+  const queue = store.queues.find(key) ?? (message.fixed_queue_split ? store.queues.newest(project, message) : null);
   if (queue !== null) return { message, key, plan: null, sent: sentToQueue(store, queue, paths, options) };
   const plan = planQueue(store, paths, { project, people, ...message }, options);
   return { message, key, plan, sent: { ...plan.list, difference: null } };
@@ -111,21 +115,21 @@ export function prepareQueue(store: Parts, sent: Sent, project: number, options:
 
 export interface PreparedTestQueue {
   message: Omit<TestQueueMessage, 'paths' | keyof People>;
-  key: string;
+  key: QueueKey;
   /** Null when this request starts no queue, or there is one already. */
-  plan: QueuePlan | null;
+  plan: NewQueue | null;
   /** Null when this request brings none. */
   sent: SentList | null;
 }
 
-export function prepareTestQueue(store: Parts, sent: Sent, project: number, options: PrepareOptions): PreparedTestQueue {
+export function prepareTestQueue(store: LmdbStore, sent: Sent, project: number, options: PrepareOptions): PreparedTestQueue {
   const whole = toTestQueueMessage(sent);
   const key = queueKey(project, whole, whole.test_queue_id);
   if (!initializes(whole)) return { message: whole, key, plan: null, sent: null };
   const { rest, people } = separatePeople(whole);
   const { paths: listed = [], ...message } = rest;
   const paths = [...new Set(listed)];
-  const queue = findQueue(store, key);
+  const queue = store.queues.find(key);
   if (queue !== null) return { message, key, plan: null, sent: sentToQueue(store, queue, paths, options) };
   const plan = planQueue(store, paths, { project, people, ...message }, options);
   return { message, key, plan, sent: { ...plan.list, difference: null } };
@@ -138,28 +142,28 @@ interface Suite {
   people: KeptPeople;
 }
 
-function planQueue(store: Parts, paths: string[], suite: Suite, { pullCost, isPooled }: PrepareOptions): QueuePlan {
+function planQueue(store: LmdbStore, paths: string[], suite: Suite, { pullCost, isPooled }: PrepareOptions): NewQueue {
   const { project, branch, node_total: nodeTotal, people } = suite;
-  const files = estimate(paths, knownTimes(store, project, branch, paths, isPooled), QUEUE_PERCENTILE);
+  const files = estimate(paths, timesOf(store, project, branch, paths, isPooled), QUEUE_PERCENTILE);
   const { seconds, weights } = files;
   const isGuessed = unknownFiles(seconds) > seconds.length / 2;
   const expectation = expectQueue(weights, { nodeTotal, pullCost, isGuessed });
   return {
     people,
     list: listOf(paths),
-    blocks: toBlocks(toJson(files)),
+    files: store.queues.encode(files),
     weights,
     guessed: isGuessed,
     forecast: forecast(files, nodeTotal, expectation),
   };
 }
 
-function listOf(paths: readonly string[]): ListRecord {
+function listOf(paths: readonly string[]): TestFileList {
   return { digest: digestOfList(paths), test_files: paths.length };
 }
 
-function sentToQueue(store: Parts, queue: string, paths: readonly string[], { isPooled }: PrepareOptions): SentList {
-  return sentTo('queue', store.queues.get(queue)?.list, paths, isPooled, () => allPathsOf(store, queue));
+function sentToQueue(store: LmdbStore, queue: QueueInfo, paths: readonly string[], { isPooled }: PrepareOptions): SentList {
+  return sentTo('queue', queue.list, paths, isPooled, () => allPathsOf(store, queue.id));
 }
 
 /**
@@ -169,7 +173,7 @@ function sentToQueue(store: Parts, queue: string, paths: readonly string[], { is
  */
 function sentTo(
   what: 'split' | 'queue',
-  list: ListRecord | undefined,
+  list: TestFileList | undefined,
   listed: readonly string[],
   isPooled: boolean,
   planned: () => string[],
@@ -182,18 +186,27 @@ function sentTo(
   return { ...sent, difference: isSame ? null : sentenceOfDifference(what, difference) };
 }
 
-/** Each file as it is answered, behind a comma. */
-function toJson({ paths, seconds }: Estimates): CutText {
-  const ends = new Uint32Array(paths.length);
-  if (paths.length === 0) return { text: '', ends };
-  const list = JSON.stringify(paths.map((path, i) => toPlanned(path, seconds[i]!)));
-  const text = `,${list.slice(1, -1)}`;
-  // Encoded one by one they take twice as long. A path may end with },{ but behind its quote a comma follows.
-  for (let file = 0, at = 0; file < ends.length - 1; file++) ends[file] = at = text.indexOf('},{"p', at) + 1;
-  ends[ends.length - 1] = text.length;
-  return { text, ends };
+function timesOf(store: LmdbStore, project: number, branch: string, paths: readonly string[], isPooled: boolean): LookedUpTimes {
+  const times = store.timings.estimates(project, branch, paths, isPooled ? limits.casesPooled : limits.casesHere);
+  if (!times.isComplete && !isPooled) throw new TooManyCases();
+  return times;
 }
 
-function toPlanned(path: string, seconds: number): PlannedTestFile {
-  return { path, time_execution: Number.isNaN(seconds) ? null : seconds };
+/** The test files of each node, slowest first. Throws a 503 when the split expired. */
+export function filesOfSplit(store: LmdbStore, split: Split): { node_index: number; paths: string[] }[] {
+  return Array.from({ length: split.node_total }, (_, node_index) => {
+    const files = store.splits.files(split, node_index);
+    if (!files) throw apiErrors.expiredMeanwhile('split');
+    return { node_index, paths: pathsIn(files) };
+  });
+}
+
+/** The paths of all files of a queue, in order. */
+export function allPathsOf({ queues }: LmdbStore, queue: string): string[] {
+  const size = queues.size(queue);
+  return size === 0 ? [] : pathsIn(queues.files(queue, [...Array(size).keys()]));
+}
+
+export function pathsIn(files: Buffer): string[] {
+  return (JSON.parse(files.toString()) as PlannedTestFile[]).map(({ path }) => path);
 }

@@ -1,5 +1,5 @@
 import { decodeBody } from '../api/messages/decode.js';
-import type { Parts } from '../store/lmdb/open.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
 import { posts } from './jobs.js';
 
 const FILES = 3000;
@@ -11,7 +11,7 @@ const NO_PROJECT = 0;
  * Plans a made-up suite a few times and throws the plans away: code that has run is compiled, and the first large suite
  * after a start takes no longer than the next. Reads the store and writes nothing.
  */
-export function warmUp(store: Parts, pullCost: number): void {
+export function warmUp(store: LmdbStore, pullCost: number): void {
   const test_files = Array.from({ length: FILES }, (_, i) => ({ path: `rehearsal/area_${i % 30}/file_${i}_spec.rb` }));
   const build = { commit_hash: 'rehearsal', branch: 'rehearsal', node_total: 16, node_index: 0, test_files };
   const split = { ...build, ci_build_id: '1', cache_read_attempt: false };

@@ -5,7 +5,7 @@ import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
 import { bodyToken, decodeBody } from '../api/messages/decode.js';
 import { ApiError } from '../api-error.js';
 import { toSegments } from '../engine/segments.js';
-import { openStore } from '../store/lmdb/open.js';
+import { openLmdbStore } from '../store/lmdb/store.js';
 import { authenticate } from './authenticate.js';
 import type { Outline, Piece } from './build-pieces.js';
 import { posts, reads } from './jobs.js';
@@ -16,18 +16,18 @@ import { warmUp } from './warm-up.js';
 
 giveWay();
 const setup = workerData as WorkerSetup;
-const store = openStore(setup.dataDir);
+const store = openLmdbStore(setup.dataDir);
 
 export default function work(task: Task | null): unknown {
   // The thread is there.
   if (task === null) return null;
   // The main thread has committed since this thread's last read.
-  store.root.resetReadTxn();
+  store.maintenance.refresh();
   try {
     return done(task);
   } finally {
     // While the thread waits, it holds on to nothing: what it could still read would not be used again on disk.
-    store.root.resetReadTxn();
+    store.maintenance.refresh();
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { queueForecast, splitForecast } from '../../src/store/lmdb/forecasts.js';
+import { queueKey, splitKey } from '../../src/engine/keys.js';
+import type { Forecast } from '../../src/planning/forecasting/forecast.js';
 import { initialise, record, startSplit, timed, triple } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
@@ -8,17 +9,29 @@ const shared = new SharedServer();
 /** The project that was made last. */
 async function project() {
   const client = await shared.project();
-  return { client, id: shared.store.meta.get('nextProject')! - 1 };
+  return { client, id: shared.store.parts.meta.get('nextProject')! - 1 };
 }
 
 const seconds = { 'a_spec.rb': 30, 'b_spec.rb': 6, 'c_spec.rb': 5, 'd_spec.rb': 4 };
+
+/** The forecast of a split; `ci_run` null: of a fixed one. */
+function splitForecast(project: number, ci_run: string | null): Forecast | null {
+  const { splits } = shared.store.parts;
+  const split = splits.get(splitKey(project, triple, ci_run ?? '', ci_run === null).digest);
+  return split ? shared.store.splits.forecast(split) : null;
+}
+
+function queueForecast(project: number, ci_run: string): Forecast | null {
+  const queue = shared.store.queues.find(queueKey(project, triple, ci_run));
+  return queue && shared.store.queues.forecast(queue.id);
+}
 
 describe('the forecast', () => {
   it('of a split is kept with it: what it comes to, what binds it, what nodes are useful', async () => {
     const { client, id } = await project();
     await record(client, { test_files: timed(seconds) });
     await startSplit(client, Object.keys(seconds));
-    expect(splitForecast(shared.store, id, triple, null)).toEqual({
+    expect(splitForecast(id, null)).toEqual({
       makespan: 30,
       lower_bound: 30,
       ratio: 1,
@@ -33,21 +46,21 @@ describe('the forecast', () => {
     const { client, id } = await project();
     await record(client, { test_files: timed(seconds) });
     await startSplit(client, [...Object.keys(seconds), 'new_spec.rb'], { fixed_test_suite_split: false });
-    expect(splitForecast(shared.store, id, triple, '100')).toMatchObject({ unknown_files: 1 });
-    expect(splitForecast(shared.store, id, triple, null)).toBeNull();
+    expect(splitForecast(id, '100')).toMatchObject({ unknown_files: 1 });
+    expect(splitForecast(id, null)).toBeNull();
   });
 
   it('of a queue is kept with it, and has the cost of pulls in it', async () => {
     const { client, id } = await project();
     await record(client, { test_files: timed(seconds) });
     await initialise(client, [...Object.keys(seconds), 'new_spec.rb']);
-    const forecast = queueForecast(shared.store, id, triple, '100')!;
+    const forecast = queueForecast(id, '100')!;
     // The new file is taken for one as slow as the slowest: no file binds two nodes any more.
     expect(forecast).toMatchObject({ unknown_files: 1, binding_files: [] });
     expect(forecast.lower_bound).toBeGreaterThanOrEqual(30);
     expect(forecast.makespan).toBeGreaterThanOrEqual(forecast.lower_bound + 2);
     expect(forecast.ratio).toBeCloseTo(forecast.makespan / forecast.lower_bound, 10);
-    expect(queueForecast(shared.store, id, triple, '101')).toBeNull();
+    expect(queueForecast(id, '101')).toBeNull();
   });
 
   it('of a repeated queue is that of the first', async () => {
@@ -55,8 +68,8 @@ describe('the forecast', () => {
     await record(client, { test_files: timed(seconds) });
     await initialise(client, Object.keys(seconds));
     await initialise(client, Object.keys(seconds), { node_build_id: '200', fixed_queue_split: true });
-    const first = queueForecast(shared.store, id, triple, '100');
+    const first = queueForecast(id, '100');
     expect(first).not.toBeNull();
-    expect(queueForecast(shared.store, id, triple, '200')).toEqual(first);
+    expect(queueForecast(id, '200')).toEqual(first);
   });
 });

@@ -195,9 +195,9 @@ describe('POST /build_distributions/subset', () => {
   it('that an older version made is refused to a node with another list, too, once that sends it', async () => {
     const server = await shared.project();
     const { build_distribution_id } = (await startSplit(server, ['a_spec.rb', 'b_spec.rb'])).json;
-    const [made] = [...shared.store.splits.getRange()].filter(({ value }) => value.id === build_distribution_id);
+    const [made] = [...shared.store.parts.splits.getRange()].filter(({ value }) => value.id === build_distribution_id);
     const { list: _list, ...older } = made!.value;
-    await shared.store.splits.put(made!.key, older);
+    await shared.store.parts.splits.put(made!.key, older);
     const ask = async (paths: string[]) => {
       const own = { node_index: 1, test_files_digest: digestOfList(paths) };
       expect((await readSplit(server, own)).json).toEqual(CACHE_MISS);

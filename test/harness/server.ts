@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { createProject, createToken } from '../../src/engine/access.js';
 import type { Handler } from '../../src/http/exchange.js';
 import { MemoryBudget } from '../../src/http/memory-budget.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
-import { openStore, type Parts } from '../../src/store/lmdb/open.js';
-import { createProject } from '../../src/store/lmdb/projects.js';
-import { createToken } from '../../src/store/lmdb/tokens.js';
+import { type LmdbStore, openLmdbStore } from '../../src/store/lmdb/store.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
 import { temporaryFolder } from './temporary-folder.js';
@@ -51,32 +50,33 @@ export async function startServer(settings: Settings = {}, now = Date.now, uptim
 export class SharedServer extends Client {
   readonly dataDir = temporaryFolder(afterAll);
   #service: Service | null = null;
-  #store: Parts | null = null;
+  #store: LmdbStore | null = null;
   #projects = 0;
 
   constructor(settings: Settings = {}) {
     super('', TOKEN);
     beforeAll(async () => {
       // Before the service: lmdb's write thread may wait for this thread within a transaction, and opening the store waits for that.
-      this.#store = openStore(this.dataDir);
+      this.#store = openLmdbStore(this.dataDir);
       ({ service: this.#service } = await openServer({ logLevel: 'silent', ...settings, dataDir: this.dataDir }));
       Object.assign(this, { url: this.#service.url });
     });
     // vitest calls these in the reverse order: the folder goes last.
     afterAll(async () => {
       await this.#service?.close();
-      await this.#store?.root.close();
+      await this.#store?.parts.root.close();
     });
   }
 
-  get store(): Parts {
+  get store(): LmdbStore {
     return this.#store!;
   }
 
   /** A project of its own for a test that changes something: nothing of the others is in it. */
   async project(): Promise<Client> {
-    const { id } = await createProject(this.store, `project ${++this.#projects}`, Date.now());
-    return new Client(this.url, await createToken(this.store, id, Date.now()));
+    const { access } = this.store;
+    const { id } = await createProject(access, `project ${++this.#projects}`, Date.now());
+    return new Client(this.url, await createToken(access, id, Date.now()));
   }
 }
 

@@ -1,14 +1,12 @@
 import { Piscina } from 'piscina';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ApiError } from '../../src/api-error.js';
+import { createProject, createToken } from '../../src/engine/access.js';
 import { type Segments, segment } from '../../src/engine/segments.js';
 import { limits } from '../../src/limits.js';
 import { toWeight } from '../../src/planning/weight.js';
 import { openLog } from '../../src/server/log.js';
-import { listBuilds } from '../../src/store/lmdb/builds.js';
-import { closeStore, openStore, type Parts } from '../../src/store/lmdb/open.js';
-import { createProject } from '../../src/store/lmdb/projects.js';
-import { createToken } from '../../src/store/lmdb/tokens.js';
+import { type LmdbStore, openLmdbStore } from '../../src/store/lmdb/store.js';
 import { FairSemaphore } from '../../src/workers/fair-semaphore.js';
 import type { Posts } from '../../src/workers/jobs.js';
 import { JobPool, type Prepared, type Sending } from '../../src/workers/pool.js';
@@ -22,11 +20,11 @@ const NOW = Date.UTC(2026, 0, 1);
 const PROJECTS_WITH_TOKEN = 5;
 
 /** One pool for all tests, as each starts a thread, which loads the program again. */
-let shared: { store: Parts; pool: JobPool };
+let shared: { store: LmdbStore; pool: JobPool };
 let projects = PROJECTS_WITH_TOKEN;
 beforeAll(() => {
   const dataDir = temporaryFolder(afterAll);
-  const store = openStore(dataDir);
+  const store = openLmdbStore(dataDir);
   shared = {
     store,
     pool: new JobPool(store, { dataDir, tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 20_000, workers: 1 }, openLog('silent')),
@@ -34,7 +32,7 @@ beforeAll(() => {
 });
 afterAll(async () => {
   await shared.pool.close();
-  await closeStore(shared.store);
+  await shared.store.close();
 });
 
 /** The pool, and a project of which it knows nothing. */
@@ -94,15 +92,13 @@ const parameters: { [K in keyof Posts]: object } = {
 
 const isSegments = (value: unknown): value is Segments => typeof value === 'object' && value !== null && 'ends' in value;
 
-/** With blocks of bytes as texts: between threads a Buffer becomes a plain array of bytes. A split's id is its own. */
+/** With blocks of bytes as texts: between threads a Buffer becomes a plain array of bytes. */
 function readable(prepared: Prepared<keyof Posts>): unknown {
-  const plan = prepared.prepared && 'plan' in prepared.prepared ? prepared.prepared.plan : null;
-  const id = plan && 'id' in plan ? plan.id : 'none';
   return JSON.parse(
     JSON.stringify(prepared, (_, value: unknown) => {
       if (isSegments(value)) return Array.from(value.ends, (_end, i) => segment(value, i).toString());
       return value instanceof Float64Array ? [...value] : value;
-    }).replaceAll(id, 'id'),
+    }),
   );
 }
 
@@ -116,7 +112,7 @@ describe('a POST that a thread prepares', () => {
   it.each(Object.keys(parameters) as (keyof Posts)[])('comes out of %s as it would here', async job => {
     const { store, pool, project } = openPool();
     const measured = paths(400).filter((_, i) => i % 5 > 0);
-    await recordTimes(store, project, Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])), NOW);
+    await recordTimes(store.parts, project, Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])), NOW);
     const here = await pool.post(job, sent(bodyOf(parameters[job], 'here')), project);
     const thread = await pool.post(job, sent(bodyOf(parameters[job], 'thread')), project);
     expect(readable(thread)).toEqual(readable(here));
@@ -127,7 +123,7 @@ describe('a POST that a thread prepares', () => {
   it('knows the timings that were recorded a moment before', async () => {
     const { store, pool, project } = openPool();
     for (let seconds = 1; seconds <= 5; seconds++) {
-      await recordTimes(store, project, { [paths(1)[0]!]: seconds }, NOW + seconds);
+      await recordTimes(store.parts, project, { [paths(1)[0]!]: seconds }, NOW + seconds);
       const results = (['here', 'thread'] as const).map(where =>
         pool.post('prepareQueue', sent(bodyOf(parameters.prepareQueue, where)), project),
       );
@@ -143,7 +139,7 @@ describe('a POST that a thread prepares', () => {
     const [body] = bodyOf({ ...parameters.prepareSplit, test_files }, 'here') as [Uint8Array];
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
     const { prepared } = await pool.post('prepareSplit', sent([body]), project);
-    expect(prepared.plan!.answers.ends.length).toBe(key.node_total);
+    expect(prepared.plan!.files.ends.length).toBe(key.node_total);
     // Only lent: the socket's memory stays where it is.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
   });
@@ -169,7 +165,7 @@ describe('a POST that a thread prepares', () => {
     onTestFinished(() => {
       for (const spy of [owners, tasks]) spy.mockRestore();
     });
-    const body = bodyWith({ ...parameters.prepareSplit, test_suite_token: await createToken(store, 5, NOW) });
+    const body = bodyWith({ ...parameters.prepareSplit, test_suite_token: await createToken(store.access, 5, NOW) });
     expect((await pool.post('prepareSplit', sent(body), null)).project).toBe(5);
     expect(owners).toHaveBeenCalledExactlyOnceWith(5, expect.anything());
     // What is only likely is looked at by the thread.
@@ -179,9 +175,9 @@ describe('a POST that a thread prepares', () => {
   it('goes to a thread also when it names a file of thousands of test cases, wherever its bytes lie', async () => {
     const { store, pool } = openPool();
     const cases = Array.from({ length: limits.casesHere + 5 }, (_, i) => `a.py::test_${i}`);
-    const { id: project } = await createProject(store, 'cases', NOW);
+    const { id: project } = await createProject(store.access, 'cases', NOW);
     await recordRun(
-      store,
+      store.parts,
       project,
       key,
       cases.map(path => ({ path, time_execution: 1 })),
@@ -201,7 +197,7 @@ describe('a POST that a thread prepares', () => {
     ['has the right token', null, 200],
   ])('%s in its body: is answered as it would be here', async (_, token, status) => {
     const { store, pool } = openPool();
-    const test_suite_token = await createToken(store, 5, NOW);
+    const test_suite_token = await createToken(store.access, 5, NOW);
     const body = { ...parameters.prepareSplit, ...(token ?? { test_suite_token }) };
     const results = (['here', 'thread'] as const).map(where => pool.post('prepareSplit', sent(bodyOf(body, where)), null));
     if (status === 200) {
@@ -265,9 +261,9 @@ describe('an answer about a large build', () => {
     const { store, pool, project } = openPool();
     for (let node_index = 0; node_index < 3; node_index++) {
       const test_files = paths(600).map((path, i) => ({ path, time_execution: (i * (node_index + 7)) % 50 }));
-      await recordRun(store, project, { ...key, node_index }, test_files, NOW + node_index);
+      await recordRun(store.parts, project, { ...key, node_index }, test_files, NOW + node_index);
     }
-    const [build] = listBuilds(store, project, {}, 1).builds;
+    const build = store.builds.newest(project, {});
     expect(build!.test_files).toBe(1800);
     const [detail, distribution] = await Promise.all([pool.build(build!, () => false), pool.distribution(build!, () => false)]);
     expect([detail, distribution].every(({ body }) => body instanceof Uint8Array)).toBe(true);
@@ -281,8 +277,8 @@ describe('an answer about a large build', () => {
     const { store, pool, project } = openPool();
     const test_files = paths(5000).map((path, i) => ({ path, time_execution: i % 50 }));
     for (let node_index = 0; node_index < 2; node_index++)
-      await recordRun(store, project, { ...key, node_index }, test_files, NOW + node_index);
-    const [build] = listBuilds(store, project, {}, 1).builds;
+      await recordRun(store.parts, project, { ...key, node_index }, test_files, NOW + node_index);
+    const build = store.builds.newest(project, {});
     const { body, rest } = await pool.build(build!, () => false);
     const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () => pool.build(build!, () => true).catch(() => {}));
     const pieces = [body as Uint8Array];
@@ -294,8 +290,8 @@ describe('an answer about a large build', () => {
 
   it('is built here when the build is small', async () => {
     const { store, pool, project } = openPool();
-    await recordRun(store, project, key, [{ path: 'a_spec.rb', time_execution: 2 }], NOW);
-    const [build] = listBuilds(store, project, {}, 1).builds;
+    await recordRun(store.parts, project, key, [{ path: 'a_spec.rb', time_execution: 2 }], NOW);
+    const build = store.builds.newest(project, {});
     const test_files = [{ path: 'a_spec.rb', time_execution: 2 }];
     const expected = { build_distribution_id: build!.id, time_execution: 2, test_files };
     expect(await pool.distribution(build!, () => false)).toEqual({ status: 200, body: JSON.stringify(expected) });

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
-import { listBuilds, runsSince } from '../../src/store/lmdb/builds.js';
-import type { Parts } from '../../src/store/lmdb/open.js';
+import { completeness } from '../../src/workers/completeness.js';
 import { recordedDistribution } from '../../src/workers/read.js';
-import { recordRun, temporaryStore } from '../store/lmdb/temporary-store.js';
+import { recordRun, temporaryLmdbStore } from '../store/lmdb/temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const key = { commit_hash: 'abc', branch: 'main', node_total: 1 };
@@ -15,19 +14,18 @@ it('a build of too many test files is refused for good before any is read', () =
 });
 
 it('a build of too long paths is refused for good, merged or compared', async () => {
-  const store = temporaryStore();
-  const count = Math.floor(limits.mergedCharacters / LONG.length) + 1;
+  const store = temporaryLmdbStore();
+  const count = Math.floor(limits.mergedCharacters / LONG.slice(5).length) + 1;
   await recordRun(
-    store,
+    store.parts,
     1,
     { ...key, node_index: 0 },
-    Array.from({ length: count }, (_, i) => ({ path: `${i}_spec.rb`, time_execution: 1 })),
+    Array.from({ length: count }, (_, i) => ({ path: `${LONG.slice(5)}${i}`, time_execution: 1 })),
     NOW,
   );
-  const [build] = listBuilds(store, 1, {}, 1).builds;
-  expect(runsSince(store, 1, key, null)[0]!.paths).toHaveLength(count);
-  const withLong = { ...store, pathNames: { get: () => JSON.stringify(LONG) } } as unknown as Parts;
-  for (const read of [() => recordedDistribution(withLong, build!), () => runsSince(withLong, 1, key, null)]) {
+  const build = store.builds.newest(1, {})!;
+  const compared = () => completeness(store, { project: 1, query: { ...key, wait: 0 } });
+  for (const read of [() => recordedDistribution(store, build), compared]) {
     expect(read).toThrow(
       expect.objectContaining({ status: 422, errors: [expect.stringContaining('they have more than 67108864 characters of paths')] }),
     );

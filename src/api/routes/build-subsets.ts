@@ -2,7 +2,6 @@ import coerce from 'semver/functions/coerce.js';
 import lt from 'semver/functions/lt.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
-import { recordSubset } from '../../store/lmdb/recording.js';
 import { json, projectOfHeader } from '../answer.js';
 import type { Context } from '../context.js';
 
@@ -11,7 +10,7 @@ export async function recordBuildSubset(context: Context, request: Request): Pro
   const { store, jobs, now } = context;
   const { project, prepared } = await jobs.post('prepareSubset', request, projectOfHeader(context, request));
   const { message, run } = prepared;
-  const stored = await recordSubset(store, project, message, run, request.retryCount > 0, now());
+  const stored = await store.recordings.record(project, message, run, request.retryCount > 0, now());
   if (stored === 'retried too often') {
     return json(202, {
       message:

@@ -1,7 +1,6 @@
 import { apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
-import { findBuild, listBuilds } from '../../store/lmdb/builds.js';
 import { toBuildAnswer } from '../../workers/read.js';
 import { baseUrl, json, projectOf } from '../answer.js';
 import type { Context } from '../context.js';
@@ -12,7 +11,7 @@ import { decodeQuery } from '../messages/decode.js';
 export function pageOfBuilds(context: Context, request: Request): Answer {
   const project = projectOf(context, request);
   const { page, ...filter } = toBuildsQuery(decodeQuery(request.query));
-  const { total, builds } = listBuilds(context.store, project, filter, page);
+  const { total, builds } = context.store.builds.page(project, filter, page);
   const total_pages = Math.ceil(total / limits.buildsPerPage);
   const last = Math.max(1, total_pages);
   const link = (to: number | null) => {
@@ -45,7 +44,7 @@ export function pageOfBuilds(context: Context, request: Request): Answer {
 
 /** GET /builds/:id: a build with all its recorded runs. */
 export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
-  const build = findBuild(context.store, projectOf(context, request), id);
+  const build = context.store.builds.get(projectOf(context, request), id.toLowerCase());
   if (!build) throw apiErrors.buildNotFound();
   return context.jobs.build(build, request.hasLeft);
 }

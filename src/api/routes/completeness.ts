@@ -1,7 +1,6 @@
 import { ApiError, apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
-import { buildNumber } from '../../store/lmdb/builds.js';
-import type { Parts } from '../../store/lmdb/open.js';
+import type { LmdbStore } from '../../store/lmdb/store.js';
 import type { CompletenessSubject } from '../../workers/completeness.js';
 import type { CompletenessChecker } from '../../workers/completeness-checker.js';
 import { projectOf } from '../answer.js';
@@ -45,7 +44,6 @@ async function compareUntil(
 }
 
 /** How many runs the build has: it changes whenever one is recorded. */
-function recordedRuns(store: Parts, { project, query }: CompletenessSubject): number {
-  const number = buildNumber(store, project, query);
-  return (number !== null && store.builds.get(number)?.subsets) || 0;
+function recordedRuns(store: LmdbStore, { project, query }: CompletenessSubject): number {
+  return store.builds.find(project, query)?.subsets ?? 0;
 }

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import type { QueueKey } from '../../engine/keys.js';
+import type { NewQueue, OpenQueue, QueueInfo, Verdict } from '../../engine/ports/queues.js';
 import type { Batch, Pull } from '../../engine/queue/batch.js';
+import { describeLists, differs, type SentList } from '../../engine/test-file-list.js';
 import type { Answer, Request } from '../../http/request.js';
-import { buildIdKey } from '../../store/lmdb/builds.js';
-import type { OpenQueue, Verdict } from '../../store/lmdb/open-queue.js';
-import { noteListOfQueue, type SentList } from '../../store/lmdb/other-lists.js';
-import type { QueuePlan } from '../../store/lmdb/queues.js';
+import type { LmdbStore } from '../../store/lmdb/store.js';
 import { baseUrl } from '../answer.js';
 import type { Context } from '../context.js';
 import type { BuildKey } from '../messages/build-key.js';
@@ -25,7 +24,7 @@ export function dispatch({ log, metrics }: Context, open: OpenQueue, pull: Pull,
     changes.push(batch);
     const { seq, node_index: node, files, lease } = batch;
     if (lease === 'lost' || lease === 'restarted') metrics.lostBatch();
-    const told = { queue: open.record.name, node, batch: seq, files: files.length };
+    const told = { queue: open.info.name, node, batch: seq, files: files.length };
     if (lease === 'late') log.warn(told, 'a silent node came back');
     else if (lease === 'lost') log.warn(told, 'a silent node: its batch goes to others');
     else if (lease === 'restarted') log.warn(told, 'a node began anew: its batch goes to whoever asks');
@@ -47,25 +46,29 @@ export interface Made {
  * @param sent the list of the request, if it brings one; a queue of another list keeps that
  */
 export async function pullOrCreate(
-  { store, queues }: Context,
-  key: string,
+  { store: { queues } }: Context,
+  key: QueueKey,
   sent: SentList | null,
   pull: (open: OpenQueue) => Verdict<Dispatched>,
   make: () => Promise<Made | null>,
   at: number,
 ): Promise<{ handed: Dispatched | null; made: Made | null }> {
-  if (sent) await noteListOfQueue(store, key, sent);
-  const handed = await queues.update(key, pull, at);
+  if (sent) await noteListOfQueue(queues, key, sent);
+  const handed = await queues.update(key, () => null, pull, at);
   if (handed) return { handed, made: null };
   const made = await make();
-  if (sent && made?.isNew === false) await noteListOfQueue(store, key, sent);
-  return { handed: made && (await queues.update(key, pull, at)), made };
+  if (sent && made?.isNew === false) await noteListOfQueue(queues, key, sent);
+  return { handed: made && (await queues.update(key, () => null, pull, at)), made };
 }
 
 /** The answer that brings a batch: whether it was written decides who has that. */
-export function withDeliveryReceipt({ queues, log }: Context, key: string, { seq }: Batch, answer: () => Answer): Answer {
+export function withDeliveryReceipt({ store: { queues }, log, now }: Context, key: QueueKey, { seq }: Batch, answer: () => Answer): Answer {
   const written = (ok: boolean) => {
-    queues.settle(key, seq, ok).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
+    const settle = ({ queue }: OpenQueue) => {
+      const change = ok ? queue.delivered(seq) : queue.undelivered(seq) ? seq : null;
+      return { value: null, changes: change === null ? [] : [change] };
+    };
+    queues.update(key, () => null, settle, now()).catch((err: unknown) => log.error({ err, ok }, 'a batch was not settled'));
   };
   try {
     const told = answer();
@@ -84,23 +87,14 @@ export function buildsUrl(context: Context, request: Request, { branch, commit_h
 }
 
 /** Makes a queue, unless another node did. */
-export function createQueue(
-  { queues }: Context,
-  project: number,
-  key: string,
-  build: BuildKey,
-  plan: QueuePlan,
-  at: number,
-): Promise<Made> {
-  const { guessed, people, list } = plan;
-  const { node_total } = build;
-  const times = { created_at: at, used_at: at };
-  return queues.create(
-    key,
-    randomUUID(),
-    { v: 1, name: key, node_total, guessed, repeats: false, people, list, ...times, build: buildIdKey(project, build) },
-    plan,
-  );
+export async function createQueue({ store: { queues } }: Context, key: QueueKey, plan: NewQueue, at: number): Promise<Made> {
+  return { isNew: await queues.create(key, plan, at) };
+}
+
+async function noteListOfQueue(queues: LmdbStore['queues'], key: QueueKey, sent: SentList): Promise<void> {
+  const queue: QueueInfo | null = queues.find(key);
+  if (queue && queue.other_list === undefined && differs(queue.list, sent))
+    await queues.noteOtherList(queue, describeLists('queue', queue.list, sent));
 }
 
 /** The code by which clients know that they are to send their test files. */

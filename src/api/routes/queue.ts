@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { apiErrors } from '../../api-error.js';
-import { beginningOf } from '../../engine/moment.js';
+import type { NodeKey } from '../../engine/build-key.js';
+import { beginningOf, isAfter } from '../../engine/moment.js';
+import type { OpenQueue, Verdict } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import type { Answer, Request } from '../../http/request.js';
-import { buildIdKey, lastSubsetId, runsRecordedOf } from '../../store/lmdb/builds.js';
-import { listOfFiles, pathsOf } from '../../store/lmdb/file-blocks.js';
-import type { Parts } from '../../store/lmdb/open.js';
-import type { OpenQueue, Verdict } from '../../store/lmdb/open-queue.js';
-import type { PreparedQueue } from '../../workers/prepare.js';
+import type { LmdbStore } from '../../store/lmdb/store.js';
+import { type PreparedQueue, pathsIn } from '../../workers/prepare.js';
 import { json, projectOfHeader } from '../answer.js';
 import type { Context } from '../context.js';
 import { codeLine, lines } from '../lines.js';
@@ -38,47 +36,52 @@ export async function queueForNode(context: Context, request: Request): Promise<
       open.queue.begins(node_index);
       return { value: { open, batch: null }, changes: open.queue.takeChanged() };
     }
-    const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
+    const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.info.repeats);
     const asked = {
       node_index,
-      run: key,
+      run: key.digest,
       batch_uuid: message.batch_uuid ?? null,
       isRetry: request.retryCount > 0,
       hasLeft: request.hasLeft,
       starts: can_initialize_queue,
-      ...(can_initialize_queue && { runs_before: runsRecordedOf(store, buildIdKey(project, message)) }),
+      ...(can_initialize_queue && { runs_before: store.builds.find(project, message)?.recorded ?? 0 }),
       wantsLastSplit,
-      recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, beginningOf(open.record)) : null,
+      recordedSubset: wantsLastSplit ? lastRunId(store, project, message, open) : null,
     };
     return dispatch(context, open, asked, at);
   };
-  const { handed, made } = await pullOrCreate(context, key, sent, pull, () => queueToPull(context, project, prepared, at), at);
+  const { handed, made } = await pullOrCreate(context, key, sent, pull, () => queueToPull(context, prepared, at), at);
   if (!handed) {
     if (initializes(message)) throw apiErrors.expiredMeanwhile('queue');
     if (!can_initialize_queue) throw apiErrors.queueUnknown('node_build_id');
-    return request.wantsText ? codeLine(connectFailed.code) : json(200, { queue_name: key, ...connectFailed });
+    return request.wantsText ? codeLine(connectFailed.code) : json(200, { queue_name: key.digest, ...connectFailed });
   }
   const { open, batch } = handed;
-  const { name } = open.record;
+  const { name } = open.info;
   if (request.wantsText)
-    return batch ? withDeliveryReceipt(context, key, batch, () => lines(pathsOf(store, open.id, batch.files))) : lines([]);
+    return batch ? withDeliveryReceipt(context, key, batch, () => lines(pathsIn(store.queues.files(open.id, batch.files)))) : lines([]);
   if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
   return batch ? withDeliveryReceipt(context, key, batch, () => ({ status: 200, body: batchBody(store, open, batch) })) : endOfQueue(name);
 }
 
 /** Makes the queue that a request asks for when there is none; null when it asks for none. */
-async function queueToPull(context: Context, project: number, { message, key, plan }: PreparedQueue, at: number): Promise<Made | null> {
+async function queueToPull(context: Context, { message, key, plan }: PreparedQueue, at: number): Promise<Made | null> {
   if (message.can_initialize_queue && message.fixed_queue_split) {
-    const repeated = await context.queues.repeat(key, buildIdKey(project, message), randomUUID(), at);
-    if (repeated !== null) return { isNew: false };
+    if (await context.store.queues.repeat(key, at)) return { isNew: false };
   }
-  return plan && createQueue(context, project, key, message, plan, at);
+  return plan && createQueue(context, key, plan, at);
 }
 
-function batchBody(store: Parts, { id, record }: OpenQueue, { build_subset_id, files }: Batch): Buffer {
+function batchBody(store: LmdbStore, { id, info }: OpenQueue, { build_subset_id, files }: Batch): Buffer {
   // Based on a recorded subset, a batch is no queue's.
-  const head = JSON.stringify({ queue_name: build_subset_id === null ? record.name : null, build_subset_id });
-  return listOfFiles(store, id, files, `${head.slice(0, -1)},"test_files":`, '}');
+  const head = JSON.stringify({ queue_name: build_subset_id === null ? info.name : null, build_subset_id });
+  return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"test_files":`), store.queues.files(id, files), Buffer.from('}')]);
+}
+
+function lastRunId({ builds }: LmdbStore, project: number, node: NodeKey, { info }: OpenQueue): string | null {
+  const build = builds.find(project, node);
+  const last = build && builds.runs(build.number, node.node_index).at(-1);
+  return last && isAfter({ ordinal: last.ordinal, at: last.created_at }, beginningOf(info)) ? last.id : null;
 }
 
 function endOfQueue(queue_name: string, url: string | null = null): Answer {

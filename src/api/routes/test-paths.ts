@@ -1,6 +1,4 @@
 import type { Answer, Request } from '../../http/request.js';
-import { buildIdKey, newestBuild } from '../../store/lmdb/builds.js';
-import { findLastQueue } from '../../store/lmdb/queue-keys.js';
 import { json, projectOf } from '../answer.js';
 import type { Context } from '../context.js';
 import { decodeQuery } from '../messages/decode.js';
@@ -13,7 +11,7 @@ export async function failedOnBranch(context: Context, request: Request): Promis
   const { store, jobs } = context;
   const project = projectOf(context, request);
   const { branch } = toTestPathsQuery(decodeQuery(request.query));
-  const build = newestBuild(store, project, { branch });
-  const queue = build && findLastQueue(store, buildIdKey(project, build));
-  return queue === null ? json(200, NONE) : jobs.failedPaths(project, queue, request.hasLeft);
+  const build = store.builds.newest(project, { branch });
+  const queue = build && store.queues.newest(project, build);
+  return queue === null ? json(200, NONE) : jobs.failedPaths(project, queue.id, request.hasLeft);
 }

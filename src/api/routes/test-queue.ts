@@ -1,19 +1,19 @@
 import { apiErrors } from '../../api-error.js';
+import type { NodeKey } from '../../engine/build-key.js';
 import { digest } from '../../engine/digest.js';
-import { beginningOf } from '../../engine/moment.js';
+import { beginningOf, isAfter } from '../../engine/moment.js';
+import type { OpenQueue, Verdict } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { failedOf } from '../../engine/queue/failed.js';
+import type { PlannedTestFile } from '../../engine/test-file.js';
+import { describeLists, isOtherList } from '../../engine/test-file-list.js';
 import type { Answer, Request } from '../../http/request.js';
-import { buildIdKey, pathsWithoutTime, runsRecordedOf } from '../../store/lmdb/builds.js';
-import { filesOf, pathsOf } from '../../store/lmdb/file-blocks.js';
-import type { Parts } from '../../store/lmdb/open.js';
-import type { OpenQueue, Verdict } from '../../store/lmdb/open-queue.js';
-import { differs, isOtherList, isToSend, sentenceOf } from '../../store/lmdb/other-lists.js';
+import type { LmdbStore } from '../../store/lmdb/store.js';
+import { pathsIn } from '../../workers/prepare.js';
 import { json, projectOfHeader } from '../answer.js';
 import type { Context } from '../context.js';
 import { codeLine, lines } from '../lines.js';
 import { initializes } from '../messages/queue.js';
-import type { PlannedTestFile } from '../messages/test-file.js';
 import type { TestQueueAnswer } from '../messages/test-queue.js';
 import { buildsUrl, connectFailed, createQueue, type Dispatched, dispatch, pullOrCreate, withDeliveryReceipt } from './dispatch.js';
 
@@ -31,14 +31,12 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   // A pull that skips itself would be taken for the end of the queue.
   const takesNothing = message.skip_pull === true && can_initialize_queue;
   const { test_files_digest } = message;
-  const isOther = ({ record: { list } }: OpenQueue) => {
-    if (sent) return test_files_digest !== undefined && differs(list, sent);
-    return can_initialize_queue ? isToSend(list, test_files_digest) : isOtherList(list, test_files_digest);
-  };
+  const isOther = ({ info: { list } }: OpenQueue) =>
+    isOtherList(list, { digest: test_files_digest, sent, isFirstRequest: can_initialize_queue });
   const pull = (open: OpenQueue): Verdict<Dispatched> => {
     if (takesNothing || isOther(open)) return { value: { open, batch: null }, changes: [] };
     const failed = (batch: Batch) =>
-      failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsOf(store, open.id, batch.files), failed_paths);
+      failed_paths.length === 0 ? { failed: [] } : failedOf(batch, pathsIn(store.queues.files(open.id, batch.files)), failed_paths);
     const pulled = { node_index, batch_uuid: `${run} ${batch_index}` };
     const ran = batch_id === undefined ? null : open.queue.acknowledge(pulled, batch_id, failed);
     const asked = {
@@ -47,17 +45,16 @@ export async function testQueueForNode(context: Context, request: Request): Prom
       isRetry: false,
       hasLeft: request.hasLeft,
       starts: can_initialize_queue,
-      ...(can_initialize_queue && { runs_before: runsRecordedOf(store, buildIdKey(project, message)) }),
+      ...(can_initialize_queue && { runs_before: store.builds.find(project, message)?.recorded ?? 0 }),
       wantsLastSplit: false,
       recordedSubset: null,
       acknowledges: true as const,
-      unmeasured: (files: readonly number[]) =>
-        unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, beginningOf(open.record))),
+      unmeasured: (files: readonly number[]) => unmeasuredOf(store, open, files, pathsWithoutTime(store, project, message, open)),
     };
     const { value, changes } = dispatch(context, open, asked, at);
     return { value, changes: ran ? [ran, ...changes] : changes };
   };
-  const make = async () => plan && createQueue(context, project, key, message, plan, at);
+  const make = async () => plan && createQueue(context, key, plan, at);
   const { handed } = await pullOrCreate(context, key, sent, pull, make, at);
   if (!handed) {
     if (initializes(message)) throw apiErrors.expiredMeanwhile('queue');
@@ -68,10 +65,10 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   if (isOther(open)) {
     // A node that only connects must send its list, and then gets the difference.
     if (can_initialize_queue && !sent) return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
-    const { list } = open.record;
+    const { list } = open.info;
     throw apiErrors.listDiffers(
       'queue',
-      sent ? sentenceOf('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`,
+      sent ? describeLists('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`,
     );
   }
   const answered = wants_times ? { node_uuid, batch_index } : {};
@@ -93,15 +90,28 @@ export async function testQueueForNode(context: Context, request: Request): Prom
 }
 
 /** What a batch hands out: its files, but of those that are to be run in part the test cases. */
-function toRun(store: Parts, open: OpenQueue, batch: Batch): PlannedTestFile[] {
-  const files = filesOf(store, open.id, batch.files);
+function toRun(store: LmdbStore, open: OpenQueue, batch: Batch): PlannedTestFile[] {
+  const files = JSON.parse(store.queues.files(open.id, batch.files).toString()) as PlannedTestFile[];
   if (!batch.cases) return files;
   const cases = new Map(batch.cases);
   return files.flatMap((file, i) => cases.get(batch.files[i]!)?.map(path => ({ path, time_execution: null })) ?? [file]);
 }
 
-function unmeasuredOf(store: Parts, open: OpenQueue, files: readonly number[], paths: ReadonlySet<string>): readonly number[] {
+function unmeasuredOf(store: LmdbStore, open: OpenQueue, files: readonly number[], paths: ReadonlySet<string>): readonly number[] {
   if (paths.size === 0) return [];
-  const listed = pathsOf(store, open.id, files);
+  const listed = pathsIn(store.queues.files(open.id, files));
   return files.filter((_, i) => paths.has(listed[i]!));
+}
+
+/** The paths that a node recorded since the queue was made, but never with a time. */
+function pathsWithoutTime({ builds }: LmdbStore, project: number, node: NodeKey, { info }: OpenQueue): Set<string> {
+  const build = builds.find(project, node);
+  const since = beginningOf(info);
+  const seen = new Map<string, boolean>();
+  for (const head of build ? builds.runs(build.number, node.node_index) : []) {
+    if (!isAfter({ ordinal: head.ordinal, at: head.created_at }, since)) continue;
+    const run = builds.run(build!.number, head);
+    for (const [i, path] of (run?.paths ?? []).entries()) seen.set(path, seen.get(path) === true || run!.seconds[i]! > 0);
+  }
+  return new Set([...seen].filter(([, hasTime]) => !hasTime).map(([path]) => path));
 }

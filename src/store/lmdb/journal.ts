@@ -1,18 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../api-error.js';
-import type { Batch } from '../../engine/queue/batch.js';
+import type { Change } from '../../engine/ports/queues.js';
 import { charactersOf } from '../../engine/queue/batch-text.js';
 import { limits } from '../../limits.js';
 import { CoalescedTask } from './coalesced-task.js';
-import { written } from './commit.js';
-import type { Parts } from './open.js';
+import { type Committing, written } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
-
-/** A batch (the engine's own object: what is written of it later may say more), or the seq of one that was taken back. */
-export type Change = Batch | number;
-
-/** What queues changed in one turn of the event loop, in that order. */
-export type TurnRecord = [queue: string, change: Change][];
+import type { TurnRecord } from './records.js';
+import type { Tables } from './tables.js';
 
 /**
  * What queues hand out, as it happens: one record for all that changed in a turn, because a commit costs by the places that
@@ -35,7 +30,7 @@ export class Journal {
   #failure: { error: unknown } | null = null;
   readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
 
-  constructor(readonly store: Pick<Parts, 'meta' | 'journalTurns' | 'batches' | 'diskSpace' | 'failure' | 'committed'>) {}
+  constructor(readonly store: Pick<Tables, 'meta' | 'journalTurns' | 'batches'> & Omit<Committing, 'root'>) {}
 
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {

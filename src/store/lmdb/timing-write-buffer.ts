@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { measureOn } from '../../planning/estimating/branch-timings.js';
 import type { Measurement } from '../../planning/estimating/timing.js';
 import { CoalescedTask } from './coalesced-task.js';
-import { written } from './commit.js';
-import type { Parts } from './open.js';
+import { type Committing, written } from './commit.js';
 import { pathKey } from './path-keys.js';
+import type { PathNumbers } from './path-numbers.js';
 import { putInChunks } from './put-in-chunks.js';
-import type { Millis } from './records.js';
+import type { Tables } from './tables.js';
 import { decodeTimings, encodeTimings, type PathTimings } from './timing-codec.js';
 
 /**
@@ -20,7 +21,7 @@ export class TimingWriteBuffer {
   #changed = new Map<number, PathTimings>();
   #saving: ReadonlyMap<number, PathTimings> = new Map();
   /** Entries of `pendingRuns` whose times are in #changed. */
-  applied: number[] = [];
+  #applied: number[] = [];
   /** Paths whose numbers are not on disk: by number, and the number by key. */
   readonly #unnamed = new Map<number, { key: string; path: string }>();
   readonly #made = new Map<string, number>();
@@ -30,7 +31,10 @@ export class TimingWriteBuffer {
   readonly #saves = new CoalescedTask(() => this.#save());
   #nextEntry: number | null = null;
 
-  constructor(readonly store: Pick<Parts, 'pathNumbers' | 'paths' | 'timings' | 'pathNames' | 'pendingRuns' | 'diskSpace'>) {}
+  constructor(
+    readonly store: Pick<Tables, 'paths' | 'timings' | 'pathNames' | 'pendingRuns'> &
+      Pick<Committing, 'diskSpace'> & { pathNumbers: PathNumbers },
+  ) {}
 
   get(path: number): PathTimings | undefined {
     return this.#changed.get(path) ?? this.#saving.get(path);
@@ -98,7 +102,7 @@ export class TimingWriteBuffer {
 
   /** All times of an entry of `pendingRuns` were measured. */
   markApplied(entry: number): void {
-    this.applied.push(entry);
+    this.#applied.push(entry);
     this.#saves.runWithin(limits.recentMilliseconds);
   }
 
@@ -118,7 +122,7 @@ export class TimingWriteBuffer {
 
   /** Resolves when all that was changed before is written. */
   save(): Promise<void> {
-    return this.#changed.size === 0 && this.applied.length === 0 ? this.#saves.last : this.#saves.run();
+    return this.#changed.size === 0 && this.#applied.length === 0 ? this.#saves.last : this.#saves.run();
   }
 
   /** Writes what was changed; what is changed behind that is applied at the next start. */
@@ -128,14 +132,14 @@ export class TimingWriteBuffer {
   }
 
   async #save(): Promise<void> {
-    const applied = this.applied;
+    const applied = this.#applied;
     const saving = new Map<number, PathTimings>();
     const unnamed = new Map<number, PathTimings>();
     // What has no name yet waits for it: nobody could tell what it is of.
     for (const [path, timings] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, timings);
     this.#saving = saving;
     this.#changed = unnamed;
-    this.applied = [];
+    this.#applied = [];
     try {
       this.store.diskSpace.assert();
       await putInChunks(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
@@ -143,7 +147,7 @@ export class TimingWriteBuffer {
     } catch (error) {
       // Later, with what was changed meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
-      this.applied = [...applied, ...this.applied];
+      this.#applied = [...applied, ...this.#applied];
       this.#saves.runWithin(limits.recentMilliseconds);
       throw error;
     } finally {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { Journal } from '../../../src/store/lmdb/journal.js';
-import type { Parts } from '../../../src/store/lmdb/open.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({

@@ -1,13 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { openLog } from '../../../src/server/log.js';
-import { listBuilds, subsetsOf } from '../../../src/store/lmdb/builds.js';
-import { closeStore, openStore, type Parts } from '../../../src/store/lmdb/open.js';
+import { applyPendingRuns } from '../../../src/store/lmdb/apply-times.js';
+import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
 import { TimingWriteBuffer } from '../../../src/store/lmdb/timing-write-buffer.js';
-import { applyPendingRuns } from '../../../src/store/lmdb/timings.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { closedAfterTest, recordRun, secondsOf, temporaryStore } from './temporary-store.js';
+import { closedAfterTest, listBuilds, recordRun, runsOfBuild, secondsOf, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const key = { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0 };
@@ -52,7 +51,7 @@ describe('times that were recorded a moment ago', () => {
     expect(written.slice(700).every(seconds => seconds === 10)).toBe(true);
   });
 
-  it('are learnt at the next start when the process was killed before they were written', async () => {
+  it('are applied at the next start when the process was killed before they were written', async () => {
     const store = temporaryStore();
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 0 }), NOW);
     await recordRun(store, 1, { ...key, node_index: 1 }, run({ 'a_spec.rb': 9 }), NOW + 1);
@@ -78,7 +77,7 @@ describe('the number of a path', () => {
     // As an older crash may have left them.
     const left = [...store.timings.getRange()][0]!.value;
     await store.timings.put(first + 5, left);
-    const next = { ...store, numbers: new PathNumbers(store) };
+    const next = { ...store, pathNumbers: new PathNumbers(store) };
     expect(closedAfterTest(new TimingWriteBuffer(next)).intern(1, 'b', NOW)).toBe(first + 6);
   });
 
@@ -89,7 +88,7 @@ describe('the number of a path', () => {
     await Promise.all([0, 1, 2].map(node_index => recordRun(store, 1, { ...key, node_total: 3, node_index }, files, NOW)));
     expect([store.paths.getCount(), store.pathNames.getCount()]).toEqual([1000, 1000]);
     const [build] = listBuilds(store, 1, {}, 1).builds;
-    for (const { test_files } of subsetsOf(store, build!)) expect(test_files).toEqual(files);
+    for (const run of runsOfBuild(store, build!)) expect(run.files).toEqual(files);
   });
 
   it('is its own for ever, and that of no other project', async () => {
@@ -100,18 +99,18 @@ describe('the number of a path', () => {
       ['c', 'b', 'a'],
       ['d', 'a'],
     ]) {
-      const store = openStore(dataDir);
+      const store = openParts(dataDir);
       numbers.push(Object.fromEntries(paths.map(path => [path, store.timingBuffer.intern(1, path, NOW)])));
       await store.timingBuffer.saveNames();
-      await closeStore(store);
+      await closeParts(store);
     }
     expect(numbers).toEqual([
       { a: 1, b: 2 },
       { c: 3, b: 2, a: 1 },
       { d: 4, a: 1 },
     ]);
-    const store = openStore(dataDir);
-    onTestFinished(() => closeStore(store));
+    const store = openParts(dataDir);
+    onTestFinished(() => closeParts(store));
     expect(store.timingBuffer.intern(2, 'a', NOW)).toBe(5);
   });
 
