@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore, type Store } from '../src/store/lmdb/open.js';
+import type { Database } from 'lmdb';
+import { openTables, type Tables } from '../src/store/lmdb/tables.js';
 import { inParallel } from './load/in-parallel.js';
 import { deepPath, NODES, nodeOf, RECORDING } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';
@@ -84,11 +85,11 @@ async function sizeOf(dataDir: string): Promise<Size> {
   const file = readdirSync(dataDir)
     .map(name => statSync(join(dataDir, name)))
     .reduce((sum, { size }) => sum + size, 0);
-  const store = openStore(dataDir);
+  const tables = openTables(dataDir);
   try {
-    return { file, used: usedBytes(store) };
+    return { file, used: usedBytes(tables) };
   } finally {
-    await store.root.close();
+    await tables.root.close();
   }
 }
 
@@ -100,10 +101,10 @@ interface TreeStats {
 }
 
 /** Pages in use by all tables, the list of tables and the list of free pages. */
-function usedBytes(store: Store): number {
+function usedBytes(tables: Tables): number {
   const ofTree = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
-  const { root, ...rest } = store;
+  const { root, ...rest } = tables;
   const ofRoot = root.getStats() as { root: TreeStats; free: TreeStats };
-  const ofTables = Object.values(rest).map(table => ('getStats' in table ? ofTree(table.getStats() as TreeStats) : 0));
+  const ofTables = Object.values(rest).map(table => ofTree((table as Database).getStats() as TreeStats));
   return ofTables.reduce((sum, bytes) => sum + bytes, ofTree(ofRoot.root) + ofTree(ofRoot.free));
 }

@@ -133,7 +133,7 @@ export const limits = {
 
   /** Records that an export reads at a time, and names of paths that it remembers. */
   exportedPerStep: 200,
-  exportedNamesBytes: 67_108_864,
+  pathNamesBytes: 67_108_864,
 
   /** Of a JUnit report: characters, and how deep its elements are nested. */
   reportCharacters: 268_435_456,

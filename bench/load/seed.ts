@@ -1,9 +1,9 @@
+import { createProject } from '../../src/engine/access.js';
+import { newRun } from '../../src/engine/recordings.js';
 import { parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
-import { closeStore, openStore } from '../../src/store/lmdb/open.js';
-import { createProject } from '../../src/store/lmdb/projects.js';
-import { recordSubset, toRecordedRun } from '../../src/store/lmdb/recording.js';
+import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { printProgress } from '../progress.js';
 import { answering } from './answering.js';
 import { Connections, check } from './connections.js';
@@ -36,19 +36,19 @@ answering<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) =
 
 /** Each commit has two builds, of 4 and 8 nodes; one node of each build is recorded. Half of the commits are on main. */
 async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Promise<void> {
-  const store = openStore(folder);
+  const store = openLmdbStore(folder);
   try {
-    const { id: project } = await createProject(store, 'default', from, TOKEN);
+    const { id: project } = await createProject(store.access, 'default', from, TOKEN);
     await inParallel(IN_FLIGHT, Array(count).keys(), build => {
       printProgress('seeding builds', build + 1, count);
       const { node_total, ...pushed } = buildOf(build);
       const test_files = [0, 1, 2].map(i => ({ path: deepPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
       const at = Math.floor(from + ((until - from) * build) / count);
-      return recordSubset(store, project, key, toRecordedRun(test_files), false, at);
+      return store.recordings.record(project, key, newRun(test_files), false, at);
     });
   } finally {
-    await closeStore(store);
+    await store.close();
   }
 }
 
@@ -79,7 +79,7 @@ async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
     await service.close();
   }
   // The mark of a server that ran until now.
-  const store = openStore(folder);
-  await store.meta.put('known', Date.now());
-  await closeStore(store);
+  const store = openLmdbStore(folder);
+  await store.maintenance.keepTime(Date.now());
+  await store.close();
 }

@@ -7,7 +7,7 @@ import { inParallel } from '../../bench/load/in-parallel.js';
 import { startServer } from '../../bench/load/server.js';
 import { Worker } from '../../bench/load/worker.js';
 import { randomOf } from '../../bench/random.js';
-import { STORE_FILE } from '../../src/store/lmdb/open.js';
+import { STORE_FILE } from '../../src/store/lmdb/tables.js';
 import { expectComplete, play } from './builds.js';
 import { invariant, reportViolations, Violation } from './invariants.js';
 import { Disk, losses } from './power-cuts/disk.js';

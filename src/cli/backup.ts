@@ -1,6 +1,6 @@
 import { chmodSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hasStore, STORE_FILE } from '../store/lmdb/open.js';
+import { hasStore, STORE_FILE } from '../store/lmdb/tables.js';
 import { print } from '../terminal.js';
 import { copyStore } from './data-folder/copy-store.js';
 import { withExistingStore } from './data-folder/data-folder.js';
@@ -20,7 +20,7 @@ const SHOWN_MILLISECONDS = 250;
  * Leaves nothing there when it fails or `stop` ends it.
  */
 export function backup(dataDir: string, target: string, { json }: BackupOptions, stop: AbortSignal): Promise<void> {
-  return withExistingStore(dataDir, async store => {
+  return withExistingStore(dataDir, async ({ parts }) => {
     if (hasStore(target))
       throw new Error(`cannot back up to ${target}: there is a store in it already; name another folder, or remove that one`);
     const file = join(target, STORE_FILE);
@@ -28,20 +28,20 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions,
     let part: Part | null = null;
     try {
       mkdirSync(target, { recursive: true, mode: 0o700 });
-      // Of its own: another backup may be under way.
+      // In a folder of its own, as another backup may run at the same time.
       part = makePart(join(target, '.part-'), STORE_FILE);
-      const done = tellSize(part.path);
+      const done = showSize(part.path);
       await copyStore(dataDir, part.path, AbortSignal.any([stop, endOfSnapshot()])).finally(done);
       chmodSync(part.path, 0o600);
       flush(part.path);
-      // Fails where there is one by now.
+      // Fails if another backup has created one meanwhile.
       linkSync(part.path, file);
       for (const folder of [target, dirname(target)]) flush(folder);
     } catch (error) {
       throw new Error(`cannot back up ${dataDir} to ${target}: ${(error as Error).message}`, { cause: error });
     } finally {
       // A process that was killed while it copied leaves its read lock.
-      store.root.readerCheck();
+      parts.root.readerCheck();
       part?.remove();
     }
     const { size: bytes } = statSync(file);
@@ -52,8 +52,8 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions,
   });
 }
 
-/** Shows how large a file is by now, until told that it is whole. */
-function tellSize(file: string): () => void {
+/** Shows the size of a file that grows, until the returned function is called. */
+function showSize(file: string): () => void {
   const progress = startProgress();
   const timer = setInterval(() => {
     const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;

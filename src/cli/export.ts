@@ -2,10 +2,10 @@ import { createWriteStream, realpathSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { exportLines } from '../engine/export.js';
+import type { Project } from '../engine/ports/access.js';
 import { ConfigError } from '../server/config.js';
-import { exportLines } from '../store/lmdb/export.js';
-import type { Store } from '../store/lmdb/open.js';
-import { listProjects, type Project } from '../store/lmdb/projects.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { flush } from './data-folder/flush.js';
@@ -20,12 +20,12 @@ export interface ExportOptions {
   json?: true;
 }
 
-/** Writes builds and timings as lines of JSON, also while a server writes: on stdout, or in a file that is there when it is whole. */
+/** Writes builds and timings as lines of JSON, also while a server runs: to stdout, or to a file that appears when it is complete. */
 export function exportStore(dataDir: string, options: ExportOptions, stop: AbortSignal): Promise<void> {
   const { project, builds, timings, json } = options;
   const output = options.output === undefined || options.output === '-' ? null : target(options.output);
   if (json && output === null)
-    throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
+    throw new ConfigError(['--json describes the file of --output; without --output, stdout gets the lines, which are JSON already']);
   return withExistingStore(dataDir, async store => {
     const projects = chosen(store, project);
     const counts = { builds: 0, timings: 0 };
@@ -42,8 +42,7 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
     if (output === null) return;
     const { size: bytes } = statSync(output);
     const file = options.output!;
-    const told = { file, bytes, projects: projects.map(({ name }) => name), ...counts };
-    if (json) print(JSON.stringify(told));
+    if (json) print(JSON.stringify({ file, bytes, projects: projects.map(({ name }) => name), ...counts }));
     else
       print(
         `${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes`,
@@ -51,7 +50,7 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
   });
 }
 
-/** The file itself, where a link was named. Throws when it is none that could be replaced, such as a device. */
+/** The file to write: of a link its target. Throws when it cannot be replaced, as a device. */
 function target(output: string): string {
   const found = statSync(output, { throwIfNoEntry: false });
   if (!found) return output;
@@ -62,8 +61,8 @@ function target(output: string): string {
   return realpathSync(output);
 }
 
-function chosen(store: Store, name: string | undefined): Project[] {
-  const all = listProjects(store);
+function chosen({ access }: LmdbStore, name: string | undefined): Project[] {
+  const all = access.projects();
   if (name === undefined) return all;
   const projects = all.filter(project => project.name === name);
   if (projects.length === 0) throw new Error(`cannot export the project "${name}": there is none; "project list" shows all`);
@@ -74,7 +73,7 @@ async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Prom
   try {
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), process.stdout, { end: false, signal });
   } catch (error) {
-    // Whoever reads it has enough.
+    // The reader has closed the pipe.
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE')
       throw new Error(`cannot export to stdout: ${(error as Error).message}`, { cause: error });
   }

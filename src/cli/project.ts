@@ -1,31 +1,30 @@
-import type { Store } from '../store/lmdb/open.js';
-import { createProject, findProject, listProjects, type Project } from '../store/lmdb/projects.js';
-import { createToken, idOfToken, listTokens, revokeToken } from '../store/lmdb/tokens.js';
+import { createProject, createToken, hashOf, revokeToken, tokenId } from '../engine/access.js';
+import type { Access, Project } from '../engine/ports/access.js';
 import { counted, print, printRow, say } from '../terminal.js';
 import { withExistingStore, withStore } from './data-folder/data-folder.js';
 
-/** Commands on the data folder. They work beside a running server, which sees the change at its next request. */
+/** Commands on the data folder. A running server sees the change at its next request. */
 
 export interface PrintOptions {
   json?: true;
 }
 
-/** Makes a project; prints its first token and nothing else. */
+/** Creates a project; prints its first token and nothing else. */
 export function createProjectWithToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
-  return withStore(dataDir, async store => {
-    const { token } = await createProject(store, name, Date.now());
-    print(json ? JSON.stringify({ project: name, id: idOfToken(token), token }) : token);
+  return withStore(dataDir, async ({ access }) => {
+    const { token } = await createProject(access, name, Date.now());
+    print(json ? JSON.stringify({ project: name, id: tokenId({ hash: hashOf(token) }), token }) : token);
   });
 }
 
-/** A line a project: name, creation, tokens in force; or one JSON array. */
+/** Prints one line per project: name, creation, tokens in force; or one JSON array. */
 export function printProjects(dataDir: string, _: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, store => {
+  return withExistingStore(dataDir, async ({ access }) => {
     const inForce = new Map<number, number>();
-    for (const { project, revoked_at } of listTokens(store)) {
+    for (const { project, revoked_at } of await access.tokens()) {
       if (revoked_at === null) inForce.set(project, (inForce.get(project) ?? 0) + 1);
     }
-    const projects = listProjects(store).map(({ id, name, created_at, default_branch }) => ({
+    const projects = (await access.projects()).map(({ id, name, created_at, default_branch }) => ({
       name,
       created_at: iso(created_at),
       default_branch,
@@ -36,22 +35,23 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
   });
 }
 
-/** Makes a further token (rotation without downtime); prints it and nothing else. */
+/** Creates another token (rotation without downtime); prints it and nothing else. */
 export function createTokenOf(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, async store => {
-    const token = await createToken(store, existing(store, name).id, Date.now());
-    print(json ? JSON.stringify({ project: name, id: idOfToken(token), token }) : token);
+  return withExistingStore(dataDir, async ({ access }) => {
+    const { id } = await existing(access, name);
+    const token = await createToken(access, id, Date.now());
+    print(json ? JSON.stringify({ project: name, id: tokenId({ hash: hashOf(token) }), token }) : token);
   });
 }
 
-/** A line a token: id, creation, state; or one JSON array. Tokens themselves are not kept. */
+/** Prints one line per token: id, creation, state; or one JSON array. The store does not keep tokens themselves. */
 export function printTokens(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, store => {
-    const { id: project } = existing(store, name);
-    const tokens = listTokens(store)
+  return withExistingStore(dataDir, async ({ access }) => {
+    const { id: project } = await existing(access, name);
+    const tokens = (await access.tokens())
       .filter(token => token.project === project)
-      .map(({ id, created_at, revoked_at }) => ({
-        id,
+      .map(({ hash, created_at, revoked_at }) => ({
+        id: tokenId({ hash }),
         created_at: iso(created_at),
         revoked_at: revoked_at === null ? null : iso(revoked_at),
       }));
@@ -62,15 +62,15 @@ export function printTokens(dataDir: string, name: string, { json }: PrintOption
 }
 
 export function revoke(dataDir: string, tokenOrId: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, async store => {
-    const { id } = await revokeToken(store, tokenOrId, Date.now());
+  return withExistingStore(dataDir, async ({ access }) => {
+    const id = await revokeToken(access, tokenOrId, Date.now());
     if (json) print(JSON.stringify({ id }));
     else say(`revoked token ${id}`);
   });
 }
 
-function existing(store: Store, name: string): Project {
-  const project = findProject(store, name);
+async function existing(access: Access, name: string): Promise<Project> {
+  const project = await access.project(name);
   if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
   return project;
 }

@@ -6,7 +6,7 @@ import { limits } from '../limits.js';
 import type { Config } from '../server/config.js';
 import { openLastLog, openLog } from '../server/log.js';
 import { openService } from '../server/service.js';
-import { storeFileOf } from '../store/lmdb/open.js';
+import { storeFileOf } from '../store/lmdb/tables.js';
 import { print } from '../terminal.js';
 import { version } from '../version.js';
 import { hardExit, sentenceOfFailure } from './process/hard-exit.js';

@@ -11,7 +11,8 @@ import { MemoryBudget } from '../http/memory-budget.js';
 import { listen } from '../http/server.js';
 import { limits } from '../limits.js';
 import { toWeight } from '../planning/weight.js';
-import { type FolderOptions, serveFolder } from '../store/lmdb/serve-folder.js';
+import { serveFolder } from '../store/lmdb/serve-folder.js';
+import type { LmdbOptions } from '../store/lmdb/store.js';
 import { version } from '../version.js';
 import { CompletenessChecker } from '../workers/completeness-checker.js';
 import { WorkerPool } from '../workers/pool.js';
@@ -47,7 +48,7 @@ export interface ServiceDependencies {
   isWarm?: boolean;
   /** Called when the disk fails the store: no promise is kept from then on, and only the end of the process helps. */
   storeFailed?: (error: Error) => void;
-  openStore?: (dataDir: string, options: FolderOptions) => Promise<Store>;
+  openStore?: (dataDir: string, log: Logger, options: Required<LmdbOptions>) => Promise<Store>;
   /** False: the store cannot be read by other threads, so large suites are planned on this one. */
   hasThreads?: boolean;
 }
@@ -74,7 +75,7 @@ export async function openService(
     const metrics = new Metrics();
     const pullCost = toWeight(config.pullCostSeconds);
     const queues = { pullCost, cacheBytes: config.queueCacheBytes, lease: leaseOf(config, now, uptime) };
-    const store = await openStore(dataDir, { queues, log, failed: storeFailed, committed: (seconds: number) => metrics.commit(seconds) });
+    const store = await openStore(dataDir, log, { queues, storeFailed, committed: seconds => metrics.commit(seconds) });
     closers.push(() => store.close());
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;

@@ -30,9 +30,9 @@ let projects = 0;
 beforeAll(async () => {
   const dataDir = temporaryFolder(afterAll);
   const log = openLog('silent');
-  const store = await serveFolder(dataDir, { queues: { pullCost, cacheBytes: 2 ** 20, lease: null }, log });
+  const store = await serveFolder(dataDir, log);
   const workers = new WorkerPool(store, await startThreads({ dataDir, tokenHeader, pullCost }, 1, false, log), 2);
-  context = { store, workers, tokenHeader, pullCost } as Context;
+  context = { store, workers, tokenHeader, pullCost } as unknown as Context;
 });
 afterAll(async () => {
   await context.workers.close();

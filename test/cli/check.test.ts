@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeStore, openStore, type Store } from '../../src/store/lmdb/open.js';
+import { closeParts, openParts, type Parts } from '../../src/store/lmdb/parts.js';
 import { initialise, manyPaths, pull, record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
 import { startServer, type TestServer } from '../harness/server.js';
@@ -12,10 +12,10 @@ async function usedServer(): Promise<TestServer> {
   return server;
 }
 
-async function wound(dataDir: string, change: (store: Store) => Promise<unknown>): Promise<void> {
-  const store = openStore(dataDir);
+async function wound(dataDir: string, change: (store: Parts) => Promise<unknown>): Promise<void> {
+  const store = openParts(dataDir);
   await change(store);
-  await closeStore(store);
+  await closeParts(store);
 }
 
 const check = (dataDir: string, ...flags: string[]) => runBallast(['check', ...flags, '--data-dir', dataDir]);

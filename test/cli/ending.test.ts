@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { backup } from '../../src/cli/backup.js';
 import { check } from '../../src/cli/check.js';
 import { exportStore } from '../../src/cli/export.js';
-import { openStore } from '../../src/store/lmdb/open.js';
+import { openTables } from '../../src/store/lmdb/tables.js';
 import { manyPaths, record, timed } from '../harness/messages.js';
 import { main } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
@@ -22,9 +22,9 @@ async function usedStore(): Promise<string> {
 
 /** Process ids of those that have a read lock on the store. */
 function readersOf(dataDir: string): number[] {
-  const store = openStore(dataDir);
-  const list = store.root.readerList();
-  void store.root.close();
+  const { root } = openTables(dataDir);
+  const list = root.readerList();
+  void root.close();
   return [...list.matchAll(/^\s*(\d+)\s/gm)].map(([, pid]) => Number(pid)).filter(pid => pid !== process.pid);
 }
 
@@ -64,20 +64,20 @@ describe('a process that is killed while it reads the store', () => {
     const server = await startServer();
     const program = `
       import { openStore } from '${new URL('../../src/store/lmdb/open.js', import.meta.url).href}';
-      const store = openStore(${JSON.stringify(server.dataDir)});
-      store.root.useReadTransaction();
+      const store = openTables(${JSON.stringify(server.dataDir)});
+      root.useReadTransaction();
       console.log('reading');
       setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
-    const store = openStore(server.dataDir);
-    const isReading = () => store.root.readerList().includes(`${child.pid}`);
+    const { root } = openTables(server.dataDir);
+    const isReading = () => root.readerList().includes(`${child.pid}`);
     expect(isReading()).toBe(true);
     child.kill('SIGKILL');
     await once(child, 'exit');
     await vi.waitFor(() => expect(isReading()).toBe(false), { timeout: 5000, interval: 50 });
     expect(server.log.join()).toContain('cleared the read locks of a process that ended without closing the store');
-    await store.root.close();
+    await root.close();
   });
 });

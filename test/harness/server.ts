@@ -30,7 +30,7 @@ async function openServer(settings: Settings, dependencies: ServiceDependencies 
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
   let store: Store | null = null;
   const inMemory: ServiceDependencies = {
-    openStore: async (_, { queues }) => {
+    openStore: async (_folder, _log, { queues }) => {
       const opened = openMemoryStore(queues);
       store = opened;
       return opened;

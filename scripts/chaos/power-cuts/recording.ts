@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../bench/load/cleanup.js';
 import { startServer } from '../../../bench/load/server.js';
-import { STORE_FILE } from '../../../src/store/lmdb/open.js';
+import { STORE_FILE } from '../../../src/store/lmdb/tables.js';
 import { type Build, drawBuild, play } from '../builds.js';
 import { requestJson } from '../request.js';
 import { NodeLog } from './node-log.js';

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { problemsOf, repair } from '../../store/lmdb/check/check.js';
 import type { Problem } from '../../store/lmdb/check/problem.js';
-import type { Store } from '../../store/lmdb/open.js';
+import type { Parts } from '../../store/lmdb/parts.js';
 import type { CheckOutcome, CheckSetup, FoundProblem, Looking } from '../check.js';
 import { withStore } from './data-folder.js';
 
@@ -9,36 +9,36 @@ import { withStore } from './data-folder.js';
 
 /** A repair may uncover further problems: a build without runs is still listed. */
 const MOST_ROUNDS = 5;
-const TELL_MILLISECONDS = 200;
+const PROGRESS_MILLISECONDS = 200;
 
 const { dataDir, isRepairing } = workerData as CheckSetup;
-const outcome = await withStore(dataDir, async store => {
-  const { found, records } = look(store);
-  const left = isRepairing ? await repairAll(store, found) : found;
+const outcome = await withStore(dataDir, async ({ parts }) => {
+  const { found, records } = look(parts);
+  const left = isRepairing ? await repairAll(parts, found) : found;
   return { found: plain(found), left: plain(left), records } satisfies CheckOutcome;
 });
 parentPort!.postMessage(outcome);
 
-function look(store: Store): { found: Problem[]; records: Map<string, number> } {
+function look(parts: Parts): { found: Problem[]; records: Map<string, number> } {
   const records = new Map<string, number>();
-  let next = performance.now() + TELL_MILLISECONDS;
+  let next = performance.now() + PROGRESS_MILLISECONDS;
   const found = [
-    ...problemsOf(store, table => {
+    ...problemsOf(parts, table => {
       const count = (records.get(table) ?? 0) + 1;
       records.set(table, count);
       if (performance.now() < next) return;
-      next = performance.now() + TELL_MILLISECONDS;
+      next = performance.now() + PROGRESS_MILLISECONDS;
       parentPort!.postMessage({ table, count } satisfies Looking);
     }),
   ];
   return { found, records };
 }
 
-async function repairAll(store: Store, found: readonly Problem[]): Promise<readonly Problem[]> {
+async function repairAll(parts: Parts, found: readonly Problem[]): Promise<readonly Problem[]> {
   let left = found;
   for (let round = 0; round < MOST_ROUNDS && left.some(problem => problem.repair); round++) {
     await repair(left);
-    left = look(store).found;
+    left = look(parts).found;
   }
   return left;
 }

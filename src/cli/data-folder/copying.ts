@@ -1,4 +1,4 @@
-import { openStore } from '../../store/lmdb/open.js';
+import { openTables } from '../../store/lmdb/tables.js';
 import { hardExit } from '../process/hard-exit.js';
 
 /** The process that copies a store for `backup`: LMDB cannot stop a copy, so only the end of its process does. */
@@ -9,14 +9,14 @@ process.on('disconnect', hardExit);
 if (!process.connected) hardExit();
 
 const [dataDir, target] = process.argv.slice(2) as [string, string];
-const store = openStore(dataDir);
+const { root } = openTables(dataDir);
 try {
   // Compact: without free pages.
-  await store.root.backup(target, true);
+  await root.backup(target, true);
 } catch (error) {
   process.send!((error as Error).message);
 } finally {
-  await store.root.close();
+  await root.close();
   process.off('disconnect', hardExit);
   process.disconnect();
 }

@@ -1,7 +1,5 @@
+import type { Change } from '../../engine/ports/queues.js';
 import type { Batch, CasesByFile, EndedLease } from '../../engine/queue/batch.js';
-
-/** A change of a queue: a batch, or the seq of one that never reached its node. */
-export type Change = Batch | number;
 
 /** A batch on disk. */
 export interface BatchRecord {
@@ -70,7 +68,7 @@ export function decodeChange(change: ChangeRecord): Change {
   return typeof change === 'number' ? change : decodeBatch(change);
 }
 
-function decodeBatch(record: BatchRecord): Batch {
+export function decodeBatch(record: BatchRecord): Batch {
   const batch: Batch = {
     seq: record.seq,
     node_index: record.node_index,

@@ -1,46 +1,53 @@
 import { limits } from '../../limits.js';
-import type { ExpiryKey, Store } from './open.js';
+import type { Committing } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
+import type { ExpiryKey, Tables } from './tables.js';
 
-/** What a plan puts into `blobs`: piece i of the count under [owner, part]. */
-export interface Pieces {
+/** The blobs of a split or queue: blob i of `count` is put under [owner, part]. */
+export interface Blobs {
   owner: string;
   count: number;
-  piece(i: number): Piece;
+  blob(i: number): Blob;
 }
 
-export interface Piece {
+export interface Blob {
   part: number | string;
   bytes: Buffer;
 }
 
-/** All keys [owner, ...], be the parts numbers or names. */
+/** The range of all keys [owner, ...], whether their second parts are numbers or names. */
 export function entriesOf(owner: string): object {
   return { start: [owner, -Infinity], end: [owner, '\u{10FFFF}'] };
 }
 
 /**
- * Puts the pieces, some in a turn, so that nobody waits for all of them at once; resolves when they are on disk. Not in a
- * transaction: that would compress them in this thread. Nobody finds them yet: should that never happen, they expire by
- * the key given.
+ * Puts blobs, some in each turn of the event loop, and resolves when they are on disk. A transaction would compress them in this
+ * thread. Nothing refers to them yet: if nothing ever does, they expire by `expiry`.
  */
-export async function putPieces(store: Store, { owner, count, piece }: Pieces, expiry: ExpiryKey): Promise<void> {
+export async function putBlobs(
+  parts: Pick<Tables, 'blobs' | 'expiry'> & Pick<Committing, 'diskSpace'>,
+  { owner, count, blob }: Blobs,
+  expiry: ExpiryKey,
+): Promise<void> {
   await putInChunks(Array(count).keys(), i => {
-    store.room.assert();
-    // With each turn: of several one may fail.
-    if (i % limits.putsPerTurn === 0) store.expiry.put(expiry, true).catch(() => {});
-    const { part, bytes } = piece(i);
-    return store.blobs.put([owner, part], bytes);
+    parts.diskSpace.assert();
+    // Once in each turn, as the writes of a turn may fail together.
+    if (i % limits.putsPerTurn === 0) parts.expiry.put(expiry, true).catch(() => {});
+    const { part, bytes } = blob(i);
+    return parts.blobs.put([owner, part], bytes);
   });
 }
 
-/** Takes back what was put. */
-export async function removePieces(store: Store, owner: string, expiry: ExpiryKey): Promise<void> {
-  await removeEntries(store.blobs, owner);
-  await store.expiry.remove(expiry);
+/** Undoes `putBlobs`. */
+export async function removeBlobs({ blobs, expiry }: Pick<Tables, 'blobs' | 'expiry'>, owner: string, key: ExpiryKey): Promise<void> {
+  await removeEntries(blobs, owner);
+  await expiry.remove(key);
 }
 
+/** A table whose keys begin with the id of a split or queue. */
+export type OwnedTable = Tables['blobs'] | Tables['batches'] | Tables['splitRuns'];
+
 /** Removes all entries [owner, ...]. */
-export function removeEntries(table: Store['blobs'] | Store['batches'] | Store['splitRuns'], owner: string): Promise<void> {
-  return putInChunks([...table.getKeys(entriesOf(owner))], key => (table as Store['blobs']).remove(key as never));
+export function removeEntries(table: OwnedTable, owner: string): Promise<void> {
+  return putInChunks([...table.getKeys(entriesOf(owner))], key => (table as Tables['blobs']).remove(key as never));
 }

@@ -15,7 +15,7 @@ export class CoalescedTask {
     return this.#last;
   }
 
-  again(): Promise<void> {
+  run(): Promise<void> {
     return (this.#next ??= this.#last
       .catch(() => {})
       .then(() => {
@@ -27,16 +27,16 @@ export class CoalescedTask {
   }
 
   /** Again within so long, unless it ends before; nobody is told. */
-  soon(milliseconds: number): void {
+  runWithin(milliseconds: number): void {
     if (this.#isEnded) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      this.again().catch(() => {});
+      this.run().catch(() => {});
     }, milliseconds).unref();
   }
 
   /** Only who asks for it still gets it done. */
-  end(): void {
+  stop(): void {
     this.#isEnded = true;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;

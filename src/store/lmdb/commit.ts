@@ -1,19 +1,30 @@
+import type { RootDatabase } from 'lmdb';
 import { ApiError, apiErrors } from '../../api-error.js';
-import type { Store } from './open.js';
+import type { DiskSpaceGuard } from './disk-space-guard.js';
+import type { Failure } from './failure.js';
+
+/** What a commit needs. */
+export interface Committing {
+  readonly root: RootDatabase;
+  readonly diskSpace: Pick<DiskSpaceGuard, 'assert' | 'freeBytes'>;
+  readonly failure: Pick<Failure, 'assert'>;
+  /** Called with the seconds that each change took until it was flushed to disk. */
+  readonly committed: (seconds: number) => void;
+}
 
 /**
- * Runs the change in a write transaction and returns its result once it is flushed to disk (lmdb resolves what it wrote
- * behind fdatasync): it survives kill -9 and a power cut. Transactions run one after the other and each sees what those
- * before it wrote; many share one flush. A change must throw before its first write or not at all: nothing is rolled
- * back. Throws a 503 when the disk does not take it; what then becomes of the process is told in failure.ts.
+ * Runs the change in a write transaction, and resolves with its result when that is flushed to disk (lmdb resolves writes
+ * after fdatasync): it then survives kill -9 and a power cut. Transactions run one after the other, and each sees what earlier
+ * ones wrote; many share one flush. A change must throw before its first write or not at all: nothing is rolled back.
+ * Throws a 503 when the disk does not take it; failure.ts says what that means for the process.
  */
-export async function commit<T>(store: Store, change: () => T): Promise<T> {
+export async function commit<T>({ root, diskSpace, failure, committed }: Committing, change: () => T): Promise<T> {
   let changed = false;
-  store.room.assert();
+  diskSpace.assert();
   const begun = performance.now();
   let value: T;
   try {
-    value = await store.root.transaction(() => {
+    value = await root.transaction(() => {
       const result = change();
       changed = true;
       return result;
@@ -21,12 +32,12 @@ export async function commit<T>(store: Store, change: () => T): Promise<T> {
   } catch (error) {
     throw changed ? apiErrors.storeFailed(error) : error;
   }
-  store.failure.assert();
-  store.committed((performance.now() - begun) / 1000);
+  failure.assert();
+  committed((performance.now() - begun) / 1000);
   return value;
 }
 
-/** Resolves when what was put is flushed to disk. Throws a 503 when the disk does not take it. */
+/** Resolves when a put is flushed to disk. Throws a 503 when the disk does not take it. */
 export async function written(put: Promise<unknown>): Promise<void> {
   try {
     await put;

@@ -1,57 +1,61 @@
 import { apiErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
-import { entriesOf, type Pieces, putPieces, removePieces } from './blobs.js';
+import { type Blobs, entriesOf, putBlobs, removeBlobs } from './blobs.js';
 import { commit, written } from './commit.js';
-import type { ExpiryKey, Store } from './open.js';
+import type { Parts } from './parts.js';
+import type { ExpiryKey } from './tables.js';
 
-/** What many nodes ask for at once, and is made once. */
+/** Something that many nodes ask for at once, and that is created once. */
 export interface Creation<T> {
-  /** The same for all who ask for the same: nobody else makes it meanwhile. */
+  /** Names what is created: there is one creation of that name at a time. */
   name: string;
   expiry: ExpiryKey;
-  /** What is in force already. */
+  /** What exists already; null: nothing. */
   find(): T | null;
-  /** The bulk of it, put before anybody can find it. */
-  pieces(): Pieces;
-  /** Within a write transaction: puts that by which it is found. Null, and nothing put: it is not to be made any more. */
+  /** Most of it, put before it can be found. */
+  blobs(): Blobs;
+  /** Puts the records by which it is found, within a write transaction. Null, and nothing put: it can no longer be created. */
   put(): T | null;
 }
 
-/** Makes it unless it is there; resolves with what is in force, which is on disk. Throws a 503 when the disk does not take it. */
-export async function createOnce<T>(store: Store, installation: Creation<T>): Promise<T | null> {
-  const { name, find } = installation;
-  // Found and begun in one go.
-  while (store.installing.has(name)) await creationSettled(store, name);
-  const inForce = find();
-  if (inForce !== null) return inForce;
-  const made = make(store, installation).finally(() => store.installing.delete(name));
-  store.installing.set(name, made);
-  return made;
+type CreationParts = Pick<Parts, 'creations' | 'root' | 'blobs' | 'expiry' | 'diskSpace' | 'failure' | 'committed'>;
+
+/** Creates something unless it exists; resolves with what exists, which is then on disk. Throws a 503 when the disk does not take it. */
+export async function createOnce<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
+  const { creations } = parts;
+  const { name, find } = creation;
+  // No turn passes between the last look and the creation.
+  while (creations.has(name)) await creationSettled(parts, name);
+  const existing = find();
+  if (existing !== null) return existing;
+  const created = create(parts, creation).finally(() => creations.delete(name));
+  creations.set(name, created);
+  return created;
 }
 
-/** Resolves when it is not being made: what is found then is on disk; before, it may be found and not survive a kill. */
-export async function creationSettled({ installing }: Store, name: string): Promise<void> {
-  // Whoever waits for one that fails is told so, too: trying in turn would fail as often.
-  await installing.get(name);
+/** Resolves when nothing of a name is being created: what is found then is on disk. Earlier, a kill might lose it. */
+export async function creationSettled({ creations }: Pick<Parts, 'creations'>, name: string): Promise<void> {
+  // All who wait for a creation that fails get its failure: trying again for each would fail as often.
+  await creations.get(name);
 }
 
-async function make<T>(store: Store, { expiry, pieces, put }: Creation<T>): Promise<T | null> {
-  const bulk = pieces();
+async function create<T>(parts: CreationParts, { expiry, blobs, put }: Creation<T>): Promise<T | null> {
+  const bulk = blobs();
   const { owner, count } = bulk;
   let mayBeFound = false;
   try {
-    const ahead = written(putPieces(store, bulk, expiry));
-    // The puts of one turn, and the change behind them in that turn, are one transaction.
+    const ahead = written(putBlobs(parts, bulk, expiry));
+    // The puts of one turn and the change after them in that turn are one transaction.
     if (count > limits.putsPerTurn) await ahead;
-    const change = commit(store, () => {
-      if (store.blobs.getKeysCount(entriesOf(owner)) < count) throw apiErrors.storeFailed(new Error('what was put before is not there'));
-      const made = put();
-      mayBeFound = made !== null;
-      return made;
+    const change = commit(parts, () => {
+      if (parts.blobs.getKeysCount(entriesOf(owner)) < count) throw apiErrors.storeFailed(new Error('blobs that were put are missing'));
+      const created = put();
+      mayBeFound = created !== null;
+      return created;
     });
     return (await Promise.all([change, ahead]))[0];
   } finally {
-    // Should that fail as well, they expire.
-    if (!mayBeFound) await removePieces(store, owner, expiry).catch(() => {});
+    // If this fails as well, they expire.
+    if (!mayBeFound) await removeBlobs(parts, owner, expiry).catch(() => {});
   }
 }

@@ -1,44 +1,44 @@
+import type { Millis } from '../../engine/ports/store.js';
 import type { BatchRecord } from './batch-codec.js';
-import type { Pieces } from './blobs.js';
+import type { Blobs } from './blobs.js';
 import { createOnce } from './create-once.js';
-import type { Store } from './open.js';
-import { findQueue } from './queue-keys.js';
-import type { ForecastRecord, Millis, QueueRecord } from './records.js';
+import type { Parts } from './parts.js';
+import type { ForecastRecord, QueueRecord } from './records.js';
 
-/** What a queue has beside its files and their weights. */
-export interface QueueContent {
+export interface QueueCreation {
+  /** The digest of its key. */
+  key: string;
+  id: string;
+  at: Millis;
+  /** The files and their weights. */
+  blobs(): Blobs;
+  /** The rest, read within the write transaction; null: the queue to copy has expired. */
+  content(): QueueContent | null;
+}
+
+interface QueueContent {
   record: QueueRecord;
   forecast: ForecastRecord;
-  /** Of a copy, what was handed out before; else null. */
+  /** Of a copy, what nodes of the copied queue were handed; else null. */
   batches: BatchRecord[] | null;
 }
 
-/**
- * Puts a queue unless there is one under the key already. Returns the id of the one in force, null when its content is
- * gone by the time it is asked for.
- */
-export function installQueue(
-  store: Store,
-  key: string,
-  id: string,
-  at: Millis,
-  pieces: () => Pieces,
-  content: () => QueueContent | null,
-): Promise<string | null> {
-  return createOnce(store, {
+/** Puts a queue unless there is one under its key. Resolves with the id of the existing one; null: the content has expired. */
+export function putQueue(parts: Parts, { key, id, at, blobs, content }: QueueCreation): Promise<string | null> {
+  return createOnce(parts, {
     name: `queue ${key}`,
     expiry: [at, 'queue', id, key],
-    find: () => findQueue(store, key),
-    pieces,
+    find: () => parts.queuesOfNodeBuild.get(key) ?? null,
+    blobs,
     put() {
-      const given = content();
-      if (!given) return null;
-      const { record, forecast, batches } = given;
-      void store.queues.put(id, record);
-      void store.queuesOfNodeBuild.put(key, id);
-      void store.queuesOfBuild.put(record.build, id);
-      void store.forecasts.put(id, forecast);
-      if (batches) void store.batches.put([id, 0], batches);
+      const found = content();
+      if (!found) return null;
+      const { record, forecast, batches } = found;
+      void parts.queues.put(id, record);
+      void parts.queuesOfNodeBuild.put(key, id);
+      void parts.queuesOfBuild.put(record.build, id);
+      void parts.forecasts.put(id, forecast);
+      if (batches) void parts.batches.put([id, 0], batches);
       return id;
     },
   });

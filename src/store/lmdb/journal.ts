@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../api-error.js';
+import type { Change } from '../../engine/ports/queues.js';
 import { charactersOf } from '../../engine/queue/batch-text.js';
 import { limits } from '../../limits.js';
-import { type Change, decodeChange, encodeChange, type TurnRecord } from './batch-codec.js';
+import { decodeChange, encodeChange, type TurnRecord } from './batch-codec.js';
 import { CoalescedTask } from './coalesced-task.js';
-import { written } from './commit.js';
-import type { Store } from './open.js';
+import { type Committing, written } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
+import type { Tables } from './tables.js';
 
 /** The changes of all queues in one turn, in their order. The batches are those of the engine, which may have changed by the time they are written. */
 type Turn = [queue: string, change: Change][];
@@ -32,11 +33,11 @@ export class Journal {
   #failure: { error: unknown } | null = null;
   readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
 
-  constructor(readonly store: Pick<Store, 'meta' | 'journalTurns' | 'batches' | 'room' | 'failure' | 'committed'>) {}
+  constructor(readonly store: Pick<Tables, 'meta' | 'journalTurns' | 'batches'> & Omit<Committing, 'root'>) {}
 
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {
-    this.store.room.assert();
+    this.store.diskSpace.assert();
     if (this.#last - this.#done >= limits.turnsPending) throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
     if (this.#characters >= limits.charactersPending)
       throw apiErrors.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
@@ -58,12 +59,12 @@ export class Journal {
   /** Resolves when all that was written before is under `batches`. */
   async checkpoint(): Promise<void> {
     await this.#saving;
-    await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.again());
+    await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.run());
   }
 
   /** A last checkpoint. What is written behind it is found at the next start. */
   async close(): Promise<void> {
-    this.#checkpoints.end();
+    this.#checkpoints.stop();
     await this.checkpoint();
   }
 
@@ -71,7 +72,7 @@ export class Journal {
   recover(): void {
     this.read();
     this.#next = this.#last + 1;
-    if (this.#pending.size > 0) this.#checkpoints.soon(limits.checkpointMilliseconds);
+    if (this.#pending.size > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
   }
 
   /** Finds what is in sequence only, and leaves it there. */
@@ -115,8 +116,8 @@ export class Journal {
     }
     this.#last = number;
     this.#keep(changes);
-    this.#checkpoints.soon(limits.checkpointMilliseconds);
-    if (this.#characters >= limits.charactersPending / 8) this.#checkpoints.again().catch(() => {});
+    this.#checkpoints.runWithin(limits.checkpointMilliseconds);
+    if (this.#characters >= limits.charactersPending / 8) this.#checkpoints.run().catch(() => {});
     // Decided upon what failed meanwhile: whoever asked is told to come again.
     if (this.#failure !== before) throw this.#failure!.error;
   }
@@ -131,17 +132,17 @@ export class Journal {
   }
 
   async #checkpoint(): Promise<void> {
-    const { meta, journalTurns, batches, room } = this.store;
+    const { meta, journalTurns, batches, diskSpace } = this.store;
     const last = this.#last;
     const all = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
     try {
-      room.assert();
+      diskSpace.assert();
       await putInChunks(all, ({ queue, changes }) => batches.put([queue, last], changes.map(encodeChange)));
       // Before any is removed: turns that a kill leaves behind are known to be done with.
       await meta.put('checkpoint', last);
       await putInChunks([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
     } catch (error) {
-      this.#checkpoints.soon(limits.checkpointMilliseconds);
+      this.#checkpoints.runWithin(limits.checkpointMilliseconds);
       throw error;
     }
     this.#done = last;

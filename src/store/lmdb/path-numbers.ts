@@ -1,6 +1,6 @@
 import { limits } from '../../limits.js';
-import type { Store } from './open.js';
 import { pathKey } from './path-keys.js';
+import type { Tables } from './tables.js';
 
 /** Rough bytes, measured: an entry of the map, and its string at two bytes a character, the most possible. */
 const BYTES_PER_PATH = 64;
@@ -16,7 +16,7 @@ export class PathNumbers {
   #bytes = 0;
   #next: number | null = null;
 
-  constructor(readonly store: Pick<Store, 'paths' | 'pathNames' | 'timings'>) {}
+  constructor(readonly store: Pick<Tables, 'paths' | 'pathNames' | 'timings'>) {}
 
   get(project: number, path: string): number | undefined {
     return this.#known.get(project)?.get(path) ?? this.read(project, path);

@@ -1,15 +1,13 @@
-import type { BuildKey } from '../../api/messages/build-key.js';
-import type { KeptPeople } from '../../api/messages/people.js';
+import type { BuildKey } from '../../engine/build-key.js';
+import type { People } from '../../engine/people.js';
+import type { Millis } from '../../engine/ports/store.js';
+import type { TestFileList } from '../../engine/test-file-list.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 
 /**
- * Every record on disk but those of the journal (batch-codec.ts), recorded runs (subset-codec.ts) and timings
- * (timing-codec.ts). Edit rule: a changed shape gets a new `v` and a
- * reader for the old one, or STORE_VERSION is raised and older folders are refused.
+ * The records on disk, except batches (batch-codec.ts), recorded runs (subset-codec.ts) and timings (timing-codec.ts). When a shape changes, either it gets
+ * a new `v` and a reader for the old one, or STORE_VERSION is raised.
  */
-
-/** Milliseconds since 1970, as every time in the store. */
-export type Millis = number;
 
 export interface ProjectRecord {
   v: 1;
@@ -32,7 +30,7 @@ export interface TokenRecord {
 
 export interface BuildRecord extends BuildKey {
   v: 1;
-  /** A uuid: what the API calls it. */
+  /** A UUID: what the API calls it. */
   id: string;
   project: number;
   created_at: Millis;
@@ -57,34 +55,30 @@ export interface ForecastRecord extends Forecast {
   v: 1;
 }
 
-/** A build distribution: which node runs which test files. What each node runs lies in `blobs`. */
+/** A split: which node runs which test files. These are in `blobs`. */
 export interface SplitRecord {
   v: 1;
   id: string;
   node_total: number;
-  people: KeptPeople;
+  people: People;
   created_at: Millis;
   /** How many runs of its build were recorded before it was made; missing below store version 7. */
   runs_before?: number;
   /** The list of test files that it was made of; missing below store version 7. */
-  list?: ListRecord;
+  list?: TestFileList;
   /** How a node's list differed from `list`; missing: no node sent another one. */
   other_list?: string;
   /** Renewed while it is in use: it expires by this time. */
   used_at: Millis;
 }
 
-/** When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above. Below store version 7 only the time. */
+/**
+ * When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above.
+ * Below store version 7 only the time.
+ */
 export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: string } | Millis;
 
-/** Identifies a list of test files. */
-export interface ListRecord {
-  /** See list-digest.ts. */
-  digest: string;
-  test_files: number;
-}
-
-/** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`, at first in `journalTurns`. */
+/** A queue as it was created. Its test files are in `blobs`; what nodes were handed is in `journalTurns`, later in `batches`. */
 export interface QueueRecord {
   v: 1;
   /** Its name in answers, the same for all nodes of its build. */
@@ -98,12 +92,12 @@ export interface QueueRecord {
   copied_at?: Millis;
   /** How many runs of its build were recorded before it began to repeat. */
   copied_runs_before?: number;
-  people: KeptPeople;
+  people: People;
   created_at: Millis;
   /** How many runs of its build were recorded before it was made; missing below store version 7. */
   runs_before?: number;
   /** The list of test files that it was made of; missing below store version 7. */
-  list?: ListRecord;
+  list?: TestFileList;
   /** How a node's list differed from `list`; missing: no node sent another one. */
   other_list?: string;
   /** Renewed while it is in use: it expires by this time. */

@@ -23,7 +23,7 @@ export interface StoreFile {
 }
 
 /** Null when there is no file. Throws a sentence when it is no store. */
-export function lookAtStoreFile(path: string): StoreFile | null {
+export function readStoreFile(path: string): StoreFile | null {
   if (!existsSync(path)) return null;
   const file = openSync(path, 'r');
   try {

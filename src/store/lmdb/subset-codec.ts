@@ -1,5 +1,5 @@
 /**
- * Recorded runs are the most of what is stored: bytes, not maps.
+ * Recorded runs take most of the store's room: bytes, not maps.
  *
  * version (1 byte)
  * 6    created_at
@@ -56,13 +56,15 @@ export function setOrdinal(bytes: Buffer, ordinal: number): void {
   bytes.writeUInt32BE(ordinal, ORDINAL);
 }
 
-/** Throws on bytes that are none. */
-export function decodeSubset(bytes: Buffer): CodedSubset {
-  const count = subsetCount(bytes);
-  if (!Number.isInteger(count)) throw new Error(`a recorded run has ${bytes.length} bytes, which is no whole number of test files`);
+/** Decodes a run with its test files from one index to another. Throws a sentence on bytes that are no run. */
+export function decodeSubset(bytes: Buffer, from = 0, to = Infinity): CodedSubset {
+  const files = subsetCount(bytes);
+  if (!Number.isInteger(files)) throw new Error(`a recorded run has ${bytes.length} bytes, which is no whole number of test files`);
+  const first = Math.min(from, files);
+  const count = Math.max(0, Math.min(files, to) - first);
   const paths = new Uint32Array(count);
   const seconds = new Float64Array(count);
-  const entries = new DataView(bytes.buffer, bytes.byteOffset + headOf(bytes));
+  const entries = new DataView(bytes.buffer, bytes.byteOffset + headOf(bytes) + ENTRY * first);
   for (let i = 0, offset = 0; i < count; i++, offset += ENTRY) {
     paths[i] = entries.getUint32(offset, true);
     seconds[i] = entries.getFloat64(offset + 4, true);

@@ -1,26 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
 import { measureOn } from '../../planning/estimating/branch-timings.js';
 import type { Measurement } from '../../planning/estimating/timing.js';
 import { CoalescedTask } from './coalesced-task.js';
-import { written } from './commit.js';
-import type { Store } from './open.js';
+import { type Committing, written } from './commit.js';
 import { pathKey } from './path-keys.js';
+import type { PathNumbers } from './path-numbers.js';
 import { putInChunks } from './put-in-chunks.js';
-import type { Millis } from './records.js';
+import type { Tables } from './tables.js';
 import { decodeTimings, encodeTimings, type PathTimings } from './timing-codec.js';
 
 /**
  * Timings that were changed a moment ago, before they are written: the builds of a fleet measure the same paths again
- * and again, and each time once is enough. A recorded run whose times are here only is listed in `unlearnt`, so that
+ * and again, and each time once is enough. A recorded run whose times are here only is listed in `pendingRuns`, so that
  * nothing is lost with the process. Of the thread that serves; others see what `save` has written.
  */
 export class TimingWriteBuffer {
   /** By path; those that are being written lie below. */
   #changed = new Map<number, PathTimings>();
   #saving: ReadonlyMap<number, PathTimings> = new Map();
-  /** Entries of `unlearnt` whose times are in #changed. */
-  #learnt: number[] = [];
+  /** Entries of `pendingRuns` whose times are in #changed. */
+  #applied: number[] = [];
   /** Paths whose numbers are not on disk: by number, and the number by key. */
   readonly #unnamed = new Map<number, { key: string; path: string }>();
   readonly #made = new Map<string, number>();
@@ -30,15 +31,18 @@ export class TimingWriteBuffer {
   readonly #saves = new CoalescedTask(() => this.#save());
   #nextEntry: number | null = null;
 
-  constructor(readonly store: Pick<Store, 'numbers' | 'paths' | 'timings' | 'pathNames' | 'unlearnt' | 'room'>) {}
+  constructor(
+    readonly store: Pick<Tables, 'paths' | 'timings' | 'pathNames' | 'pendingRuns'> &
+      Pick<Committing, 'diskSpace'> & { pathNumbers: PathNumbers },
+  ) {}
 
   get(path: number): PathTimings | undefined {
     return this.#changed.get(path) ?? this.#saving.get(path);
   }
 
   /** The number of a path that is recorded now. Of a new path it counts once `name` has resolved. */
-  see(project: number, path: string, now: Millis): number {
-    const number = this.store.numbers.get(project, path) ?? this.#made.get(pathKey(project, path));
+  intern(project: number, path: string, now: Millis): number {
+    const number = this.store.pathNumbers.get(project, path) ?? this.#made.get(pathKey(project, path));
     if (number === undefined) return this.#make(project, path, now);
     const known = this.#toChange(number);
     // Named again where the expiry sweep may be about to forget it: behind that.
@@ -49,7 +53,7 @@ export class TimingWriteBuffer {
   }
 
   #make(project: number, path: string, now: Millis): number {
-    const number = this.store.numbers.make(project, path);
+    const number = this.store.pathNumbers.make(project, path);
     const key = pathKey(project, path);
     this.#toName(number, key, path);
     this.#made.set(key, number);
@@ -63,14 +67,14 @@ export class TimingWriteBuffer {
   }
 
   /** Resolves when all paths that were seen before have their numbers on disk; null: they have. */
-  name(): Promise<void> | null {
-    return this.#unnamed.size === 0 ? null : this.#naming.again();
+  saveNames(): Promise<void> | null {
+    return this.#unnamed.size === 0 ? null : this.#naming.run();
   }
 
   async #name(): Promise<void> {
     const some = [...this.#unnamed];
     await putInChunks(some, ([number, { key, path }]) => {
-      this.store.room.assert();
+      this.store.diskSpace.assert();
       void this.store.paths.put(key, number);
       void this.store.timings.put(number, encodeTimings(this.get(number)!));
       return this.store.pathNames.put(number, JSON.stringify(path));
@@ -87,19 +91,19 @@ export class TimingWriteBuffer {
     if (known) known.timings = measureOn(known.timings, branch, defaultBranch, measurement) ?? known.timings;
   }
 
-  /** For one more entry of `unlearnt`. */
+  /** For one more entry of `pendingRuns`. */
   nextEntry(): number {
     if (this.#nextEntry === null) {
-      const [last = 0] = this.store.unlearnt.getKeys({ reverse: true, limit: 1 });
+      const [last = 0] = this.store.pendingRuns.getKeys({ reverse: true, limit: 1 });
       this.#nextEntry = last + 1;
     }
     return this.#nextEntry++;
   }
 
-  /** All times of an entry of `unlearnt` were measured. */
-  learnt(entry: number): void {
-    this.#learnt.push(entry);
-    this.#saves.soon(limits.recentMilliseconds);
+  /** All times of an entry of `pendingRuns` were measured. */
+  markApplied(entry: number): void {
+    this.#applied.push(entry);
+    this.#saves.runWithin(limits.recentMilliseconds);
   }
 
   /** Between the times of a large run: others have their turn, and then there is room for more. Throws as `makeRoom`. */
@@ -111,40 +115,40 @@ export class TimingWriteBuffer {
   /** Resolves when there is room for more. Throws a 503 when the disk takes none. */
   async makeRoom(): Promise<void> {
     if (this.#changed.size < limits.recentTimings && this.#unnamedCharacters < limits.unnamedCharacters) return;
-    const named = this.name();
+    const named = this.saveNames();
     if (named) await written(named);
     await written(this.save());
   }
 
   /** Resolves when all that was changed before is written. */
   save(): Promise<void> {
-    return this.#changed.size === 0 && this.#learnt.length === 0 ? this.#saves.last : this.#saves.again();
+    return this.#changed.size === 0 && this.#applied.length === 0 ? this.#saves.last : this.#saves.run();
   }
 
-  /** Writes what was changed; what is changed behind that is learnt at the next start. */
+  /** Writes what was changed; what is changed behind that is applied at the next start. */
   async close(): Promise<void> {
-    this.#saves.end();
+    this.#saves.stop();
     await this.save();
   }
 
   async #save(): Promise<void> {
-    const learnt = this.#learnt;
+    const applied = this.#applied;
     const saving = new Map<number, PathTimings>();
     const unnamed = new Map<number, PathTimings>();
     // What has no name yet waits for it: nobody could tell what it is of.
     for (const [path, timings] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, timings);
     this.#saving = saving;
     this.#changed = unnamed;
-    this.#learnt = [];
+    this.#applied = [];
     try {
-      this.store.room.assert();
+      this.store.diskSpace.assert();
       await putInChunks(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
-      await putInChunks(learnt, entry => this.store.unlearnt.remove(entry));
+      await putInChunks(applied, entry => this.store.pendingRuns.remove(entry));
     } catch (error) {
       // Later, with what was changed meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
-      this.#learnt = [...learnt, ...this.#learnt];
-      this.#saves.soon(limits.recentMilliseconds);
+      this.#applied = [...applied, ...this.#applied];
+      this.#saves.runWithin(limits.recentMilliseconds);
       throw error;
     } finally {
       this.#saving = new Map();
@@ -165,7 +169,7 @@ export class TimingWriteBuffer {
 
   #change(path: number, timings: PathTimings): void {
     this.#changed.set(path, timings);
-    this.#saves.soon(limits.recentMilliseconds);
+    this.#saves.runWithin(limits.recentMilliseconds);
   }
 }
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeKey } from '../../../src/api/messages/build-key.js';
+import type { NodeKey } from '../../../src/engine/build-key.js';
 import { limits } from '../../../src/limits.js';
-import { type Build, closestBuild, findBuild, lastSubsetId, listBuilds, runsRecorded, subsetsOf } from '../../../src/store/lmdb/builds.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
-import { expire, recordRun, recordsByTable, temporaryStore } from './temporary-store.js';
+import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
+import { expire, listBuilds, recordRun, recordsByTable, runsOfBuild, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 
 const node: NodeKey = { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0 };
 const files = (count: number) => Array.from({ length: count }, (_, i) => ({ path: `spec/${i}_spec.rb`, time_execution: i }));
 
-const record = (store: Store, given: Partial<NodeKey> & { project?: number; at?: number; count?: number } = {}) => {
+const record = (store: Parts, given: Partial<NodeKey> & { project?: number; at?: number; count?: number } = {}) => {
   const { project = 1, at = NOW, count = 1, ...key } = given;
   return recordRun(store, project, { ...node, ...key }, files(count), at);
 };
@@ -24,7 +24,7 @@ describe('recorded runs', () => {
     const { total, builds } = listBuilds(store, 1, {}, 1);
     expect([total, builds.length]).toEqual([1, 1]);
     expect(builds[0]).toMatchObject({ subsets: 40, test_files: 40, created_at: NOW, updated_at: NOW });
-    const nodes = [...subsetsOf(store, builds[0]!)].map(subset => subset.node_index);
+    const nodes = runsOfBuild(store, builds[0]!).map(subset => subset.node_index);
     expect(nodes.sort((a, b) => a - b)).toEqual(indices);
   });
 
@@ -33,11 +33,11 @@ describe('recorded runs', () => {
     const runs = await Promise.all(Array.from({ length: limits.runsPerNode + 3 }, (_, i) => record(store, { at: NOW + i })));
     expect(runs.filter(run => run === 'recorded').length).toBe(101);
     expect(runs.slice(101)).toEqual(Array(3).fill('retried too often'));
-    const before = findBuild(store, 1, listBuilds(store, 1, {}, 1).builds[0]!.id)!;
+    const before = lmdbBuilds(store).get(1, listBuilds(store, 1, {}, 1).builds[0]!.id)!;
     expect(before).toMatchObject({ subsets: 101, updated_at: NOW + 100 });
     expect(await record(store, { node_index: 1, at: NOW + 500 })).toBe('recorded');
     expect(await record(store, { at: NOW + 501 })).toBe('retried too often');
-    expect(findBuild(store, 1, before.id)).toMatchObject({ subsets: 102, updated_at: NOW + 500 });
+    expect(lmdbBuilds(store).get(1, before.id)).toMatchObject({ subsets: 102, updated_at: NOW + 500 });
   });
 
   it('of a node are taken again when its old ones have expired', async () => {
@@ -72,47 +72,57 @@ describe('recorded runs', () => {
     const store = temporaryStore();
     expect(await record(store, { count: 0 })).toBe('recorded');
     const [build] = listBuilds(store, 1, {}, 1).builds;
-    expect([...subsetsOf(store, build!)].map(({ test_files }) => test_files)).toEqual([[]]);
+    expect(runsOfBuild(store, build!).map(({ files: list }) => list)).toEqual([[]]);
   });
 
   it('come newest first', async () => {
     const store = temporaryStore();
     for (const at of [NOW + 2, NOW, NOW + 3, NOW + 1]) await record(store, { at });
     const [build] = listBuilds(store, 1, {}, 1).builds;
-    const times = [...subsetsOf(store, build!)].map(({ created_at }) => created_at);
+    const times = runsOfBuild(store, build!).map(({ created_at }) => created_at);
     expect(times).toEqual([NOW + 3, NOW + 2, NOW + 1, NOW]);
   });
 
-  it('since a moment are found by node: the last one, whatever the clock says', async () => {
+  it('are listed by node in the order of recording, whatever the clock says', async () => {
     const store = temporaryStore();
-    const since = (runs_before: number | null, at = 0) => lastSubsetId(store, 1, node, { runs_before, at });
-    expect(since(0)).toBeNull();
     await record(store, { at: NOW });
-    const first = since(0);
     // The clock was set back.
-    await record(store, { at: NOW - 10 });
+    await record(store, { at: NOW - 10, count: 2 });
     await record(store, { at: NOW + 20, node_index: 1 });
-    const [build] = listBuilds(store, 1, {}, 1).builds;
-    const second = [...subsetsOf(store, build!)].find(({ created_at }) => created_at === NOW - 10)!;
-    expect(since(1)).toBe(second.id);
-    expect(first).not.toBe(second.id);
-    expect(since(2)).toBeNull();
-    // Of an older store only the time is known.
-    expect([since(null, NOW - 10), since(null, NOW - 9)]).toEqual([second.id, null]);
-    expect(lastSubsetId(store, 2, node, { runs_before: 0, at: 0 })).toBeNull();
+    const builds = lmdbBuilds(store);
+    const { number } = builds.find(1, node)!;
+    const heads = builds.runs(number, 0);
+    expect(heads).toMatchObject([
+      { node_index: 0, run: 1, ordinal: 1, created_at: NOW, test_files: 1 },
+      { node_index: 0, run: 2, ordinal: 2, created_at: NOW - 10, test_files: 2 },
+    ]);
+    expect(builds.runs(number).map(({ ordinal }) => ordinal)).toEqual([1, 2, 3]);
+    expect(builds.find(2, node)).toBeNull();
+  });
+
+  it('are read whole, or from one test file to another', async () => {
+    const store = temporaryStore();
+    await record(store, { count: 5 });
+    const builds = lmdbBuilds(store);
+    const { number } = builds.find(1, node)!;
+    const read = (from?: number, to?: number) => builds.run(number, { node_index: 0, run: 1 }, from, to)!;
+    expect([...read().seconds]).toEqual([0, 1, 2, 3, 4]);
+    expect(read(1, 3)).toMatchObject({ test_files: 5, paths: ['spec/1_spec.rb', 'spec/2_spec.rb'] });
+    expect([read(3, 99).paths.length, read(5, 9).paths.length, read(7, 9).paths.length]).toEqual([2, 0, 0]);
+    expect(builds.run(number, { node_index: 0, run: 2 })).toBeNull();
   });
 
   it('of a build of an older store are counted on, though the old ones expire meanwhile', async () => {
     const store = temporaryStore();
     for (const at of [NOW, NOW + 1, NOW + 2]) await record(store, { at });
-    const [{ number, ...build }] = listBuilds(store, 1, {}, 1).builds as [Build];
-    const { recorded: _, ...older } = build;
+    const { number } = listBuilds(store, 1, {}, 1).builds[0]!;
+    const { recorded: _, ...older } = store.builds.get(number)!;
     await store.builds.put(number, older);
-    const runs_before = runsRecorded(older);
+    const builds = lmdbBuilds(store);
+    const { recorded } = builds.find(1, node)!;
     await expire(store, NOW + 2);
-    const later = NOW + 2 * limits.renewMilliseconds;
-    await record(store, { at: later });
-    expect(lastSubsetId(store, 1, node, { runs_before, at: later })).not.toBeNull();
+    await record(store, { at: NOW + 2 * limits.renewMilliseconds });
+    expect(builds.runs(number).at(-1)!.ordinal).toBe(recorded + 1);
   });
 });
 
@@ -140,30 +150,9 @@ describe('the list of builds', () => {
     await record(store, { project: 2 });
     const [ours, theirs] = [1, 2].map(project => listBuilds(store, project, {}, 1).builds[0]);
     expect(ours!.id).not.toBe(theirs!.id);
-    expect(findBuild(store, 1, theirs!.id)).toBeNull();
-    expect(findBuild(store, 1, ours!.id)).toEqual(ours);
+    expect(lmdbBuilds(store).get(1, theirs!.id)).toBeNull();
+    expect(lmdbBuilds(store).get(1, ours!.id)).toEqual(ours);
     expect(listBuilds(store, 3, {}, 1)).toEqual({ total: 0, builds: [] });
-  });
-});
-
-describe('the closest build', () => {
-  it('is of the triple, else the newest of branch and node_total, of the branch, of the project', async () => {
-    const store = temporaryStore();
-    const given: [Partial<NodeKey>, number][] = [
-      [{ commit_hash: 'c1', branch: 'main', node_total: 2 }, 0],
-      [{ commit_hash: 'c2', branch: 'main', node_total: 2 }, 10],
-      [{ commit_hash: 'c3', branch: 'main', node_total: 4 }, 20],
-      [{ commit_hash: 'c4', branch: 'next', node_total: 8 }, 30],
-    ];
-    for (const [key, at] of given) await record(store, { ...key, at: NOW + at });
-    const closest = (commit_hash: string, branch: string, node_total: number) =>
-      closestBuild(store, 1, { commit_hash, branch, node_total })?.commit_hash;
-    expect(closest('c1', 'main', 2)).toBe('c1');
-    expect(closest('new', 'main', 2)).toBe('c2');
-    expect(closest('c1', 'main', 4)).toBe('c3');
-    expect(closest('new', 'main', 16)).toBe('c3');
-    expect(closest('new', 'other', 2)).toBe('c4');
-    expect(closestBuild(store, 2, node)).toBeNull();
   });
 });
 

@@ -1,25 +1,27 @@
 import { describe, expect, it } from 'vitest';
+import type { QueueKey, SplitKey } from '../../../src/engine/keys.js';
+import type { Split } from '../../../src/engine/ports/splits.js';
 import { toSegments } from '../../../src/engine/segments.js';
 import { limits } from '../../../src/limits.js';
-import { listBuilds } from '../../../src/store/lmdb/builds.js';
 import { expireStep } from '../../../src/store/lmdb/expiry.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
-import { findLastQueue, findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
-import { Queues } from '../../../src/store/lmdb/queues.js';
-import { answerOfSplit, findSplit, installSplit, splitKey } from '../../../src/store/lmdb/splits.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
+import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
+import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
 import {
-  BUILD,
-  blocksOf,
+  estimatesOf,
   expire,
   FORECAST,
   LIST,
   leftovers,
+  listBuilds,
   NOBODY,
-  queueRecord,
+  queueOf,
   recordRun,
   recordsByTable,
   recordTimes,
   secondsOf,
+  settle,
+  splitOf,
   temporaryStore,
 } from './temporary-store.js';
 
@@ -29,42 +31,51 @@ const triple = { commit_hash: 'abc', branch: 'main', node_total: 2 };
 /** What one step may delete of large things: "about" the limit. */
 const MOST = 2 * limits.expiredPerStep + 10;
 
-const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =>
-  installSplit(
-    store,
+const split = (store: Parts, key: SplitKey, name: string, at = NOW): Promise<Split> =>
+  lmdbSplits(store).create(
     key,
-    BUILD,
-    { v: 1, id, node_total: nodes, people: NOBODY, created_at: at, used_at: at },
     {
-      id,
       people: NOBODY,
       list: LIST,
-      answers: toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
+      files: toSegments(Array.from({ length: key.build.node_total }, (_, node) => `["${name}",${node}]`)),
       forecast: FORECAST,
     },
+    at,
   );
 
 /** With so many nodes that every file is a batch of its own. */
-const queue = (queues: Queues, key: string, id: string, files: number, at = NOW) =>
-  queues.create(key, id, queueRecord(key, files, at), {
-    people: NOBODY,
-    list: LIST,
-    blocks: blocksOf(Array<string>(files).fill(',{}')),
-    weights: new Float64Array(files).fill(10_000),
-    guessed: false,
-    forecast: FORECAST,
-  });
-
-/** Hands out so many files, each in a batch of its own. */
-async function handOut(queues: Queues, key: string, files: number): Promise<void> {
-  await Promise.all(Array.from({ length: files }, (_, i) => pull(queues, key, i, `u-${i}`)));
-  await queues.store.journal.checkpoint();
+function queue(queues: LmdbQueues, key: QueueKey, files: number, at = NOW): Promise<boolean> {
+  const estimates = estimatesOf(
+    Array.from({ length: files }, (_, i) => `${i}`),
+    10_000,
+  );
+  const { weights } = estimates;
+  return queues.create(
+    key,
+    { people: NOBODY, list: LIST, files: queues.encode(estimates), weights, guessed: false, forecast: FORECAST },
+    at,
+  );
 }
 
-function pull(queues: Queues, key: string, node_index: number, batch_uuid: string | null): Promise<number | null> {
+const filesLeft = (queues: LmdbQueues, key: QueueKey): Promise<number | null> =>
+  queues.update(
+    key,
+    () => null,
+    ({ queue: state }) => ({ value: state.filesLeft, changes: [] }),
+    NOW,
+  );
+
+/** Hands out so many files, each in a batch of its own. */
+async function handOut(queues: LmdbQueues, key: QueueKey, files: number): Promise<void> {
+  await Promise.all(Array.from({ length: files }, (_, i) => pull(queues, key, i, `u-${i}`)));
+  await queues.parts.journal.checkpoint();
+}
+
+function pull(queues: LmdbQueues, key: QueueKey, node_index: number, batch_uuid: string | null): Promise<number | null> {
   const request = { node_index, run: 'run', batch_uuid, isRetry: false, isFirstRequest: false, wantsLastSplit: false };
   return queues.update(
     key,
+    () => null,
     ({ queue: state }) => {
       const { batch } = state.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
       return { value: batch.seq, changes: [batch] };
@@ -73,15 +84,15 @@ function pull(queues: Queues, key: string, node_index: number, batch_uuid: strin
   );
 }
 
-const subset = (store: Store, commit_hash: string, at: number) => recordRun(store, 1, { ...triple, commit_hash, node_index: 0 }, [], at);
+const subset = (store: Parts, commit_hash: string, at: number) => recordRun(store, 1, { ...triple, commit_hash, node_index: 0 }, [], at);
 
-const timings = (store: Store, paths: readonly string[], at: number) =>
+const timings = (store: Parts, paths: readonly string[], at: number) =>
   recordTimes(store, 1, Object.fromEntries(paths.map(path => [path, 3])), at);
 
-const records = (store: Store) => Object.values(recordsByTable(store)).reduce((sum, count) => sum + count, 0);
+const records = (store: Parts) => Object.values(recordsByTable(store)).reduce((sum, count) => sum + count, 0);
 
 /** Sweeps to the end; how many records each step deleted. */
-async function sweep(store: Store, before: number, dropped: (queue: string) => void = () => {}): Promise<number[]> {
+async function sweep(store: Parts, before: number, dropped: (queue: string) => void = () => {}): Promise<number[]> {
   const deleted: number[] = [];
   let left = records(store);
   const stepped = () => {
@@ -96,12 +107,12 @@ async function sweep(store: Store, before: number, dropped: (queue: string) => v
 const HOUR = limits.renewMilliseconds;
 
 describe('the expiry of a queue', () => {
-  const key = queueKey(1, triple, 'build-1');
+  const key = queueOf('build-1', 128_000);
 
   it('makes it unreachable at the first step, and deletes thousands of records piece by piece', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
-    await queue(queues, key, 'queue-1', 128_000);
+    const queues = new LmdbQueues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
+    await queue(queues, key, 128_000);
     for (let filings = 0; filings < 10; filings++) await handOut(queues, key, 20);
     expect(recordsByTable(store)).toMatchObject({ blobs: 2001, batches: 10, journalTurns: 0 });
 
@@ -111,65 +122,64 @@ describe('the expiry of a queue', () => {
       queues.drop(of);
     };
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
-    expect(findQueue(store, key)).toBeNull();
-    expect(await queues.update(key, () => ({ value: 'reached', changes: [] }), NOW)).toBeNull();
+    expect(queues.find(key)).toBeNull();
+    expect(await filesLeft(queues, key)).toBeNull();
     expect(store.blobs.getCount()).toBeGreaterThan(0);
 
     const deleted = await sweep(store, NOW + 1, drop);
     expect(deleted.length).toBeGreaterThan(5);
     expect(Math.max(...deleted)).toBeLessThanOrEqual(MOST);
-    expect(dropped).toEqual([key]);
+    expect(dropped).toEqual([key.digest]);
     expect(leftovers(store)).toEqual([]);
   });
 
   it('spares a new queue that the same build made while the old one is still being deleted', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
+    const queues = new LmdbQueues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
     const drop = (of: string) => queues.drop(of);
-    await queue(queues, key, 'old', 64_000);
+    await queue(queues, key, 64_000);
     await handOut(queues, key, 100);
     expect(await expireStep(store, NOW + 1, drop)).toBe(true);
-    await queue(queues, key, 'new', 5, NOW + 1000);
+    await queue(queues, key, 5, NOW + 1000);
     await sweep(store, NOW + 1, drop);
-    expect(findQueue(store, key)).toBe('new');
-    expect(findLastQueue(store, BUILD)).toBe('new');
-    expect(await queues.update(key, ({ queue: state }) => ({ value: state.filesLeft, changes: [] }), NOW)).toBe(5);
+    expect(queues.find(key)).toMatchObject({ created_at: NOW + 1000 });
+    expect(queues.newest(1, key.build)).toEqual(queues.find(key));
+    expect(await filesLeft(queues, key)).toBe(5);
     expect(recordsByTable(store)).toMatchObject({ queues: 1, blobs: 2, batches: 0 });
   });
 
   it('leaves nothing of an answer that was written meanwhile', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
-    await queue(queues, key, 'queue-1', 5);
+    const queues = new LmdbQueues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
+    await queue(queues, key, 5);
     const seq = await pull(queues, key, 0, null);
     await sweep(store, NOW + 1, of => queues.drop(of));
-    await queues.settle(key, seq!, true);
-    await queues.settle(key, seq!, false);
+    await settle(queues, key, seq!, true);
+    await settle(queues, key, seq!, false);
     expect(leftovers(store)).toEqual([]);
   });
 
   it('leaves the copy that repeats it, which goes as its own time comes', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
-    const later = queueKey(1, triple, 'build-2');
-    await queue(queues, key, 'queue-1', 5);
-    expect(await queues.repeat(later, BUILD, 'queue-2', NOW + 1000)).toBe('queue-2');
+    const queues = new LmdbQueues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
+    const later = queueOf('build-2', 128_000);
+    await queue(queues, key, 5);
+    expect(await queues.repeat(later, NOW + 1000)).toBe(true);
     await sweep(store, NOW + 500, of => queues.drop(of));
-    expect([findQueue(store, key), findQueue(store, later)]).toEqual([null, 'queue-2']);
-    expect(await queues.update(later, ({ queue: state }) => ({ value: state.filesLeft, changes: [] }), NOW)).toBe(5);
+    expect([queues.find(key), queues.find(later)]).toEqual([null, expect.objectContaining({ copied_at: NOW + 1000 })]);
+    expect(await filesLeft(queues, later)).toBe(5);
     await sweep(store, NOW + 2000, of => queues.drop(of));
     expect(leftovers(store)).toEqual([]);
   });
 });
 
 describe('the expiry of a split', () => {
-  const key = splitKey(1, triple, null);
-
   it('makes it unreachable at the first step, and deletes thousands of nodes piece by piece', async () => {
     const store = temporaryStore();
-    await split(store, key, 'split-1', 3000);
+    const key = splitOf(null, 3000);
+    await split(store, key, 'split-1');
     expect(await expireStep(store, NOW + 1, () => {})).toBe(true);
-    expect(findSplit(store, key)).toBeNull();
+    expect(lmdbSplits(store).find(key)).toBeNull();
     expect(store.blobs.getCount()).toBeGreaterThan(0);
     const deleted = await sweep(store, NOW + 1);
     expect(deleted.length).toBeGreaterThan(5);
@@ -179,14 +189,15 @@ describe('the expiry of a split', () => {
 
   it('spares a new split that was made while the old one is still being deleted', async () => {
     const store = temporaryStore();
-    await split(store, key, 'old', 1000);
+    const key = splitOf(null, 1000);
+    await split(store, key, 'old');
     expect(await expireStep(store, NOW + 1, () => {})).toBe(true);
-    const made = await split(store, key, 'new', 3, NOW + 1000);
-    expect(made.id).toBe('new');
+    const made = await split(store, key, 'new', NOW + 1000);
     await sweep(store, NOW + 1);
-    expect(findSplit(store, key)).toEqual(made);
-    expect([0, 1, 2].map(node => answerOfSplit(store, made, node)!.toString())).toEqual(['["new",0]', '["new",1]', '["new",2]']);
-    expect(store.blobs.getCount()).toBe(3);
+    const splits = lmdbSplits(store);
+    expect(splits.find(key)).toEqual(made);
+    expect([0, 1, 2].map(node => splits.files(made, node)!.toString())).toEqual(['["new",0]', '["new",1]', '["new",2]']);
+    expect(store.blobs.getCount()).toBe(1000);
   });
 });
 
@@ -237,7 +248,7 @@ describe('the expiry sweep', () => {
   it('takes a bounded number of builds at a step', async () => {
     const store = temporaryStore();
     await Promise.all(Array.from({ length: 500 }, (_, i) => subset(store, `c${i}`, NOW + i)));
-    await store.recent.save();
+    await store.timingBuffer.save();
     const left: number[] = [500];
     while (await expireStep(store, NOW + 1000, () => {})) left.push(listBuilds(store, 1, {}, 1).total);
     for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);
@@ -246,16 +257,16 @@ describe('the expiry sweep', () => {
 
   it('leaves nothing behind of a store in which everything happened', async () => {
     const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 4000, pullCost: 0, lease: null });
+    const queues = new LmdbQueues(store, { cacheBytes: 4000, pullCost: 0, lease: null });
     const rounds = [0, 1, 2, 3, 4, 5].map(async i => {
       const at = NOW + 100 * i;
       await subset(store, `c${i % 2}`, at);
       await timings(store, [`spec/${i % 3}_spec.rb`, 'spec/often_spec.rb'], at);
-      await split(store, splitKey(1, triple, `${i % 2}`), `split-${i}`, 300, at);
-      const own = queueKey(1, triple, `build-${i}`);
-      await queue(queues, own, `queue-${i}`, 250, at);
+      await split(store, splitOf(`${i % 2}`, 300), `split-${i}`, at);
+      const own = queueOf(`build-${i}`, 250);
+      await queue(queues, own, 250, at);
       await handOut(queues, own, 250);
-      await queues.repeat(queueKey(1, triple, `repeat-${i}`), BUILD, `copy-${i}`, at + 50);
+      await queues.repeat(queueOf(`repeat-${i}`, 250), at + 50);
     });
     await Promise.all(rounds);
     expect(leftovers(store).length).toBeGreaterThan(10);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { encodeBatch } from '../../../src/store/lmdb/batch-codec.js';
 import { Journal } from '../../../src/store/lmdb/journal.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
@@ -19,7 +19,7 @@ const batch = (seq: number, files = [seq]): Batch => ({
   delivered: false,
 });
 
-const filesOf = (store: Store, queue: string) => batchesOf(store, queue).map(({ files }) => files);
+const filesOf = (store: Parts, queue: string) => batchesOf(store, queue).map(({ files }) => files);
 
 describe('the journal', () => {
   it('writes what many queues hand out in one turn as one record', async () => {
@@ -106,7 +106,7 @@ describe('the journal', () => {
     let fail = (_: Error) => {};
     const { journalTurns } = store;
     const put = () => new Promise<boolean>((_, reject) => (fail = reject));
-    const given: { -readonly [K in keyof Store]: Store[K] } = { ...store, journalTurns: withPut(journalTurns, put) };
+    const given: { -readonly [K in keyof Parts]: Parts[K] } = { ...store, journalTurns: withPut(journalTurns, put) };
     const journal = closedAfterTest(new Journal(given));
     const first = journal.write('a', batch(0));
     await nextTurns();
@@ -123,7 +123,7 @@ describe('the journal', () => {
   it('keeps what a checkpoint could not write, and writes it at the next', async () => {
     const store = temporaryStore();
     const { batches } = store;
-    const given: { -readonly [K in keyof Store]: Store[K] } = {
+    const given: { -readonly [K in keyof Parts]: Parts[K] } = {
       ...store,
       batches: withPut(batches, () => Promise.reject(new Error('full'))),
     };

@@ -1,58 +1,50 @@
 import { describe, expect, it } from 'vitest';
+import { type SplitKey, splitKey } from '../../../src/engine/keys.js';
+import type { NewSplit } from '../../../src/engine/ports/splits.js';
 import { toSegments } from '../../../src/engine/segments.js';
 import { limits } from '../../../src/limits.js';
-import { noteListOfSplit } from '../../../src/store/lmdb/other-lists.js';
-import type { SplitRecord } from '../../../src/store/lmdb/records.js';
-import { answerOfSplit, findSplit, findSplitOnDisk, installSplit, splitKey, useSplit } from '../../../src/store/lmdb/splits.js';
-import { BUILD, expire, FORECAST, LIST, leftovers, NOBODY, temporaryStore } from './temporary-store.js';
+import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
+import { estimatesOf, expire, FORECAST, LIST, leftovers, NOBODY, splitOf, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
-const triple = { commit_hash: 'abc', branch: 'main', node_total: 3 };
+const key = splitOf(null);
 
-const record = (id: string, node_total = 3): SplitRecord => ({
-  v: 1,
-  id,
-  node_total,
+/** A split whose files tell which of several it is. */
+const splitNamed = (name: string, node_total = 3): NewSplit => ({
   people: NOBODY,
-  list: LIST,
-  created_at: NOW,
-  runs_before: 0,
-  used_at: NOW,
-});
-const planOf = (id: string, node_total = 3) => ({
-  id,
-  people: NOBODY,
-  list: LIST,
-  answers: toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${id}/${node}` }]))),
+  list: { ...LIST, digest: name },
+  files: toSegments(Array.from({ length: node_total }, (_, node) => JSON.stringify([{ path: `${name}/${node}` }]))),
   forecast: FORECAST,
 });
 
 describe('a split', () => {
-  it('of many that are made at once is the first, for everybody', async () => {
+  it('of many that are created at once is the first, for everybody', async () => {
     const store = temporaryStore();
-    const key = splitKey(1, triple, null);
-    const ids = Array.from({ length: 16 }, (_, i) => `split-${i}`);
-    const installed = await Promise.all(ids.map(id => installSplit(store, key, BUILD, record(id), planOf(id))));
-    expect(new Set(installed.map(({ id }) => id))).toEqual(new Set(['split-0']));
-    const found = findSplit(store, key)!;
-    expect(found).toEqual(record('split-0'));
-    const nodes = [0, 1, 2].map(node => JSON.parse(answerOfSplit(store, found, node)!.toString()) as unknown);
+    const splits = lmdbSplits(store);
+    const created = await Promise.all(Array.from({ length: 16 }, (_, i) => splits.create(key, splitNamed(`split-${i}`), NOW)));
+    expect(new Set(created.map(({ id }) => id)).size).toBe(1);
+    const found = await splits.find(key);
+    expect(found).toEqual(created[0]);
+    expect(found).toMatchObject({ node_total: 3, list: { digest: 'split-0' }, created_at: NOW, used_at: NOW, runs_before: 0 });
+    const nodes = [0, 1, 2].map(node => JSON.parse(splits.files(found!, node)!.toString()) as unknown);
     expect(nodes).toEqual([[{ path: 'split-0/0' }], [{ path: 'split-0/1' }], [{ path: 'split-0/2' }]]);
+    expect(splits.forecast(found!)).toEqual(FORECAST);
   });
 
-  it('is told to nobody before it is on disk: a kill would lose it', async () => {
+  it('is found by nobody before it is on disk: a kill would lose it', async () => {
     const store = temporaryStore();
-    const key = splitKey(1, triple, null);
-    const making = installSplit(store, key, BUILD, record('made'), planOf('made'));
-    expect(await findSplitOnDisk(store, key)).toEqual(record('made'));
-    expect(store.installing.size).toBe(0);
-    await making;
+    const splits = lmdbSplits(store);
+    const creating = splits.create(key, splitNamed('created'), NOW);
+    const finding = splits.find(key);
+    expect(finding).toBeInstanceOf(Promise);
+    expect(await finding).toMatchObject({ list: { digest: 'created' } });
+    expect(store.creations.size).toBe(0);
+    await creating;
   });
 
   it('that came too late leaves nothing behind', async () => {
     const store = temporaryStore();
-    const key = splitKey(1, triple, null);
-    for (const id of ['winner', 'late']) await installSplit(store, key, BUILD, record(id), planOf(id));
+    for (const name of ['winner', 'late']) await lmdbSplits(store).create(key, splitNamed(name), NOW);
     expect(store.splits.getCount()).toBe(1);
     expect(store.blobs.getCount()).toBe(3);
     expect(store.expiry.getCount()).toBe(1);
@@ -60,56 +52,66 @@ describe('a split', () => {
 
   it('over thousands of nodes is whole, and what came too late goes with its time', async () => {
     const store = temporaryStore();
-    const key = splitKey(1, { ...triple, node_total: 1001 }, null);
-    const ids = ['split-0', 'split-1'];
-    const made = await Promise.all(ids.map(id => installSplit(store, key, BUILD, record(id, 1001), planOf(id, 1001))));
-    expect(made[0]).toEqual(made[1]);
-    const split = findSplit(store, key)!;
+    const splits = lmdbSplits(store);
+    const large = splitOf(null, 1001);
+    const [split, late] = await Promise.all(['split-0', 'split-1'].map(name => splits.create(large, splitNamed(name, 1001), NOW)));
+    expect(late).toEqual(split);
     for (const node of [0, 249, 250, 999, 1000]) {
-      expect(JSON.parse(answerOfSplit(store, split, node)!.toString())).toEqual([{ path: `${split.id}/${node}` }]);
+      expect(JSON.parse(splits.files(split!, node)!.toString())).toEqual([{ path: `split-0/${node}` }]);
     }
     await expire(store, NOW + 1);
     expect(leftovers(store)).toEqual([]);
   });
 
   it('that is renewed by who read it before keeps that a node sent another list', async () => {
+    const splits = lmdbSplits(temporaryStore());
+    const ofRun = splitOf('7');
+    const split = await splits.create(ofRun, splitNamed('split'), NOW);
+    await splits.noteOtherList(ofRun, split, 'they differ', NOW);
+    await splits.noteOtherList(ofRun, split, 'differently', NOW);
+    await splits.use(ofRun, split, NOW + limits.renewMilliseconds);
+    expect(splits.find(ofRun)).toEqual({ ...split, other_list: 'they differ', used_at: NOW + limits.renewMilliseconds });
+  });
+
+  it('that is fixed knows when a CI run first used it, and whether one of its nodes sent another list', async () => {
     const store = temporaryStore();
-    const key = splitKey(1, triple, '7');
-    const split = await installSplit(store, key, BUILD, record('split'), planOf('split'));
-    await noteListOfSplit(store, key, () => BUILD, split, null, { digest: 'other', test_files: 2, difference: 'they differ' }, NOW);
-    await useSplit(store, key, () => BUILD, split, null, NOW + limits.renewMilliseconds);
-    expect(findSplit(store, key)).toEqual({ ...split, other_list: 'they differ', used_at: NOW + limits.renewMilliseconds });
+    const splits = lmdbSplits(store);
+    const fixed = (ci_run: string) => splitKey(1, key.build, ci_run, true);
+    const split = await splits.create(fixed('1'), splitNamed('split'), NOW);
+    await splits.use(fixed('2'), split, NOW + 5);
+    expect(splits.use(fixed('2'), split, NOW + 6)).toBeUndefined();
+    await splits.noteOtherList(fixed('2'), split, 'they differ', NOW + 7);
+    expect(splits.firstUse(split, '1')).toEqual({ at: NOW, runs_before: 0 });
+    expect(splits.firstUse(split, '2')).toEqual({ at: NOW + 5, runs_before: 0, other_list: 'they differ' });
+    expect(splits.firstUse(split, '3')).toBeNull();
+    expect(splits.find(key)).not.toHaveProperty('other_list');
   });
 
-  it('has a key of its own for every project, triple and dynamic CI build', () => {
-    const keys = [
-      splitKey(1, triple, null),
-      splitKey(2, triple, null),
-      splitKey(1, { ...triple, commit_hash: 'abd' }, null),
-      splitKey(1, { ...triple, branch: 'next' }, null),
-      splitKey(1, { ...triple, node_total: 4 }, null),
-      splitKey(1, triple, '7'),
-      splitKey(1, triple, '8'),
-      splitKey(1, triple, 'null'),
+  it('has a key of its own for every project, build and CI run', () => {
+    const { build } = key;
+    const keys: SplitKey[] = [
+      key,
+      splitKey(2, build, '', true),
+      splitKey(1, { ...build, commit_hash: 'abd' }, '', true),
+      splitKey(1, { ...build, branch: 'next' }, '', true),
+      splitKey(1, { ...build, node_total: 4 }, '', true),
+      splitOf('7'),
+      splitOf('8'),
+      splitOf('null'),
     ];
-    expect(new Set(keys).size).toBe(keys.length);
-    expect(splitKey(1, { ...triple }, '7')).toBe(keys[5]);
+    expect(new Set(keys.map(({ digest }) => digest)).size).toBe(keys.length);
+    expect(splitKey(1, { ...build }, '9', true).digest).toBe(key.digest);
   });
 
-  it('is not found before it was made', () => {
-    expect(findSplit(temporaryStore(), splitKey(1, triple, null))).toBeNull();
+  it('is not found before it was created', () => {
+    expect(lmdbSplits(temporaryStore()).find(key)).toBeNull();
   });
 
   it('keeps text beyond ASCII and nodes without files', async () => {
-    const store = temporaryStore();
-    const texts = ['[{"path":"spec/größe_спец_測試.rb"}]', '[]', '[]'];
-    const split = await installSplit(store, 'key', BUILD, record('split'), {
-      id: 'split',
-      people: NOBODY,
-      list: LIST,
-      answers: toSegments(texts),
-      forecast: FORECAST,
-    });
-    expect(texts.map((_, node) => answerOfSplit(store, split, node)!.toString())).toEqual(texts);
+    const splits = lmdbSplits(temporaryStore());
+    const files = splits.encode(estimatesOf(['spec/größe_спец_測試.rb', 'b"},{"p[1].rb', 'c.rb']), [[2, 0], [], [1]]);
+    const split = await splits.create(key, { ...splitNamed('split'), files }, NOW);
+    const listed = [0, 1, 2].map(node => JSON.parse(splits.files(split, node)!.toString()) as { path: string }[]);
+    expect(listed.map(list => list.map(({ path }) => path))).toEqual([['c.rb', 'spec/größe_спец_測試.rb'], [], ['b"},{"p[1].rb']]);
   });
 });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { createProject } from '../../../src/engine/access.js';
 import { limits } from '../../../src/limits.js';
-import { defaultBranch } from '../../../src/store/lmdb/default-branch.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
-import { createProject } from '../../../src/store/lmdb/projects.js';
+import { lmdbAccess } from '../../../src/store/lmdb/access.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { decodeTimings } from '../../../src/store/lmdb/timing-codec.js';
-import { knownTimes, TooManyCases } from '../../../src/store/lmdb/timings.js';
+import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
 import { recordRun, recordTimes, secondsOf, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
 
 /** A project and how its builds are recorded: each call is another build two days on, or a run of the commit named. */
-async function projectOf(store: Store) {
-  const { id } = await createProject(store, 'web', NOW);
+async function projectOf(store: Parts) {
+  const { id } = await createProject(lmdbAccess(store), 'web', NOW);
   const commits: string[] = [];
   const record = (branch: string, times: Record<string, number>, given: { commit?: string; node_index?: number } = {}) => {
     const { commit: commit_hash = `commit-${commits.length}`, node_index = 0 } = given;
@@ -57,11 +57,11 @@ describe('timings', () => {
   it('are a record a path, however often and on however many branches they are renewed', async () => {
     const store = temporaryStore();
     for (let i = 0; i < 5; i++) await recordTimes(store, 1, { 'a_spec.rb': 1 + i, 'b_spec.rb': 2 }, NOW + i);
-    await store.recent.save();
+    await store.timingBuffer.save();
     expect(store.timings.getCount()).toBe(2);
     const { id, record } = await projectOf(store);
     for (let i = 0; i < 100; i++) await record(`branch-${i}`, { 'c_spec.rb': 1 + i / 100 });
-    await store.recent.save();
+    await store.timingBuffer.save();
     expect(store.timings.getCount()).toBe(3);
     const sizes = [...store.timings.getRange()].map(({ value }) => value.length);
     expect(Math.max(...sizes)).toBeLessThan(600);
@@ -123,7 +123,7 @@ describe('the runs of one build', () => {
     const key = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
     const files = Array.from({ length: 5 }, (_, i) => ({ path: `${i}_spec.rb`, time_execution: i + 1 }));
     const timings = async () => {
-      await store.recent.save();
+      await store.timingBuffer.save();
       return [...store.timings.getRange()].map(({ value }) => decodeTimings(value).timings);
     };
     await recordRun(store, id, key, files, NOW);
@@ -163,10 +163,10 @@ describe('timings of branches', () => {
     ['that was first when it has as many as another', ['a', 'b'], 'a'],
   ])('call that branch the default which is %s', async (_which, branches, expected) => {
     const store = temporaryStore();
-    const { id, record } = await projectOf(store);
-    expect(defaultBranch(store, id)).toBeNull();
+    const { record } = await projectOf(store);
+    expect(lmdbAccess(store).project('web')!.default_branch).toBeNull();
     for (const branch of branches) await record(branch, { 'a_spec.rb': 1 });
-    expect(defaultBranch(store, id)).toBe(expected);
+    expect(lmdbAccess(store).project('web')!.default_branch).toBe(expected);
   });
 });
 
@@ -223,8 +223,9 @@ describe('test cases', () => {
     const store = temporaryStore();
     const { id, record } = await projectOf(store);
     await record('main', Object.fromEntries(Array.from({ length: limits.casesHere + 5 }, (_, i) => [`a.py::test_${i}`, 1])));
-    expect(() => knownTimes(store, id, 'main', ['a.py'], false)).toThrow(TooManyCases);
-    expect(knownTimes(store, id, 'main', ['a.py'], true).seconds).toEqual(Float64Array.of(limits.casesHere + 5));
+    const { estimates } = lmdbTimings(store);
+    expect(estimates(id, 'main', ['a.py'], limits.casesHere).isComplete).toBe(false);
+    expect(estimates(id, 'main', ['a.py'], limits.casesPooled).seconds).toEqual(Float64Array.of(limits.casesHere + 5));
   });
 
   it('that the last build did not have any more are not added up', async () => {
@@ -248,7 +249,12 @@ describe('test cases', () => {
     const store = temporaryStore();
     const { id, record } = await projectOf(store);
     await record('main', { 'spec/a_spec.rb': 12, 'test/b.py::test_one': 3 });
-    const known = knownTimes(store, id, 'main', ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two'], true);
+    const known = lmdbTimings(store).estimates(
+      id,
+      'main',
+      ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two'],
+      limits.casesPooled,
+    );
     expect(known.seconds).toEqual(Float64Array.of(NaN, NaN, NaN));
     expect(known.files).toEqual(new Map([['spec/a_spec.rb', 12]]));
   });

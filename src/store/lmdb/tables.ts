@@ -1,19 +1,12 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
-import { LRUCache } from 'lru-cache';
-import { limits } from '../../limits.js';
+import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import type { Millis } from '../../engine/ports/store.js';
 import type { ChangeRecord, TurnRecord } from './batch-codec.js';
-import { DiskSpaceGuard } from './disk-space-guard.js';
-import { Failure } from './failure.js';
-import { Journal } from './journal.js';
-import { PathNumbers } from './path-numbers.js';
 import type {
   BuildCountRecord,
   BuildRecord,
   ForecastRecord,
-  Millis,
   ProjectRecord,
   QueueRecord,
   RunKey,
@@ -21,16 +14,15 @@ import type {
   SplitRunRecord,
   TokenRecord,
 } from './records.js';
-import { lookAtStoreFile, type StoreFile } from './store-file.js';
-import { TimingWriteBuffer } from './timing-write-buffer.js';
+import { readStoreFile, type StoreFile } from './store-file.js';
 
-/** Raised when this Ballast writes what an older one would read wrongly. */
-export const STORE_VERSION = 7;
-/** Of that version what is read is the same. */
+/** Raised when an older Ballast would misread what this one writes. The changes are listed in src/docs/changelog.md. */
+export const STORE_VERSION = 8;
+/** The oldest version that is read. */
 const OLDEST_VERSION = 5;
 
 /**
- * One LMDB file, a table a line. Records are msgpack maps whose `v` is their version; times are Millis.
+ * One LMDB file, one table per line. Records are msgpack maps whose `v` is their version; times are Millis.
  *
  * table          key                                           value
  * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'known' | 'lastOrdinal'  number
@@ -47,24 +39,24 @@ const OLDEST_VERSION = 5;
  * paths          see path-keys.ts                              path number (1, 2, ...)
  * pathNames      path number                                   the path as JSON
  * timings        path number                                   bytes          see timing-codec.ts
- * unlearnt       number                                        RunKey         runs not in timings yet
+ * unlearnt       number                                        RunKey         runs whose times are not in timings yet
  * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
  * splitRuns      [split id, digest(ci_build_id)]               SplitRunRecord when a CI build first asked for a fixed split
  * queues         queue id                                      QueueRecord
  * queuesOfNodeBuild                                            queue id
  *                digest(project, commit, branch, total, node_build_id)
  * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
- * journalTurns   number                                        TurnRecord     see journal.ts
- * batches        [queue id, number of the last turn]           ChangeRecord[] what was changed of a queue, in order; 0: of a copy
- * blobs          [split id, node_index]                        the answer to the node, as JSON
+ * journalTurns   number                                        TurnRecord     see batch-codec.ts
+ * batches        [queue id, number of the last turn]           ChangeRecord[] the changes of a queue, in order; 0: of a copy
+ * blobs          [split id, node_index]                        the test files of the node, see split-files.ts
  *                [queue id, block]                             some of its test files, see file-blocks.ts
- *                [queue id, 'weights']                         of all of them, in descending order
+ *                [queue id, 'weights']                         the weights of all of them, in descending order
  * forecasts      split id | queue id                           ForecastRecord
- * expiry         [time, kind, ...key]                          true       see expiry.ts
+ * expiry         [time, kind, ...key]                          true           see expiry.ts
  *
  * filter = digest(project, commit_hash | null, branch | null, node_total | null)
  */
-export interface Store {
+export interface Tables {
   readonly root: RootDatabase;
   readonly meta: Database<number, string>;
   readonly projects: Database<ProjectRecord, number>;
@@ -79,7 +71,8 @@ export interface Store {
   readonly paths: Database<number, string>;
   readonly pathNames: Database<string, number>;
   readonly timings: Database<Buffer, number>;
-  readonly unlearnt: Database<RunKey, number>;
+  /** Named 'unlearnt' on disk. */
+  readonly pendingRuns: Database<RunKey, number>;
   readonly splits: Database<SplitRecord, string>;
   readonly splitRuns: Database<SplitRunRecord, [split: string, ci_build: string]>;
   readonly queues: Database<QueueRecord, string>;
@@ -90,57 +83,44 @@ export interface Store {
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
   readonly expiry: Database<true, ExpiryKey>;
-  readonly numbers: PathNumbers;
-  /** What is not in `batches` yet. */
-  readonly journal: Journal;
-  /** What is not in `timings` yet. */
-  readonly recent: TimingWriteBuffer;
-  readonly room: DiskSpaceGuard;
-  /** CI builds of which `splitRuns` is known to have the first use of a split: "split id ci_build_id". */
-  readonly splitUsers: LRUCache<string, true>;
-  /** Blocks of the files of queues, as they lie in `blobs`: "queue id block". */
-  readonly blocksRead: LRUCache<string, Buffer>;
-  readonly failure: Failure;
-  readonly committed: Committed;
-  /** What is being made: see create-once.ts. */
-  readonly installing: Map<string, Promise<unknown>>;
 }
-
-/** Told of each change how many seconds its flush to disk took. */
-export type Committed = (seconds: number) => void;
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 
-/**
- * Opens the store in the folder, made if missing. Throws a sentence when that cannot be.
- * @param failed told when the disk fails it: nothing may be hoped of this process then, see failure.ts
- */
-export function openStore(dataDir: string, failed: (error: Error) => void = () => {}, committed: Committed = () => {}): Store {
+export const STORE_FILE = 'ballast.lmdb';
+const MAP_BYTES = 2 ** 34;
+
+/** Opens the tables in a folder, which is created if missing. Throws a sentence when that fails. */
+export function openTables(dataDir: string): Tables {
   storeFileOf(dataDir);
   assertLockFile(dataDir);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    // lmdb would end the process without a word where it cannot make its lock file.
+    // lmdb ends the process without a message when it cannot create its lock file.
     if (!existsSync(lockFileOf(dataDir))) accessSync(dataDir, constants.W_OK);
-    return open(dataDir, failed, committed);
+    return open(dataDir);
   } catch (error) {
     throw new Error(`cannot open the store in ${dataDir}: ${reasonOf(error as Error)}`, { cause: error });
   }
 }
 
 function reasonOf(error: Error): string {
-  // LMDB tells processes apart by their ids; lmdb only trips over the transaction that it did not get.
+  // LMDB identifies processes by their ids; lmdb then fails on the transaction that it did not get.
   if (error instanceof TypeError)
-    return 'a process of the same id has it open, in another container; run commands in the container of the server';
+    return 'a process with the same id has it open, in another container; run commands in the container of the server';
   const { message } = error;
   return 'code' in error ? `${message}; BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to` : message;
 }
 
-/** The file of the store in the folder, null when there is none. Throws a sentence when it cannot be one. */
+export function hasStore(dataDir: string): boolean {
+  return existsSync(join(dataDir, STORE_FILE));
+}
+
+/** The file of the store in a folder; null: there is none. Throws a sentence when the file is no store. */
 export function storeFileOf(dataDir: string): StoreFile | null {
   const path = join(dataDir, STORE_FILE);
   try {
-    return lookAtStoreFile(path);
+    return readStoreFile(path);
   } catch (error) {
     throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or begin anew with another folder`, {
       cause: error,
@@ -149,8 +129,8 @@ export function storeFileOf(dataDir: string): StoreFile | null {
 }
 
 /**
- * Throws a sentence when the lock file may not be used: lmdb would end the process without a word. It is not opened for that,
- * because to close it again would let go of all locks on it.
+ * Throws a sentence when the lock file cannot be used: lmdb would end the process without a message. The check does not open the
+ * file, because closing it again would release all locks on it.
  */
 function assertLockFile(dataDir: string): void {
   const path = lockFileOf(dataDir);
@@ -168,38 +148,20 @@ function assertLockFile(dataDir: string): void {
 
 const lockFileOf = (dataDir: string) => join(dataDir, `${STORE_FILE}-lock`);
 
-/** Closes the store. */
-export async function closeStore(store: Store): Promise<void> {
-  // What cannot be written is found at the next start.
-  await store.recent.close().catch(() => {});
-  await store.journal.close().catch(() => {});
-  // What nobody waits for may be on its way, and lmdb does not look whether it is closed.
-  await nextTurn();
-  await Promise.resolve(store.root.flushed).catch(() => {});
-  await store.root.close();
-}
-
-export function hasStore(dataDir: string): boolean {
-  return existsSync(join(dataDir, STORE_FILE));
-}
-
-export const STORE_FILE = 'ballast.lmdb';
-const MAP_BYTES = 2 ** 34;
-
-function open(dataDir: string, failed: (error: Error) => void, committed: Committed): Store {
-  // safeRestore (missing from lmdb's types): after a power cut only what was flushed is trusted.
+function open(dataDir: string): Tables {
+  // safeRestore (missing from lmdb's types): after a power cut only flushed data is trusted.
   const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
     path: join(dataDir, STORE_FILE),
     noSubdir: true,
     maxDbs: 32,
     safeRestore: true,
-    // Room in the address space, not on disk or in memory: when a map is outgrown, lmdb keeps it beside the next.
+    // Address space, not disk or memory: when a map is outgrown, lmdb keeps it beside the next one.
     mapSize: MAP_BYTES,
     compression: true,
   };
   const root = openLmdb(options);
-  const table = <V, K extends import('lmdb').Key>(name: string) => root.openDB<V, K>({ name });
-  const tables = {
+  const table = <V, K extends Key>(name: string) => root.openDB<V, K>({ name });
+  const tables: Tables = {
     root,
     meta: table('meta'),
     projects: table('projects'),
@@ -210,38 +172,30 @@ function open(dataDir: string, failed: (error: Error) => void, committed: Commit
     buildIndex: table('buildIndex'),
     buildCounts: table('buildCounts'),
     buildGaps: table('buildGaps'),
-    // What hardly shrinks is not compressed: that would take time for nothing.
+    // Not compressed: its values hardly shrink.
     subsets: root.openDB({ name: 'subsets', encoding: 'binary', compression: false }),
     paths: table('paths'),
     pathNames: root.openDB({ name: 'pathNames', encoding: 'string', keyEncoding: 'uint32' }),
     timings: root.openDB({ name: 'timings', encoding: 'binary', keyEncoding: 'uint32', compression: false }),
-    unlearnt: table('unlearnt'),
+    pendingRuns: table('unlearnt'),
     splits: table('splits'),
     splitRuns: table('splitRuns'),
     queues: table('queues'),
     queuesOfNodeBuild: table('queuesOfNodeBuild'),
     queuesOfBuild: table('queuesOfBuild'),
-    // Not compressed: an answer waits for it, and it is gone in a second.
+    // Not compressed: an answer waits for it, and it is deleted within a second.
     journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
     expiry: table('expiry'),
-  } satisfies Omit<Store, 'numbers' | 'journal' | 'recent' | 'room' | 'failure' | 'committed' | 'installing' | 'splitUsers' | 'blocksRead'>;
-  const numbers = new PathNumbers(tables);
-  const room = new DiskSpaceGuard(dataDir);
-  const failure = new Failure(root, failed);
-  const journal = new Journal({ ...tables, room, failure, committed });
-  const recent = new TimingWriteBuffer({ ...tables, numbers, room });
-  const splitUsers = new LRUCache<string, true>({ max: limits.splitUsers });
-  const blocksRead = new LRUCache<string, Buffer>({ maxSize: limits.blocksReadBytes, sizeCalculation: ({ length }) => length });
-  const store: Store = { ...tables, numbers, journal, recent, room, failure, committed, installing: new Map(), splitUsers, blocksRead };
-  const version = store.meta.get('version');
+  };
+  const version = tables.meta.get('version');
   if (version === undefined) {
-    store.meta.putSync('version', STORE_VERSION);
+    tables.meta.putSync('version', STORE_VERSION);
   } else if (version > STORE_VERSION || version < OLDEST_VERSION) {
     void root.close();
     throw new Error(`it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`);
   }
-  return store;
+  return tables;
 }

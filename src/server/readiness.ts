@@ -1,6 +1,5 @@
-import { limits } from '../../limits.js';
-import { commit } from './commit.js';
-import type { Store } from './open.js';
+import type { Maintenance } from '../engine/ports/maintenance.js';
+import { limits } from '../limits.js';
 
 /**
  * Tests whether writes reach the disk in time. Anybody may ask, so all callers share one probe write, and reuse its outcome
@@ -16,7 +15,7 @@ export class Readiness {
    * @param uptime milliseconds on a clock that is never set
    */
   constructor(
-    readonly store: Store,
+    readonly maintenance: Pick<Maintenance, 'assertWritable' | 'probe'>,
     readonly now: () => number,
     readonly uptime: () => number,
   ) {}
@@ -24,8 +23,7 @@ export class Readiness {
   /** Rejects when writes are refused, fail, or take longer than `limits.readySeconds`. */
   async assert(): Promise<void> {
     // This check costs nothing and needs no write.
-    this.store.room.assert();
-    this.store.failure.assert();
+    this.maintenance.assertWritable();
     if (!this.#isWriting && this.uptime() >= this.#freshUntil) this.#begin();
     await this.#outcome;
   }
@@ -33,7 +31,7 @@ export class Readiness {
   #begin(): void {
     this.#isWriting = true;
     this.#freshUntil = this.uptime() + limits.readyFreshMilliseconds;
-    const write = commit(this.store, () => void this.store.meta.put('readiness', this.now())).finally(() => (this.#isWriting = false));
+    const write = this.maintenance.probe(this.now()).finally(() => (this.#isWriting = false));
     this.#outcome = within(limits.readySeconds, write);
     // Each waiting caller gets the failure itself.
     this.#outcome.catch(() => {});

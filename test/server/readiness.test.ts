@@ -1,35 +1,30 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { limits } from '../../../src/limits.js';
-import { closeStore, openStore } from '../../../src/store/lmdb/open.js';
-import { Readiness } from '../../../src/store/lmdb/readiness.js';
-import { Clock } from '../../harness/clock.js';
-import { temporaryFolder } from '../../harness/temporary-folder.js';
+import { limits } from '../../src/limits.js';
+import { Readiness } from '../../src/server/readiness.js';
+import { openLmdbStore } from '../../src/store/lmdb/store.js';
+import { Clock } from '../harness/clock.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
-function readinessOf(commit: () => Promise<unknown>) {
+function readinessOf(probe: () => Promise<void>) {
   const clock = new Clock();
-  const commits = vi.fn(commit);
-  const store = { room: { assert: () => {} }, failure: { assert: () => {} }, committed: () => {}, root: { transaction: commits } };
-  return { clock, commits, readiness: new Readiness(store as never, clock.now, clock.now) };
+  const commits = vi.fn(probe);
+  return { clock, commits, readiness: new Readiness({ assertWritable: () => {}, probe: commits }, clock.now, clock.now) };
 }
 
 describe('the readiness of a store', () => {
   it('is told to all who ask within a second by one commit', async () => {
     let commits = 0;
-    const store = openStore(
-      temporaryFolder(),
-      () => {},
-      () => void (commits += 1),
-    );
-    onTestFinished(() => closeStore(store));
+    const store = openLmdbStore(temporaryFolder(), { committed: () => void (commits += 1) });
+    onTestFinished(() => store.close());
     const clock = new Clock();
-    const readiness = new Readiness(store, clock.now, clock.now);
+    const readiness = new Readiness(store.maintenance, clock.now, clock.now);
     await Promise.all(Array.from({ length: 300 }, () => readiness.assert()));
     clock.advance({ milliseconds: limits.readyFreshMilliseconds - 1 });
     await readiness.assert();
-    expect([commits, store.meta.get('readiness')]).toEqual([1, new Clock().millis]);
+    expect([commits, store.parts.meta.get('readiness')]).toEqual([1, new Clock().millis]);
     clock.advance({ milliseconds: 1 });
     await Promise.all([readiness.assert(), readiness.assert()]);
-    expect([commits, store.meta.get('readiness')]).toEqual([2, clock.millis]);
+    expect([commits, store.parts.meta.get('readiness')]).toEqual([2, clock.millis]);
   });
 
   it('ends in time while a write hangs, without another write, and comes back with it', async () => {
