@@ -64,7 +64,7 @@ describe('a process that is killed while it reads the store', () => {
     const server = await startServer();
     const program = `
       import { openTables } from '${new URL('../../src/store/lmdb/tables.js', import.meta.url).href}';
-      const store = openTables(${JSON.stringify(server.dataDir)});
+      const { root } = openTables(${JSON.stringify(server.dataDir)});
       root.useReadTransaction();
       console.log('reading');
       setInterval(() => {}, 1000);`;
