@@ -63,8 +63,8 @@ describe('a process that is killed while it reads the store', () => {
   it('is noticed by the server, which then uses freed pages again', async () => {
     const server = await startServer();
     const program = `
-      import { openStore } from '${new URL('../../src/store/lmdb/open.js', import.meta.url).href}';
-      const store = openTables(${JSON.stringify(server.dataDir)});
+      import { openTables } from '${new URL('../../src/store/lmdb/tables.js', import.meta.url).href}';
+      const { root } = openTables(${JSON.stringify(server.dataDir)});
       root.useReadTransaction();
       console.log('reading');
       setInterval(() => {}, 1000);`;

@@ -114,7 +114,7 @@ describe('ballast export', () => {
     });
     expect(await exportOf(dataDir, '--json', '--output', '-')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--json tells of the file of --output') as string,
+      stderr: expect.stringContaining('--json describes the file of --output') as string,
     });
     expect(await exportOf(join(folder, 'none'))).toMatchObject({
       code: 1,

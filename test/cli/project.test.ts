@@ -92,10 +92,7 @@ describe('a command that cannot be done', () => {
     const ballast = commandsOn(temporaryFolder());
     await ballast('project', 'create', 'one');
     for (const [args, message] of [
-      [
-        ['project', 'create', 'one'],
-        'cannot create the project "one": it exists already; a further token for it is made with "token create"',
-      ],
+      [['project', 'create', 'one'], 'cannot create the project "one": it exists already; "token create" makes another token for it'],
       [['token', 'create', 'two'], 'there is no project "two"; "project list" shows all, "project create" makes one'],
       [['token', 'revoke', 'nothing'], 'cannot revoke: no token in force has this value or id; "token list" shows the ids'],
     ] as const) {

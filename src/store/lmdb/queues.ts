@@ -116,7 +116,8 @@ export class LmdbQueues implements Queues {
     const used_at = this.#inMemory(key)?.info.used_at ?? this.#usedAt(key);
     if (used_at === undefined) return null;
     if (at - used_at >= limits.renewMilliseconds) await this.#renewOnce(key, at);
-    if (this.#leaving.size + this.#reading.size > 0) await this.#settled(key);
+    // Checked again in the turn that goes on, so that calls keep their order.
+    while (this.#reading.has(key) || this.#leaving.has(key)) await (this.#reading.get(key) ?? this.#leaving.get(key));
     const open = this.#find(key);
     if (!open) return null;
     const known = facts(open);
@@ -296,10 +297,5 @@ export class LmdbQueues implements Queues {
         if (this.#leaving.get(key) === leaving) this.#leaving.delete(key);
       });
     this.#leaving.set(key, leaving);
-  }
-
-  /** Resolves when no verb on a queue waits for its facts, and no change of a forgotten one is on its way to the disk. */
-  async #settled(key: string): Promise<void> {
-    while (this.#leaving.has(key) || this.#reading.has(key)) await (this.#leaving.get(key) ?? this.#reading.get(key));
   }
 }
