@@ -14,32 +14,38 @@ import { completenessJson, distributionJson, failedPathsJson } from './reads.js'
 
 /** What a POST needs before anything is changed: validation and planning. Null: only a worker thread should do it. */
 export const posts = {
-  async recording(_store: Store, sent: Sent, _project: number, { isWorker }: PlanOptions) {
+  async prepareSubset(_store: Store, sent: Sent, _project: number, { isWorker }: PlanOptions) {
     const { node, run } = recordingRequest(sent);
     return { node, run: isWorker ? { ...run, paths: toSegments(run.paths as string[]) } : run };
   },
-  async split(store: Store, sent: Sent, project: number, options: PlanOptions) {
+  async prepareSplit(store: Store, sent: Sent, project: number, options: PlanOptions) {
     const request = splitRequest(sent, project);
     const planned = await planSplit(store, request, options);
     return planned && { request: withoutPaths(request), planned };
   },
-  queue(store: Store, sent: Sent, project: number, options: PlanOptions) {
-    return prepareQueue(store, queueRequest(sent, project), null, options);
+  prepareQueue(store: Store, sent: Sent, project: number, options: PlanOptions) {
+    return plannedQueue(store, queueRequest(sent, project), null, options);
   },
-  testQueue(store: Store, sent: Sent, project: number, options: PlanOptions) {
+  prepareTestQueue(store: Store, sent: Sent, project: number, options: PlanOptions) {
     const { request, echo } = testQueueRequest(sent, project);
-    return prepareQueue(store, request, echo, options);
+    return plannedQueue(store, request, echo, options);
   },
 };
 
 /** Answers that are built from many records. */
-export const reads = { buildOutline, buildPiece, completenessJson, distributionJson, failedPathsJson };
+export const reads = {
+  buildOutline,
+  buildPiece,
+  completeness: completenessJson,
+  recordedDistribution: distributionJson,
+  failedTestPaths: failedPathsJson,
+};
 
 export type Posts = typeof posts;
 export type Reads = typeof reads;
 
 /** @param echo what the answer repeats of the request */
-async function prepareQueue(store: Store, request: QueueRequest, echo: object | null, options: PlanOptions) {
+async function plannedQueue(store: Store, request: QueueRequest, echo: object | null, options: PlanOptions) {
   const planned = await planQueue(store, request, options);
   return planned && { request: withoutPaths(request), planned, echo };
 }

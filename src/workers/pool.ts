@@ -48,7 +48,7 @@ export class WorkerPool {
   /** Prepares a POST. The body is given away. @param owner its project; null: not known yet */
   async post<K extends keyof Posts>(task: PostTask<K>, owner: number | null, hasLeft: () => boolean): Promise<Prepared<K>> {
     // Worker threads read what is written. Times that cannot be written now count later.
-    if (task.job !== 'recording') await this.store.maintenance.publishTimings().catch(() => {});
+    if (task.job !== 'prepareSubset') await this.store.maintenance.publishTimings().catch(() => {});
     const transferList = task.body.map(({ buffer }) => buffer as ArrayBuffer);
     return (await this.#run(owner, task, { hasLeft, transferList })) as Prepared<K>;
   }
@@ -65,7 +65,7 @@ export class WorkerPool {
 
   /** What all nodes of a build recorded. */
   async distribution(build: Build, hasLeft: () => boolean): Promise<Json> {
-    const task: ReadTask<'distributionJson'> = { kind: 'read', job: 'distributionJson', subject: build };
+    const task: ReadTask<'recordedDistribution'> = { kind: 'read', job: 'recordedDistribution', subject: build };
     return (await this.#read(build.project, task, { hasLeft }, isSmallBuild(build))).json;
   }
 
@@ -73,13 +73,13 @@ export class WorkerPool {
   async completeness(subject: CompletenessSubject, hasLeft: () => boolean): Promise<CompletenessJson> {
     await this.store.maintenance.publishQueues();
     // One at a time: they do not wait behind other work of their project.
-    return this.#read(COMPARISONS, { kind: 'read', job: 'completenessJson', subject }, { hasLeft });
+    return this.#read(COMPARISONS, { kind: 'read', job: 'completeness', subject }, { hasLeft });
   }
 
   /** What failed in a queue. Always in a thread: how much there is to read is not known before. */
   async failedPaths(project: number, queue: string, hasLeft: () => boolean): Promise<Json> {
     await this.store.maintenance.publishQueues();
-    return (await this.#read(project, { kind: 'read', job: 'failedPathsJson', subject: queue }, { hasLeft })).json;
+    return (await this.#read(project, { kind: 'read', job: 'failedTestPaths', subject: queue }, { hasLeft })).json;
   }
 
   /** Tasks that wait for a worker thread, those that run, and the threads. */

@@ -18,7 +18,7 @@ export async function warmUp(store: Store, options: PlanOptions): Promise<void> 
   const split = Buffer.from(JSON.stringify({ ...build, ci_build_id: '1', cache_read_attempt: false }));
   const queue = Buffer.from(JSON.stringify({ ...build, node_build_id: '1', can_initialize_queue: true, attempt_connect_to_queue: false }));
   for (let round = 0; round < ROUNDS; round++) {
-    await posts.split(store, decodeBody(split), NO_PROJECT, options);
-    await posts.queue(store, decodeBody(queue), NO_PROJECT, options);
+    await posts.prepareSplit(store, decodeBody(split), NO_PROJECT, options);
+    await posts.prepareQueue(store, decodeBody(queue), NO_PROJECT, options);
   }
 }

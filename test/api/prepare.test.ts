@@ -68,13 +68,13 @@ const person = {
 };
 
 const parameters: { [K in keyof Posts]: object } = {
-  recording: {
+  prepareSubset: {
     ...key,
     node_index: '3',
     test_files: paths(400).map((path, i) => ({ path, time_execution: i % 3, more: 'ignored' })),
   },
-  split: { ...key, ...person, ci_build_id: 17, cache_read_attempt: 'false', test_files: listed(400) },
-  queue: {
+  prepareSplit: { ...key, ...person, ci_build_id: 17, cache_read_attempt: 'false', test_files: listed(400) },
+  prepareQueue: {
     ...key,
     ...person,
     node_build_id: 17,
@@ -83,7 +83,7 @@ const parameters: { [K in keyof Posts]: object } = {
     batch_uuid: 'u-1',
     test_files: [...listed(400), ...listed(3)],
   },
-  testQueue: {
+  prepareTestQueue: {
     ...key,
     ...person,
     test_queue_id: 17,
@@ -134,7 +134,7 @@ describe('a POST that a thread prepares', () => {
     const { id: project, token } = await newProject();
     for (let seconds = 1; seconds <= 5; seconds++) {
       await recordTimes(project, { [paths(1)[0]!]: seconds }, NOW + seconds);
-      const results = (['here', 'thread'] as const).map(where => post('queue', bodyOf(parameters.queue, where), token));
+      const results = (['here', 'thread'] as const).map(where => post('prepareQueue', bodyOf(parameters.prepareQueue, where), token));
       const [here, thread] = await Promise.all(results);
       expect(readable(thread!)).toEqual(readable(here!));
       expect(here!.prepared.planned.plan!.forecast.unknown_files).toBe(399);
@@ -144,9 +144,9 @@ describe('a POST that a thread prepares', () => {
   it('goes to a thread also when it is short but lists many files', async () => {
     const { token } = await newProject();
     const test_files = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
-    const [body] = bodyOf({ ...parameters.split, test_files }, 'here') as [Uint8Array];
+    const [body] = bodyOf({ ...parameters.prepareSplit, test_files }, 'here') as [Uint8Array];
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
-    const { prepared } = await post('split', [body], token);
+    const { prepared } = await post('prepareSplit', [body], token);
     expect(prepared.planned.plan!.files.ends.length).toBe(key.node_total);
     // Only lent: the socket's memory stays where it is.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
@@ -173,8 +173,8 @@ describe('a POST that a thread prepares', () => {
     onTestFinished(() => {
       for (const spy of [owners, tasks]) spy.mockRestore();
     });
-    const body = bodyWith({ ...parameters.split, test_suite_token });
-    expect((await post('split', body, null)).project).toBe(id);
+    const body = bodyWith({ ...parameters.prepareSplit, test_suite_token });
+    expect((await post('prepareSplit', body, null)).project).toBe(id);
     expect(owners).toHaveBeenCalledExactlyOnceWith(id, expect.anything());
     // The thread checks what was only guessed.
     expect(tasks.mock.calls.at(-1)![0]).toMatchObject({ project: body.length === 1 ? id : null });
@@ -185,9 +185,9 @@ describe('a POST that a thread prepares', () => {
     const cases = Array.from({ length: limits.casesHere + 5 }, (_, i) => `a.py::test_${i}`);
     await recordTimes(project, Object.fromEntries(cases.map(path => [path, 1])), NOW);
     // In memory that Node shares out, and does not let go to a thread.
-    const body = Buffer.from(JSON.stringify({ ...parameters.queue, test_files: [{ path: 'a.py' }] }));
+    const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
     expect(body.buffer.byteLength).toBeGreaterThan(body.length);
-    const { prepared } = await post('queue', [body], token);
+    const { prepared } = await post('prepareQueue', [body], token);
     expect(prepared.planned.plan!.weights).toEqual(Float64Array.of(toWeight(limits.casesHere + 5)));
     expect(JSON.parse(body.toString())).toMatchObject(key);
   });
@@ -198,8 +198,8 @@ describe('a POST that a thread prepares', () => {
     ['has the right token', null, 200],
   ])('%s in its body: is answered as it would be here', async (_, token, status) => {
     const { id, token: test_suite_token } = await newProject();
-    const body = { ...parameters.split, ...(token ?? { test_suite_token }) };
-    const results = (['here', 'thread'] as const).map(where => post('split', bodyOf(body, where), null));
+    const body = { ...parameters.prepareSplit, ...(token ?? { test_suite_token }) };
+    const results = (['here', 'thread'] as const).map(where => post('prepareSplit', bodyOf(body, where), null));
     if (status === 200) {
       for (const { project } of await Promise.all(results)) expect(project).toBe(id);
       return;
@@ -218,7 +218,7 @@ describe('a POST that a thread prepares', () => {
   ])('%s: is refused as it would be here', async (_, text, status) => {
     const { token } = await newProject();
     const encode = (body: string) => new TextEncoder().encode(body);
-    const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body => post('recording', [encode(body)], token));
+    const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body => post('prepareSubset', [encode(body)], token));
     const [here, thread] = await Promise.all(results.map(errorOf));
     expect(thread).toBeInstanceOf(ApiError);
     expect(JSON.stringify(thread)).toBe(JSON.stringify(here));
@@ -227,8 +227,8 @@ describe('a POST that a thread prepares', () => {
 
   it('is not worked on when its client left before its turn came', async () => {
     const { token } = await newProject();
-    const body = () => bodyOf(parameters.split, 'thread');
-    const results = Array.from({ length: 10 }, (_, i) => post('split', body(), token, () => i === 9));
+    const body = () => bodyOf(parameters.prepareSplit, 'thread');
+    const results = Array.from({ length: 10 }, (_, i) => post('prepareSplit', body(), token, () => i === 9));
     const settled = await Promise.allSettled(results);
     expect(settled.map(({ status }) => status)).toEqual([...Array<string>(9).fill('fulfilled'), 'rejected']);
     expect(await errorOf(results[9]!)).toMatchObject({ status: 408 });
@@ -237,7 +237,7 @@ describe('a POST that a thread prepares', () => {
   it('is refused when too many wait already, and those that wait are prepared', async () => {
     const { id, token } = await newProject();
     const results = Array.from({ length: limits.waitingJobsPerProject + 40 }, () =>
-      post('split', bodyOf(parameters.split, 'thread'), token),
+      post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), token),
     );
     const settled = await Promise.allSettled(results);
     const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as ApiError] : []));
@@ -246,7 +246,7 @@ describe('a POST that a thread prepares', () => {
     for (const error of refused) {
       expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': String(limits.retryAfterSeconds) } });
     }
-    expect((await post('split', bodyOf(parameters.split, 'thread'), token)).project).toBe(id);
+    expect((await post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), token)).project).toBe(id);
   });
 });
 
@@ -272,7 +272,7 @@ describe('an answer about a large build', () => {
       id: build.id,
       build_subsets: [{ node_index: 2 }, { node_index: 1 }, { node_index: 0 }],
     });
-    expect(textOf(distribution)).toBe((await reads.distributionJson(store, build)).json);
+    expect(textOf(distribution)).toBe((await reads.recordedDistribution(store, build)).json);
     // All in one piece.
     expect(rest).toBeUndefined();
   });

@@ -9,7 +9,7 @@ import { prepare } from '../prepare.js';
 /** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */
 export async function recordBuildSubset(context: Context, request: Request): Promise<Answer> {
   const { store, now } = context;
-  const { project, prepared } = await prepare(context, 'recording', request);
+  const { project, prepared } = await prepare(context, 'prepareSubset', request);
   const { node, run } = prepared;
   const outcome = await store.recordings.record(project, node, run, request.retryCount > 0, now());
   if (outcome === 'retried too often') {

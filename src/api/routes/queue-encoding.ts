@@ -7,7 +7,7 @@ import type { ConnectFailed } from '../messages/queue.js';
 
 /** How a version of the protocol says what a pull came to. */
 export interface QueueEncoding {
-  job: 'queue' | 'testQueue';
+  job: 'prepareQueue' | 'prepareTestQueue';
   /** The parameter that names the CI run. */
   ciRun: 'node_build_id' | 'test_queue_id';
   connectFailed(request: QueueRequest): ConnectFailed;

@@ -3,7 +3,7 @@ import { CONNECT_FAILED, type QueueEncoding } from './queue-encoding.js';
 import { withFiles } from './with-files.js';
 
 export const version1: QueueEncoding = {
-  job: 'queue',
+  job: 'prepareQueue',
   ciRun: 'node_build_id',
   connectFailed: ({ key }) => ({ queue_name: key.digest, ...CONNECT_FAILED }),
   empty: ({ queue, isNewQueue }, url): QueueAnswer => ({

@@ -2,7 +2,7 @@ import type { TestQueueAnswer } from '../messages/test-queue.js';
 import { CONNECT_FAILED, filesToRun, type QueueEncoding } from './queue-encoding.js';
 
 export const version2: QueueEncoding = {
-  job: 'testQueue',
+  job: 'prepareTestQueue',
   ciRun: 'test_queue_id',
   connectFailed: () => CONNECT_FAILED,
   empty: (_, url, echo): TestQueueAnswer => ({ paths: [], batch_id: null, ...echo, ...(url !== null && { url }) }),

@@ -14,7 +14,7 @@ const MISS: SplitMiss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 /** POST /build_distributions/subset: the test files of one node in regular mode. */
 export async function splitForNode(context: Context, request: Request): Promise<Answer> {
   const { store, now } = context;
-  const { prepared } = await prepare(context, 'split', request);
+  const { prepared } = await prepare(context, 'prepareSplit', request);
   const { node_index, listDigest } = prepared.request;
   const share = await shareOf(store, prepared.request, prepared.planned, now());
   if (share && share.difference !== null) throw apiErrors.listDiffers('split', share.difference);

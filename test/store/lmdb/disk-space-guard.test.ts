@@ -46,7 +46,7 @@ describe('a server whose disk fills up', () => {
         { timeout: 10_000, interval: 5 },
       );
     };
-    const server = await startServer();
+    const server = await startServer({ dataDir: temporaryFolder() });
     const queue = { commit_hash: 'queued', node_total: 2, node_build_id: '1' };
     const paths = manyPaths(60);
     const first = await initialise(server, paths, { ...queue, batch_uuid: 'first' });

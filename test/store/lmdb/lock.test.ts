@@ -37,7 +37,7 @@ const starter = `
 
 describe('a folder', () => {
   it('has one server at a time, which is named', async () => {
-    const { dataDir, close } = await startServer();
+    const { dataDir, close } = await startServer({ dataDir: temporaryFolder() });
     await expect(startServer({ dataDir })).rejects.toThrow(
       `cannot take ${dataDir}: another Ballast serves this folder (process ${process.pid} on ${hostname()}); stop it, or choose another with BALLAST_DATA_DIR`,
     );
