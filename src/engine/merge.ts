@@ -2,8 +2,8 @@ import type { RecordedTestFile } from '../api/messages/test-file.js';
 import { median } from '../planning/estimating/median.js';
 
 /**
- * The runs of a build as one list, slowest first: by path the median of its measured times (0 when it was
- * only scheduled). Runs of one node are retries of the same files, so their times are never summed.
+ * Merges the runs of a build into one list, slowest first. Each path has the median of its measured times, or 0 if it was
+ * only scheduled. The runs of a node are retries of the same files, so their times are not summed.
  */
 export function mergeSubsets(subsets: Iterable<readonly RecordedTestFile[]>): RecordedTestFile[] {
   const times = new Map<string, number[]>();
