@@ -108,7 +108,7 @@ export class NodeSpeeds {
   }
 
   /** Returns what decides the size of the batch that the node asks for. */
-  situationOf(node: number, left: number, millis: number): PullSituation {
+  situationOf(node: number, remaining: number, millis: number): PullSituation {
     const snapshot = this.#snapshot(millis);
     const { now, pullCost, slowdown } = snapshot;
     for (let i = 0; i < this.parameters.nodeTotal; i++) {
@@ -116,9 +116,9 @@ export class NodeSpeeds {
       this.#speeds[i] = (progress ? this.#speedOf(progress, snapshot) : 1) / slowdown;
       this.#ready[i] = pullCost + this.#freeAt(progress, snapshot);
     }
-    const finishTime = commonFinishTime(left, this.#speeds, this.#ready);
+    const finishTime = commonFinishTime(remaining, this.#speeds, this.#ready);
     const speed = this.#speeds[node] ?? 1 / slowdown;
-    return { share: speed * (finishTime - now - pullCost), batches: this.#nodes.get(node)?.batches ?? 0, left, pullCost };
+    return { share: speed * (finishTime - now - pullCost), batches: this.#nodes.get(node)?.batches ?? 0, remaining, pullCost };
   }
 
   #snapshot(millis: number): Snapshot {

@@ -80,14 +80,14 @@ export class Queue {
 
     const replay = node.replay(request);
     const last = node.batches.at(-1);
-    // Nothing came in between: the same batch serves, whatever its uuid.
+    // Nothing happened in between: the same batch answers the pull, whatever its uuid.
     if (replay && last && isSameReplay(last, request, replay.files)) return { batch: answer(node, last, request), isNew: false };
 
     this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
     const batch = this.#newBatch(request, last, replay, now);
     if (batch.files.length === 0) {
       node.markEmptyHanded(request);
-      // The node may never record what it had before: the journal must tell that it started again, and got nothing.
+      // The node may never record its earlier batches: the journal must show that it started again, and got nothing.
       if (request.isFirstRequest && last && !request.acknowledges && node.recordEmptyStart(now)) {
         this.#nextSeq += 1;
         this.#changed.push(batch);

@@ -13,8 +13,8 @@ export interface PullSituation {
   share: number;
   /** The number of batches that the node was handed before. */
   batches: number;
-  /** All remaining files. */
-  left: number;
+  /** The weight of all remaining files. */
+  remaining: number;
   /** What a node loses between two batches, as estimated from the batches so far. */
   pullCost: number;
 }
@@ -33,12 +33,12 @@ const MAX_PARTIAL_BATCHES = 6;
  * errors of real predictions, and the optimum is flat (`npm run bench -- planning`).
  */
 export function batchWeight(
-  { share, batches, left, pullCost }: PullSituation,
+  { share, batches, remaining, pullCost }: PullSituation,
   { nodeTotal, isGuessed }: Pick<QueueParameters, 'nodeTotal' | 'isGuessed'>,
 ): number {
   // There is no other node to finish together with.
-  if (nodeTotal === 1) return left;
-  if (isGuessed) return Math.max(SHARE_PER_GUESSED_BATCH * share, Math.min(pullCost, left / (4 * nodeTotal)));
+  if (nodeTotal === 1) return remaining;
+  if (isGuessed) return Math.max(SHARE_PER_GUESSED_BATCH * share, Math.min(pullCost, remaining / (4 * nodeTotal)));
   const part = SHARE_PER_BATCH * share;
   return share - part < PULLS_WORTH_SAVING * pullCost || batches >= MAX_PARTIAL_BATCHES ? share : part;
 }

@@ -1,13 +1,13 @@
 /**
  * Returns when all nodes finish if they share the remaining work and finish together: the T with
- * sum of speed x max(0, T - ready) = left. Newton's method on a convex function, from above: every step drops the nodes
+ * sum of speed x max(0, T - ready) = work. Newton's method on a convex function, from above: every step drops the nodes
  * that are ready too late to help, and the step that drops none is exact.
  *
- * @param left the remaining work, more than 0
+ * @param work the remaining work, more than 0
  * @param speeds the work that each node does in a unit of time
  * @param ready when each node can begin, in the same unit
  */
-export function commonFinishTime(left: number, speeds: Float64Array, ready: Float64Array): number {
+export function commonFinishTime(work: number, speeds: Float64Array, ready: Float64Array): number {
   let finishTime = Infinity;
   for (let previousCount = Infinity; ; ) {
     let count = 0;
@@ -22,6 +22,6 @@ export function commonFinishTime(left: number, speeds: Float64Array, ready: Floa
     // Rounding may bring a node back, or drop the last one.
     if (count === 0 || count >= previousCount) return finishTime;
     previousCount = count;
-    finishTime = (left + lost) / speed;
+    finishTime = (work + lost) / speed;
   }
 }

@@ -18,7 +18,7 @@ const SLOWEST_INCLUDED = 8;
 /**
  * Reduces the makespan by local search, until it is at most `target` or the steps are used up.
  *
- * A move divides the files of two nodes anew, by the nearest subset sum: evenly between the nodes with the most and the least
+ * A move redistributes the files of two nodes by the nearest subset sum: evenly between the nodes with the most and the least
  * load (Haouari, Gharbi and Jemmali 2006). When that does not help, the files of two random nodes are divided at random, so that
  * both stay below the makespan, and the node with the most load tries each of these. When two nodes have more files than
  * a subset search takes, only some may move: some of each length, or, after a random division, the slowest and some of the others.

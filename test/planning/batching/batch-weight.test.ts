@@ -10,12 +10,12 @@ const parameters = fc.record({
 });
 const situation = fc
   .record({
-    left: fc.integer({ min: 1, max: 1_000_000_000 }),
+    remaining: fc.integer({ min: 1, max: 1_000_000_000 }),
     part: fc.double({ min: 0.001, max: 1, noNaN: true }),
     batches: fc.nat(20),
     pullCost: fc.integer({ min: 0, max: 1_000_000 }),
   })
-  .map(({ part, ...rest }) => ({ ...rest, share: part * rest.left }));
+  .map(({ part, ...rest }) => ({ ...rest, share: part * rest.remaining }));
 
 describe('the weight of a batch', () => {
   it('is positive, and at most the node’s share unless times are guesses', () => {
@@ -40,7 +40,7 @@ describe('the weight of a batch', () => {
     );
   });
 
-  const pull = { share: 1_000_000, batches: 1, left: 8_000_000, pullCost: 20_000 };
+  const pull = { share: 1_000_000, batches: 1, remaining: 8_000_000, pullCost: 20_000 };
   const queue = { nodeTotal: 8, isGuessed: false };
 
   it('is smaller while most times are guesses', () => {
@@ -49,8 +49,8 @@ describe('the weight of a batch', () => {
 
   it('is at least a pull while most times are guesses, unless few files remain', () => {
     const guessed = { nodeTotal: 8, isGuessed: true };
-    expect(batchWeight({ ...pull, share: 10_000, left: 800_000 }, guessed)).toBe(20_000);
-    expect(batchWeight({ ...pull, share: 10_000, left: 80_000 }, guessed)).toBe(2500);
+    expect(batchWeight({ ...pull, share: 10_000, remaining: 800_000 }, guessed)).toBe(20_000);
+    expect(batchWeight({ ...pull, share: 10_000, remaining: 80_000 }, guessed)).toBe(2500);
   });
 
   it('is that of all remaining files for the only node', () => {
