@@ -3,8 +3,8 @@ import type { Run } from './ports/builds.js';
 import type { RecordedTestFile } from './test-file.js';
 
 /**
- * The runs of a build as one list, slowest first: by path the median of its measured times (0 if it was only scheduled). Runs of one
- * node are retries of the same files, so their times are never added up.
+ * Merges the runs of a build into one list, slowest first. Each path has the median of its measured times, or 0 if it was
+ * only scheduled. The runs of a node are retries of the same files, so their times are not summed.
  */
 export function mergeRuns(runs: Iterable<Pick<Run, 'paths' | 'seconds'>>): RecordedTestFile[] {
   const times = new Map<string, number[]>();

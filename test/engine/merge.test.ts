@@ -28,8 +28,8 @@ function medianOf(values: number[]): number {
   return (low + high) / 2;
 }
 
-describe('the runs of a build as one list', () => {
-  it('have every path once with the median of its measured times, slowest first', () => {
+describe('the merged runs of a build', () => {
+  it('have every path once, with the median of its measured times, slowest first', () => {
     fc.assert(
       fc.property(fc.array(run, { maxLength: 8 }), runs => {
         const merged = merge(runs);
@@ -55,13 +55,13 @@ describe('the runs of a build as one list', () => {
     );
   });
 
-  it('count a file that was only scheduled as 0, and never average the 0', () => {
+  it('have 0 for a file that was only scheduled, which does not lower the median', () => {
     const scheduled = [{ path: 'a_spec.rb', time_execution: 0 }];
     expect(merge([scheduled, scheduled])).toEqual(scheduled);
     expect(merge([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
   });
 
-  it('are an empty list when nothing was recorded', () => {
+  it('are empty when nothing was recorded', () => {
     expect(merge([])).toEqual([]);
     expect(merge([[], []])).toEqual([]);
   });

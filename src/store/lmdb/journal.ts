@@ -9,80 +9,82 @@ import { type Committing, written } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
 import type { Tables } from './tables.js';
 
-/** The changes of all queues in one turn, in their order. The batches are those of the engine, which may have changed by the time they are written. */
+/** The changes of all queues in one turn of the event loop, in their order. The engine may change a batch further before it is written. */
 type Turn = [queue: string, change: Change][];
 
 /**
- * What queues hand out, as it happens: one record for all that changed in a turn, because a commit costs by the places that
- * it writes to. A second later, at a checkpoint, it is written by queue, under `batches`; until then memory has it, too.
- * Of the thread that serves.
+ * The log of what queues hand out. All changes of a turn are one record, because the cost of a commit grows with the number of
+ * pages that it writes. A second later a checkpoint writes them by queue, to `batches`; until then they are also in memory.
+ * Only the serving thread writes it.
  */
 export class Journal {
-  /** The turn that is under way, and the promise of the last one. */
+  /** The current turn. */
   #turn: { changes: Turn; saved: Promise<void> } | null = null;
+  /** Settles with the last turn that was begun. */
   #saving: Promise<unknown> = Promise.resolve();
-  /** What is on disk in sequence only, by queue, oldest first. */
+  /** Changes that no checkpoint has written yet, by queue, oldest first. */
   readonly #pending = new Map<string, Change[]>();
-  /** Characters from clients in these turns. */
+  /** Characters from clients in these changes. */
   #characters = 0;
-  /** The last record of the last checkpoint, the last one on disk, and the number of the next. */
-  #done = 0;
+  /** Turns are numbered: the last one of the last checkpoint, the last one on disk, and the next one. */
+  #checkpointed = 0;
   #last = 0;
   #next: number | null = null;
-  /** The last failure, an object of its own each time: compared, it tells of one in between. */
+  /** The last failure. Each is a new object, so that comparing them shows whether there was another. */
   #failure: { error: unknown } | null = null;
   readonly #checkpoints = new CoalescedTask(() => this.#checkpoint());
 
   constructor(readonly store: Pick<Tables, 'meta' | 'journalTurns' | 'batches'> & Omit<Committing, 'root'>) {}
 
-  /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
+  /** Adds a change to the current turn. Resolves when it and all changes before it are on disk; rejects with a 503 when one of them failed. */
   write(queue: string, change: Change): Promise<void> {
     this.store.diskSpace.assert();
-    if (this.#last - this.#done >= limits.turnsPending) throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
+    if (this.#last - this.#checkpointed >= limits.turnsPending)
+      throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
     if (this.#characters >= limits.charactersPending)
-      throw apiErrors.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
+      throw apiErrors.overloaded('memory', 'too much text of batches waits for a checkpoint', limits.retryAfterSeconds);
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
     return turn.saved;
   }
 
-  /** How many turns wait for a checkpoint. */
+  /** The number of turns that no checkpoint has written yet. */
   get turns(): number {
-    return this.#last - this.#done;
+    return this.#last - this.#checkpointed;
   }
 
-  /** What of a queue came after its last checkpoint, oldest first. Some of it may be under `batches` as well. */
+  /** Returns the changes of a queue since its last checkpoint, oldest first. `batches` may have some of them as well. */
   pendingOf(queue: string): readonly Change[] {
     return this.#pending.get(queue) ?? [];
   }
 
-  /** Resolves when all that was written before is under `batches`. */
+  /** Resolves when `batches` has all changes that were written before. */
   async checkpoint(): Promise<void> {
     await this.#saving;
     await (this.#pending.size === 0 ? this.#checkpoints.last : this.#checkpoints.run());
   }
 
-  /** A last checkpoint. What is written behind it is found at the next start. */
+  /** Writes a last checkpoint. The next start recovers what is written after it. */
   async close(): Promise<void> {
     this.#checkpoints.stop();
     await this.checkpoint();
   }
 
-  /** Finds what a process before this one left, and writes it by queue. */
+  /** Reads the turns that an earlier process left, and schedules a checkpoint of them. */
   recover(): void {
     this.read();
     this.#next = this.#last + 1;
     if (this.#pending.size > 0) this.#checkpoints.runWithin(limits.checkpointMilliseconds);
   }
 
-  /** Finds what is in sequence only, and leaves it there. */
+  /** Reads the turns that no checkpoint has written, and leaves them in place. */
   read(): void {
     const { meta, journalTurns } = this.store;
     this.#pending.clear();
     this.#characters = 0;
-    this.#done = meta.get('checkpoint') ?? 0;
-    this.#last = this.#done;
-    for (const { key, value } of journalTurns.getRange({ start: this.#done + 1 })) {
+    this.#checkpointed = meta.get('checkpoint') ?? 0;
+    this.#last = this.#checkpointed;
+    for (const { key, value } of journalTurns.getRange({ start: this.#checkpointed + 1 })) {
       this.#keep(value.map(([queue, change]) => [queue, decodeChange(change)]));
       this.#last = key;
     }
@@ -91,13 +93,13 @@ export class Journal {
   #begin() {
     const changes: Turn = [];
     const saved = this.#save(changes);
-    // Whoever made the changes is told.
+    // The callers of write() handle the failure.
     this.#saving = saved.catch(() => {});
     return { changes, saved };
   }
 
   async #save(changes: Turn): Promise<void> {
-    const before = this.#failure;
+    const lastFailure = this.#failure;
     await nextTurn();
     this.#turn = null;
     if (this.#next === null) this.recover();
@@ -110,7 +112,7 @@ export class Journal {
       this.store.committed((performance.now() - begun) / 1000);
     } catch (error) {
       this.#failure = { error };
-      // A failed flush may leave on disk what was refused.
+      // After a failed flush the refused turn may be on disk all the same.
       this.store.journalTurns.put(number, []).catch(() => {});
       throw error;
     }
@@ -118,8 +120,8 @@ export class Journal {
     this.#keep(changes);
     this.#checkpoints.runWithin(limits.checkpointMilliseconds);
     if (this.#characters >= limits.charactersPending / 8) this.#checkpoints.run().catch(() => {});
-    // Decided upon what failed meanwhile: whoever asked is told to come again.
-    if (this.#failure !== before) throw this.#failure!.error;
+    // These changes were made on top of changes that failed meanwhile: their callers must retry, too.
+    if (this.#failure !== lastFailure) throw this.#failure!.error;
   }
 
   #keep(changes: Turn): void {
@@ -134,24 +136,24 @@ export class Journal {
   async #checkpoint(): Promise<void> {
     const { meta, journalTurns, batches, diskSpace } = this.store;
     const last = this.#last;
-    const all = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
+    const pending = [...this.#pending].map(([queue, changes]) => ({ queue, changes: changes.slice() }));
     try {
       diskSpace.assert();
-      await putInChunks(all, ({ queue, changes }) => batches.put([queue, last], changes.map(encodeChange)));
-      // Before any is removed: turns that a kill leaves behind are known to be done with.
+      await putInChunks(pending, ({ queue, changes }) => batches.put([queue, last], changes.map(encodeChange)));
+      // Before the turns are removed: the next start must skip those that a kill leaves behind.
       await meta.put('checkpoint', last);
       await putInChunks([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
     } catch (error) {
       this.#checkpoints.runWithin(limits.checkpointMilliseconds);
       throw error;
     }
-    this.#done = last;
-    for (const { queue, changes } of all) {
+    this.#checkpointed = last;
+    for (const { queue, changes } of pending) {
       const since = this.#pending.get(queue)!.slice(changes.length);
       if (since.length > 0) this.#pending.set(queue, since);
       else this.#pending.delete(queue);
     }
-    // Counted anew: the text of a batch may have grown since it was written.
+    // Counted from the start: the text of a batch may have grown since it was added.
     this.#characters = 0;
     for (const changes of this.#pending.values()) for (const change of changes) this.#characters += charactersIn(change);
   }
