@@ -2,17 +2,17 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore, type Store } from '../src/store/lmdb/open.js';
 import { inParallel } from './load/in-parallel.js';
-import { deepPath, NODES, nodeOf, RECORDING } from './load/messages.js';
+import { longTestPath, NODES, nodeFields, RECORDING } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';
 import { printStep } from './progress.js';
-import { randomOf } from './random.js';
+import { seededRandom } from './random.js';
 import type { Result } from './results.js';
-import { madeUpSuite, residual } from './suites/made-up.js';
 import type { Suite } from './suites/suites.js';
+import { residual, syntheticSuite } from './suites/synthetic.js';
 
 /** How many bytes on disk a recorded time takes. */
 
-export interface DiskExtent {
+export interface DiskOptions {
   builds: number;
   files?: number;
   /** Recorded suites to measure in addition. */
@@ -34,13 +34,13 @@ interface Size {
   used: number;
 }
 
-export async function disk({ builds, files = 2000, suites = [] }: DiskExtent): Promise<Result[]> {
+export async function disk({ builds, files = 2000, suites = [] }: DiskOptions): Promise<Result[]> {
   const rows: string[][] = [];
-  for (const suite of [likeReal(files), ...suites]) {
+  for (const suite of [realisticSuite(files), ...suites]) {
     printStep(`disk: ${suite.name}`);
     const server = await startServer();
     try {
-      rows.push([suite.name, ...(await growth(server, suite, builds))]);
+      rows.push([suite.name, ...(await measureGrowth(server, suite, builds))]);
     } finally {
       await server.stop();
     }
@@ -48,13 +48,13 @@ export async function disk({ builds, files = 2000, suites = [] }: DiskExtent): P
   return [{ title: 'Disk', head, rows, legend: `${builds} builds. ${legend}` }];
 }
 
-function likeReal(files: number): Suite {
-  const { name, timings } = madeUpSuite(1, files);
-  return { name, timings: new Map([...timings.values()].map((seconds, file) => [deepPath(file), seconds])) };
+function realisticSuite(files: number): Suite {
+  const { name, timings } = syntheticSuite(1, files);
+  return { name, timings: new Map([...timings.values()].map((seconds, file) => [longTestPath(file), seconds])) };
 }
 
-async function growth(server: Server, { timings }: Suite, builds: number): Promise<string[]> {
-  const random = randomOf(1);
+async function measureGrowth(server: Server, { timings }: Suite, builds: number): Promise<string[]> {
+  const random = seededRandom(1);
   let sent = 0;
   const record = async (build: number) => {
     const test_files = [...timings].map(([path, seconds]) => ({ path, time_execution: seconds * residual(random) }));
@@ -62,7 +62,7 @@ async function growth(server: Server, { timings }: Suite, builds: number): Promi
     const ran = test_files.map(file => ({ file, node: Math.floor(random() * NODES) }));
     await inParallel(NODES, Array(NODES).keys(), async node => {
       const ofNode = ran.filter(run => run.node === node).map(({ file }) => file);
-      await server.post(RECORDING, { ...nodeOf('disk', build, node), test_files: ofNode });
+      await server.post(RECORDING, { ...nodeFields('disk', build, node), test_files: ofNode });
     });
   };
   const before = Math.floor(builds * SHARE_BEFORE);

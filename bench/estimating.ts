@@ -1,49 +1,50 @@
 import { estimate, SPLIT_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { pack } from '../src/planning/packing/pack.js';
-import { randomOf } from './random.js';
+import { seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
-import { average, ballast, type Estimator, meanOf, medianOf } from './suites/level-baselines.js';
-import { madeUpHistory } from './suites/made-up.js';
+import { ballast, type Estimator, meanOf, medianOf, movingAverage } from './suites/level-baselines.js';
 import type { History } from './suites/suites.js';
+import { syntheticHistory } from './suites/synthetic.js';
 
 const ESTIMATORS: Record<string, () => Estimator> = {
   'Ballast: robust adaptive level': ballast,
-  'last time': average(1),
-  'moving average, 0.7 of the last': average(0.7),
-  'moving average, 0.5 of the last': average(0.5),
-  'moving average, 0.1 of the last': average(0.1),
+  'last time': movingAverage(1),
+  'moving average, 0.7 of the last': movingAverage(0.7),
+  'moving average, 0.5 of the last': movingAverage(0.5),
+  'moving average, 0.1 of the last': movingAverage(0.1),
   'mean of 5': meanOf(5),
   'median of 5': medianOf(5),
 };
 const NODES = 8;
 /** Small errors decide which files share a node: so each split is repeated with slightly changed estimates. */
-const SHAKES = 32;
-const SHAKE = 0.02;
+const PERTURBATIONS = 32;
+const PERTURBATION = 0.02;
 
-export interface EstimatingExtent {
+export interface EstimatingOptions {
   /** Builds and files of the simulated histories. */
   builds: number;
   files: number;
 }
 
-const FULL: EstimatingExtent = { builds: 150, files: 60 };
+const FULL: EstimatingOptions = { builds: 150, files: 60 };
 
-export function estimating(histories: readonly History[], extent: EstimatingExtent = FULL): Result[] {
+export function estimating(histories: readonly History[], extent: EstimatingOptions = FULL): Result[] {
   return [errors(histories, extent), splits(histories), newFiles(histories)];
 }
 
-function errors(histories: readonly History[], { builds, files }: EstimatingExtent): Result {
+function errors(histories: readonly History[], { builds, files }: EstimatingOptions): Result {
   const together = histories.map(history => ({
     ...history,
     versions: history.versions.map((version, i) => ({ ...version, at: 50 * i })),
   }));
-  const [often, rarely] = [1 / 20, 7].map(days => [1, 2, 3].map(seed => madeUpHistory(seed, files, builds, days)));
+  const [often, rarely] = [1 / 20, 7].map(days => [1, 2, 3].map(seed => syntheticHistory(seed, files, builds, days)));
   const last = ESTIMATORS['last time']!;
   const rows = Object.entries(ESTIMATORS).map(([name, estimator]) => {
     const relative = (them: readonly History[]) =>
-      geometricMean(them.map(history => error(history, estimator) / error(history, last))).toFixed(3);
-    const absolute = (them: readonly History[]) => `${(100 * geometricMean(them.map(history => error(history, estimator)))).toFixed(1)} %`;
+      geometricMean(them.map(history => weightedError(history, estimator) / weightedError(history, last))).toFixed(3);
+    const absolute = (them: readonly History[]) =>
+      `${(100 * geometricMean(them.map(history => weightedError(history, estimator)))).toFixed(1)} %`;
     return [name, relative(histories), relative(together), absolute(often!), absolute(rarely!)];
   });
   return {
@@ -62,14 +63,14 @@ function splits(histories: readonly History[]): Result {
   const rows = Object.entries(ways).map(([name, estimator]) => {
     const means = histories.map(history =>
       geometricMean(
-        replay(history, estimator ?? average(1), (known, next) => {
+        replay(history, estimator ?? movingAverage(1), (known, next) => {
           const paths = [...next.keys()];
           return geometricMean(
-            Array.from({ length: SHAKES }, (_, seed) => {
-              const random = randomOf(seed);
+            Array.from({ length: PERTURBATIONS }, (_, seed) => {
+              const random = seededRandom(seed);
               const shaken = (path: string) => {
                 const time = estimator ? known.get(path)?.estimate() : next.get(path);
-                return time === undefined ? null : time * (1 + SHAKE * (random() - 0.5));
+                return time === undefined ? null : time * (1 + PERTURBATION * (random() - 0.5));
               };
               return splitRatio(paths, paths.map(shaken), next);
             }),
@@ -92,14 +93,14 @@ function splits(histories: readonly History[]): Result {
 function newFiles(histories: readonly History[]): Result {
   const ways: Record<string, (seconds: readonly (number | null)[]) => (number | null)[]> = {
     'Ballast: slower quarter of the directory': seconds => [...seconds],
-    'slower quarter of the suite': seconds => filled(seconds, known => known[Math.floor(0.75 * known.length)]!),
-    'mean of the suite': seconds => filled(seconds, known => known.reduce((sum, time) => sum + time, 0) / known.length),
-    'median of the suite': seconds => filled(seconds, known => known[known.length >> 1]!),
+    'slower quarter of the suite': seconds => fillUnknown(seconds, known => known[Math.floor(0.75 * known.length)]!),
+    'mean of the suite': seconds => fillUnknown(seconds, known => known.reduce((sum, time) => sum + time, 0) / known.length),
+    'median of the suite': seconds => fillUnknown(seconds, known => known[known.length >> 1]!),
   };
   const rows = Object.entries(ways).map(([name, fill]) => {
     const ratios = histories.flatMap(({ versions }) =>
       versions.map(({ timings }, seed) => {
-        const random = randomOf(seed + 1);
+        const random = seededRandom(seed + 1);
         const paths = [...timings.keys()];
         const seconds = paths.map(path => (random() < 0.1 ? null : timings.get(path)!));
         return splitRatio(paths, seconds.some(time => time !== null) ? fill(seconds) : seconds, timings);
@@ -134,7 +135,7 @@ function replay<T>(
   return answers;
 }
 
-function error(history: History, estimator: () => Estimator): number {
+function weightedError(history: History, estimator: () => Estimator): number {
   let [off, total] = [0, 0];
   replay(history, estimator, (known, next) => {
     for (const [path, seconds] of next) {
@@ -156,7 +157,7 @@ function splitRatio(paths: readonly string[], seconds: readonly (number | null)[
   return Math.max(...loads) / Math.max(total / NODES, ...next.values());
 }
 
-function filled(seconds: readonly (number | null)[], guess: (known: number[]) => number): (number | null)[] {
+function fillUnknown(seconds: readonly (number | null)[], guess: (known: number[]) => number): (number | null)[] {
   const known = seconds.filter(time => time !== null).sort((a, b) => a - b);
   return seconds.map(time => time ?? guess(known));
 }

@@ -5,10 +5,10 @@ export type Random = () => number;
 export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
 
 /** Draws a whole number from 1 to `most`. */
-export const wholeUpTo = (random: Random, most: number): number => 1 + Math.floor(random() * most);
+export const randomInteger = (random: Random, most: number): number => 1 + Math.floor(random() * most);
 
 /** Makes a generator: the same numbers for the same seed (mulberry32). */
-export function randomOf(seed: number): Random {
+export function seededRandom(seed: number): Random {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,5 +1,5 @@
 import { chooseAdapter, type HttpServerName } from '../src/http/choose-adapter.js';
-import { type Bare, type Comparison, compare, type Generator, limitOf, rate, type Side } from './load/compare.js';
+import { answersPerSecond, type Bare, bottleneckOf, type Comparison, compare, type Generator, type SideResult } from './load/compare.js';
 import { startServer } from './load/server.js';
 import { type Trial, trials } from './load/trials.js';
 import { Worker } from './load/worker.js';
@@ -77,13 +77,13 @@ async function onFreshServer(trial: Trial, httpServer: string, extent: Extent, b
 }
 
 function toRow(name: string, httpServer: string, { ours, bare, ratio, ratios }: Comparison): string[] {
-  const cpu = ({ server, generator }: Side) => `${server.all.toFixed(1)} + ${generator.all.toFixed(1)}`;
-  const each = ({ server, answers }: Side) => server.all / answers;
+  const cpu = ({ server, generator }: SideResult) => `${server.all.toFixed(1)} + ${generator.all.toFixed(1)}`;
+  const each = ({ server, answers }: SideResult) => server.all / answers;
   return [
     name,
     httpServer,
-    rate(ours).toFixed(0),
-    rate(bare).toFixed(0),
+    answersPerSecond(ours).toFixed(0),
+    answersPerSecond(bare).toFixed(0),
     ratio.toFixed(2),
     ratios.map(value => value.toFixed(2)).join(' - '),
     ours.p50Milliseconds.toFixed(2),
@@ -91,8 +91,8 @@ function toRow(name: string, httpServer: string, { ours, bare, ratio, ratios }: 
     cpu(ours),
     cpu(bare),
     (each(bare) / each(ours)).toFixed(2),
-    limitOf(ours),
-    limitOf(bare),
+    bottleneckOf(ours),
+    bottleneckOf(bare),
     String(ours.failures + bare.failures),
   ];
 }

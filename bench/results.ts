@@ -13,7 +13,7 @@ export interface Result {
 
 const FILE = fileURLToPath(new URL('../../bench/RESULTS.md', import.meta.url));
 
-export function print({ title, head, rows, legend }: Result): void {
+export function printResult({ title, head, rows, legend }: Result): void {
   const colAligns = head.map((_, i) => (i ? ('right' as const) : ('left' as const)));
   const table = new Table({ head, colAligns, style: { head: [], border: [] } });
   table.push(...rows);
@@ -21,7 +21,7 @@ export function print({ title, head, rows, legend }: Result): void {
 }
 
 /** Writes the result into bench/RESULTS.md, and replaces the section of the same title. */
-export function record({ title, head, rows, legend }: Result, command: string): void {
+export function writeResult({ title, head, rows, legend }: Result, command: string): void {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const section = [
     `## ${title}\n`,

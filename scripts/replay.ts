@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import Table from 'cli-table3';
 import { Command } from 'commander';
-import { number } from '../bench/flags.js';
+import { numberParser } from '../bench/option-parsers.js';
 import { startProgress } from '../src/cli/process/progress.js';
 import { limits } from '../src/limits.js';
 import { parseConfig } from '../src/server/config.js';
@@ -47,11 +47,11 @@ interface NodeResult {
   seconds: number;
 }
 
-const nodes = number(
+const nodes = numberParser(
   value => Number.isInteger(value) && value >= 1 && value <= limits.nodesPerBuild,
   `It must be a whole number from 1 to ${limits.nodesPerBuild}.`,
 );
-const notNegative = number(value => value >= 0, 'It must be a number of seconds, 0 or more.');
+const notNegative = numberParser(value => value >= 0, 'It must be a number of seconds, 0 or more.');
 
 const program = new Command('npm run replay --')
   .description('Record times as a build, split its files in regular mode and in queue mode, and show how evenly the nodes finish.')

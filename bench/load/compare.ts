@@ -1,5 +1,5 @@
 import type { BareAnswer, BareServer } from './bare-server.js';
-import { type Cpu, cpuOf, since } from './cpu.js';
+import { type Cpu, cpuBetween, readCpu } from './cpu.js';
 import type { Load, Outcome } from './generator.js';
 import { headers, type Server } from './server.js';
 import type { Trial } from './trials.js';
@@ -9,14 +9,14 @@ export type Bare = Worker<BareAnswer, BareServer>;
 export type Generator = Worker<Load, Outcome>;
 
 /** The result of a trial on one server: answers and processor time. */
-export interface Side extends Outcome {
+export interface SideResult extends Outcome {
   server: Cpu;
   generator: Cpu;
 }
 
 export interface Comparison {
-  ours: Side;
-  bare: Side;
+  ours: SideResult;
+  bare: SideResult;
   ratio: number;
   /** The lowest and the highest ratio of all rounds. */
   ratios: [number, number];
@@ -45,12 +45,12 @@ export async function compare(
   const bodies = await trial.setUp(server, amount ? amount * (ROUNDS + 1) : (seconds + warmUp) * REQUESTS_PER_SECOND);
   const { status } = trial;
   let from = 0;
-  const run = async (url: string, pid: number, expected: string, duration: number): Promise<Side> => {
-    const before = [cpuOf(pid), cpuOf(generator.pid)] as const;
+  const run = async (url: string, pid: number, expected: string, duration: number): Promise<SideResult> => {
+    const before = [readCpu(pid), readCpu(generator.pid)] as const;
     const extent = { seconds: duration, connections, ...(amount && { amount }) };
     const outcome = await generator.ask({ url: url + trial.path, headers, bodies, from, ...extent, status, expected });
     from = outcome.next;
-    return { ...outcome, server: since(before[0], cpuOf(pid)), generator: since(before[1], cpuOf(generator.pid)) };
+    return { ...outcome, server: cpuBetween(before[0], readCpu(pid)), generator: cpuBetween(before[1], readCpu(generator.pid)) };
   };
   const ours = (duration: number) => run(server.url, server.pid, trial.expected, duration);
 
@@ -62,19 +62,19 @@ export async function compare(
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
     const pair = { ours: await ours(seconds / ROUNDS), bare: await baseline(seconds / ROUNDS) };
-    rounds.push({ ...pair, ratio: rate(pair.ours) / rate(pair.bare) });
+    rounds.push({ ...pair, ratio: answersPerSecond(pair.ours) / answersPerSecond(pair.bare) });
   }
   rounds.sort((a, b) => a.ratio - b.ratio);
   return { ...rounds[ROUNDS >> 1]!, ratios: [rounds[0]!.ratio, rounds.at(-1)!.ratio] };
 }
 
 /** Answers per second. */
-export function rate({ answers, seconds }: Outcome): number {
+export function answersPerSecond({ answers, seconds }: Outcome): number {
   return answers / seconds;
 }
 
 /** The busier main thread: the share of the time in which it ran, and in which it would have run with a core to itself. */
-export function limitOf({ server, generator, seconds }: Side): string {
+export function bottleneckOf({ server, generator, seconds }: SideResult): string {
   const wanted = ({ main, starved }: Cpu) => Math.min(1, (main + starved) / seconds);
   const [name, cpu] = wanted(server) > wanted(generator) ? ['server', server] : ['generator', generator];
   if (cpu.main === 0) return 'unknown';

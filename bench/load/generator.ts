@@ -1,7 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
-import { answering } from './answering.js';
-import { digits, ROUND } from './messages.js';
+import { ROUND, roundDigits } from './messages.js';
+import { answerMessages } from './worker-messages.js';
 
 /** The load generator, a worker process: a message describes the load, its reply the answers. */
 
@@ -44,7 +44,7 @@ async function generate(load: Load): Promise<Outcome> {
   let failures = 0;
   const nextPath = (all: string[]) => all[next++ % all.length]!;
   const nextBody = () => {
-    const round = digits(Math.floor(next / parts.length));
+    const round = roundDigits(Math.floor(next / parts.length));
     return parts[next++ % parts.length]!.join(round);
   };
   const { duration, errors, mismatches } = await new Promise<autocannon.Result>((resolve, reject) => {
@@ -83,4 +83,4 @@ async function generate(load: Load): Promise<Outcome> {
   };
 }
 
-answering(generate);
+answerMessages(generate);

@@ -25,7 +25,7 @@ export interface ServerOptions {
   /** Kept after `stop`. By default the server has a temporary folder. */
   dataDir?: string;
   /** The delay of its event loop can be measured: see loop-delay.ts. */
-  isWatched?: boolean;
+  measuresLoopDelay?: boolean;
 }
 
 export interface Server {
@@ -54,16 +54,22 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
 }
 
 /** Starts the real program in a process of its own. */
-export async function startServer({ nodeArgs = [], under = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
+export async function startServer({
+  nodeArgs = [],
+  under = [],
+  flags = [],
+  dataDir,
+  measuresLoopDelay,
+}: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
-  const probe = isWatched ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
+  const probe = measuresLoopDelay ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
   const serve = [compiled('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
   const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...probe, ...serve];
   const from = performance.now();
   const child = killAtExit(
     spawn(command!, args, {
       env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
-      stdio: ['ignore', 'pipe', 'inherit', ...(isWatched ? (['ipc'] as const) : [])],
+      stdio: ['ignore', 'pipe', 'inherit', ...(measuresLoopDelay ? (['ipc'] as const) : [])],
     }),
   ) as ChildProcessByStdio<null, Readable, null>;
   const stop = async () => {

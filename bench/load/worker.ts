@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import type { Reply } from './answering.js';
 import { killAtExit, terminate } from './cleanup.js';
 import { compiled } from './compiled.js';
+import type { Reply } from './worker-messages.js';
 
 /** Sends a message to a worker process. Resolves with its answer. */
 export async function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {
@@ -20,7 +20,7 @@ export async function ask<Answer>(child: ChildProcess, question: object): Promis
   return result.answer;
 }
 
-/** A worker process: a program, named from the project's root on, that answers messages with answering.ts. */
+/** A worker process: a program, named from the project's root on, that answers messages with answerMessages.ts. */
 export class Worker<Question extends object, Answer> {
   readonly child: ChildProcess;
 

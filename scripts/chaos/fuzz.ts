@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Command } from 'commander';
-import { whole } from '../../bench/flags.js';
 import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
 import { headers, startServer, TOKEN } from '../../bench/load/server.js';
-import { pick, type Random, randomOf } from '../../bench/random.js';
+import { positiveInteger } from '../../bench/option-parsers.js';
+import { pick, type Random, seededRandom } from '../../bench/random.js';
 import { type Build, expectComplete, play, suite } from './builds.js';
 import { invariant, reportViolations, Violation } from './invariants.js';
 import { requestJson } from './request.js';
@@ -24,9 +24,9 @@ interface Options {
 
 const ANSWER_MILLISECONDS = 20_000;
 /** Probabilities that the JSON, the bytes and the head of a request are mutated. */
-const WRONG_JSON = 0.7;
-const WRONG_BYTES = 0.1;
-const WRONG_HEAD = 0.3;
+const MUTATED_JSON = 0.7;
+const MUTATED_BYTES = 0.1;
+const MUTATED_HEAD = 0.3;
 
 /** Values that replace valid ones. */
 const VALUES: readonly unknown[] = [
@@ -82,7 +82,7 @@ const BRANCHES = ['main', 'next', 'größe'];
 const FILES = Array.from({ length: 12 }, (_, i) => `spec/${i}_spec.rb${i % 4 === 3 ? '[1:1]' : ''}`);
 
 /** A valid request. There are few builds, so that requests conflict. */
-function sane(random: Random): { path: string; body: Record<string, unknown> | null } {
+function drawValidRequest(random: Random): { path: string; body: Record<string, unknown> | null } {
   const node_total = 1 + Math.floor(3 * random());
   const build = {
     commit_hash: pick(random, ['a', 'b']),
@@ -162,11 +162,11 @@ function sane(random: Random): { path: string; body: Record<string, unknown> | n
 }
 
 /** Mutates one place in a JSON value, at any depth. */
-function wrongJson(random: Random, value: unknown): unknown {
+function mutateJson(random: Random, value: unknown): unknown {
   if (Array.isArray(value) && value.length > 0 && random() < 0.7) {
     const at = Math.floor(random() * value.length);
     if (random() < 0.2) return [...value, ...value];
-    return value.map((inner: unknown, i) => (i === at ? wrongJson(random, inner) : inner));
+    return value.map((inner: unknown, i) => (i === at ? mutateJson(random, inner) : inner));
   }
   if (typeof value === 'object' && value !== null && Object.keys(value).length > 0 && random() < 0.9) {
     const name = pick(random, Object.keys(value));
@@ -174,13 +174,13 @@ function wrongJson(random: Random, value: unknown): unknown {
     const kind = random();
     if (kind < 0.2) return rest;
     if (kind < 0.3) return { ...rest, [pick(random, ['__proto__', 'x', name.toUpperCase()])]: inner };
-    return { ...value, [name]: wrongJson(random, inner) };
+    return { ...value, [name]: mutateJson(random, inner) };
   }
   return pick(random, VALUES);
 }
 
 /** Removes, repeats or overwrites some bytes. */
-function wrongBytes(random: Random, bytes: Buffer): Buffer {
+function mutateBytes(random: Random, bytes: Buffer): Buffer {
   if (bytes.length === 0) return Buffer.from([Math.floor(256 * random())]);
   const [from, to] = [Math.floor(random() * bytes.length), Math.floor(random() * bytes.length)].sort((a, b) => a - b) as [number, number];
   const kind = random();
@@ -192,13 +192,13 @@ function wrongBytes(random: Random, bytes: Buffer): Buffer {
 }
 
 /** Mutations of the head. The head stays parseable. */
-const HEAD_CHANGES: readonly ((head: Map<string, string>, random: Random) => void)[] = [
+const HEAD_MUTATIONS: readonly ((head: Map<string, string>, random: Random) => void)[] = [
   head => void head.delete('KNAPSACK-PRO-TEST-SUITE-TOKEN'),
   head => void head.set('KNAPSACK-PRO-TEST-SUITE-TOKEN', 'x'.repeat(64)),
   (head, random) =>
     void head.set(
       'KNAPSACK-PRO-TEST-SUITE-TOKEN',
-      wrongBytes(random, Buffer.from(TOKEN))
+      mutateBytes(random, Buffer.from(TOKEN))
         .toString('latin1')
         .replace(/[^\x21-\x7e]/g, '?'),
     ),
@@ -211,24 +211,24 @@ const HEAD_CHANGES: readonly ((head: Map<string, string>, random: Random) => voi
   head => void head.set('Connection', 'close'),
 ];
 
-interface Sent {
+interface RawRequest {
   method: string;
   target: string;
   bytes: Buffer;
 }
 
-function fuzzed(random: Random, host: string): Sent {
-  const { path, body } = sane(random);
+function drawFuzzedRequest(random: Random, host: string): RawRequest {
+  const { path, body } = drawValidRequest(random);
   let method = body ? 'POST' : 'GET';
   let target = path;
   const head = new Map<string, string>(Object.entries({ ...headers, Host: host }));
-  let content: Buffer = body ? Buffer.from(JSON.stringify(random() < WRONG_JSON ? wrongJson(random, body) : body)) : Buffer.alloc(0);
-  if (content.length > 0 && random() < WRONG_BYTES) content = wrongBytes(random, content);
-  if (random() < WRONG_HEAD) {
-    pick(random, HEAD_CHANGES)(head, random);
+  let content: Buffer = body ? Buffer.from(JSON.stringify(random() < MUTATED_JSON ? mutateJson(random, body) : body)) : Buffer.alloc(0);
+  if (content.length > 0 && random() < MUTATED_BYTES) content = mutateBytes(random, content);
+  if (random() < MUTATED_HEAD) {
+    pick(random, HEAD_MUTATIONS)(head, random);
     if (random() < 0.2) method = pick(random, ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH']);
     if (random() < 0.2)
-      target = wrongBytes(random, Buffer.from(path))
+      target = mutateBytes(random, Buffer.from(path))
         .toString('latin1')
         .replace(/[^\x21-\x7e]/g, '%');
     if (!target.startsWith('/')) target = `/${target}`;
@@ -239,7 +239,7 @@ function fuzzed(random: Random, host: string): Sent {
 }
 
 /** Sends one request on a connection of its own. Returns the status of the answer; null: the server closed the connection without one. */
-async function send(port: number, { method, target, bytes }: Sent): Promise<number | null> {
+async function send(port: number, { method, target, bytes }: RawRequest): Promise<number | null> {
   const socket = connect(port, '127.0.0.1');
   try {
     const received = new Promise<string>((resolve, reject) => {
@@ -281,7 +281,7 @@ function isWhole(text: string, method: string): boolean {
 }
 
 /** Plays a valid build. */
-async function playSane(url: string, number: number): Promise<void> {
+async function playValidBuild(url: string, number: number): Promise<void> {
   const mode = number % 2 === 0 ? 'queue' : 'test queue';
   const build: Build = { key: { commit_hash: `sane-${number}`, branch: 'sane', node_total: 2 }, mode, files: suite('sane', 40) };
   await play((path, body) => requestJson(url, path, body), build);
@@ -294,17 +294,17 @@ async function fuzz({ requests, seed, connections }: Options): Promise<void> {
   const statuses = new Map<string, number>();
   let sent = 0;
   const senders = Array.from({ length: connections }, async (_, sender) => {
-    const random = randomOf(seed * 1000 + sender);
+    const random = seededRandom(seed * 1000 + sender);
     while (sent < requests) {
       sent += 1;
-      const status = await send(Number(port), fuzzed(random, host));
+      const status = await send(Number(port), drawFuzzedRequest(random, host));
       statuses.set(String(status ?? 'closed'), (statuses.get(String(status ?? 'closed')) ?? 0) + 1);
       if (process.stderr.isTTY && sent % 500 === 0) process.stderr.write(`\r${sent} of ${requests} requests`);
     }
   });
   let builds = 0;
   const playing = (async () => {
-    do await playSane(server.url, builds++);
+    do await playValidBuild(server.url, builds++);
     while (sent < requests);
   })();
   await Promise.all([...senders, playing]);
@@ -319,8 +319,8 @@ async function fuzz({ requests, seed, connections }: Options): Promise<void> {
 exitOnSignals();
 const program = new Command('npm run fuzz --')
   .description('Send malformed requests to a server while valid builds run, and check its answers, the builds and the store.')
-  .option('--requests <number>', 'number of requests', whole, 100_000)
-  .option('--seed <number>', 'seed of the requests', whole, 1)
-  .option('--connections <number>', 'number of concurrent connections', whole, 16)
+  .option('--requests <number>', 'number of requests', positiveInteger, 100_000)
+  .option('--seed <number>', 'seed of the requests', positiveInteger, 1)
+  .option('--connections <number>', 'number of concurrent connections', positiveInteger, 16)
   .action(reportViolations('fuzz', fuzz));
 await program.parseAsync();

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { whole } from '../../bench/flags.js';
 import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
 import { type Server, startServer } from '../../bench/load/server.js';
-import { randomOf } from '../../bench/random.js';
+import { positiveInteger } from '../../bench/option-parsers.js';
+import { seededRandom } from '../../bench/random.js';
 import { type Build, drawBuild, expectComplete, play } from './builds.js';
 import { reportViolations } from './invariants.js';
 import { requestJson } from './request.js';
@@ -26,7 +26,7 @@ const SHORTEST_LIFE_MILLISECONDS = 20;
 const LONGEST_LIFE_MILLISECONDS = 600;
 
 /** Runs the current server, and sends each request until it is answered. */
-class Ci {
+class RestartingServer {
   #server: Promise<Server>;
   answers = 0;
   slowestStart = 0;
@@ -85,8 +85,8 @@ class Ci {
 }
 
 async function kills({ times, seed, builds }: Options): Promise<void> {
-  const random = randomOf(seed);
-  const ci = new Ci(temporaryFolder());
+  const random = seededRandom(seed);
+  const ci = new RestartingServer(temporaryFolder());
   await ci.ready();
   let isOver = false;
   const played: Build[] = [];
@@ -120,8 +120,8 @@ async function kills({ times, seed, builds }: Options): Promise<void> {
 exitOnSignals();
 const program = new Command('npm run kills --')
   .description('Kill a server repeatedly while CI nodes use it, and check that nothing is lost.')
-  .option('--times <number>', 'number of kills', whole, 200)
-  .option('--seed <number>', 'seed of the times of the kills and of what the nodes do', whole, 1)
-  .option('--builds <number>', 'number of concurrent builds', whole, 6)
+  .option('--times <number>', 'number of kills', positiveInteger, 200)
+  .option('--seed <number>', 'seed of the times of the kills and of what the nodes do', positiveInteger, 1)
+  .option('--builds <number>', 'number of concurrent builds', positiveInteger, 6)
   .action(reportViolations('kills', kills));
 await program.parseAsync();

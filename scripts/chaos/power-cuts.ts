@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { whole } from '../../bench/flags.js';
 import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/load/cleanup.js';
 import { inParallel } from '../../bench/load/in-parallel.js';
 import { startServer } from '../../bench/load/server.js';
 import { Worker } from '../../bench/load/worker.js';
-import { randomOf } from '../../bench/random.js';
+import { positiveInteger } from '../../bench/option-parsers.js';
+import { seededRandom } from '../../bench/random.js';
 import { STORE_FILE } from '../../src/store/lmdb/open.js';
 import { expectComplete, play } from './builds.js';
 import { invariant, reportViolations, Violation } from './invariants.js';
 import { Disk, losses } from './power-cuts/disk.js';
-import { type Recording, record } from './power-cuts/recording.js';
-import { momentsOf, whyNotTraced } from './power-cuts/trace.js';
+import { type Recording, recordBuilds } from './power-cuts/recording.js';
+import { readTrace, reasonNotTraceable } from './power-cuts/trace.js';
 import { requestJson } from './request.js';
 import { expectSound } from './store-check.js';
 
@@ -37,7 +37,7 @@ type CheckWorker = Worker<{ dataDir: string }, string[]>;
 /** Draws the moments of the trace after which power is cut, in ascending order. */
 async function drawCuts({ trace, log }: Recording, images: number, random: () => number): Promise<number[]> {
   let [number, from, until] = [0, 0, 0];
-  for await (const { time } of momentsOf(trace)) {
+  for await (const { time } of readTrace(trace)) {
     number += 1;
     if (time < log.from) from = number;
     if (time < log.until) until = number;
@@ -60,7 +60,7 @@ async function resume(
     answers += 1;
     return requestJson(server.url, path, body, attempt);
   };
-  const post = log.resuming(at, send, () => random() < REPEATED);
+  const post = log.resume(at, send, () => random() < REPEATED);
   await inParallel(
     BUILDS_AT_ONCE,
     builds.filter(build => log.hasBegun(build, at)),
@@ -75,21 +75,21 @@ async function resume(
 }
 
 async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
-  const why = whyNotTraced();
+  const why = reasonNotTraceable();
   if (why !== null) throw new Violation(why);
-  const random = randomOf(seed);
-  const recording = await record(seconds * 1000, random);
+  const random = seededRandom(seed);
+  const recording = await recordBuilds(seconds * 1000, random);
   const cuts = await drawCuts(recording, images, random);
   const kinds = Object.entries(losses);
   const checkWorker: CheckWorker = new Worker('scripts/chaos/power-cuts/check-worker.js');
   const disk = new Disk(join(temporaryFolder(), 'safe'));
   let [moments, image, answers] = [0, 0, 0];
-  for await (const moment of momentsOf(recording.trace)) {
-    disk.pass(moment);
+  for await (const moment of readTrace(recording.trace)) {
+    disk.apply(moment);
     for (; cuts[image] === moments; image++) {
       const [lost, kept] = kinds[image % kinds.length]!;
       const dataDir = temporaryFolder();
-      disk.cut(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
+      disk.writeImage(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
       try {
         answers += await resume(dataDir, recording, moment.time, checkWorker, random);
       } catch (error) {
@@ -102,7 +102,7 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
     moments += 1;
   }
   const end = join(temporaryFolder(), STORE_FILE);
-  disk.cut(end, (_, writes) => writes);
+  disk.writeImage(end, (_, writes) => writes);
   invariant(
     readFileSync(end).equals(readFileSync(recording.file)),
     'the trace is incomplete: replaying it does not give the file of the store',
@@ -119,8 +119,8 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
 exitOnSignals();
 const program = new Command('npm run power-cuts --')
   .description('Simulate power cuts of a server while CI nodes use it, and check that nothing is lost. Requires strace (Linux).')
-  .option('--images <number>', 'number of disk images to check', whole, 200)
-  .option('--seed <number>', 'seed of the times of the cuts, of what is lost, and of what the nodes do', whole, 1)
-  .option('--seconds <number>', 'duration of the builds', whole, 4)
+  .option('--images <number>', 'number of disk images to check', positiveInteger, 200)
+  .option('--seed <number>', 'seed of the times of the cuts, of what is lost, and of what the nodes do', positiveInteger, 1)
+  .option('--seconds <number>', 'duration of the builds', positiveInteger, 4)
   .action(reportViolations('power-cuts', powerCuts));
 await program.parseAsync();

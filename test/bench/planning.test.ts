@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { planning } from '../../bench/planning.js';
-import { madeUpHistory, madeUpSuite } from '../../bench/suites/made-up.js';
+import { syntheticHistory, syntheticSuite } from '../../bench/suites/synthetic.js';
 
 describe('the bench of queues', () => {
   it('finds Ballast ahead of the other ways, on made-up suites', () => {
-    const suites = [1, 2].map(seed => madeUpSuite(seed, 500));
-    const histories = [madeUpHistory(3, 100, 4, 7)];
+    const suites = [1, 2].map(seed => syntheticSuite(seed, 500));
+    const histories = [syntheticHistory(3, 100, 4, 7)];
     const [evenness, ofHistories, robustness, cost] = planning(suites, histories, { queues: [[1000, 16]] });
     expect(evenness!.rows).toHaveLength(6);
     for (const column of [1, 2, 3]) {

@@ -8,10 +8,10 @@ const MANY = 300;
 const FEW = 200;
 
 /** The smallest form of the trials on seeded folders: tests that each works. */
-describe('the bench of grown folders', () => {
+describe('the bench of withBuilds folders', () => {
   const seeds = new SeededFolders();
   beforeAll(async () => {
-    for (const builds of [MANY, FEW]) await seeds.grown(builds);
+    for (const builds of [MANY, FEW]) await seeds.withBuilds(builds);
   });
   afterAll(() => seeds.remove());
 

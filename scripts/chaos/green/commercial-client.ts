@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { headers } from '../../../bench/load/server.js';
-import { parsed } from './evidence.js';
-import { BRANCH, COMMIT, type Ended, type Process } from './own-client.js';
-import { lineOf, type Ran } from './runner.js';
-import { type CiRun, type Job, nameOf } from './scenario.js';
+import { parseObject } from './evidence.js';
+import { BRANCH, COMMIT, type Exit, type RunningJob } from './own-client.js';
+import { type FileRun, formatFileRun } from './runner.js';
+import { type CiRun, type Job, jobName } from './scenario.js';
 
 /** A node that behaves like a commercial client: it sends the same requests and handles failures in the same way. */
 
 /** The server is unavailable: the client splits by file name. */
-class Trouble extends Error {}
+class ServerUnavailable extends Error {}
 /** The error that ends the client. */
-class Failed extends Error {}
+class ClientError extends Error {}
 
-export function startCommercial(run: CiRun, job: Job, { url, ran, start }: { url: string; ran: string; start: number }): Process {
+export function startCommercial(run: CiRun, job: Job, { url, ran, start }: { url: string; ran: string; start: number }): RunningJob {
   const killed = new AbortController();
   const node = new CommercialNode(run, job, url, ran, start, killed.signal);
-  return { ended: node.run(), kill: () => killed.abort() };
+  return { exit: node.run(), kill: () => killed.abort() };
 }
 
 class CommercialNode {
@@ -33,19 +33,19 @@ class CommercialNode {
     readonly killed: AbortSignal,
   ) {}
 
-  async run(): Promise<Ended> {
+  async run(): Promise<Exit> {
     try {
       try {
         await (this.job.mode === 'v1 split' ? this.#split() : this.job.mode === 'v2 queue' ? this.#testQueue() : this.#queue());
       } catch (error) {
-        if (!(error instanceof Trouble) || !this.job.fallback) throw error;
+        if (!(error instanceof ServerUnavailable) || !this.job.fallback) throw error;
         const isRun = new Set(this.#done.map(({ path }) => path));
         this.#runFiles(filesByName(this.job.files, this.#node).filter(path => !isRun.has(path)));
       }
       await this.#ask('/v1/build_subsets', { test_files: this.#done });
-      return { code: this.#hasFailed ? 1 : 0, printed: '' };
+      return { code: this.#hasFailed ? 1 : 0, output: '' };
     } catch (error) {
-      return { code: this.killed.aborted ? 137 : 1, printed: `${(error as Error).message}\n` };
+      return { code: this.killed.aborted ? 137 : 1, output: `${(error as Error).message}\n` };
     }
   }
 
@@ -113,11 +113,11 @@ class CommercialNode {
         kill.at.batch === this.#batches &&
         (i + 1 === kill.at.file || i + 1 === paths.length)
       )
-        throw new Failed('killed');
+        throw new ClientError('killed');
       const isFailed = path.includes('_fails') || (path.includes('_flaky') && this.start === 1);
       const outcome = isFailed ? 'failed' : path.includes('_skipped') ? 'skipped' : 'passed';
-      const ran: Ran = { buildId: this.ciRun.buildId, job: nameOf(this.job), start: this.start, outcome, path };
-      appendFileSync(this.ran, lineOf(ran));
+      const ran: FileRun = { buildId: this.ciRun.buildId, job: jobName(this.job), start: this.start, outcome, path };
+      appendFileSync(this.ran, formatFileRun(ran));
       this.#done.push({ path, time_execution: 0.25 });
       if (isFailed) failed.push(path);
     }
@@ -137,16 +137,16 @@ class CommercialNode {
       });
       [status, text] = [response.status, await response.text()];
     } catch (error) {
-      throw this.killed.aborted ? new Failed('killed') : new Trouble((error as Error).message);
+      throw this.killed.aborted ? new ClientError('killed') : new ServerUnavailable((error as Error).message);
     }
-    if (status >= 500 || status === 401 || status === 429) throw new Trouble(`${path} was answered with ${status}`);
-    if (status >= 300) throw new Failed(`${path} was answered with ${status}`);
-    return parsed(text);
+    if (status >= 500 || status === 401 || status === 429) throw new ServerUnavailable(`${path} was answered with ${status}`);
+    if (status >= 300) throw new ClientError(`${path} was answered with ${status}`);
+    return parseObject(text);
   }
 }
 
 function pathsIn(files: unknown): string[] {
-  if (!Array.isArray(files)) throw new Failed('the answer has no list');
+  if (!Array.isArray(files)) throw new ClientError('the answer has no list');
   return files.map((file: string | { path: string }) => (typeof file === 'string' ? file : file.path));
 }
 

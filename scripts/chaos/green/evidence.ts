@@ -10,7 +10,7 @@ export class Evidence {
   /** @param answer null: the answer was lost; the server may have handled the request */
   add(path: string, body: string, answer: { status: number; body: string } | null): void {
     if (answer && answer.status >= 300) return;
-    const message = parsed(body);
+    const message = parseObject(body);
     const node = String(message.node_index);
     const list = listOf(message.paths ?? message.test_files).map(file => (typeof file === 'string' ? file : pathOf(file)));
     if (path !== '/v1/build_subsets') this.#lists.add(keyOf(list));
@@ -18,7 +18,7 @@ export class Evidence {
       for (const file of listOf(message.test_files)) this.reported.add(pathOf(file));
     } else if (path === '/v2/queues/queue') {
       this.#acknowledge(node, message);
-      const { batch_id, paths } = parsed(answer?.body ?? '');
+      const { batch_id, paths } = parseObject(answer?.body ?? '');
       if (typeof batch_id === 'number') this.#batches.set(`${node} ${batch_id}`, listOf(paths).map(String));
     }
   }
@@ -35,7 +35,7 @@ export class Evidence {
   }
 }
 
-export function parsed(text: string): Record<string, unknown> {
+export function parseObject(text: string): Record<string, unknown> {
   try {
     return (JSON.parse(text) as Record<string, unknown> | null) ?? {};
   } catch {

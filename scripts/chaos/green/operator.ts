@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { killAtExit, removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
 import { type Server, startServer } from '../../../bench/load/server.js';
-import type { Event, Scenario } from './scenario.js';
+import type { Operation, Scenario } from './scenario.js';
 
 export const MAIN = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
 
@@ -19,7 +19,7 @@ export class Operator {
   #server: Server | null = null;
   /** The operation in progress. Requests may wait for its end. */
   #work: Promise<void> = Promise.resolve();
-  #isHeld = true;
+  #holdsRequests = true;
   #pending = 0;
   /** Finished operations, for reports. */
   readonly done: string[] = [];
@@ -37,18 +37,20 @@ export class Operator {
 
   /** The URL of the server, once it is up; null: the request must be dropped. */
   async url(): Promise<string | null> {
-    if (this.#pending > 0 && !this.#isHeld) return null;
+    if (this.#pending > 0 && !this.#holdsRequests) return null;
     await this.#work;
     return this.#server?.url ?? null;
   }
 
   /** Runs an operation after all earlier ones. */
-  perform(event: Event): void {
+  perform(operation: Operation): void {
     this.#pending += 1;
-    this.#isHeld = event.isHeld;
+    this.#holdsRequests = operation.holdsRequests;
     this.#work = this.#work.then(async () => {
-      await this.#do(event);
-      this.done.push(`${event.what}${event.what.startsWith('set clock') ? ` to ${event.hours} h` : ''} before request ${event.at}`);
+      await this.#do(operation);
+      this.done.push(
+        `${operation.kind}${operation.kind.startsWith('set clock') ? ` to ${operation.hours} h` : ''} before request ${operation.at}`,
+      );
       this.#pending -= 1;
     });
   }
@@ -59,8 +61,8 @@ export class Operator {
     removeFolder(this.#folder);
   }
 
-  async #do({ what, hours }: Event): Promise<void> {
-    switch (what) {
+  async #do({ kind, hours }: Operation): Promise<void> {
+    switch (kind) {
       case 'kill':
         await this.#end('SIGKILL');
         return this.start();

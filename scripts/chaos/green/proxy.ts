@@ -7,7 +7,7 @@ import { pick, type Random } from '../../../bench/random.js';
 import { type Answer, type Forged, forgedAnswers, wrongAnswers } from './answers.js';
 import { Evidence } from './evidence.js';
 import type { Operator } from './operator.js';
-import type { Event, ProxyFault, Trouble } from './scenario.js';
+import type { Operation, ProxyFault, RequestFaults } from './scenario.js';
 
 /** The proxy between the jobs of a CI run and the server. Each job has a listener of its own, which identifies it. */
 
@@ -25,7 +25,7 @@ interface Request {
 /** What a listener does to the requests of one job. */
 export interface Client {
   name: string;
-  trouble: Trouble | null;
+  requestFaults: RequestFaults | null;
   random: Random;
   /** Called instead of sending the n-th answer, counted from 1. */
   killAt: { answer: number; kill: () => void } | null;
@@ -38,14 +38,14 @@ export interface Listener {
   close(): void;
 }
 
-export class HostileProxy {
+export class FaultProxy {
   readonly evidence = new Evidence();
   #requests = 0;
   readonly #answers: { client: string; endpoint: string; answer: Answer }[] = [];
 
   constructor(
     readonly operator: Operator,
-    readonly events: readonly Event[],
+    readonly operations: readonly Operation[],
   ) {}
 
   async listen(client: Client): Promise<Listener> {
@@ -75,16 +75,16 @@ export class HostileProxy {
   }
 
   /** Null: the connection ends without an answer. */
-  async #answer(request: Request, { name, trouble, random }: Client, count: number, log: string[]): Promise<Answer | null> {
+  async #answer(request: Request, { name, requestFaults, random }: Client, count: number, log: string[]): Promise<Answer | null> {
     const line = (what: string) => log.push(`  ${request.method} ${request.target.slice(0, 100)}: ${what}`);
     // Always drawn, so that later requests do not depend on the faults of earlier ones.
     const [chance, kind, delay] = [random(), random(), random()];
-    const cutOff = trouble?.cutOff;
+    const cutOff = requestFaults?.cutOff;
     if (cutOff && count >= cutOff.from && count < cutOff.from + cutOff.requests) {
       line('cut off');
       return null;
     }
-    const fault = trouble && chance < trouble.chance ? pick(() => kind, trouble.kinds) : null;
+    const fault = requestFaults && chance < requestFaults.chance ? pick(() => kind, requestFaults.faults) : null;
     if (fault?.name === 'delayed') await sleep(LONGEST_DELAY_MILLISECONDS * delay);
     if (fault?.name === 'sent twice') await this.#forward(request, name);
     const truth = !fault || fault.served ? await this.#forward(request, name) : null;
@@ -108,7 +108,7 @@ export class HostileProxy {
 
   async #forward(request: Request, client: string): Promise<Answer | null> {
     this.#requests += 1;
-    for (const event of this.events) if (event.at === this.#requests) this.operator.perform(event);
+    for (const operation of this.operations) if (operation.at === this.#requests) this.operator.perform(operation);
     const url = await this.operator.url();
     if (url === null) return null;
     const answer = await exchange(url, request);

@@ -1,47 +1,47 @@
-import type { Played } from './judge.js';
 import type { PlayedScenario } from './play.js';
-import { nameOf, type Scenario } from './scenario.js';
+import { jobName, type Scenario } from './scenario.js';
+import type { PlayedCiRun } from './violations.js';
 
-/** The printed report of a run: violated invariants, the scenario, and all output. */
-export function reportOf(
+/** The output report of a run: violated invariants, the scenario, and all output. */
+export function formatReport(
   scenario: Scenario,
   seed: number,
   only: string | null,
   { ciRuns, operations }: PlayedScenario,
-  complaints: readonly string[],
+  violations: readonly string[],
 ): string {
-  const { number, hostilities, ciRuns: _, ...rest } = scenario;
+  const { number, faults, ciRuns: _, ...rest } = scenario;
   return [
-    `run ${number} (--seed ${seed} --run ${number}${only === null ? '' : ` --only ${JSON.stringify(only)}`}), ${hostilities.join(' and ') || 'no faults'}:`,
-    ...complaints.map(complaint => `* ${complaint}`),
+    `run ${number} (--seed ${seed} --run ${number}${only === null ? '' : ` --only ${JSON.stringify(only)}`}), ${faults.join(' and ') || 'no faults'}:`,
+    ...violations.map(violation => `* ${violation}`),
     `  ${JSON.stringify(rest)}`,
     ...operations.map(operation => `  server: ${operation}`),
-    ...ciRuns.flatMap(linesOf),
+    ...ciRuns.flatMap(reportCiRun),
   ].join('\n');
 }
 
-function linesOf({ ciRun: { jobs, ...ciRun }, starts, verified, ran }: Played): string[] {
+function reportCiRun({ ciRun: { jobs, ...ciRun }, starts, verified, ran }: PlayedCiRun): string[] {
   return [
     `  CI run ${JSON.stringify(ciRun)}`,
-    ...jobs.map(({ files: _, ...job }) => `    ${nameOf(job)}: ${JSON.stringify(job)}`),
+    ...jobs.map(({ files: _, ...job }) => `    ${jobName(job)}: ${JSON.stringify(job)}`),
     ...[...new Set(jobs.map(({ files }) => files))].map(
       files =>
         `    ${files.length} files of ${jobs
           .filter(job => job.files === files)
-          .map(nameOf)
+          .map(jobName)
           .join(', ')}: ${files.join(' ')}`,
     ),
-    ...starts.flatMap(({ job, number, code, printed, requests }) => [
-      `    ${nameOf(job)}, start ${number}, exited with ${code}; it ran ${
+    ...starts.flatMap(({ job, number, code, output, requests }) => [
+      `    ${jobName(job)}, start ${number}, exited with ${code}; it ran ${
         ran
-          .filter(line => line.job === nameOf(job) && line.start === number)
+          .filter(line => line.job === jobName(job) && line.start === number)
           .map(({ path, outcome }) => (outcome === 'passed' ? path : `${path} (${outcome})`))
           .join(' ') || 'nothing'
       }`,
-      ...indented([...requests, ...printed.split('\n')]),
+      ...indented([...requests, ...output.split('\n')]),
     ]),
     `    verify exited with ${verified.code}`,
-    ...indented([...verified.requests, ...verified.printed.split('\n')]),
+    ...indented([...verified.requests, ...verified.output.split('\n')]),
   ];
 }
 

@@ -2,7 +2,7 @@
 export interface Scenario {
   number: number;
   /** Names of hostilities. */
-  hostilities: string[];
+  faults: string[];
   /** Files have recorded times, so that a split differs from one by file name. */
   hasTimes: boolean;
   /** The environment variables that tell a node its CI run. */
@@ -28,17 +28,17 @@ export interface CiRun {
   /** `split --dynamic` */
   isDynamic: boolean;
   /** If the tests passed, a script of `split` and `record` exits with the code of `record`. */
-  heedsRecord: boolean;
+  checksRecordExitCode: boolean;
   jobs: Job[];
   /** Jobs start one after the other. */
-  inTurn: boolean;
+  isSequential: boolean;
   /** Failed jobs are retried once. */
-  runsFailedAgain: boolean;
+  retriesFailedJobs: boolean;
   /** The proxy passes on all requests of retried jobs. */
-  calmsDown: boolean;
-  events: Event[];
+  retriesWithoutFaults: boolean;
+  operations: Operation[];
   /** What the proxy does to the requests of `verify`. */
-  verifyTrouble: Trouble | null;
+  verifyFaults: RequestFaults | null;
 }
 
 /** One node of one suite. */
@@ -50,10 +50,10 @@ export interface Job {
   retries: number;
   fallback: boolean;
   /** The CI system never starts this job. */
-  never: boolean;
+  neverStarts: boolean;
   runner: Runner;
   kill: Kill | null;
-  trouble: Trouble | null;
+  requestFaults: RequestFaults | null;
 }
 
 export interface Runner {
@@ -69,14 +69,14 @@ export interface Kill {
   /** The node is killed while the runner runs the n-th file of a batch, or instead of the n-th answer. */
   at: { batch: number; file: number } | { answer: number };
   /** The node is retried. */
-  again: boolean;
+  isRetried: boolean;
 }
 
 /** What the proxy does to the requests of one job. */
-export interface Trouble {
+export interface RequestFaults {
   /** Probability of a fault for each request. */
   chance: number;
-  kinds: ProxyFault[];
+  faults: ProxyFault[];
   /** Requests that are dropped: `requests` of them from the `from`-th on, counted from 0. */
   cutOff: { from: number; requests: number } | null;
 }
@@ -88,15 +88,15 @@ export interface ProxyFault {
 }
 
 /** An operation on the server before the n-th request of a CI run is forwarded. */
-export interface Event {
+export interface Operation {
   at: number;
-  what: 'kill' | 'empty' | 'back up' | 'copy' | 'restore' | 'set clock' | 'set clock and kill';
+  kind: 'kill' | 'empty' | 'back up' | 'copy' | 'restore' | 'set clock' | 'set clock and kill';
   hours: number;
   /** Requests wait until the server is back; otherwise their connections are dropped. */
-  isHeld: boolean;
+  holdsRequests: boolean;
 }
 
 /** The name of a job in reports. */
-export const nameOf = ({ suite, node, mode }: Pick<Job, 'suite' | 'node' | 'mode'>): string => `${mode} node ${node} of suite ${suite}`;
+export const jobName = ({ suite, node, mode }: Pick<Job, 'suite' | 'node' | 'mode'>): string => `${mode} node ${node} of suite ${suite}`;
 
 export const isOwnClient = ({ mode }: Pick<Job, 'mode'>): boolean => mode === 'queue' || mode === 'split';

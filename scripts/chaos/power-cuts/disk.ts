@@ -1,5 +1,5 @@
 import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
-import type { Flush, Moment, Write } from './trace.js';
+import type { Flush, TraceEvent, Write } from './trace.js';
 
 /** The unit that a disk writes atomically, and the page size of LMDB. */
 const PAGE_BYTES = 4096;
@@ -27,7 +27,7 @@ export class Disk {
     this.#safe = openSync(path, 'w');
   }
 
-  pass({ call, isEnd }: Moment): void {
+  apply({ call, isEnd }: TraceEvent): void {
     if (call.kind === 'write') {
       if (!isEnd) this.#pending.push(call);
       else if (call.isSynchronous) this.#save(new Set([call]));
@@ -41,7 +41,7 @@ export class Disk {
   }
 
   /** Writes the image of the file after a power cut at this moment. */
-  cut(path: string, kept: (page: number, writes: number) => number): void {
+  writeImage(path: string, kept: (page: number, writes: number) => number): void {
     copyFileSync(this.path, path);
     const pages = new Map<number, { at: number; bytes: Buffer }[]>();
     for (const { at, bytes } of this.#pending) {

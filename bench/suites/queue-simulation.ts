@@ -1,4 +1,4 @@
-import { randomOf } from '../random.js';
+import { seededRandom } from '../random.js';
 
 /** A test file of a simulated build. */
 export interface QueueFile {
@@ -16,7 +16,7 @@ export interface Build {
   pullCost: number;
   seed: number;
   /** Number of nodes that start (default: all). */
-  coming?: number;
+  startingNodes?: number;
   /** The first node that pulls twice dies with its second batch. */
   dies?: boolean;
   /** The server's clock is frozen, as with simulated nodes. */
@@ -24,14 +24,14 @@ export interface Build {
 }
 
 /** Hands out batches: indices of files. An empty batch is the end of the queue. */
-export type Dispense = (node: number, millis: number) => number[];
+export type NextBatch = (node: number, millis: number) => number[];
 
 export interface Outcome {
   /** The duration of the build, divided by the least possible one with the nodes that worked. */
   ratio: number;
-  /** Pulls that returned files: the mean of the nodes, and the most. */
+  /** SteadyPulls that returned files: the mean of the nodes, and the most. */
   meanPulls: number;
-  mostPulls: number;
+  maxPulls: number;
 }
 
 /** The nodes start within this time, and their speeds differ from 1 by at most this spread. */
@@ -39,13 +39,13 @@ const STAGGER_SECONDS = 60;
 const SPEED_SPREAD = 0.2;
 
 /** Simulates a build: nodes of different speeds start one after another, and pull until the queue is empty. */
-export function play({ files, nodes, pullCost, seed, coming = nodes, dies, frozen }: Build, dispense: Dispense): Outcome {
-  const random = randomOf(seed);
+export function simulate({ files, nodes, pullCost, seed, startingNodes = nodes, dies, frozen }: Build, dispense: NextBatch): Outcome {
+  const random = seededRandom(seed);
   const starts = Array.from({ length: nodes }, () => random() * STAGGER_SECONDS);
   const speeds = starts.map(() => 1 + SPEED_SPREAD * (2 * random() - 1));
   const times = [...starts];
   const pulls = starts.map(() => 0);
-  const working = new Set([...times.keys()].slice(0, coming));
+  const working = new Set([...times.keys()].slice(0, startingNodes));
   let wall = 0;
   let dead = -1;
   const ran: number[] = [];
@@ -66,7 +66,7 @@ export function play({ files, nodes, pullCost, seed, coming = nodes, dies, froze
     times[node]! += pullCost + seconds.reduce((sum, each) => sum + each, 0) / speeds[node]!;
     wall = Math.max(wall, times[node]!);
   }
-  const survivors = [...starts.keys()].filter(node => node < coming && node !== dead);
+  const survivors = [...starts.keys()].filter(node => node < startingNodes && node !== dead);
   const least = leastWall(
     ran,
     survivors.map(node => ({ start: starts[node]! + pullCost, speed: speeds[node]! })),
@@ -75,7 +75,7 @@ export function play({ files, nodes, pullCost, seed, coming = nodes, dies, froze
   return {
     ratio: wall / least,
     meanPulls: handed.reduce((sum, count) => sum + count, 0) / handed.length,
-    mostPulls: Math.max(...handed),
+    maxPulls: Math.max(...handed),
   };
 }
 

@@ -5,8 +5,8 @@ import { NODES } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import type { Tally } from './tally.js';
 
-/** Pulls from many queues at a constant rate, even if the server does not keep up. A queue that ends is replaced by a new one. */
-export interface PullsPlan {
+/** SteadyPulls from many queues at a constant rate, even if the server does not keep up. A queue that ends is replaced by a new one. */
+export interface SteadyPullsPlan {
   kind: 'pulls';
   perSecond: number;
   connections: number;
@@ -17,7 +17,7 @@ export interface PullsPlan {
 /** Interval between checks whether pulls are due. */
 const TICK_MILLISECONDS = 2;
 
-export class Pulls implements Load {
+export class SteadyPulls implements Load {
   readonly #connections: Connections;
   #queues: OpenQueue[] = [];
   #made = 0;
@@ -27,7 +27,7 @@ export class Pulls implements Load {
 
   constructor(
     url: string,
-    readonly plan: PullsPlan,
+    readonly plan: SteadyPullsPlan,
   ) {
     this.#connections = new Connections(url, plan.connections);
   }
@@ -64,7 +64,7 @@ export class Pulls implements Load {
     const queue = this.#queues[slot]!;
     const { isEnd, milliseconds } = await queue.pull(Math.floor(turn / this.#queues.length) % NODES);
     // The answer at the end of a queue is cheaper, so it does not count.
-    if (!isEnd) tally.answered(milliseconds);
+    if (!isEnd) tally.recordAnswer(milliseconds);
     else if (this.#queues[slot] === queue) await this.#replace(slot);
   }
 
@@ -75,7 +75,7 @@ export class Pulls implements Load {
   }
 
   #note(work: Promise<void>, tally: Tally): void {
-    const pending = work.catch((error: unknown) => tally.failed(error)).finally(() => this.#pending.delete(pending));
+    const pending = work.catch((error: unknown) => tally.recordFailure(error)).finally(() => this.#pending.delete(pending));
     this.#pending.add(pending);
   }
 }

@@ -2,7 +2,7 @@
 export type Reply<Answer> = { answer: Answer } | { error: string };
 
 /** Makes this process a worker: it answers each message of its parent, and exits with it. See `Worker`. */
-export function answering<Question, Answer>(work: (question: Question) => Promise<Answer>): void {
+export function answerMessages<Question, Answer>(work: (question: Question) => Promise<Answer>): void {
   process.on('message', (question: Question) => {
     work(question).then(
       answer => process.send!({ answer } satisfies Reply<Answer>),

@@ -1,6 +1,6 @@
-import { type Cpu, cpuOf, since } from './cpu.js';
+import { type Cpu, cpuBetween, readCpu } from './cpu.js';
 import type { LoadQuestion } from './loader.js';
-import { type Delays, LoopDelay } from './loop-delay.js';
+import { LoopDelay, type LoopDelays } from './loop-delay.js';
 import type { Server } from './server.js';
 import { assertNoFailures, type LoadOutcome } from './tally.js';
 import { Worker } from './worker.js';
@@ -8,35 +8,35 @@ import { Worker } from './worker.js';
 export type Loader = Worker<LoadQuestion, LoadOutcome[] | null>;
 
 /** Measurements of a server under load. */
-export interface Seen {
+export interface Measurement {
   seconds: number;
   /** Delay of the server's main thread. */
-  server: Delays;
+  server: LoopDelays;
   /** Delay of an idle process: the part that the operating system causes. */
-  bystander: Delays;
+  idleProcess: LoopDelays;
   cpu: Cpu;
   outcomes: LoadOutcome[];
 }
 
 /** Measures a server and a bystander while loads run. */
-export class Watching {
-  readonly #bystander = new Worker('bench/load/bystander.js');
+export class ServerMonitor {
+  readonly #bystander = new Worker('bench/load/idle-process.js');
 
   constructor(readonly server: Server) {}
 
   /** Runs the loads until `wait` resolves. Throws if a request failed. */
-  async during(loaders: readonly Loader[], wait: () => Promise<unknown>): Promise<Seen> {
+  async measure(loaders: readonly Loader[], wait: () => Promise<unknown>): Promise<Measurement> {
     const loops = [this.server.child, this.#bystander.child].map(child => new LoopDelay(child));
     for (const loop of loops) await loop.reset();
-    const before = cpuOf(this.server.pid);
+    const before = readCpu(this.server.pid);
     const from = performance.now();
     for (const loader of loaders) await loader.ask({ verb: 'begin' });
     await wait();
     const outcomes = (await Promise.all(loaders.map(loader => loader.ask<LoadOutcome[]>({ verb: 'end' })))).flat();
-    const [server, bystander] = (await Promise.all(loops.map(loop => loop.read()))) as [Delays, Delays];
+    const [server, bystander] = (await Promise.all(loops.map(loop => loop.read()))) as [LoopDelays, LoopDelays];
     const seconds = (performance.now() - from) / 1000;
     assertNoFailures(outcomes);
-    return { seconds, server, bystander, cpu: since(before, cpuOf(this.server.pid)), outcomes };
+    return { seconds, server, idleProcess: bystander, cpu: cpuBetween(before, readCpu(this.server.pid)), outcomes };
   }
 
   /** Stops the bystander. The server keeps running. */
@@ -45,22 +45,22 @@ export class Watching {
   }
 }
 
-export const headOfSeen = ['server late ms', 'bystander late ms', 'main thread ran', 'starved'];
+export const monitorHead = ['server late ms', 'bystander late ms', 'main thread ran', 'starved'];
 
-export const legendOfSeen =
+export const monitorLegend =
   'late: maximum, and in parentheses the 99th percentile, of the delay of a timer that is due every millisecond in the server’s main thread; ' +
   'bystander: the same for an idle process, which only the operating system delays. ran, starved: ' +
   'shares of the time in which the main thread ran, and in which it was ready to run but no core was free.';
 
-export function cellsOfSeen({ server, bystander, cpu, seconds }: Seen): string[] {
-  const late = ({ maxMilliseconds, p99Milliseconds }: Delays) => `${maxMilliseconds.toFixed(1)} (${p99Milliseconds.toFixed(1)})`;
+export function monitorCells({ server, idleProcess: bystander, cpu, seconds }: Measurement): string[] {
+  const late = ({ maxMilliseconds, p99Milliseconds }: LoopDelays) => `${maxMilliseconds.toFixed(1)} (${p99Milliseconds.toFixed(1)})`;
   const percent = (part: number) => `${((100 * part) / seconds).toFixed(1)} %`;
   return [late(server), late(bystander), percent(cpu.main), percent(cpu.starved)];
 }
 
-export const headOfPulls = ['pulls', 'p50 ms', 'p99 ms', 'max ms'];
+export const pullHead = ['pulls', 'p50 ms', 'p99 ms', 'max ms'];
 
-export function cellsOfPulls(pulls: LoadOutcome | undefined): string[] {
+export function pullCells(pulls: LoadOutcome | undefined): string[] {
   if (!pulls) return ['0', '-', '-', '-'];
   const { answers, p50Milliseconds, p99Milliseconds, maxMilliseconds } = pulls;
   return [String(answers), ...[p50Milliseconds, p99Milliseconds, maxMilliseconds].map(value => value.toFixed(2))];
