@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { ask } from './worker.js';
+import { ask } from './worker-messages.js';
 
 /** How late the event loop ran timers that were due every millisecond. */
 export interface LoopDelays {

@@ -1,7 +1,10 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { killAtExit, removeFolder, temporaryFolder, terminate } from './cleanup.js';
-import { compiled } from './compiled.js';
+
+/** The program of the server and of the commands. */
+export const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
 /** The token of the project "default" of every server. */
 export const TOKEN = 'a-token-for-benchmarks-0123456789abcdef';
@@ -63,7 +66,7 @@ export async function startServer({
 }: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
   const probe = measuresLoopDelay ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
-  const serve = [compiled('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
+  const serve = [MAIN, 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
   const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...probe, ...serve];
   const from = performance.now();
   const child = killAtExit(

@@ -1,7 +1,6 @@
 import { pick, type Random, randomInteger, seededRandom } from '../../../bench/random.js';
 import { type FaultName, faults, onlyOnRequest } from './faults.js';
-import { fileNames } from './file-names.js';
-import type { Job, Mode, Scenario } from './scenario.js';
+import { drawFiles, type Job, type Mode, type Scenario } from './scenario.js';
 
 /** Probabilities of no, a second and a third hostility in a scenario. */
 const NO_FAULT = 0.08;
@@ -40,7 +39,7 @@ function faultlessScenario(number: number, random: Random): Scenario {
   // More nodes take more time and rarely find more errors.
   const nodeTotal = random() < 0.1 ? 1 : 1 + Math.min(randomInteger(random, MAX_NODES - 1), randomInteger(random, MAX_NODES - 1));
   const mode = pick(random, random() < OWN_CLIENT ? OWN_MODES : COMMERCIAL_MODES);
-  const files = fileNames('a', randomInteger(random, MAX_FILES), random);
+  const files = drawFiles('a', randomInteger(random, MAX_FILES), random);
   const hasReport = mode === 'split' || random() < 0.7;
   const fallback = random() < 0.5;
   const retries = random() < 0.9 ? 0 : 1;

@@ -1,7 +1,6 @@
 import { pick, type Random, randomInteger } from '../../../bench/random.js';
 import { forgedAnswers, wrongAnswers } from './answers.js';
-import { fileNames } from './file-names.js';
-import type { CiRun, Job, Operation, ProxyFault, Scenario } from './scenario.js';
+import { type CiRun, drawFiles, type Job, type Operation, type ProxyFault, type Scenario } from './scenario.js';
 
 /** Each hostility adds faults to a scenario. `--only` takes their names. */
 export const faults = {
@@ -23,7 +22,7 @@ export const faults = {
     const run = lastRun(scenario);
     const other = pick(random, ['queue', 'split'] as const);
     const mode = random() < 0.8 ? run.jobs[0]!.mode : other;
-    const files = fileNames('b', randomInteger(random, 20), random);
+    const files = drawFiles('b', randomInteger(random, 20), random);
     run.jobs.push(
       ...run.jobs.map(
         (job): Job => ({ ...job, suite: 'b', mode, files, runner: { ...job.runner, hasReport: job.runner.hasReport || mode === 'split' } }),

@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { killAtExit, removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { type Server, startServer } from '../../../bench/load/server.js';
+import { MAIN, type Server, startServer } from '../../../bench/load/server.js';
 import type { Operation, Scenario } from './scenario.js';
-
-export const MAIN = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
 
 /** Runs the server of a scenario, and performs what operators and machine failures do to it. */
 export class Operator {

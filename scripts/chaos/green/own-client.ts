@@ -2,8 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killAtExit } from '../../../bench/load/cleanup.js';
-import { TOKEN } from '../../../bench/load/server.js';
-import { MAIN } from './operator.js';
+import { MAIN, TOKEN } from '../../../bench/load/server.js';
 import { RUNNER } from './runner.js';
 import { type CiRun, type Job, jobName, type Scenario } from './scenario.js';
 

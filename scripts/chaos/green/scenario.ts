@@ -1,3 +1,5 @@
+import { pick, type Random } from '../../../bench/random.js';
+
 /** What happens in one run of this program. It is drawn before the run. */
 export interface Scenario {
   number: number;
@@ -100,3 +102,10 @@ export interface Operation {
 export const jobName = ({ suite, node, mode }: Pick<Job, 'suite' | 'node' | 'mode'>): string => `${mode} node ${node} of suite ${suite}`;
 
 export const isOwnClient = ({ mode }: Pick<Job, 'mode'>): boolean => mode === 'queue' || mode === 'split';
+
+const FILE_NAMES = ['spec/?_spec.rb', 'spec/models/?_spec.rb', 'app/[?].test.ts', 'spec/a file ?_spec.rb'];
+
+/** Draws the names of a suite's test files. */
+export function drawFiles(suite: string, count: number, random: Random): string[] {
+  return Array.from({ length: count }, (_, i) => `${suite}/${pick(random, FILE_NAMES).replace('?', String(i))}`);
+}
