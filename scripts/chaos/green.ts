@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { exitOnSignals } from '../../bench/load/cleanup.js';
 import { inParallel } from '../../bench/load/in-parallel.js';
 import { positiveInteger } from '../../bench/option-parsers.js';
+import { showStatus } from '../../bench/progress.js';
 import { drawScenario } from './green/draw.js';
 import { faults } from './green/faults.js';
 import { play } from './green/play.js';
@@ -40,11 +41,13 @@ async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> 
       ...(scenario.faults.length === 0 ? faultlessViolationsOf(ciRun) : []),
     ]);
     if (violations.length > 0) broken += 1;
-    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${played} of ${numbers.length} runs, ${broken} broken`);
-    if (violations.length > 0 || run !== undefined)
-      process.stdout.write(`${process.stderr.isTTY ? '\n' : ''}${formatReport(scenario, seed, only ?? null, result, violations)}\n`);
+    showStatus(`${played} of ${numbers.length} runs, ${broken} broken`);
+    if (violations.length > 0 || run !== undefined) {
+      showStatus('');
+      process.stdout.write(`${formatReport(scenario, seed, only ?? null, result, violations)}\n`);
+    }
   });
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  showStatus('');
   const faultCounts = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
   process.stdout.write(
     `${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} exited with 0, verify of ${verified}; faults: ${faultCounts.join(', ')}\n`,

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
 import { type Server, startServer } from '../../bench/load/server.js';
 import { positiveInteger } from '../../bench/option-parsers.js';
+import { showStatus } from '../../bench/progress.js';
 import { seededRandom } from '../../bench/random.js';
 import { type Build, drawBuild, expectComplete, play } from './builds.js';
 import { reportViolations } from './invariants.js';
@@ -104,13 +105,13 @@ async function kills({ times, seed, builds }: Options): Promise<void> {
     // A violated invariant ends the run at once.
     await Promise.race([sleep(life), playedAll]);
     await ci.kill();
-    if (process.stderr.isTTY) process.stderr.write(`\r${kill} of ${times} kills, ${ci.answers} answers, ${played.length} builds`);
+    showStatus(`${kill} of ${times} kills, ${ci.answers} answers, ${played.length} builds`);
   }
   isOver = true;
   await playedAll;
   for (const build of played) await expectComplete(path => ci.send(path), build);
   await ci.stop();
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  showStatus('');
   process.stdout.write(
     `${times} kills (seed ${seed}), ${ci.answers} answers: every file of ${played.length} builds was handed out and recorded; ` +
       `store sound after each kill; slowest start ${Math.round(ci.slowestStart)} ms\n`,

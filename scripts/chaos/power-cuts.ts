@@ -6,6 +6,7 @@ import { inParallel } from '../../bench/load/in-parallel.js';
 import { startServer } from '../../bench/load/server.js';
 import { Worker } from '../../bench/load/worker.js';
 import { positiveInteger } from '../../bench/option-parsers.js';
+import { showStatus } from '../../bench/progress.js';
 import { seededRandom } from '../../bench/random.js';
 import { STORE_FILE } from '../../src/store/lmdb/open.js';
 import { expectComplete, play } from './builds.js';
@@ -97,7 +98,7 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
         throw new Violation(`${when}: ${(error as Error).message}`, { cause: error });
       }
       removeFolder(dataDir);
-      if (process.stderr.isTTY) process.stderr.write(`\r${image + 1} of ${images} power cuts, ${answers} answers`);
+      showStatus(`${image + 1} of ${images} power cuts, ${answers} answers`);
     }
     moments += 1;
   }
@@ -109,7 +110,7 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   );
   disk.close();
   await checkWorker.stop();
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  showStatus('');
   process.stdout.write(
     `${images} power cuts (seed ${seed}) during ${recording.builds.length} builds, ${answers} answers: ` +
       'store sound after each, no acknowledged data lost, every build succeeded\n',
