@@ -19,12 +19,12 @@ export interface DiskOptions {
   suites?: readonly Suite[];
 }
 
-/** The share of builds before the measurement. After these, fixed costs of the store no longer count. */
+/** The share of the builds that are recorded before the measurement, so that fixed costs of the store do not count. */
 const SHARE_BEFORE = 0.1;
 
-const head = ['suite', 'timings', 'file MB', 'bytes a timing', 'used MB', 'used bytes a timing', 'sent bytes a timing'];
+const head = ['suite', 'timings', 'file MB', 'bytes per timing', 'used MB', 'used bytes per timing', 'sent bytes per timing'];
 const legend =
-  '8 nodes record each build, each file on a random node, with new times of 16 or 17 digits. a timing: ' +
+  '8 nodes record each build, each file on a random node, with new times of 16 or 17 digits. per timing: ' +
   'growth over the last nine tenths of the builds, divided by the times recorded in these. used: pages in use; ' +
   'the file of the store also has free pages. sent: JSON of the path and the time.';
 
@@ -61,8 +61,8 @@ async function measureGrowth(server: Server, { timings }: Suite, builds: number)
     sent += JSON.stringify(test_files).length;
     const ran = test_files.map(file => ({ file, node: Math.floor(random() * NODES) }));
     await inParallel(NODES, Array(NODES).keys(), async node => {
-      const ofNode = ran.filter(run => run.node === node).map(({ file }) => file);
-      await server.post(RECORDING, { ...nodeFields('disk', build, node), test_files: ofNode });
+      const files = ran.filter(run => run.node === node).map(({ file }) => file);
+      await server.post(RECORDING, { ...nodeFields('disk', build, node), test_files: files });
     });
   };
   const before = Math.floor(builds * SHARE_BEFORE);
@@ -72,11 +72,11 @@ async function measureGrowth(server: Server, { timings }: Suite, builds: number)
   for (let build = before; build < builds; build++) await record(build);
   const end = await sizeOf(server.dataDir);
   const recorded = timings.size * (builds - before);
-  const each = (bytes: number) => (bytes / recorded).toFixed(1);
+  const perTiming = (bytes: number) => (bytes / recorded).toFixed(1);
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
   return [
     String(timings.size * builds),
-    ...[megabytes(end.file), each(end.file - start.file), megabytes(end.used), each(end.used - start.used), each(sent)],
+    ...[megabytes(end.file), perTiming(end.file - start.file), megabytes(end.used), perTiming(end.used - start.used), perTiming(sent)],
   ];
 }
 
@@ -101,9 +101,9 @@ interface TreeStats {
 
 /** Pages in use by all tables, the list of tables and the list of free pages. */
 function usedBytes(store: Store): number {
-  const ofTree = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
+  const treeBytes = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
   const { root, ...rest } = store;
-  const ofRoot = root.getStats() as { root: TreeStats; free: TreeStats };
-  const ofTables = Object.values(rest).map(table => ('getStats' in table ? ofTree(table.getStats() as TreeStats) : 0));
-  return ofTables.reduce((sum, bytes) => sum + bytes, ofTree(ofRoot.root) + ofTree(ofRoot.free));
+  const stats = root.getStats() as { root: TreeStats; free: TreeStats };
+  const tables = Object.values(rest).map(table => ('getStats' in table ? treeBytes(table.getStats() as TreeStats) : 0));
+  return tables.reduce((sum, bytes) => sum + bytes, treeBytes(stats.root) + treeBytes(stats.free));
 }

@@ -73,14 +73,14 @@ async function measureKind({ client, server, times, from, ...kind }: Kind): Prom
   const question = { verb: 'initialize', url: server.url, ...kind } as const;
   await client.ask({ ...question, from, times: WARM_UP });
   const before = readCpu(server.pid);
-  const taken = await client.ask({ ...question, from: from + WARM_UP, times });
+  const milliseconds = await client.ask({ ...question, from: from + WARM_UP, times });
   const { all } = cpuBetween(before, readCpu(server.pid));
   const parse = median((await client.ask({ verb: 'parse', ...kind, times: times + WARM_UP })).slice(WARM_UP));
-  const typical = median(taken);
-  const most = Math.max(...taken);
+  const typical = median(milliseconds);
+  const max = Math.max(...milliseconds);
   return [
-    ...[initializeTemplate(kind.what, kind.files, kind.nodes).bytes / 1e6, typical, most, parse].map(value => value.toFixed(1)),
-    ...[typical / parse, most / parse].map(value => value.toFixed(1)),
+    ...[initializeTemplate(kind.what, kind.files, kind.nodes).bytes / 1e6, typical, max, parse].map(value => value.toFixed(1)),
+    ...[typical / parse, max / parse].map(value => value.toFixed(1)),
     ((all * 1000) / times).toFixed(0),
   ];
 }

@@ -36,7 +36,7 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
   const { url } = server;
   try {
     printStep('isolation: preparing');
-    // A queue lasts for more than twice as many pulls, so that none has to be replaced.
+    // The queues last for more than twice the pulls that are sent, so none has to be replaced.
     const queues = Math.ceil((2 * seconds * pullsPerSecond) / 60);
     const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 8, queues, files: 1000 } as const;
     await small.ask({ verb: 'prepare', url, plans: [pulls] });
@@ -69,7 +69,7 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
 
 function toCells(seen: Measurement): string[] {
   const [pulls, ...large] = seen.outcomes;
-  const ofLarge = (outcome: LoadOutcome | undefined) =>
+  const largeCells = (outcome: LoadOutcome | undefined) =>
     outcome ? [String(outcome.answers), outcome.p50Milliseconds.toFixed(0)] : ['0', '-'];
-  return [...monitorCells(seen), ...pullCells(pulls), ...ofLarge(large[0]), ...ofLarge(large[1])];
+  return [...monitorCells(seen), ...pullCells(pulls), ...largeCells(large[0]), ...largeCells(large[1])];
 }

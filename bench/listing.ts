@@ -15,7 +15,7 @@ export interface ListingOptions {
   fewBuilds?: number;
   /** Duration of the load on each of the two servers, for each kind of request. */
   seconds: number;
-  /** Answers in a round. It replaces `seconds`. */
+  /** Answers in a round. Replaces `seconds`. */
   amount?: number;
 }
 
@@ -63,12 +63,12 @@ async function kindsOf(server: Server, builds: number): Promise<Record<string, K
   const list = (...queries: string[]) => ({ paths: queries.map(query => `/v1/builds?${query}`), expected: '"data":[{' });
   return {
     'first page': list('page=1'),
-    'of a branch': list('branch=main'),
-    'of a commit': list(...sample.map(({ commit_hash }) => `commit_hash=${commit_hash}`)),
-    'of a number of nodes': list('node_total=8'),
+    'by branch': list('branch=main'),
+    'by commit': list(...sample.map(({ commit_hash }) => `commit_hash=${commit_hash}`)),
+    'by number of nodes': list('node_total=8'),
     'middle page': list(`page=${Math.ceil(pages / 2)}`),
     'last page': list(`page=${pages}`),
-    'one build by its id': { paths: sample.map(({ id }) => `/v1/builds/${id}`), expected: '"test_files":[{' },
+    'one build by id': { paths: sample.map(({ id }) => `/v1/builds/${id}`), expected: '"test_files":[{' },
   };
 }
 
@@ -78,7 +78,7 @@ type OneLoad = Kind & { server: Server };
 async function compareLists(
   generator: Generator,
   loads: OneLoad[],
-  { seconds: all, amount }: Pick<ListingOptions, 'seconds' | 'amount'>,
+  { seconds: totalSeconds, amount }: Pick<ListingOptions, 'seconds' | 'amount'>,
 ): Promise<string[]> {
   const fixed = { headers, bodies: [], from: 0, connections: CONNECTIONS, status: 200, ...(amount && { amount }) };
   const run = async ({ server: { url, pid }, ...load }: OneLoad, seconds: number): Promise<SideResult> => {
@@ -87,10 +87,10 @@ async function compareLists(
     if (outcome.failures > 0) throw new Error(`${outcome.failures} requests for ${load.paths![0]} failed`);
     return { ...outcome, server: cpuBetween(before[0], readCpu(pid)), generator: cpuBetween(before[1], readCpu(generator.pid)) };
   };
-  for (const load of loads) await run(load, all / ROUNDS / 2);
+  for (const load of loads) await run(load, totalSeconds / ROUNDS / 2);
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const [many, few] = [await run(loads[0]!, all / ROUNDS), await run(loads[1]!, all / ROUNDS)];
+    const [many, few] = [await run(loads[0]!, totalSeconds / ROUNDS), await run(loads[1]!, totalSeconds / ROUNDS)];
     rounds.push({ many, few, ratio: answersPerSecond(many) / answersPerSecond(few) });
   }
   rounds.sort((a, b) => a.ratio - b.ratio);

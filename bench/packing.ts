@@ -59,7 +59,7 @@ export function packing(suites: readonly Suite[], { step, sizes }: PackingOption
     quality(
       'Splits of few, near-equal files',
       nearEqual(step),
-      'Made-up suites with 2.5 to 4 files per node, split over 3 to 60 nodes; the logarithms of the times have a standard deviation of 0.3, as in end-to-end tests.',
+      'Synthetic suites with 2.5 to 4 files per node, split over 3 to 60 nodes; the logarithms of the times have a standard deviation of 0.3, as in end-to-end tests.',
     ),
     cost(sizes),
   ];
@@ -91,7 +91,7 @@ function quality(title: string, cases: readonly Case[], legend: string): Result 
   });
   return {
     title,
-    head: ['', 'mean', 'worst', 'worst, of the proved bound', 'proved optimal'],
+    head: ['', 'mean', 'worst', 'worst, over the proved bound', 'proved optimal'],
     rows,
     legend: `${legend} Makespan over max(total / nodes, longest file): geometric mean and worst. The proved bound also accounts for long files that must share a node because there are more of them than nodes; a split that reaches the bound is optimal.`,
   };
@@ -120,8 +120,8 @@ function cost(sizes: PackingOptions['sizes']): Result {
     return [`${count} files, ${nodes} nodes`, spread!, equal!, timed(() => longestFirst(files, nodes))];
   });
   return {
-    title: 'Splits: what packing computes',
-    head: ['made-up suite', 'ms, times spread', 'ms, near-equal times', 'ms, longest first alone, without a heap'],
+    title: 'Splits: CPU time of packing',
+    head: ['synthetic suite', 'ms, times spread', 'ms, near-equal times', 'ms, longest first alone, without a heap'],
     rows,
     legend: `CPU time to pack sorted weights, including the lower bound and the lists: median of ${RUNS} runs.`,
   };

@@ -2,12 +2,12 @@
 export type Random = () => number;
 
 /** Draws one of the items. */
-export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
 
 /** Draws a whole number from 1 to `most`. */
 export const randomInteger = (random: Random, most: number): number => 1 + Math.floor(random() * most);
 
-/** Makes a generator: the same numbers for the same seed (mulberry32). */
+/** Returns a generator whose numbers are determined by the seed (mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed;
   return () => {

@@ -23,7 +23,7 @@ const READINGS = 300;
 const CACHE_BYTES = 16 * 2 ** 20;
 const KINDS = ['queue', 'split', 'recording'] as const;
 
-const head = ['memory', 'first third: mean MiB', 'last third: mean MiB', 'growth', 'most MiB'];
+const head = ['memory', 'first third: mean MiB', 'last third: mean MiB', 'growth', 'max MiB'];
 
 export async function soak({ minutes, files = 5000, queues = 50 }: SoakOptions): Promise<Result[]> {
   const server = await startServer({ flags: ['--queue-cache-bytes', String(CACHE_BYTES)] });

@@ -10,21 +10,21 @@ export interface StartingOptions {
   times: number;
 }
 
-const head = ['folder', 'median ms', 'least ms', 'most ms'];
+const head = ['folder', 'median ms', 'min ms', 'max ms'];
 
 export async function starting({ builds, times }: StartingOptions, seeds: SeededFolders): Promise<Result[]> {
   const dataDir = await seeds.withBuilds(builds);
   const empty: number[] = [];
   const full: number[] = [];
-  // Not counted: this start reads the program from disk.
+  // The first start reads the program from disk, so it is not counted.
   await timeStart();
   for (let i = 0; i < times; i++) {
     empty.push(await timeStart());
     full.push(await timeStart(dataDir));
   }
-  const row = (name: string, taken: number[]) => [
+  const row = (name: string, milliseconds: number[]) => [
     name,
-    ...[median(taken), Math.min(...taken), Math.max(...taken)].map(value => value.toFixed(0)),
+    ...[median(milliseconds), Math.min(...milliseconds), Math.max(...milliseconds)].map(value => value.toFixed(0)),
   ];
   const queues = Math.ceil(builds / 100);
   const legend =

@@ -33,7 +33,7 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
   const dataDir = await createExpiredFolder(records);
   try {
     const server = await startServer({ dataDir, measuresLoopDelay: true });
-    // The server sweeps from its start on.
+    // The sweep begins when the server starts.
     const from = performance.now();
     const monitor = new ServerMonitor(server);
     const loader: Loader = new Worker('bench/load/loader.js');
@@ -42,11 +42,11 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
       const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 4, queues: 50, files: 1000 } as const;
       await loader.ask({ verb: 'prepare', url: server.url, plans: [pulls] });
       const during = await monitor.measure([loader], () => untilSwept(server));
-      const took = (performance.now() - from) / 1000;
+      const sweepSeconds = (performance.now() - from) / 1000;
       const after = await monitor.measure([loader], () => sleep(seconds * 1000));
-      const row = (name: string, lasted: number, seen: Measurement) => [
+      const row = (name: string, duration: number, seen: Measurement) => [
         name,
-        lasted.toFixed(1),
+        duration.toFixed(1),
         ...monitorCells(seen),
         ...pullCells(seen.outcomes[0]),
       ];
@@ -54,7 +54,7 @@ export async function sweeping({ records, pullsPerSecond = 100, seconds }: Sweep
         `${records} records that are expired when the server starts: a tenth are queues and splits of 20 files, the others recorded ` +
         `subsets, each of its own build. s: from the time when the server listens until all are deleted. pulls: ${pullsPerSecond} per second over 4 connections, ` +
         `from queues of 1,000 files that are replaced when they end; afterwards the same load for ${seconds} s. ${monitorLegend}`;
-      return [{ title: 'Sweep', head, rows: [row('pulls, sweep', took, during), row('pulls', seconds, after)], legend }];
+      return [{ title: 'Sweep', head, rows: [row('pulls, sweep', sweepSeconds, during), row('pulls', seconds, after)], legend }];
     } finally {
       await Promise.all([loader.stop(), monitor.stop(), server.stop()]);
     }

@@ -25,7 +25,7 @@ export interface Comparison {
 export interface Extent {
   /** Duration of the load on each of the two servers, over all rounds. */
   seconds: number;
-  /** Answers in a round. It replaces `seconds`. */
+  /** Answers in a round. Replaces `seconds`. */
   amount?: number;
   connections: number;
 }
@@ -75,10 +75,10 @@ export function answersPerSecond({ answers, seconds }: Outcome): number {
 
 /** The busier main thread: the share of the time in which it ran, and in which it would have run with a core to itself. */
 export function bottleneckOf({ server, generator, seconds }: SideResult): string {
-  const wanted = ({ main, starved }: Cpu) => Math.min(1, (main + starved) / seconds);
-  const [name, cpu] = wanted(server) > wanted(generator) ? ['server', server] : ['generator', generator];
+  const demand = ({ main, starved }: Cpu) => Math.min(1, (main + starved) / seconds);
+  const [name, cpu] = demand(server) > demand(generator) ? ['server', server] : ['generator', generator];
   if (cpu.main === 0) return 'unknown';
   const percent = (share: number) => Math.round(100 * share);
-  const busiest = `${name} ${percent(cpu.main / seconds)}/${percent(wanted(cpu))} %`;
-  return wanted(cpu) < 0.8 ? `waiting, ${busiest}` : busiest;
+  const busiest = `${name} ${percent(cpu.main / seconds)}/${percent(demand(cpu))} %`;
+  return demand(cpu) < 0.8 ? `waiting, ${busiest}` : busiest;
 }

@@ -66,9 +66,9 @@ async function generate(load: Load): Promise<Outcome> {
       },
       (error: Error | null, result) => (error ? reject(error) : resolve(result)),
     );
-    run.on('response', (_client, answered, _bytes, milliseconds) => {
+    run.on('response', (_client, responseStatus, _bytes, milliseconds) => {
       answers += 1;
-      if (answered !== status) failures += 1;
+      if (responseStatus !== status) failures += 1;
       microseconds.record(Math.max(1, Math.round(milliseconds * 1000)));
     });
   });

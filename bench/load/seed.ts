@@ -12,7 +12,7 @@ import { OpenQueue } from './open-queue.js';
 import { TOKEN } from './server.js';
 import { answerMessages } from './worker-messages.js';
 
-/** Fills a data folder with the records of a long time, with the functions of the store and the API of the server. */
+/** Fills a data folder with old records, through the functions of the store and the API of the server. */
 
 export interface Seed {
   folder: string;
@@ -25,7 +25,7 @@ export interface Seed {
 
 /** Number of files in the suite of all builds. */
 const PATHS = 1000;
-/** Concurrent recordings: about as many share a flush. */
+/** Concurrent recordings. They share a flush. */
 const IN_FLIGHT = 4000;
 
 answerMessages<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
@@ -78,7 +78,7 @@ async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
     connections.close();
     await service.close();
   }
-  // The mark of a server that ran until now.
+  // A server stores the time until which it ran.
   const store = openStore(folder);
   await store.meta.put('known', Date.now());
   await closeStore(store);

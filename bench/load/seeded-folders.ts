@@ -52,7 +52,7 @@ async function seedFolder(seed: Omit<Seed, 'folder'>): Promise<string> {
   const folder = temporaryFolder();
   const from = performance.now();
   try {
-    // One process for each part: lmdb tracks the many pages that the builds free, which makes it very slow.
+    // Each part has its own process: lmdb becomes very slow when it tracks the pages that many builds freed.
     for (const part of ['builds', 'plans'] as const) {
       const seeder = new Worker<Seed & { part: typeof part }, null>('bench/load/seed.js');
       try {

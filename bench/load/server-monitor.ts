@@ -18,44 +18,44 @@ export interface Measurement {
   outcomes: LoadOutcome[];
 }
 
-/** Measures a server and a bystander while loads run. */
+/** Measures a server and an idle process while loads run. */
 export class ServerMonitor {
-  readonly #bystander = new Worker('bench/load/idle-process.js');
+  readonly #idleProcess = new Worker('bench/load/idle-process.js');
 
   constructor(readonly server: Server) {}
 
   /** Runs the loads until `wait` resolves. Throws if a request failed. */
   async measure(loaders: readonly Loader[], wait: () => Promise<unknown>): Promise<Measurement> {
-    const loops = [this.server.child, this.#bystander.child].map(child => new LoopDelay(child));
+    const loops = [this.server.child, this.#idleProcess.child].map(child => new LoopDelay(child));
     for (const loop of loops) await loop.reset();
     const before = readCpu(this.server.pid);
     const from = performance.now();
     for (const loader of loaders) await loader.ask({ verb: 'begin' });
     await wait();
     const outcomes = (await Promise.all(loaders.map(loader => loader.ask<LoadOutcome[]>({ verb: 'end' })))).flat();
-    const [server, bystander] = (await Promise.all(loops.map(loop => loop.read()))) as [LoopDelays, LoopDelays];
+    const [server, idleProcess] = (await Promise.all(loops.map(loop => loop.read()))) as [LoopDelays, LoopDelays];
     const seconds = (performance.now() - from) / 1000;
     assertNoFailures(outcomes);
-    return { seconds, server, idleProcess: bystander, cpu: cpuBetween(before, readCpu(this.server.pid)), outcomes };
+    return { seconds, server, idleProcess, cpu: cpuBetween(before, readCpu(this.server.pid)), outcomes };
   }
 
-  /** Stops the bystander. The server keeps running. */
+  /** Stops the idle process. The server keeps running. */
   stop(): Promise<void> {
-    return this.#bystander.stop();
+    return this.#idleProcess.stop();
   }
 }
 
-export const monitorHead = ['server late ms', 'bystander late ms', 'main thread ran', 'starved'];
+export const monitorHead = ['server delay ms', 'idle process delay ms', 'main thread ran', 'starved'];
 
 export const monitorLegend =
-  'late: maximum, and in parentheses the 99th percentile, of the delay of a timer that is due every millisecond in the server’s main thread; ' +
-  'bystander: the same for an idle process, which only the operating system delays. ran, starved: ' +
+  'delay: maximum, and in parentheses the 99th percentile, of the delay of a timer that is due every millisecond in the server’s main thread; ' +
+  'idle process: the same for a process that only the operating system delays. ran, starved: ' +
   'shares of the time in which the main thread ran, and in which it was ready to run but no core was free.';
 
-export function monitorCells({ server, idleProcess: bystander, cpu, seconds }: Measurement): string[] {
-  const late = ({ maxMilliseconds, p99Milliseconds }: LoopDelays) => `${maxMilliseconds.toFixed(1)} (${p99Milliseconds.toFixed(1)})`;
+export function monitorCells({ server, idleProcess, cpu, seconds }: Measurement): string[] {
+  const delays = ({ maxMilliseconds, p99Milliseconds }: LoopDelays) => `${maxMilliseconds.toFixed(1)} (${p99Milliseconds.toFixed(1)})`;
   const percent = (part: number) => `${((100 * part) / seconds).toFixed(1)} %`;
-  return [late(server), late(bystander), percent(cpu.main), percent(cpu.starved)];
+  return [delays(server), delays(idleProcess), percent(cpu.main), percent(cpu.starved)];
 }
 
 export const pullHead = ['pulls', 'p50 ms', 'p99 ms', 'max ms'];

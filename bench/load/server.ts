@@ -21,8 +21,8 @@ export const headers = {
 
 export interface ServerOptions {
   nodeArgs?: readonly string[];
-  /** A command that runs the server; `child` is then the process of the command. */
-  under?: readonly string[];
+  /** A command that runs the server. `child` is then the process of that command. */
+  wrapper?: readonly string[];
   /** Additional flags of `serve`. */
   flags?: readonly string[];
   /** Kept after `stop`. By default the server has a temporary folder. */
@@ -43,14 +43,14 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Resolves with the URL that a server prints when it listens. Rejects if the server exits before. */
+/** Resolves with the URL that a server prints when it listens. Rejects if the server exits first. */
 export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Promise<string> {
   let printed = '';
   return new Promise((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
-      const found = /http:\/\/\S+/.exec(printed)?.[0];
-      if (found) resolve(found);
+      const url = /http:\/\/\S+/.exec(printed)?.[0];
+      if (url) resolve(url);
     });
     child.once('exit', code => reject(new Error(`cannot start the server: it exited with ${code} and printed: ${printed}`)));
   });
@@ -59,7 +59,7 @@ export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Pr
 /** Starts the real program in a process of its own. */
 export async function startServer({
   nodeArgs = [],
-  under = [],
+  wrapper = [],
   flags = [],
   dataDir,
   measuresLoopDelay,
@@ -67,7 +67,7 @@ export async function startServer({
   const folder = dataDir ?? temporaryFolder();
   const probe = measuresLoopDelay ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
   const serve = [MAIN, 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
-  const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...probe, ...serve];
+  const [command, ...args] = [...wrapper, process.execPath, ...nodeArgs, ...probe, ...serve];
   const from = performance.now();
   const child = killAtExit(
     spawn(command!, args, {

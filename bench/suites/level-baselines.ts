@@ -15,11 +15,11 @@ export const ballast = (): Estimator => {
   };
 };
 
-/** Exponentially weighted moving average. A part of 1 is the last time. */
-export const movingAverage = (part: number) => (): Estimator => {
+/** An exponentially weighted moving average. `weight` is that of the last time. */
+export const movingAverage = (weight: number) => (): Estimator => {
   let mean: number | null = null;
   return {
-    add: seconds => (mean = mean === null ? seconds : mean + part * (seconds - mean)),
+    add: seconds => (mean = mean === null ? seconds : mean + weight * (seconds - mean)),
     estimate: () => mean!,
   };
 };

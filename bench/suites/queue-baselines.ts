@@ -54,7 +54,7 @@ export const guided: Policy = (files, { nodes, pullCost }) => {
   };
 };
 
-/** No queue: before the build, each file, longest first, goes to the least loaded node. */
+/** No queue: a split made before the build. Each file, longest first, goes to the least loaded node. */
 export const staticSplit: Policy = (files, { nodes }) => {
   const loads = Array<number>(nodes).fill(0);
   const batches = loads.map((): number[] => []);

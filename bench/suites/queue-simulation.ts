@@ -23,13 +23,13 @@ export interface Build {
   frozen?: boolean;
 }
 
-/** Hands out batches: indices of files. An empty batch is the end of the queue. */
+/** Returns the indices of the next files of a node. None are left when it returns none. */
 export type NextBatch = (node: number, millis: number) => number[];
 
 export interface Outcome {
-  /** The duration of the build, divided by the least possible one with the nodes that worked. */
+  /** The duration of the build over its lower bound with the nodes that worked. */
   ratio: number;
-  /** SteadyPulls that returned files: the mean of the nodes, and the most. */
+  /** Pulls that returned files: the mean and the maximum of the nodes. */
   meanPulls: number;
   maxPulls: number;
 }
@@ -38,58 +38,76 @@ export interface Outcome {
 const STAGGER_SECONDS = 60;
 const SPEED_SPREAD = 0.2;
 
+interface Node {
+  start: number;
+  speed: number;
+  /** When the node pulls next. */
+  time: number;
+  pulls: number;
+}
+
 /** Simulates a build: nodes of different speeds start one after another, and pull until the queue is empty. */
-export function simulate({ files, nodes, pullCost, seed, startingNodes = nodes, dies, frozen }: Build, dispense: NextBatch): Outcome {
-  const random = seededRandom(seed);
-  const starts = Array.from({ length: nodes }, () => random() * STAGGER_SECONDS);
-  const speeds = starts.map(() => 1 + SPEED_SPREAD * (2 * random() - 1));
-  const times = [...starts];
-  const pulls = starts.map(() => 0);
-  const working = new Set([...times.keys()].slice(0, startingNodes));
-  let wall = 0;
-  let dead = -1;
+export function simulate({ files, pullCost, dies, frozen, ...build }: Build, nextBatch: NextBatch): Outcome {
+  const nodes = drawNodes(build);
+  const working = new Set(nodes.slice(0, build.startingNodes).keys());
+  const survivors = new Set(working);
   const ran: number[] = [];
+  let hasDied = false;
   while (working.size > 0) {
-    const node = [...working].reduce((first, other) => (times[other]! < times[first]! ? other : first));
-    const batch = dispense(node, frozen ? 0 : times[node]! * 1000);
+    const index = [...working].reduce((first, other) => (nodes[other]!.time < nodes[first]!.time ? other : first));
+    const node = nodes[index]!;
+    const batch = nextBatch(index, frozen ? 0 : node.time * 1000);
     if (batch.length === 0) {
-      working.delete(node);
+      working.delete(index);
       continue;
     }
-    pulls[node]! += 1;
-    if (dies && dead === -1 && pulls[node] === 2) {
-      working.delete((dead = node));
+    node.pulls += 1;
+    if (dies && !hasDied && node.pulls === 2) {
+      hasDied = true;
+      working.delete(index);
+      survivors.delete(index);
       continue;
     }
     const seconds = batch.map(file => files[file]!.actual);
     ran.push(...seconds);
-    times[node]! += pullCost + seconds.reduce((sum, each) => sum + each, 0) / speeds[node]!;
-    wall = Math.max(wall, times[node]!);
+    node.time += pullCost + sum(seconds) / node.speed;
   }
-  const survivors = [...starts.keys()].filter(node => node < startingNodes && node !== dead);
-  const least = leastWall(
-    ran,
-    survivors.map(node => ({ start: starts[node]! + pullCost, speed: speeds[node]! })),
-  );
-  const handed = survivors.map(node => pulls[node]!);
+  const survived = [...survivors].map(index => nodes[index]!);
+  const end = Math.max(...nodes.filter(({ pulls }) => pulls > 0).map(({ time }) => time));
+  const pulls = survived.map(node => node.pulls);
   return {
-    ratio: wall / least,
-    meanPulls: handed.reduce((sum, count) => sum + count, 0) / handed.length,
-    maxPulls: Math.max(...handed),
+    ratio:
+      end /
+      lowerBound(
+        ran,
+        survived.map(({ start, speed }) => ({ start: start + pullCost, speed })),
+      ),
+    meanPulls: sum(pulls) / pulls.length,
+    maxPulls: Math.max(...pulls),
   };
 }
 
+function drawNodes({ nodes, seed }: Pick<Build, 'nodes' | 'seed'>): Node[] {
+  const random = seededRandom(seed);
+  const starts = Array.from({ length: nodes }, () => random() * STAGGER_SECONDS);
+  return starts.map(start => ({ start, speed: 1 + SPEED_SPREAD * (2 * random() - 1), time: start, pulls: 0 }));
+}
+
 /** A lower bound of the duration on these nodes, as if files could be divided. Found by bisection. */
-function leastWall(seconds: readonly number[], nodes: readonly { start: number; speed: number }[]): number {
-  const total = seconds.reduce((sum, each) => sum + each, 0);
-  const longest = seconds.reduce((most, each) => Math.max(most, each), 0);
+function lowerBound(seconds: readonly number[], nodes: readonly Pick<Node, 'start' | 'speed'>[]): number {
+  const total = sum(seconds);
+  const longest = seconds.reduce((max, each) => Math.max(max, each), 0);
   let low = 0;
   let high = Math.max(...nodes.map(({ start, speed }) => start + total / speed));
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;
-    const done = nodes.reduce((sum, { start, speed }) => sum + speed * Math.max(0, middle - start), 0);
+    const done = sum(nodes.map(({ start, speed }) => speed * Math.max(0, middle - start)));
     if (done < total) low = middle;
     else high = middle;
   }
   return Math.max(high, Math.min(...nodes.map(({ start, speed }) => start + longest / speed)));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

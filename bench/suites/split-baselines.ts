@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A test file and its time as a whole number (see src/plan/weight.ts). */
+/** A test file and its time as a whole number (see src/planning/weight.ts). */
 export interface WeightedFile {
   path: string;
   weight: number;
@@ -102,15 +102,15 @@ function popMax<T>(heap: T[], rank: (item: T) => number): T {
   return top;
 }
 
-/** Moves the first item down to its place in the heap, which has the greatest rank on top. */
+/** Moves the first item down to its place in the heap. The item with the greatest rank is on top. */
 function siftDown<T>(heap: T[], rank: (item: T) => number): void {
-  for (let at = 0; ; ) {
-    let greatest = at;
-    for (const child of [2 * at + 1, 2 * at + 2]) {
+  for (let position = 0; ; ) {
+    let greatest = position;
+    for (const child of [2 * position + 1, 2 * position + 2]) {
       if (child < heap.length && rank(heap[child]!) > rank(heap[greatest]!)) greatest = child;
     }
-    if (greatest === at) return;
-    [heap[at], heap[greatest]] = [heap[greatest]!, heap[at]!];
-    at = greatest;
+    if (greatest === position) return;
+    [heap[position], heap[greatest]] = [heap[greatest]!, heap[position]!];
+    position = greatest;
   }
 }

@@ -14,7 +14,7 @@ export function syntheticSuite(seed: number, files: number): Suite {
     const directory = Math.floor(random() * Math.sqrt(files));
     timings.set(`spec/area_${directory}/file_${i}_spec.rb`, Math.exp(1.6 * normal(random)));
   }
-  return { name: `made up, ${files} files`, timings };
+  return { name: `synthetic, ${files} files`, timings };
 }
 
 /** The change of a file's true time in a day, as the variance of its logarithm. */
