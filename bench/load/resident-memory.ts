@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** ResidentMemory memory of a process, in bytes. */
+/** Resident memory of a process, in bytes. */
 export interface ResidentMemory {
   all: number;
   /** Heaps, buffers, stacks. */

@@ -89,26 +89,26 @@ async function kills({ times, seed, builds }: Options): Promise<void> {
   const random = seededRandom(seed);
   const ci = new RestartingServer(temporaryFolder());
   await ci.ready();
-  let isOver = false;
+  let hasEnded = false;
   const played: Build[] = [];
   const playing = Array.from({ length: builds }, async (_, stream) => {
-    for (let i = 0; !isOver; i++) {
+    for (let i = 0; !hasEnded; i++) {
       const build = drawBuild(random, `build-${stream}-${i}`);
       await play((path, body) => ci.send(path, body), build);
       played.push(build);
     }
   });
-  const playedAll = Promise.all(playing);
-  playedAll.catch(() => {});
+  const allPlayed = Promise.all(playing);
+  allPlayed.catch(() => {});
   for (let kill = 1; kill <= times; kill++) {
     const life = SHORTEST_LIFE_MILLISECONDS + random() * (LONGEST_LIFE_MILLISECONDS - SHORTEST_LIFE_MILLISECONDS);
     // A violated invariant ends the run at once.
-    await Promise.race([sleep(life), playedAll]);
+    await Promise.race([sleep(life), allPlayed]);
     await ci.kill();
     showStatus(`${kill} of ${times} kills, ${ci.answers} answers, ${played.length} builds`);
   }
-  isOver = true;
-  await playedAll;
+  hasEnded = true;
+  await allPlayed;
   for (const build of played) await expectComplete(path => ci.send(path), build);
   await ci.stop();
   showStatus('');

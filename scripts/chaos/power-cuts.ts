@@ -35,7 +35,7 @@ const REPEATED = 0.2;
 
 type CheckWorker = Worker<{ dataDir: string }, string[]>;
 
-/** Draws the moments of the trace after which power is cut, in ascending order. */
+/** Draws the numbers of the trace events after which power is cut, in ascending order. */
 async function drawCuts({ trace, log }: Recording, images: number, random: () => number): Promise<number[]> {
   let [number, from, until] = [0, 0, 0];
   for await (const { time } of readTrace(trace)) {
@@ -76,31 +76,31 @@ async function resume(
 }
 
 async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
-  const why = reasonNotTraceable();
-  if (why !== null) throw new Violation(why);
+  const reason = reasonNotTraceable();
+  if (reason !== null) throw new Violation(reason);
   const random = seededRandom(seed);
   const recording = await recordBuilds(seconds * 1000, random);
   const cuts = await drawCuts(recording, images, random);
   const kinds = Object.entries(losses);
   const checkWorker: CheckWorker = new Worker('scripts/chaos/power-cuts/check-worker.js');
   const disk = new Disk(join(temporaryFolder(), 'safe'));
-  let [moments, image, answers] = [0, 0, 0];
-  for await (const moment of readTrace(recording.trace)) {
-    disk.apply(moment);
-    for (; cuts[image] === moments; image++) {
+  let [events, image, answers] = [0, 0, 0];
+  for await (const event of readTrace(recording.trace)) {
+    disk.apply(event);
+    for (; cuts[image] === events; image++) {
       const [lost, kept] = kinds[image % kinds.length]!;
       const dataDir = temporaryFolder();
       disk.writeImage(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
       try {
-        answers += await resume(dataDir, recording, moment.time, checkWorker, random);
+        answers += await resume(dataDir, recording, event.time, checkWorker, random);
       } catch (error) {
-        const when = `power cut ${image + 1}, ${Math.round(moment.time - recording.log.from)} ms after the first request, lost: ${lost}`;
+        const when = `power cut ${image + 1}, ${Math.round(event.time - recording.log.from)} ms after the first request, lost: ${lost}`;
         throw new Violation(`${when}: ${(error as Error).message}`, { cause: error });
       }
       removeFolder(dataDir);
       showStatus(`${image + 1} of ${images} power cuts, ${answers} answers`);
     }
-    moments += 1;
+    events += 1;
   }
   const end = join(temporaryFolder(), STORE_FILE);
   disk.writeImage(end, (_, writes) => writes);

@@ -7,8 +7,8 @@ import { sweeping } from '../../bench/sweeping.js';
 const MANY = 300;
 const FEW = 200;
 
-/** The smallest form of the trials on seeded folders: tests that each works. */
-describe('the bench of withBuilds folders', () => {
+/** Runs the trials on seeded folders with few records. */
+describe('a benchmark on a seeded folder', () => {
   const seeds = new SeededFolders();
   beforeAll(async () => {
     for (const builds of [MANY, FEW]) await seeds.withBuilds(builds);

@@ -7,9 +7,9 @@ import { jobName } from '../../scripts/chaos/green/scenario.js';
 import { type PlayedCiRun, violationsOf } from '../../scripts/chaos/green/violations.js';
 import { runScript } from './script.js';
 
-/** Two suites under one token, an emptied store, a clock that is set, and a run without faults. */
+/** Draws two suites under one token, an emptied store, a changed clock, and a run without faults. */
 const SEED = '21492';
-const MOST_MILLISECONDS = 120_000;
+const TIMEOUT_MILLISECONDS = 120_000;
 
 describe('npm run green', () => {
   it(
@@ -21,17 +21,17 @@ describe('npm run green', () => {
       );
       expect(code).toBe(0);
     },
-    MOST_MILLISECONDS,
+    TIMEOUT_MILLISECONDS,
   );
 
-  it('draws the same for the same seed and number', () => {
+  it('draws the same scenario for the same seed and number', () => {
     expect(drawScenario(3, 7, null)).toEqual(drawScenario(3, 7, null));
     const drawn = Array.from({ length: 200 }, (_, number) => drawScenario(1, number, null));
     expect(new Set(drawn.flatMap(scenario => scenario.faults)).size).toBeGreaterThan(Object.keys(faults).length - 4);
   });
 });
 
-describe('the judge of a CI run', () => {
+describe('the violations of a CI run', () => {
   const job = {
     ...drawScenario(1, 1, null).ciRuns[0]!.jobs[0]!,
     suite: 'a',
@@ -48,7 +48,7 @@ describe('the judge of a CI run', () => {
     outcome,
     path,
   });
-  const whole = (): PlayedCiRun => {
+  const completeRun = (): PlayedCiRun => {
     const evidence = new Evidence();
     evidence.add('/v1/build_subsets', JSON.stringify({ test_files: job.files.map(path => ({ path })) }), { status: 201, body: '' });
     const start = { number: 1, code: 0, output: '', requests: [] };
@@ -64,12 +64,12 @@ describe('the judge of a CI run', () => {
     };
   };
 
-  it('accepts one in which each file was run and recorded', () => {
-    expect(violationsOf(whole())).toEqual([]);
+  it('are none if every file was run and recorded', () => {
+    expect(violationsOf(completeRun())).toEqual([]);
   });
 
-  it('finds a file that no node ran although all nodes are green', () => {
-    const played = { ...whole(), ran: [ran('a_spec.rb')] };
+  it('include a file that no node ran although all nodes are green', () => {
+    const played = { ...completeRun(), ran: [ran('a_spec.rb')] };
     expect(violationsOf(played)).toEqual([
       'every node exited with 0, but no node ran 1 (b_spec.rb) of 2 test files',
       'verify exited with 0, but in this CI run no node ran and recorded 1 (b_spec.rb)',
@@ -81,21 +81,21 @@ describe('the judge of a CI run', () => {
     expect(violationsOf({ ...played, verified, starts: [first!] })).toEqual([]);
   });
 
-  it('finds a file that failed although its node is green', () => {
-    const played = { ...whole(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')] };
+  it('include a file that failed although its node is green', () => {
+    const played = { ...completeRun(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')] };
     expect(violationsOf(played)).toEqual([
       'queue node 0 of suite a exited with 0 although these files failed: 1 (b_spec.rb)',
       'every node exited with 0 although these files failed in their last run: 1 (b_spec.rb)',
     ]);
   });
 
-  it('finds a file that no node recorded although the gate is green', () => {
+  it('include a file that no node recorded although the gate is green', () => {
     const evidence = new Evidence();
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0 }), {
       status: 200,
       body: JSON.stringify({ batch_id: 4, paths: job.files }),
     });
-    const played = { ...whole(), evidence };
+    const played = { ...completeRun(), evidence };
     expect(violationsOf(played)).toEqual(['verify exited with 0, but in this CI run no node ran and recorded 2 (a_spec.rb, b_spec.rb)']);
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0, batch_id: 4, failed_paths: [] }), null);
     expect(violationsOf(played)).toEqual([]);

@@ -4,8 +4,8 @@ import { runScript } from './script.js';
 
 describe('npm run power-cuts', () => {
   it('resumes from the images that power cuts leave, and reports that nothing was lost', async ({ skip }) => {
-    const why = reasonNotTraceable();
-    if (why !== null) skip(why);
+    const reason = reasonNotTraceable();
+    if (reason !== null) skip(reason);
     const { code, output } = await runScript('power-cuts', '--images', '1', '--seconds', '1', '--seed', '5');
     expect(output).toMatch(
       /^1 power cuts \(seed 5\) during \d+ builds, \d+ answers: store sound after each, no acknowledged data lost, every build succeeded\n$/,

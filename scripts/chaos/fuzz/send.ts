@@ -5,7 +5,7 @@ import type { RawRequest } from './fuzzed-request.js';
 
 const ANSWER_MILLISECONDS = 20_000;
 
-/** Sends one request on a connection of its own. Returns the status of the answer; null: the server closed the connection without one. */
+/** Sends a request on a separate connection. Returns the status of the answer, or null if the server closed the connection without one. */
 export async function send(port: number, { method, target, bytes }: RawRequest): Promise<number | null> {
   const socket = connect(port, '127.0.0.1');
   try {
@@ -22,7 +22,7 @@ export async function send(port: number, { method, target, bytes }: RawRequest):
       socket.setEncoding('latin1').on('data', (part: string) => {
         // "100 Continue" comes before the answer.
         text = (text + part).replace(/^HTTP\/1\.1 100 .*\r\n\r\n/, '');
-        if (isWhole(text, method)) end();
+        if (isComplete(text, method)) end();
       });
       socket.on('close', end).on('error', end);
     });
@@ -40,7 +40,7 @@ export async function send(port: number, { method, target, bytes }: RawRequest):
   }
 }
 
-function isWhole(text: string, method: string): boolean {
+function isComplete(text: string, method: string): boolean {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return false;
   const length = /^content-length: (\d+)/im.exec(text.slice(0, end))?.[1];

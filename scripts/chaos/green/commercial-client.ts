@@ -35,13 +35,7 @@ class CommercialNode {
 
   async run(): Promise<Exit> {
     try {
-      try {
-        await (this.job.mode === 'v1 split' ? this.#split() : this.job.mode === 'v2 queue' ? this.#testQueue() : this.#queue());
-      } catch (error) {
-        if (!(error instanceof ServerUnavailable) || !this.job.fallback) throw error;
-        const isRun = new Set(this.#done.map(({ path }) => path));
-        this.#runFiles(filesByName(this.job.files, this.#node).filter(path => !isRun.has(path)));
-      }
+      await this.#runTests();
       await this.#ask('/v1/build_subsets', { test_files: this.#done });
       return { code: this.#hasFailed ? 1 : 0, output: '' };
     } catch (error) {
@@ -53,12 +47,25 @@ class CommercialNode {
     return { commit_hash: COMMIT, branch: BRANCH, node_total: this.ciRun.nodeTotal, node_index: this.job.node };
   }
 
+  async #runTests(): Promise<void> {
+    const { mode, files, fallback } = this.job;
+    try {
+      if (mode === 'v1 split') await this.#split();
+      else if (mode === 'v2 queue') await this.#testQueue();
+      else await this.#queue();
+    } catch (error) {
+      if (!(error instanceof ServerUnavailable) || !fallback) throw error;
+      const done = new Set(this.#done.map(({ path }) => path));
+      this.#runFiles(filesByName(files, this.#node).filter(path => !done.has(path)));
+    }
+  }
+
   async #split(): Promise<void> {
-    const ask = (more: object) =>
+    const ask = (fields: object) =>
       this.#ask('/v1/build_distributions/subset', {
         ci_build_id: this.ciRun.buildId,
         fixed_test_suite_split: !this.ciRun.isDynamic,
-        ...more,
+        ...fields,
       });
     let answer = await ask({ cache_read_attempt: true });
     if ('code' in answer) answer = await ask({ cache_read_attempt: false, test_files: this.job.files.map(path => ({ path })) });
@@ -67,12 +74,12 @@ class CommercialNode {
 
   async #queue(): Promise<void> {
     const hasUuids = this.job.mode === 'v1 queue';
-    const ask = async (more: object, uuid: string) =>
+    const ask = async (fields: object, uuid: string) =>
       this.#ask('/v1/queues/queue', {
         node_build_id: this.ciRun.buildId,
         fixed_queue_split: false,
         ...(hasUuids && { batch_uuid: uuid }),
-        ...more,
+        ...fields,
       });
     const first = randomUUID();
     let answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: true }, first);
@@ -90,7 +97,7 @@ class CommercialNode {
   async #testQueue(): Promise<void> {
     const node_uuid = randomUUID();
     let batch_index = 0;
-    const ask = (more: object) => this.#ask('/v2/queues/queue', { test_queue_id: this.ciRun.buildId, node_uuid, batch_index, ...more });
+    const ask = (fields: object) => this.#ask('/v2/queues/queue', { test_queue_id: this.ciRun.buildId, node_uuid, batch_index, ...fields });
     let answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: true });
     if ('code' in answer) answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, paths: this.job.files });
     for (let files = pathsIn(answer.paths); files.length > 0; files = pathsIn(answer.paths)) {
@@ -100,20 +107,12 @@ class CommercialNode {
     }
   }
 
-  /** Returns what failed. */
+  /** Returns the files that failed. */
   #runFiles(paths: readonly string[]): string[] {
     this.#batches += 1;
-    const { kill } = this.job;
     const failed: string[] = [];
     for (const [i, path] of paths.entries()) {
-      if (
-        this.start === 1 &&
-        kill &&
-        'batch' in kill.at &&
-        kill.at.batch === this.#batches &&
-        (i + 1 === kill.at.file || i + 1 === paths.length)
-      )
-        throw new ClientError('killed');
+      if (this.#isKilledAt(i + 1, paths.length)) throw new ClientError('killed');
       const isFailed = path.includes('_fails') || (path.includes('_flaky') && this.start === 1);
       const outcome = isFailed ? 'failed' : path.includes('_skipped') ? 'skipped' : 'passed';
       const ran: FileRun = { buildId: this.ciRun.buildId, job: jobName(this.job), start: this.start, outcome, path };
@@ -125,13 +124,19 @@ class CommercialNode {
     return failed;
   }
 
-  async #ask(path: string, more: object): Promise<Record<string, unknown>> {
+  #isKilledAt(file: number, files: number): boolean {
+    const { kill } = this.job;
+    if (this.start !== 1 || !kill || !('batch' in kill.at)) return false;
+    return kill.at.batch === this.#batches && (file === kill.at.file || file === files);
+  }
+
+  async #ask(path: string, fields: object): Promise<Record<string, unknown>> {
     let [status, text] = [0, ''];
     try {
       const response = await fetch(this.url + path, {
         method: 'POST',
         headers,
-        body: JSON.stringify({ ...this.#node, ...more }),
+        body: JSON.stringify({ ...this.#node, ...fields }),
         signal: this.killed,
         redirect: 'manual',
       });
@@ -150,7 +155,7 @@ function pathsIn(files: unknown): string[] {
   return files.map((file: string | { path: string }) => (typeof file === 'string' ? file : file.path));
 }
 
-/** The files that commercial clients run without a server: every n-th file in the order of names. */
+/** Returns the files that a commercial client runs without a server: every n-th file in the order of names. */
 function filesByName(all: readonly string[], { node_index, node_total }: { node_index: number; node_total: number }): string[] {
   return [...new Set(all)].sort().filter((_, i) => i % node_total === node_index);
 }

@@ -2,7 +2,7 @@ import { pick, type Random, randomInteger, seededRandom } from '../../../bench/r
 import { type FaultName, faults, onlyOnRequest } from './faults.js';
 import { drawFiles, type Job, type Mode, type Scenario } from './scenario.js';
 
-/** Probabilities of no, a second and a third hostility in a scenario. */
+/** Probabilities that a scenario has no fault, a second one and a third one. */
 const NO_FAULT = 0.08;
 const SECOND_FAULT = 0.35;
 const THIRD_FAULT = 0.1;
@@ -13,12 +13,12 @@ const COMMERCIAL_MODES: readonly Mode[] = ['v1 queue', 'v1 queue without uuids',
 const MAX_NODES = 5;
 const MAX_FILES = 40;
 
-/** Draws a scenario: the same one for the same seed and number. `only` names its only hostility. */
+/** Draws a scenario: the same one for the same seed and number. `only` names its only fault. */
 export function drawScenario(seed: number, number: number, only: string | null): Scenario {
   const random = seededRandom(seed * 1_000_003 + number);
   const names = only === null ? drawNames(random) : [only];
   const scenario = faultlessScenario(number, random);
-  // In the order of the table: some hostilities depend on earlier ones.
+  // In the order of the table, because some faults depend on earlier ones.
   for (const [name, change] of Object.entries(faults)) if (names.includes(name)) change(scenario, random);
   // A lease may hand out a file twice.
   if (names.length === 0) scenario.leases = false;

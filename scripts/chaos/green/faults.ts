@@ -2,7 +2,7 @@ import { pick, type Random, randomInteger } from '../../../bench/random.js';
 import { forgedAnswers, wrongAnswers } from './answers.js';
 import { type CiRun, drawFiles, type Job, type Operation, type ProxyFault, type Scenario } from './scenario.js';
 
-/** Each hostility adds faults to a scenario. `--only` takes their names. */
+/** Kinds of faults by name, as `--only` takes it. Each function adds one to a scenario. */
 export const faults = {
   'later run': (scenario: Scenario, random: Random) => {
     addLaterRun(scenario, random() < 0.5 ? changedList(lastRun(scenario).jobs[0]!.files, random) : null);
@@ -115,7 +115,7 @@ export const faults = {
   'the clock is set': (scenario: Scenario, random: Random) => {
     const hours = random() < 0.7 ? 1 : -1;
     if (random() < 0.4) return addOperations(scenario, random, [random() < 0.5 ? 'set clock' : 'set clock and kill'], hours);
-    // Wrong during one CI run, and right again in the next one, which is incomplete.
+    // The clock is wrong during one CI run, and right again in the next one, which is incomplete.
     scenario.clockHours = hours;
     const run = addLaterRun(scenario, null);
     run.operations.push({ at: 1, kind: random() < 0.5 ? 'set clock' : 'set clock and kill', hours: 0, holdsRequests: true });
@@ -125,7 +125,7 @@ export const faults = {
   },
 } satisfies Record<string, (scenario: Scenario, random: Random) => void>;
 
-/** Ballast does not protect against these. They are played only when `--only` names them. */
+/** Ballast does not protect against these. They are played only if `--only` names them. */
 export const onlyOnRequest: ReadonlySet<string> = new Set<keyof typeof faults>(['runs overlap']);
 
 export type FaultName = keyof typeof faults;

@@ -15,7 +15,7 @@ export class Operator {
   readonly #clock = join(this.#folder, 'clock');
   readonly #flags: string[];
   #server: Server | null = null;
-  /** The operation in progress. Requests may wait for its end. */
+  /** The operations in progress. Requests may wait for their end. */
   #work: Promise<void> = Promise.resolve();
   #holdsRequests = true;
   #pending = 0;
@@ -33,7 +33,7 @@ export class Operator {
     this.#server = await startServer({ dataDir: this.#dataDir, flags: this.#flags, nodeArgs: ['--import', clock.href] });
   }
 
-  /** The URL of the server, once it is up; null: the request must be dropped. */
+  /** Resolves with the URL of the server once it is up, or with null if the request must be dropped. */
   async url(): Promise<string | null> {
     if (this.#pending > 0 && !this.#holdsRequests) return null;
     await this.#work;
@@ -45,7 +45,7 @@ export class Operator {
     this.#pending += 1;
     this.#holdsRequests = operation.holdsRequests;
     this.#work = this.#work.then(async () => {
-      await this.#do(operation);
+      await this.#perform(operation);
       this.done.push(
         `${operation.kind}${operation.kind.startsWith('set clock') ? ` to ${operation.hours} h` : ''} before request ${operation.at}`,
       );
@@ -55,34 +55,34 @@ export class Operator {
 
   async stop(): Promise<void> {
     await this.#work;
-    await this.#end('SIGKILL');
+    await this.#stopServer('SIGKILL');
     removeFolder(this.#folder);
   }
 
-  async #do({ kind, hours }: Operation): Promise<void> {
+  async #perform({ kind, hours }: Operation): Promise<void> {
     switch (kind) {
       case 'kill':
-        await this.#end('SIGKILL');
+        await this.#stopServer('SIGKILL');
         return this.start();
       case 'empty':
-        await this.#end('SIGKILL');
+        await this.#stopServer('SIGKILL');
         this.#empty();
         return this.start();
       case 'back up':
         return this.#backUp();
       case 'copy':
-        await this.#end('SIGTERM');
+        await this.#stopServer('SIGTERM');
         cpSync(this.#dataDir, this.#backup, { recursive: true });
         return this.start();
       case 'restore':
-        await this.#end('SIGKILL');
+        await this.#stopServer('SIGKILL');
         this.#empty();
         if (existsSync(this.#backup)) cpSync(this.#backup, this.#dataDir, { recursive: true });
         return this.start();
       case 'set clock':
         return this.#setClock(hours);
       case 'set clock and kill':
-        await this.#end('SIGKILL');
+        await this.#stopServer('SIGKILL');
         this.#setClock(hours);
         return this.start();
     }
@@ -104,7 +104,7 @@ export class Operator {
     if (code !== 0) throw new Error(`cannot back up ${this.#dataDir}: "backup" exited with ${code}`);
   }
 
-  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  async #stopServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const child = this.#server?.child;
     this.#server = null;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

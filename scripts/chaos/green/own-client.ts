@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killAtExit } from '../../../bench/load/cleanup.js';
@@ -9,7 +9,7 @@ import { type CiRun, type Job, jobName, type Scenario } from './scenario.js';
 /** Ballast's own client, in separate processes, called as in src/docs/any-runner.md. */
 
 export interface Exit {
-  /** As in a shell; null: the process hung. */
+  /** The code that a shell reports, or null if the process hung. */
   code: number | null;
   output: string;
 }
@@ -34,20 +34,10 @@ export JOB=$$
 if [ -s files.txt ]; then
   code=0; xargs -0 sh runner.sh < files.txt || code=$?
   "$BALLAST_NODE" "$BALLAST_MAIN" record "$REPORT" --files-from files.txt --exit-code $code; recorded=$?
-  [ -z "$HEEDS_RECORD" ] || [ $recorded = 0 ] || exit $recorded
+  [ -z "$CHECKS_RECORD" ] || [ $recorded = 0 ] || exit $recorded
   exit $code
 fi
 `;
-
-/** The flags that enable and disable the fallback of a node without a server. The help of the program shows which exist. */
-const fallbackFlags = (() => {
-  let flags: { on: string; off: string } | null = null;
-  return () => {
-    const help = () => spawnSync(process.execPath, [MAIN, 'queue', '--help'], { encoding: 'utf8' }).stdout;
-    flags ??= /^\s+--fallback\b/m.test(help()) ? { on: '--fallback', off: '' } : { on: '', off: '--no-fallback' };
-    return flags;
-  };
-})();
 
 /** Only the necessary variables: those of the CI system that runs this program would change the nodes. */
 function environment(scenario: Scenario, run: CiRun, url: string, job: Job | null): NodeJS.ProcessEnv {
@@ -84,16 +74,15 @@ export function startJob(
   writeFileSync(join(folder, 'runner.sh'), RUNNER);
   writeFileSync(join(folder, 'list.txt'), job.files.map(path => `${path}\n`).join(''));
   const { runner, kill } = job;
-  const place = kill && 'batch' in kill.at ? kill.at : null;
-  const { on, off } = fallbackFlags();
+  const killAt = kill && 'batch' in kill.at ? kill.at : null;
   return spawnJob(['sh', '-c', job.mode === 'queue' ? QUEUE : SPLIT], folder, {
     ...environment(scenario, run, url, job),
     BALLAST_NODE: process.execPath,
     BALLAST_MAIN: MAIN,
     BALLAST_RETRIES: String(job.retries),
-    FLAGS: job.fallback ? on : off,
+    FLAGS: job.fallback ? '--fallback' : '',
     SPLIT_FLAGS: run.isDynamic ? '--dynamic' : '',
-    HEEDS_RECORD: run.checksRecordExitCode ? '1' : '',
+    CHECKS_RECORD: run.checksRecordExitCode ? '1' : '',
     REPORT_FLAGS: runner.hasReport ? '--junit report.xml' : '',
     REPORT: runner.hasReport ? 'report.xml' : '',
     RAN: ran,
@@ -103,8 +92,8 @@ export function startJob(
     LOSES_EXIT_CODE: runner.losesExitCode ? '1' : '',
     CRASHES: runner.crashes ? '1' : '',
     KILL_SIGNAL: kill?.signal ?? '',
-    KILL_BATCH: String(place?.batch ?? ''),
-    KILL_FILE: String(place?.file ?? ''),
+    KILL_BATCH: String(killAt?.batch ?? ''),
+    KILL_FILE: String(killAt?.file ?? ''),
   });
 }
 

@@ -95,9 +95,9 @@ class CiRunPlay {
     const { buildId, retriesWithoutFaults: calmsDown } = this.ciRun;
     const requestFaults = number > 1 && calmsDown ? null : job.requestFaults;
     const listener = await this.#proxy.listen({ name, requestFaults, random: this.#random(name), killAt });
-    const kept = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
-    const where = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${jobName(job)}${kept}`) };
-    const process = isOwnClient(job) ? startJob(this.scenario, this.ciRun, job, where) : startCommercial(this.ciRun, job, where);
+    const suffix = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
+    const context = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${jobName(job)}${suffix}`) };
+    const process = isOwnClient(job) ? startJob(this.scenario, this.ciRun, job, context) : startCommercial(this.ciRun, job, context);
     kill = () => process.kill(at?.signal === 'TERM' ? 'SIGTERM' : 'SIGKILL');
     const exit = await process.exit;
     listener.close();
@@ -116,7 +116,7 @@ class CiRunPlay {
     return { ...exit, requests: listener.log };
   }
 
-  /** Returns a generator for a job, independent of the other jobs. */
+  /** Returns a random generator for a job. It does not depend on the other jobs. */
   #random(name: string): Random {
     let hash = this.seed * 1_000_003 + this.scenario.number;
     for (const character of `${this.ciRun.buildId} ${name}`) hash = Math.imul(hash ^ character.codePointAt(0)!, 16_777_619);

@@ -2,7 +2,7 @@ import type { PlayedScenario } from './play.js';
 import { jobName, type Scenario } from './scenario.js';
 import type { PlayedCiRun } from './violations.js';
 
-/** The output report of a run: violated invariants, the scenario, and all output. */
+/** Formats the report of a run: violated invariants, the scenario, and all output. */
 export function formatReport(
   scenario: Scenario,
   seed: number,

@@ -3,7 +3,7 @@ import { pick, type Random } from '../../../bench/random.js';
 /** What happens in one run of this program. It is drawn before the run. */
 export interface Scenario {
   number: number;
-  /** Names of hostilities. */
+  /** Names of the drawn faults. */
   faults: string[];
   /** Files have recorded times, so that a split differs from one by file name. */
   hasTimes: boolean;
@@ -21,7 +21,7 @@ export interface Scenario {
   ciRuns: CiRun[];
 }
 
-/** The first two are Ballast's own client. The others use the protocol as commercial clients do. */
+/** The first two use Ballast's own client. The others send the requests of commercial clients. */
 export type Mode = 'queue' | 'split' | 'v1 queue' | 'v1 queue without uuids' | 'v1 split' | 'v2 queue';
 
 export interface CiRun {
@@ -98,7 +98,7 @@ export interface Operation {
   holdsRequests: boolean;
 }
 
-/** The name of a job in reports. */
+/** Returns the name of a job in reports. */
 export const jobName = ({ suite, node, mode }: Pick<Job, 'suite' | 'node' | 'mode'>): string => `${mode} node ${node} of suite ${suite}`;
 
 export const isOwnClient = ({ mode }: Pick<Job, 'mode'>): boolean => mode === 'queue' || mode === 'split';

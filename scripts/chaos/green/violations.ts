@@ -28,7 +28,7 @@ export function isGreen({ ciRun, starts }: Pick<PlayedCiRun, 'ciRun' | 'starts'>
   return ciRun.jobs.every(job => lastExitCode(job, starts) === 0);
 }
 
-/** The invariants that a CI run violated: if all nodes are green, every listed file ran; if the gate is green, every file was also recorded. */
+/** Returns the invariants that a CI run violated: if all nodes are green, every listed file ran; if the gate is green, every file was also recorded. */
 export function violationsOf(played: PlayedCiRun): string[] {
   const { ciRun, starts, verified } = played;
   const violations = starts.filter(({ code }) => code === null).map(({ job }) => `${jobName(job)} hung`);
@@ -37,7 +37,7 @@ export function violationsOf(played: PlayedCiRun): string[] {
   return violations;
 }
 
-/** The additional violations about a CI run without faults: it must be green, and run each file once. */
+/** Returns the additional invariants that a CI run without faults violated: it is green, and runs each file once. */
 export function faultlessViolationsOf(played: PlayedCiRun): string[] {
   const { ciRun, starts, ran, verified } = played;
   const files = new Set(ciRun.jobs.flatMap(job => job.files));
@@ -60,16 +60,17 @@ function nodeViolations(played: PlayedCiRun): string[] {
   if (!isGreen(played)) return violations;
   const outcomes = new Map(ran.map(({ path, outcome }) => [path, outcome]));
   const listed = new Set(ciRun.jobs.flatMap(job => job.files));
-  const unrun = losesSplit(ciRun) ? [] : [...listed].filter(path => !outcomes.has(path));
-  if (unrun.length > 0) violations.push(`every node exited with 0, but no node ran ${listFiles(unrun)} of ${listed.size} test files`);
+  const notRun = losesSplit(ciRun) ? [] : [...listed].filter(path => !outcomes.has(path));
+  if (notRun.length > 0) violations.push(`every node exited with 0, but no node ran ${listFiles(notRun)} of ${listed.size} test files`);
   const failed = [...listed].filter(path => outcomes.get(path) === 'failed');
   if (failed.length > 0) violations.push(`every node exited with 0 although these files failed in their last run: ${listFiles(failed)}`);
   return violations;
 }
 
 /**
- * The list of a green node must be run and recorded if Ballast's own client, which compares lists, or the server has seen it. Lists of
- * other nodes that differ need not be. But at least one list must be, because the gate checks a split or queue made from one list.
+ * Every file in the list of a green node must be run and recorded, if Ballast's own client, which compares lists, or the server has seen the
+ * list. A list that differs and was not seen is exempt. At least one list must be complete, because the gate checks a split or queue made
+ * from one list.
  */
 function gateViolations({ ciRun, starts, ran, evidence }: PlayedCiRun): string[] {
   const isRun = new Set(ran.map(({ path }) => path));
@@ -82,12 +83,12 @@ function gateViolations({ ciRun, starts, ran, evidence }: PlayedCiRun): string[]
   return [];
 }
 
-/** A node that got its part of a split before the store was lost cannot know of a node that starts later. Only the gate can detect this. */
+/** Whether two nodes may get parts of two splits, because the store was lost in between. Only the gate can detect this. */
 function losesSplit({ operations, jobs }: CiRun): boolean {
   return operations.some(({ kind }) => kind === 'empty' || kind === 'restore') && jobs.some(({ mode }) => mode === 'split');
 }
 
-/** Undefined: it was never started. */
+/** Returns undefined if the job was never started. */
 function lastExitCode(job: Job, starts: readonly Start[]): number | null | undefined {
   return starts.findLast(start => start.job === job)?.code;
 }

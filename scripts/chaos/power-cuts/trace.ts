@@ -16,7 +16,7 @@ export interface Flush {
   kind: 'flush';
 }
 
-/** The start or the end of a call: the same object at both. */
+/** The start or the end of a call. Both have the same call object. */
 export interface TraceEvent {
   /** Milliseconds since 1970. */
   time: number;
@@ -24,7 +24,7 @@ export interface TraceEvent {
   isEnd: boolean;
 }
 
-/** Each flush is delayed, so that more writes happen between its call and its end: it guarantees only the earlier ones. */
+/** Each flush is delayed, so that writes happen between its call and its end. It guarantees only the earlier ones. */
 const FLUSH_DELAY_MICROSECONDS = 4000;
 const DELAY = ['-e', `inject=fdatasync:delay_enter=${FLUSH_DELAY_MICROSECONDS}`];
 const LONGEST_TEXT = 2 ** 26;
@@ -52,7 +52,7 @@ export function traceCommand(file: string, trace: string): string[] {
   ];
 }
 
-/** Why tracing is impossible on this machine, as a sentence; null: it is possible. */
+/** Returns why tracing is impossible on this machine, or null if it is possible. */
 export function reasonNotTraceable(): string | null {
   const [command, ...args] = [...traceCommand('/dev/null', '/dev/null'), process.execPath, '--version'];
   const { error, status, stderr } = spawnSync(command!, args, { encoding: 'utf8' });
@@ -65,18 +65,18 @@ export function reasonNotTraceable(): string | null {
 /** Reads a trace line by line, in order. Throws on an unknown call. */
 export async function* readTrace(trace: string): AsyncGenerator<TraceEvent> {
   const file = new TracedFile();
-  const underWay = new Map<string, Call>();
+  const pending = new Map<string, Call>();
   for await (const line of linesOf(trace)) {
     const [, thread = '', seconds, resumed, name = '', rest = ''] = LINE.exec(line) ?? [];
     // A signal, or the exit of a thread.
     if (seconds === undefined) continue;
     const time = Number(seconds) * 1000;
-    const call = resumed === undefined ? file.begin(name, rest) : underWay.get(thread)!;
+    const call = resumed === undefined ? file.begin(name, rest) : pending.get(thread)!;
     if (resumed === undefined && call.traced) yield { time, call: call.traced, isEnd: false };
-    underWay.set(thread, call);
+    pending.set(thread, call);
     const [ended, result, duration] = END.exec(rest) ?? [];
     if (ended === undefined) continue;
-    underWay.delete(thread);
+    pending.delete(thread);
     file.end(call, Number(result));
     if (call.traced) yield { time: resumed === undefined ? time + Number(duration) * 1000 : time, call: call.traced, isEnd: true };
   }
