@@ -97,9 +97,9 @@ function perturbedSplitRatio(next: ReadonlyMap<string, number>, estimateOf: (pat
 function newFiles(histories: readonly History[]): Result {
   const methods: Record<string, (seconds: readonly (number | null)[]) => (number | null)[]> = {
     'Ballast: slower quarter of the directory': seconds => [...seconds],
-    'slower quarter of the suite': seconds => fillUnknown(seconds, known => known[Math.floor(0.75 * known.length)]!),
-    'mean of the suite': seconds => fillUnknown(seconds, known => known.reduce((sum, time) => sum + time, 0) / known.length),
-    'median of the suite': seconds => fillUnknown(seconds, known => known[known.length >> 1]!),
+    'slower quarter of the suite': seconds => fillUnknown(seconds, times => times[Math.floor(0.75 * times.length)]!),
+    'mean of the suite': seconds => fillUnknown(seconds, times => times.reduce((sum, time) => sum + time, 0) / times.length),
+    'median of the suite': seconds => fillUnknown(seconds, times => times[times.length >> 1]!),
   };
   const rows = Object.entries(methods).map(([name, fill]) => {
     const ratios = histories.flatMap(({ versions }) =>
@@ -153,15 +153,15 @@ function weightedError(history: History, estimator: () => Estimator): number {
 }
 
 function splitRatio(paths: readonly string[], seconds: readonly (number | null)[], next: ReadonlyMap<string, number>): number {
-  const known = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
-  const files = estimate(paths, known, SPLIT_PERCENTILE);
+  const recorded = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
+  const files = estimate(paths, recorded, SPLIT_PERCENTILE);
   const { nodes } = pack(files.weights, NODES);
   const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(files.paths[file]!)!, 0));
   const total = loads.reduce((sum, load) => sum + load, 0);
   return Math.max(...loads) / Math.max(total / NODES, ...next.values());
 }
 
-function fillUnknown(seconds: readonly (number | null)[], guess: (known: number[]) => number): (number | null)[] {
-  const known = seconds.filter(time => time !== null).sort((a, b) => a - b);
-  return seconds.map(time => time ?? guess(known));
+function fillUnknown(seconds: readonly (number | null)[], guess: (times: number[]) => number): (number | null)[] {
+  const times = seconds.filter(time => time !== null).sort((a, b) => a - b);
+  return seconds.map(time => time ?? guess(times));
 }

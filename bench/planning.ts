@@ -71,7 +71,7 @@ function recordedHistories(histories: readonly History[]): Result {
   const rows = Object.entries(POLICIES).map(([name, policy]) => [
     name,
     ...[false, true].map(frozen => {
-      const means = builds.map(all => geometricMean(all.map(build => run({ ...build, frozen }, policy).ratio)));
+      const means = builds.map(group => geometricMean(group.map(build => run({ ...build, frozen }, policy).ratio)));
       return geometricMean(means).toFixed(3);
     }),
   ]);
@@ -104,8 +104,8 @@ function buildsOfHistory({ versions }: History): Build[] {
 
 /** The files with the predictions of a queue. */
 function queueFiles(paths: readonly string[], seconds: readonly (number | null)[], actual: (path: string) => number): QueueFile[] {
-  const known = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
-  const files = estimate(paths, known, QUEUE_PERCENTILE);
+  const recorded = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
+  const files = estimate(paths, recorded, QUEUE_PERCENTILE);
   return files.paths.map((path, i) => ({
     predicted: toSeconds(files.weights[i]!),
     actual: actual(path),

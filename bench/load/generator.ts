@@ -42,7 +42,7 @@ async function generate(load: Load): Promise<Outcome> {
   let answerBytes = 0;
   let answers = 0;
   let failures = 0;
-  const nextPath = (all: string[]) => all[next++ % all.length]!;
+  const nextPath = (paths: string[]) => paths[next++ % paths.length]!;
   const nextBody = () => {
     const round = roundDigits(Math.floor(next / parts.length));
     return parts[next++ % parts.length]!.join(round);

@@ -7,7 +7,7 @@ import { drawScenario } from './green/draw.js';
 import { faults } from './green/faults.js';
 import { play } from './green/play.js';
 import { formatReport } from './green/report.js';
-import { faultlessViolationsOf, isGreen, violationsOf } from './green/violations.js';
+import { faultlessViolationsOf, isGreen, type PlayedCiRun, violationsOf } from './green/violations.js';
 import { invariant, reportViolations } from './invariants.js';
 
 /**
@@ -20,43 +20,49 @@ interface Options {
   runs: number;
   run?: number;
   seed: number;
-  only?: string;
+  only?: string | null;
   atOnce: number;
 }
 
-async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> {
+async function green({ runs, run, seed, only = null, atOnce }: Options): Promise<void> {
   const numbers = run === undefined ? Array.from({ length: runs }, (_, i) => i + 1) : [run];
-  const drawn = new Map<string, number>();
-  let [played, ciRuns, greenRuns, verified, broken] = [0, 0, 0, 0, 0];
+  const faults: string[] = [];
+  const ciRuns: PlayedCiRun[] = [];
+  let [played, broken] = [0, 0];
   await inParallel(atOnce, numbers, async number => {
-    const scenario = drawScenario(seed, number, only ?? null);
+    const scenario = drawScenario(seed, number, only);
     const result = await play(scenario, seed);
-    for (const name of scenario.faults.length > 0 ? scenario.faults : ['none']) drawn.set(name, (drawn.get(name) ?? 0) + 1);
+    const isFaultless = scenario.faults.length === 0;
+    const violations = result.ciRuns.flatMap(ciRun => [...violationsOf(ciRun), ...(isFaultless ? faultlessViolationsOf(ciRun) : [])]);
+    faults.push(...(isFaultless ? ['none'] : scenario.faults));
+    ciRuns.push(...result.ciRuns);
     played += 1;
-    ciRuns += result.ciRuns.length;
-    greenRuns += result.ciRuns.filter(isGreen).length;
-    verified += result.ciRuns.filter(({ verified: { code } }) => code === 0).length;
-    const violations = result.ciRuns.flatMap(ciRun => [
-      ...violationsOf(ciRun),
-      ...(scenario.faults.length === 0 ? faultlessViolationsOf(ciRun) : []),
-    ]);
     if (violations.length > 0) broken += 1;
     showStatus(`${played} of ${numbers.length} runs, ${broken} broken`);
     if (violations.length > 0 || run !== undefined) {
       showStatus('');
-      process.stdout.write(`${formatReport(scenario, seed, only ?? null, result, violations)}\n`);
+      process.stdout.write(`${formatReport(scenario, seed, only, result, violations)}\n`);
     }
   });
   showStatus('');
-  const faultCounts = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
+  const verified = ciRuns.filter(ciRun => ciRun.verified.code === 0);
   process.stdout.write(
-    `${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} exited with 0, verify of ${verified}; faults: ${faultCounts.join(', ')}\n`,
+    `${played} runs (seed ${seed}) of ${ciRuns.length} CI runs: all nodes exited with 0 in ${ciRuns.filter(isGreen).length}, ` +
+      `verify in ${verified.length}; faults: ${countNames(faults)}\n`,
   );
   invariant(
     broken === 0,
     `${broken} of ${played} runs violated an invariant: see the reports above, and repeat one with --seed ${seed} --run N`,
   );
   process.stdout.write('every green CI run ran all its test files\n');
+}
+
+/** Lists the distinct names in order, each with its count. */
+function countNames(names: readonly string[]): string {
+  return [...new Set(names)]
+    .sort()
+    .map(name => `${name} ${names.filter(other => other === name).length}`)
+    .join(', ');
 }
 
 exitOnSignals();

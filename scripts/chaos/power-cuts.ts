@@ -81,33 +81,26 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
   const random = seededRandom(seed);
   const recording = await recordBuilds(seconds * 1000, random);
   const cuts = await drawCuts(recording, images, random);
-  const kinds = Object.entries(losses);
+  const lossKinds = Object.entries(losses);
   const checkWorker: CheckWorker = new Worker('scripts/chaos/power-cuts/check-worker.js');
   const disk = new Disk(join(temporaryFolder(), 'safe'));
   let [events, image, answers] = [0, 0, 0];
   for await (const event of readTrace(recording.trace)) {
     disk.apply(event);
     for (; cuts[image] === events; image++) {
-      const [lost, kept] = kinds[image % kinds.length]!;
+      const [lost, kept] = lossKinds[image % lossKinds.length]!;
       const dataDir = temporaryFolder();
       disk.writeImage(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
-      try {
-        answers += await resume(dataDir, recording, event.time, checkWorker, random);
-      } catch (error) {
+      answers += await resume(dataDir, recording, event.time, checkWorker, random).catch((error: unknown) => {
         const when = `power cut ${image + 1}, ${Math.round(event.time - recording.log.from)} ms after the first request, lost: ${lost}`;
         throw new Violation(`${when}: ${(error as Error).message}`, { cause: error });
-      }
+      });
       removeFolder(dataDir);
       showStatus(`${image + 1} of ${images} power cuts, ${answers} answers`);
     }
     events += 1;
   }
-  const end = join(temporaryFolder(), STORE_FILE);
-  disk.writeImage(end, (_, writes) => writes);
-  invariant(
-    readFileSync(end).equals(readFileSync(recording.file)),
-    'the trace is incomplete: replaying it does not give the file of the store',
-  );
+  expectCompleteTrace(disk, recording);
   disk.close();
   await checkWorker.stop();
   showStatus('');
@@ -115,6 +108,13 @@ async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
     `${images} power cuts (seed ${seed}) during ${recording.builds.length} builds, ${answers} answers: ` +
       'store sound after each, no acknowledged data lost, every build succeeded\n',
   );
+}
+
+/** Checks that all traced writes together give the file of the store. */
+function expectCompleteTrace(disk: Disk, { file }: Recording): void {
+  const image = join(temporaryFolder(), STORE_FILE);
+  disk.writeImage(image, (_, writes) => writes);
+  invariant(readFileSync(image).equals(readFileSync(file)), 'the trace is incomplete: replaying it does not give the file of the store');
 }
 
 exitOnSignals();

@@ -12,7 +12,7 @@ describe('a benchmark on a seeded folder', () => {
   const seeds = new SeededFolders();
   beforeAll(async () => {
     for (const builds of [MANY, FEW]) await seeds.withBuilds(builds);
-  });
+  }, 120_000);
   afterAll(() => seeds.remove());
 
   it('compares lists of many builds with lists of few', async () => {

@@ -17,7 +17,7 @@ describe('npm run green', () => {
     async () => {
       const { code, output } = await runScript('green', '--runs', '4', '--seed', SEED);
       expect(output).toMatch(
-        /^4 runs \(seed \d+\) of \d CI runs: all nodes of \d exited with 0, verify of \d; faults: .*\nevery green CI run ran all its test files\n$/,
+        /^4 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; faults: .*\nevery green CI run ran all its test files\n$/,
       );
       expect(code).toBe(0);
     },

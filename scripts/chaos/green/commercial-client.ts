@@ -156,6 +156,6 @@ function pathsIn(files: unknown): string[] {
 }
 
 /** Returns the files that a commercial client runs without a server: every n-th file in the order of names. */
-function filesByName(all: readonly string[], { node_index, node_total }: { node_index: number; node_total: number }): string[] {
-  return [...new Set(all)].sort().filter((_, i) => i % node_total === node_index);
+function filesByName(files: readonly string[], { node_index, node_total }: { node_index: number; node_total: number }): string[] {
+  return [...new Set(files)].sort().filter((_, i) => i % node_total === node_index);
 }

@@ -137,9 +137,9 @@ function enableFallback({ jobs }: CiRun): void {
 }
 
 /** Draws a part of the items, at least one. */
-function atLeastOne<T>(all: readonly T[], random: Random): T[] {
-  const one = pick(random, all);
-  return all.filter(item => item === one || random() < 0.4);
+function atLeastOne<T>(items: readonly T[], random: Random): T[] {
+  const one = pick(random, items);
+  return items.filter(item => item === one || random() < 0.4);
 }
 
 /** Adds a CI run of the same commit, and moves the faults drawn so far to it. */
