@@ -29,8 +29,8 @@ export interface EstimatingOptions {
 
 const FULL: EstimatingOptions = { builds: 150, files: 60 };
 
-export function estimating(histories: readonly History[], extent: EstimatingOptions = FULL): Result[] {
-  return [errors(histories, extent), splits(histories), newFiles(histories)];
+export function estimating(histories: readonly History[], options: EstimatingOptions = FULL): Result[] {
+  return [errors(histories, options), splits(histories), newFiles(histories)];
 }
 
 function errors(histories: readonly History[], { builds, files }: EstimatingOptions): Result {

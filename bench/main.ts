@@ -11,7 +11,7 @@ import { memory } from './memory.js';
 import { numberParser, positiveInteger } from './option-parsers.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
-import { type Extent, requests } from './requests.js';
+import { type RequestsOptions, requests } from './requests.js';
 import { printResult, type Result, writeResult } from './results.js';
 import { soak } from './soak.js';
 import { starting } from './starting.js';
@@ -46,8 +46,10 @@ const speed: { command: Command; run: Run }[] = [];
 type Run = (chosen: string[], options: any) => Promise<Result[]>;
 
 const helpOfTrials = Object.entries(trials).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
-speedTrial('requests', 'requests per second of each kind over each HTTP server, compared with a bare handler', (chosen, options: Extent) =>
-  requests(chosen, options),
+speedTrial(
+  'requests',
+  'requests per second of each kind over each HTTP server, compared with a bare handler',
+  (chosen, options: RequestsOptions) => requests(chosen, options),
 )
   .argument('[trials...]', 'trials to run (default: all)')
   .option('--seconds <number>', 'duration of the load on each of the two servers of a trial, in three rounds', positive, 8)
@@ -138,8 +140,9 @@ function speedTrial(name: string, about: string, run: Run): Command {
   return command.action(async () => {
     const { args } = command;
     const options = command.opts<{ write?: true }>();
-    const isFolder = command.registeredArguments[0]?.name() === 'folder';
-    report(await run(args, options), [name, ...(isFolder ? args.map(() => 'FOLDER') : args), ...flagsOf(command)], options);
+    // The results do not name a local folder.
+    const shownArgs = command.registeredArguments[0]?.name() === 'folder' ? args.map(() => 'FOLDER') : args;
+    report(await run(args, options), [name, ...shownArgs, ...flagsOf(command)], options);
   });
 }
 

@@ -8,7 +8,7 @@ import type { Result } from './results.js';
 
 /** Requests per second of each kind over each HTTP server, compared with a bare handler that sends the same bytes. */
 
-export interface Extent {
+export interface RequestsOptions {
   seconds: number;
   connections: number;
   /** auto: each one that runs on this machine. */
@@ -40,11 +40,11 @@ const legend = (bare: string) =>
   'waiting: it mostly waited for the disk or for other threads.';
 
 /** Runs the chosen trials (default: all), each on a fresh server. Throws if a request failed. */
-export async function requests(chosen: readonly string[], extent: Extent): Promise<Result[]> {
+export async function requests(chosen: readonly string[], options: RequestsOptions): Promise<Result[]> {
   const unknown = chosen.find(name => !(name in trials));
   if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": choose from ${Object.keys(trials).join(', ')}`);
-  const { name: chosenServer } = await chooseAdapter(extent.httpServer);
-  const httpServers = extent.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
+  const { name: chosenServer } = await chooseAdapter(options.httpServer);
+  const httpServers = options.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
   const bare: Bare = new Worker('bench/load/bare-server.js');
   const generator: Generator = new Worker('bench/load/generator.js');
   const rows: string[][] = [];
@@ -55,7 +55,7 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
       if (chosen.length > 0 && !chosen.includes(name)) continue;
       for (const httpServer of httpServers) {
         printStep(`${name}, ${httpServer}: ${trial.about}`);
-        rows.push(toRow(name, httpServer, await onFreshServer(trial, httpServer, extent, bare, generator)));
+        rows.push(toRow(name, httpServer, await onFreshServer(trial, httpServer, options, bare, generator)));
       }
     }
   } finally {
@@ -66,11 +66,17 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
   return [{ title: 'Requests', head, rows, legend: legend(bareName) }];
 }
 
-async function onFreshServer(trial: Trial, httpServer: string, extent: Extent, bare: Bare, generator: Generator): Promise<Comparison> {
-  const profile = extent.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${extent.cpuProf}`] : [];
+async function onFreshServer(
+  trial: Trial,
+  httpServer: string,
+  options: RequestsOptions,
+  bare: Bare,
+  generator: Generator,
+): Promise<Comparison> {
+  const profile = options.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${options.cpuProf}`] : [];
   const server = await startServer({ nodeArgs: profile, flags: ['--http-server', httpServer] });
   try {
-    return await compare(trial, extent, { server, bare, generator });
+    return await compare(trial, options, { server, bare, generator });
   } finally {
     await server.stop();
   }

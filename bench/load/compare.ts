@@ -22,7 +22,7 @@ export interface Comparison {
   ratios: [number, number];
 }
 
-export interface Extent {
+export interface CompareOptions {
   /** Duration of the load on each of the two servers, over all rounds. */
   seconds: number;
   /** Answers in a round. Replaces `seconds`. */
@@ -38,7 +38,7 @@ const REQUESTS_PER_SECOND = 30_000;
 /** Runs a trial on the server and on the bare handler, in alternation and with the same generator. */
 export async function compare(
   trial: Trial,
-  { seconds, amount, connections }: Extent,
+  { seconds, amount, connections }: CompareOptions,
   { server, bare, generator }: { server: Server; bare: Bare; generator: Generator },
 ): Promise<Comparison> {
   const warmUp = Math.min(1, seconds / ROUNDS);
@@ -47,8 +47,8 @@ export async function compare(
   let from = 0;
   const run = async (url: string, pid: number, expected: string, duration: number): Promise<SideResult> => {
     const before = [readCpu(pid), readCpu(generator.pid)] as const;
-    const extent = { seconds: duration, connections, ...(amount && { amount }) };
-    const outcome = await generator.ask({ url: url + trial.path, headers, bodies, from, ...extent, status, expected });
+    const limits = { seconds: duration, connections, ...(amount && { amount }) };
+    const outcome = await generator.ask({ url: url + trial.path, headers, bodies, from, ...limits, status, expected });
     from = outcome.next;
     return { ...outcome, server: cpuBetween(before[0], readCpu(pid)), generator: cpuBetween(before[1], readCpu(generator.pid)) };
   };

@@ -17,8 +17,8 @@ describe('the benchmark of requests', () => {
   afterAll(() => Promise.all([server.stop(), bare.stop(), generator.stop()]));
 
   it.each(Object.entries(trials))('measures %s', async (_name, trial) => {
-    const extent = { seconds: 0, amount: 20, connections: 2 };
-    const compared = await compare(trial, extent, { server, bare, generator });
+    const options = { seconds: 0, amount: 20, connections: 2 };
+    const compared = await compare(trial, options, { server, bare, generator });
     expect(compared.ours).toMatchObject({ answers: 20, failures: 0 });
     expect(compared.bare).toMatchObject({ answers: 20, failures: 0 });
   });
