@@ -147,7 +147,7 @@ function addLaterRun(scenario: Scenario, files: string[] | null): CiRun {
   const run = lastRun(scenario);
   const before: CiRun = {
     ...run,
-    jobs: run.jobs.map(job => ({ ...job, never: false, kill: null, requestFaults: null, runner: { ...job.runner, crashes: false } })),
+    jobs: run.jobs.map(job => ({ ...job, neverStarts: false, kill: null, requestFaults: null, runner: { ...job.runner, crashes: false } })),
     operations: [],
     verifyFaults: null,
   };

@@ -66,15 +66,15 @@ class CiRunPlay {
   }
 
   async play(): Promise<PlayedCiRun> {
-    const { jobs, isSequential: inTurn, retriesFailedJobs: runsFailedAgain } = this.ciRun;
-    const started = jobs.filter(({ neverStarts: never }) => !never);
+    const { jobs, isSequential, retriesFailedJobs } = this.ciRun;
+    const started = jobs.filter(({ neverStarts }) => !neverStarts);
     const startAll = async (group: readonly Job[], number: number) => {
-      if (inTurn) for (const job of group) await this.#start(job, number);
+      if (isSequential) for (const job of group) await this.#start(job, number);
       else await Promise.all(group.map(job => this.#start(job, number)));
     };
     await startAll(started, 1);
     const isFailed = (job: Job) => this.#starts.findLast(start => start.job === job)?.code !== 0;
-    const retried = started.filter(job => isFailed(job) && (runsFailedAgain || job.kill?.isRetried));
+    const retried = started.filter(job => isFailed(job) && (retriesFailedJobs || job.kill?.isRetried));
     await startAll(retried, 2);
     const verified = await this.#verify();
     return {
@@ -92,8 +92,8 @@ class CiRunPlay {
     // Replaced below: the process can be killed only after its start.
     let kill = () => {};
     const killAt = at && { answer: (at.at as { answer: number }).answer, kill: () => kill() };
-    const { buildId, retriesWithoutFaults: calmsDown } = this.ciRun;
-    const requestFaults = number > 1 && calmsDown ? null : job.requestFaults;
+    const { buildId, retriesWithoutFaults } = this.ciRun;
+    const requestFaults = number > 1 && retriesWithoutFaults ? null : job.requestFaults;
     const listener = await this.#proxy.listen({ name, requestFaults, random: this.#random(name), killAt });
     const suffix = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
     const context = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${jobName(job)}${suffix}`) };
