@@ -88,17 +88,18 @@ class CiRunPlay {
 
   async #start(job: Job, number: number): Promise<void> {
     const name = `${jobName(job)}, start ${number}`;
-    const at = number === 1 && job.kill && 'answer' in job.kill.at ? job.kill : null;
+    const { kill } = job;
+    const answer = number === 1 && kill && 'answer' in kill.at ? kill.at.answer : null;
     // Replaced below: the process can be killed only after its start.
-    let kill = () => {};
-    const killAt = at && { answer: (at.at as { answer: number }).answer, kill: () => kill() };
+    let killProcess = () => {};
+    const killAt = answer === null ? null : { answer, kill: () => killProcess() };
     const { buildId, retriesWithoutFaults } = this.ciRun;
     const requestFaults = number > 1 && retriesWithoutFaults ? null : job.requestFaults;
     const listener = await this.#proxy.listen({ name, requestFaults, random: this.#random(name), killAt });
     const suffix = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
     const context = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${jobName(job)}${suffix}`) };
     const process = isOwnClient(job) ? startJob(this.scenario, this.ciRun, job, context) : startCommercial(this.ciRun, job, context);
-    kill = () => process.kill(at?.signal === 'TERM' ? 'SIGTERM' : 'SIGKILL');
+    killProcess = () => process.kill(kill?.signal === 'TERM' ? 'SIGTERM' : 'SIGKILL');
     const exit = await process.exit;
     listener.close();
     this.#starts.push({ ...exit, job, number, requests: listener.log });

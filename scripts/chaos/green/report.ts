@@ -1,6 +1,7 @@
 import type { PlayedScenario } from './play.js';
-import { jobName, type Scenario } from './scenario.js';
-import type { PlayedCiRun } from './violations.js';
+import type { FileRun } from './runner.js';
+import { type Job, jobName, type Scenario } from './scenario.js';
+import type { PlayedCiRun, Start } from './violations.js';
 
 /** Formats the report of a run: violated invariants, the scenario, and all output. */
 export function formatReport(
@@ -11,8 +12,9 @@ export function formatReport(
   violations: readonly string[],
 ): string {
   const { number, faults, ciRuns: _, ...rest } = scenario;
+  const flags = [`--seed ${seed} --run ${number}`, ...(only === null ? [] : [`--only ${JSON.stringify(only)}`])].join(' ');
   return [
-    `run ${number} (--seed ${seed} --run ${number}${only === null ? '' : ` --only ${JSON.stringify(only)}`}), ${faults.join(' and ') || 'no faults'}:`,
+    `run ${number} (${flags}), ${faults.join(' and ') || 'no faults'}:`,
     ...violations.map(violation => `* ${violation}`),
     `  ${JSON.stringify(rest)}`,
     ...operations.map(operation => `  server: ${operation}`),
@@ -21,27 +23,29 @@ export function formatReport(
 }
 
 function reportCiRun({ ciRun: { jobs, ...ciRun }, starts, verified, ran }: PlayedCiRun): string[] {
+  const lists = new Set(jobs.map(({ files }) => files));
   return [
     `  CI run ${JSON.stringify(ciRun)}`,
     ...jobs.map(({ files: _, ...job }) => `    ${jobName(job)}: ${JSON.stringify(job)}`),
-    ...[...new Set(jobs.map(({ files }) => files))].map(
-      files =>
-        `    ${files.length} files of ${jobs
-          .filter(job => job.files === files)
-          .map(jobName)
-          .join(', ')}: ${files.join(' ')}`,
-    ),
-    ...starts.flatMap(({ job, number, code, output, requests }) => [
-      `    ${jobName(job)}, start ${number}, exited with ${code}; it ran ${
-        ran
-          .filter(line => line.job === jobName(job) && line.start === number)
-          .map(({ path, outcome }) => (outcome === 'passed' ? path : `${path} (${outcome})`))
-          .join(' ') || 'nothing'
-      }`,
-      ...indented([...requests, ...output.split('\n')]),
-    ]),
+    ...[...lists].map(files => reportList(files, jobs)),
+    ...starts.flatMap(start => reportStart(start, ran)),
     `    verify exited with ${verified.code}`,
     ...indented([...verified.requests, ...verified.output.split('\n')]),
+  ];
+}
+
+function reportList(files: readonly string[], jobs: readonly Job[]): string {
+  const names = jobs.filter(job => job.files === files).map(jobName);
+  return `    ${files.length} files of ${names.join(', ')}: ${files.join(' ')}`;
+}
+
+function reportStart({ job, number, code, output, requests }: Start, ran: readonly FileRun[]): string[] {
+  const files = ran
+    .filter(run => run.job === jobName(job) && run.start === number)
+    .map(({ path, outcome }) => (outcome === 'passed' ? path : `${path} (${outcome})`));
+  return [
+    `    ${jobName(job)}, start ${number}, exited with ${code}; it ran ${files.join(' ') || 'nothing'}`,
+    ...indented([...requests, ...output.split('\n')]),
   ];
 }
 
