@@ -37,18 +37,18 @@ const chosen = program.args.length > 0 ? program.args : majors.filter(major => m
 for (const version of release.versions.filter(version => chosen.includes(majorOf(version)))) {
   const outcome = testOn(version);
   process.stdout.write(`Node ${version}: ${outcome.tests}\n`);
-  if (!outcome.isGood) process.exitCode = 1;
+  if (!outcome.hasPassed) process.exitCode = 1;
 }
 
 interface Outcome {
-  isGood: boolean;
+  hasPassed: boolean;
   tests: string;
 }
 
 function testOn(version: string): Outcome {
   const node = install(version);
   if (node === null)
-    return { isGood: false, tests: `npm cannot install ${release.name}@${version}, or its binary does not run on this machine` };
+    return { hasPassed: false, tests: `npm cannot install ${release.name}@${version}, or its binary does not run on this machine` };
   const folder = mkdtempSync(join(tmpdir(), 'ballast-nodes-'));
   try {
     const file = join(folder, 'report.json');
@@ -69,9 +69,9 @@ function testOn(version: string): Outcome {
       numPassedTests: number;
       numFailedTests: number;
     };
-    return { isGood: status === 0 && passed > 0, tests: `${passed} tests passed, ${failed} failed, in ${seconds} s` };
+    return { hasPassed: status === 0 && passed > 0, tests: `${passed} tests passed, ${failed} failed, in ${seconds} s` };
   } catch {
-    return { isGood: false, tests: 'the tests ended without a report' };
+    return { hasPassed: false, tests: 'the tests ended without a report' };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

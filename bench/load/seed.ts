@@ -5,14 +5,14 @@ import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
 import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { printProgress } from '../progress.js';
-import { answering } from './answering.js';
-import { Connections, check } from './connections.js';
+import { Connections, expectAnswer } from './connections.js';
 import { inParallel } from './in-parallel.js';
-import { commit, deepPath, FILES_IN_ANSWER, files, SPLIT, splitting } from './messages.js';
+import { commitHash, FILES_IN_ANSWER, longTestPath, SPLIT, splitBody, testFiles } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import { TOKEN } from './server.js';
+import { answerMessages } from './worker-messages.js';
 
-/** Fills a data folder with the records of a long time, with the functions of the store and the API of the server. */
+/** Fills a data folder with old records, through the functions of the store and the API of the server. */
 
 export interface Seed {
   folder: string;
@@ -25,10 +25,10 @@ export interface Seed {
 
 /** Number of files in the suite of all builds. */
 const PATHS = 1000;
-/** Concurrent recordings: about as many share a flush. */
+/** Concurrent recordings. They share a flush. */
 const IN_FLIGHT = 4000;
 
-answering<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
+answerMessages<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
   if (part === 'builds') await seedBuilds(seed);
   else await seedPlans(seed);
   return null;
@@ -42,7 +42,7 @@ async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Pro
     await inParallel(IN_FLIGHT, Array(count).keys(), build => {
       printProgress('seeding builds', build + 1, count);
       const { node_total, ...pushed } = buildOf(build);
-      const test_files = [0, 1, 2].map(i => ({ path: deepPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
+      const test_files = [0, 1, 2].map(i => ({ path: longTestPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
       const at = Math.floor(from + ((until - from) * build) / count);
       return store.recordings.record(project, key, newRun(test_files), false, at);
@@ -55,7 +55,7 @@ async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Pro
 function buildOf(build: number) {
   const pushed = Math.floor(build / 2);
   const branch = pushed % 2 ? 'main' : `feature-${Math.floor(pushed / 2) % 1000}`;
-  return { commit_hash: commit(`seed-${pushed}-`), branch, node_total: build % 2 ? 8 : 4 };
+  return { commit_hash: commitHash(`seed-${pushed}-`), branch, node_total: build % 2 ? 8 : 4 };
 }
 
 /** Creates queues from which one node has pulled, and splits. */
@@ -71,8 +71,8 @@ async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
     });
     await inParallel(16, Array(splits.count).keys(), async number => {
       printProgress('seeding splits', number + 1, splits.count);
-      const body = JSON.stringify({ ...splitting('seed', number), ...files(splits.files, deepPath) });
-      check(await connections.post(SPLIT, body), 200, FILES_IN_ANSWER);
+      const body = JSON.stringify({ ...splitBody('seed', number), ...testFiles(splits.files, longTestPath) });
+      expectAnswer(await connections.post(SPLIT, body), 200, FILES_IN_ANSWER);
     });
   } finally {
     connections.close();

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { whyNotTraced } from '../../scripts/chaos/power-cuts/trace.js';
+import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
 import { limits } from '../../src/limits.js';
 import type { Client } from '../harness/client.js';
 import { subsetMessage } from '../harness/messages.js';
@@ -53,7 +53,7 @@ async function missing(client: Client, commits: readonly string[]): Promise<stri
 
 describe('a server whose disk', () => {
   let why: string | null = null;
-  beforeAll(() => void (why = whyNotTraced()));
+  beforeAll(() => void (why = reasonNotTraceable()));
 
   it('fails a flush ends at once, says why, and goes on at the next start with all that was acknowledged', async ({ skip }) => {
     if (why !== null) skip(why);
@@ -120,7 +120,7 @@ describe('a server whose disk', () => {
 
 describe('a command whose disk fails', () => {
   it('ends with the same sentence', async ({ skip }) => {
-    const why = whyNotTraced();
+    const why = reasonNotTraceable();
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
     await runBallast(['project', 'create', 'one', '--data-dir', dataDir]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { randomOf } from '../../../bench/random.js';
-import { madeUpSuite, residual } from '../../../bench/suites/made-up.js';
+import { seededRandom } from '../../../bench/random.js';
 import { ballast } from '../../../bench/suites/queue-baselines.js';
-import { type Build, type Outcome, play } from '../../../bench/suites/queue-run.js';
+import { type Build, type Outcome, simulate } from '../../../bench/suites/queue-simulation.js';
+import { residual, syntheticSuite } from '../../../bench/suites/synthetic.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
 import { toWeight } from '../../../src/planning/weight.js';
@@ -12,22 +12,22 @@ const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
 /** Builds of generated suites. Their times differ from the predictions like those of real builds. */
 const builds = (change: Partial<Build> = {}): Build[] =>
   SEEDS.map(seed => {
-    const random = randomOf(seed);
-    const times = [...madeUpSuite(seed, 600).timings.values()].sort((a, b) => b - a);
+    const random = seededRandom(seed);
+    const times = [...syntheticSuite(seed, 600).timings.values()].sort((a, b) => b - a);
     const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
     return { files, nodes: 8, pullCost: 2.2, seed, ...change };
   });
 
 /** The same files in random order, as if never measured. */
 const guess = ({ files, seed }: Build) => {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   return files
     .map(file => ({ at: random(), file: { ...file, predicted: 1, isUnknown: true } }))
     .sort((a, b) => a.at - b.at)
     .map(({ file }) => file);
 };
 
-const run = (build: Build, setting = 2): Outcome => play(build, ballast(build.files, { nodes: build.nodes, pullCost: setting }));
+const run = (build: Build, setting = 2): Outcome => simulate(build, ballast(build.files, { nodes: build.nodes, pullCost: setting }));
 
 const mean = (outcomes: readonly Outcome[]) => outcomes.reduce((sum, { ratio }) => sum + ratio, 0) / outcomes.length;
 
@@ -61,7 +61,7 @@ describe('the nodes of a queue', () => {
   });
 
   it('take over the work of nodes that never come, in few pulls', () => {
-    const outcomes = builds({ coming: 1 }).flatMap(build => [run(build), run({ ...build, frozen: true })]);
+    const outcomes = builds({ startingNodes: 1 }).flatMap(build => [run(build), run({ ...build, frozen: true })]);
     expect(mean(outcomes)).toBeLessThan(1.06);
     for (const { meanPulls } of outcomes) expect(meanPulls).toBeLessThan(16);
   });
@@ -74,7 +74,7 @@ describe('the nodes of a queue', () => {
   });
 
   it('get everything at once when there is one node', () => {
-    for (const build of builds({ nodes: 1 })) expect(run(build)).toMatchObject({ mostPulls: 1, ratio: 1 });
+    for (const build of builds({ nodes: 1 })) expect(run(build)).toMatchObject({ maxPulls: 1, ratio: 1 });
   });
 
   it('finish nearly together when everything takes twice as long as predicted', () => {
@@ -156,7 +156,7 @@ describe('a queue that repeats another', () => {
     const before = pullOf(first, false, 0);
     for (let node = 0; node < nodes; node++) before(node, 1000 * node);
     const copy = new Queue(weights, outlook, structuredClone(journal));
-    return play(build, pullOf(isCopy ? copy : first, true, 3_600_000));
+    return simulate(build, pullOf(isCopy ? copy : first, true, 3_600_000));
   };
 
   it.each([

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { normal, randomOf } from '../../../bench/random.js';
+import { normal, seededRandom } from '../../../bench/random.js';
 import { PullCost } from '../../../src/engine/queue/pull-cost.js';
 
 const SECOND = 10_000;
 
 /** Returns the estimate after batches of a simulated queue, in seconds. */
 function estimated(setting: number, actual: number, batches: number, error = 0.15): number {
-  const random = randomOf(7);
+  const random = seededRandom(7);
   const cost = new PullCost(setting * SECOND);
   for (let batch = 0; batch < batches; batch++) {
     const weight = (1 + 30 * random()) * SECOND;

@@ -1,4 +1,4 @@
-import { randomOf } from '../../../bench/random.js';
+import { seededRandom } from '../../../bench/random.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
 
@@ -83,7 +83,7 @@ export class World {
   #report: Report = { receipts: [], dead: new Set() };
 
   constructor(seed: number) {
-    this.random = randomOf(seed);
+    this.random = seededRandom(seed);
     this.files = 1 + this.below(60);
     this.nodeTotal = 1 + this.below(7);
     const longest = this.random() < 0.5 ? 10 : 100;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { madeUpHistory } from '../../../bench/suites/made-up.js';
+import { syntheticHistory } from '../../../bench/suites/synthetic.js';
 import { type Level, secondsOf, updateLevel } from '../../../src/planning/estimating/level.js';
 
 const seed = 20_260_104;
@@ -108,7 +108,7 @@ describe('the error of levels', () => {
   /** The error of levels, relative to the error of the last times. */
   function error(days: number): number {
     let [ours, last] = [0, 0];
-    for (const { versions } of [1, 2, 3].map(each => madeUpHistory(each, 80, 20, days))) {
+    for (const { versions } of [1, 2, 3].map(each => syntheticHistory(each, 80, 20, days))) {
       const levels = new Map<string, Level>();
       const times = new Map<string, number>();
       for (const { at, timings } of versions) {

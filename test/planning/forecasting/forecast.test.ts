@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { randomOf } from '../../../bench/random.js';
+import { seededRandom } from '../../../bench/random.js';
 import { type ExpectedOutcome, forecast } from '../../../src/planning/forecasting/forecast.js';
 import { pack } from '../../../src/planning/packing/pack.js';
 import { toWeight } from '../../../src/planning/weight.js';
@@ -50,7 +50,7 @@ describe('a forecast', () => {
   });
 
   it('has enough useful nodes for a split as short as the longest file', () => {
-    const random = randomOf(11);
+    const random = seededRandom(11);
     for (let suite = 0; suite < 50; suite++) {
       const seconds = Array.from({ length: 12 }, () => 10 + 10 * random()).sort((a, b) => b - a);
       const { useful_nodes } = forecastOf(seconds, 8);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normal, randomOf } from '../../../bench/random.js';
-import { madeUpSuite } from '../../../bench/suites/made-up.js';
+import { normal, seededRandom } from '../../../bench/random.js';
+import { syntheticSuite } from '../../../bench/suites/synthetic.js';
 import { type Packing, pack } from '../../../src/planning/packing/pack.js';
 import { toWeight } from '../../../src/planning/weight.js';
 
@@ -12,11 +12,11 @@ const descending = (weights: Iterable<number>) => Float64Array.from(weights).sor
 const suite = (maxFiles: number) =>
   fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 100_000 })), { maxLength: maxFiles }).map(descending);
 
-const generated = (suiteSeed: number, files: number) => descending(Array.from(madeUpSuite(suiteSeed, files).timings.values(), toWeight));
+const generated = (suiteSeed: number, files: number) => descending(Array.from(syntheticSuite(suiteSeed, files).timings.values(), toWeight));
 
 /** Files of about the same length. */
 const nearEqual = (suiteSeed: number, files: number, sigma: number) => {
-  const random = randomOf(suiteSeed);
+  const random = seededRandom(suiteSeed);
   return descending(Array.from({ length: files }, () => toWeight(20 * Math.exp(sigma * normal(random)))));
 };
 

@@ -6,7 +6,7 @@ import { OpenQueue } from './open-queue.js';
 import type { Tally } from './tally.js';
 
 /** Pulls from many queues at a constant rate, even if the server does not keep up. A queue that ends is replaced by a new one. */
-export interface PullsPlan {
+export interface SteadyPullsPlan {
   kind: 'pulls';
   perSecond: number;
   connections: number;
@@ -17,17 +17,17 @@ export interface PullsPlan {
 /** Interval between checks whether pulls are due. */
 const TICK_MILLISECONDS = 2;
 
-export class Pulls implements Load {
+export class SteadyPulls implements Load {
   readonly #connections: Connections;
   #queues: OpenQueue[] = [];
-  #made = 0;
-  #turn = 0;
+  #created = 0;
+  #pulls = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #pending = new Set<Promise<void>>();
 
   constructor(
     url: string,
-    readonly plan: PullsPlan,
+    readonly plan: SteadyPullsPlan,
   ) {
     this.#connections = new Connections(url, plan.connections);
   }
@@ -43,7 +43,7 @@ export class Pulls implements Load {
     let sent = 0;
     this.#timer = setInterval(() => {
       const due = ((performance.now() - from) / 1000) * this.plan.perSecond;
-      for (; sent < due; sent++) this.#note(this.#pull(tally), tally);
+      for (; sent < due; sent++) this.#track(this.#pull(tally), tally);
     }, TICK_MILLISECONDS);
   }
 
@@ -53,18 +53,18 @@ export class Pulls implements Load {
   }
 
   async #create(): Promise<OpenQueue> {
-    const queue = new OpenQueue(`pulls-${this.#made++}`, this.#connections);
+    const queue = new OpenQueue(`pulls-${this.#created++}`, this.#connections);
     await queue.create(this.plan.files);
     return queue;
   }
 
   async #pull(tally: Tally): Promise<void> {
-    const turn = this.#turn++;
-    const slot = turn % this.#queues.length;
+    const pull = this.#pulls++;
+    const slot = pull % this.#queues.length;
     const queue = this.#queues[slot]!;
-    const { isEnd, milliseconds } = await queue.pull(Math.floor(turn / this.#queues.length) % NODES);
+    const { isEnd, milliseconds } = await queue.pull(Math.floor(pull / this.#queues.length) % NODES);
     // The answer at the end of a queue is cheaper, so it does not count.
-    if (!isEnd) tally.answered(milliseconds);
+    if (!isEnd) tally.recordAnswer(milliseconds);
     else if (this.#queues[slot] === queue) await this.#replace(slot);
   }
 
@@ -74,8 +74,8 @@ export class Pulls implements Load {
     if (this.#queues[slot] === ended) this.#queues[slot] = queue;
   }
 
-  #note(work: Promise<void>, tally: Tally): void {
-    const pending = work.catch((error: unknown) => tally.failed(error)).finally(() => this.#pending.delete(pending));
+  #track(work: Promise<void>, tally: Tally): void {
+    const pending = work.catch((error: unknown) => tally.recordFailure(error)).finally(() => this.#pending.delete(pending));
     this.#pending.add(pending);
   }
 }

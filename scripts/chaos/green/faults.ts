@@ -1,29 +1,28 @@
-import { pick, type Random, wholeUpTo } from '../../../bench/random.js';
+import { pick, type Random, randomInteger } from '../../../bench/random.js';
 import { forgedAnswers, wrongAnswers } from './answers.js';
-import { fileNames } from './file-names.js';
-import type { CiRun, Event, Job, ProxyFault, Scenario } from './scenario.js';
+import { type CiRun, drawFiles, type Job, type Operation, type ProxyFault, type Scenario } from './scenario.js';
 
-/** Each hostility adds faults to a scenario. `--only` takes their names. */
-export const hostilities = {
+/** Kinds of faults by name, as `--only` takes it. Each function adds one to a scenario. */
+export const faults = {
   'later run': (scenario: Scenario, random: Random) => {
-    addLaterRun(scenario, random() < 0.5 ? changedList(last(scenario).jobs[0]!.files, random) : null);
+    addLaterRun(scenario, random() < 0.5 ? changedList(lastRun(scenario).jobs[0]!.files, random) : null);
   },
   'earlier run only': (scenario: Scenario, random: Random) => {
     // The second CI run never reaches the server, or never starts.
     const run = addLaterRun(scenario, null);
     const never = random() < 0.5;
     for (const job of run.jobs) {
-      job.never = never;
-      job.trouble = cutOff(0);
+      job.neverStarts = never;
+      job.requestFaults = cutOff(0);
     }
-    run.runsFailedAgain = false;
+    run.retriesFailedJobs = false;
     if (random() < 0.7) scenario.identity = 'CI variables';
   },
   'two suites': (scenario: Scenario, random: Random) => {
-    const run = last(scenario);
+    const run = lastRun(scenario);
     const other = pick(random, ['queue', 'split'] as const);
     const mode = random() < 0.8 ? run.jobs[0]!.mode : other;
-    const files = fileNames('b', wholeUpTo(random, 20), random);
+    const files = drawFiles('b', randomInteger(random, 20), random);
     run.jobs.push(
       ...run.jobs.map(
         (job): Job => ({ ...job, suite: 'b', mode, files, runner: { ...job.runner, hasReport: job.runner.hasReport || mode === 'split' } }),
@@ -31,30 +30,30 @@ export const hostilities = {
     );
   },
   'a list differs': (scenario: Scenario, random: Random) => {
-    const { jobs } = last(scenario);
+    const { jobs } = lastRun(scenario);
     const job = pick(random, jobs);
     job.files = changedList(job.files, random);
   },
   'nodes never start': (scenario: Scenario, random: Random) => {
-    const { jobs } = last(scenario);
+    const { jobs } = lastRun(scenario);
     const all = random() < 0.2;
-    for (const job of jobs) job.never = all || random() < 0.4;
+    for (const job of jobs) job.neverStarts = all || random() < 0.4;
   },
   'nodes are killed': (scenario: Scenario, random: Random) => {
-    for (const job of atLeastOne(last(scenario).jobs, random)) {
+    for (const job of atLeastOne(lastRun(scenario).jobs, random)) {
       const at =
         random() < 0.7
-          ? { batch: wholeUpTo(random, job.mode.endsWith('split') ? 1 : 2), file: wholeUpTo(random, 3) }
-          : { answer: wholeUpTo(random, 4) };
-      job.kill = { signal: random() < 0.6 ? 'KILL' : 'TERM', at, again: random() < 0.6 };
+          ? { batch: randomInteger(random, job.mode.endsWith('split') ? 1 : 2), file: randomInteger(random, 3) }
+          : { answer: randomInteger(random, 4) };
+      job.kill = { signal: random() < 0.6 ? 'KILL' : 'TERM', at, isRetried: random() < 0.6 };
     }
   },
   'runners report less': (scenario: Scenario, random: Random) => {
-    const run = last(scenario);
+    const run = lastRun(scenario);
     const { jobs } = run;
     const losesExitCode = random() < 0.5;
     // Otherwise nothing reports the failure.
-    if (losesExitCode) run.heedsRecord = true;
+    if (losesExitCode) run.checksRecordExitCode = true;
     for (const job of jobs) {
       job.runner = { hasReport: losesExitCode || job.runner.hasReport, losesExitCode, crashes: !losesExitCode && random() < 0.3 };
     }
@@ -72,11 +71,11 @@ export const hostilities = {
   'runs overlap': (scenario: Scenario, random: Random) => {
     scenario.overlaps = true;
     const run = addLaterRun(scenario, null);
-    for (const job of atLeastOne(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, again: false };
+    for (const job of atLeastOne(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, isRetried: false };
   },
   'answers are lost': (scenario: Scenario, random: Random) => {
-    if (random() < 0.6) fallBack(last(scenario));
-    trouble(scenario, random, [
+    if (random() < 0.6) enableFallback(lastRun(scenario));
+    addRequestFaults(scenario, random, [
       { name: 'lost', served: false },
       { name: 'lost', served: true },
       { name: 'lost', served: true },
@@ -87,70 +86,70 @@ export const hostilities = {
   'answers are nonsense': (scenario: Scenario, random: Random) => {
     const names = Object.keys(wrongAnswers);
     const success = names.filter(name => name.startsWith('20'));
-    trouble(scenario, random, drawnFaults(pick(random, [names, success, success]), random));
+    addRequestFaults(scenario, random, drawProxyFaults(pick(random, [names, success, success]), random));
   },
   'answers are forged': (scenario: Scenario, random: Random) => {
-    trouble(scenario, random, drawnFaults(Object.keys(forgedAnswers), random));
+    addRequestFaults(scenario, random, drawProxyFaults(Object.keys(forgedAnswers), random));
   },
   'nodes are cut off': (scenario: Scenario, random: Random) => {
-    const { jobs } = last(scenario);
+    const { jobs } = lastRun(scenario);
     const from = pick(random, [0, 0, 0, 0, 1, 2, 4]);
     const requests = pick(random, [1, 1, 1, 2, FOR_GOOD]);
     const reached = pick(random, jobs);
-    for (const job of jobs) if (job !== reached && random() < 0.6) job.trouble = cutOff(from, requests);
+    for (const job of jobs) if (job !== reached && random() < 0.6) job.requestFaults = cutOff(from, requests);
     scenario.hasTimes = true;
-    if (random() < 0.8) fallBack(last(scenario));
+    if (random() < 0.8) enableFallback(lastRun(scenario));
   },
   'the server is killed': (scenario: Scenario, random: Random) => {
-    addEvents(scenario, random, ['kill']);
+    addOperations(scenario, random, ['kill']);
   },
   'the store is emptied': (scenario: Scenario, random: Random) => {
     // With a split only the gate can detect it.
     const isQueue = random() < 0.7;
-    for (const job of last(scenario).jobs) if (isQueue && job.mode === 'split') job.mode = 'queue';
-    addEvents(scenario, random, ['empty']);
+    for (const job of lastRun(scenario).jobs) if (isQueue && job.mode === 'split') job.mode = 'queue';
+    addOperations(scenario, random, ['empty']);
   },
   'the store is restored': (scenario: Scenario, random: Random) => {
-    addEvents(scenario, random, [random() < 0.5 ? 'back up' : 'copy', 'restore']);
+    addOperations(scenario, random, [random() < 0.5 ? 'back up' : 'copy', 'restore']);
   },
   'the clock is set': (scenario: Scenario, random: Random) => {
     const hours = random() < 0.7 ? 1 : -1;
-    if (random() < 0.4) return addEvents(scenario, random, [random() < 0.5 ? 'set clock' : 'set clock and kill'], hours);
-    // Wrong during one CI run, and right again in the next one, which is incomplete.
+    if (random() < 0.4) return addOperations(scenario, random, [random() < 0.5 ? 'set clock' : 'set clock and kill'], hours);
+    // The clock is wrong during one CI run, and right again in the next one, which is incomplete.
     scenario.clockHours = hours;
     const run = addLaterRun(scenario, null);
-    run.events.push({ at: 1, what: random() < 0.5 ? 'set clock' : 'set clock and kill', hours: 0, isHeld: true });
+    run.operations.push({ at: 1, kind: random() < 0.5 ? 'set clock' : 'set clock and kill', hours: 0, holdsRequests: true });
     if (random() < 0.8)
-      for (const job of atLeastOne(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, again: random() < 0.3 };
+      for (const job of atLeastOne(run.jobs, random)) job.kill = { signal: 'KILL', at: { batch: 1, file: 1 }, isRetried: random() < 0.3 };
     return undefined;
   },
 } satisfies Record<string, (scenario: Scenario, random: Random) => void>;
 
-/** Ballast does not protect against these. They are played only when `--only` names them. */
-export const drawnByName: ReadonlySet<string> = new Set<keyof typeof hostilities>(['runs overlap']);
+/** Ballast does not protect against these. They are played only if `--only` names them. */
+export const onlyOnRequest: ReadonlySet<string> = new Set<keyof typeof faults>(['runs overlap']);
 
-export type Hostility = keyof typeof hostilities;
+export type FaultName = keyof typeof faults;
 
-const last = ({ ciRuns }: Scenario): CiRun => ciRuns.at(-1)!;
+const lastRun = ({ ciRuns }: Scenario): CiRun => ciRuns.at(-1)!;
 
-function fallBack({ jobs }: CiRun): void {
+function enableFallback({ jobs }: CiRun): void {
   for (const job of jobs) job.fallback = true;
 }
 
 /** Draws a part of the items, at least one. */
-function atLeastOne<T>(all: readonly T[], random: Random): T[] {
-  const one = pick(random, all);
-  return all.filter(item => item === one || random() < 0.4);
+function atLeastOne<T>(items: readonly T[], random: Random): T[] {
+  const one = pick(random, items);
+  return items.filter(item => item === one || random() < 0.4);
 }
 
 /** Adds a CI run of the same commit, and moves the faults drawn so far to it. */
 function addLaterRun(scenario: Scenario, files: string[] | null): CiRun {
-  const run = last(scenario);
+  const run = lastRun(scenario);
   const before: CiRun = {
     ...run,
-    jobs: run.jobs.map(job => ({ ...job, never: false, kill: null, trouble: null, runner: { ...job.runner, crashes: false } })),
-    events: [],
-    verifyTrouble: null,
+    jobs: run.jobs.map(job => ({ ...job, neverStarts: false, kill: null, requestFaults: null, runner: { ...job.runner, crashes: false } })),
+    operations: [],
+    verifyFaults: null,
   };
   const next = { ...run, buildId: String(Number(run.buildId) + 1), jobs: run.jobs.map(job => ({ ...job, files: files ?? job.files })) };
   scenario.ciRuns.splice(-1, 1, before, next);
@@ -170,10 +169,10 @@ const marked = (path: string, mark: string): string => path.replace(/(\d+)/, `$1
 
 const FOR_GOOD = 1000;
 
-const cutOff = (from: number, requests = FOR_GOOD) => ({ chance: 0, kinds: [], cutOff: { from, requests } });
+const cutOff = (from: number, requests = FOR_GOOD) => ({ chance: 0, faults: [], cutOff: { from, requests } });
 
 /** One or all of the faults, each with and without the server getting the request. */
-function drawnFaults(names: readonly string[], random: Random): ProxyFault[] {
+function drawProxyFaults(names: readonly string[], random: Random): ProxyFault[] {
   const drawn = random() < 0.6 ? [pick(random, names)] : names;
   return drawn.flatMap(name => [
     { name, served: true },
@@ -181,20 +180,20 @@ function drawnFaults(names: readonly string[], random: Random): ProxyFault[] {
   ]);
 }
 
-function trouble(scenario: Scenario, random: Random, kinds: ProxyFault[]): void {
-  const run = last(scenario);
+function addRequestFaults(scenario: Scenario, random: Random, faults: ProxyFault[]): void {
+  const run = lastRun(scenario);
   const chance = pick(random, [0.15, 0.3, 0.6, 1]);
   for (const job of random() < 0.5 ? run.jobs : atLeastOne(run.jobs, random))
-    job.trouble = { chance, kinds, cutOff: job.trouble?.cutOff ?? null };
-  if (random() < 0.3) run.verifyTrouble = { chance, kinds, cutOff: null };
+    job.requestFaults = { chance, faults, cutOff: job.requestFaults?.cutOff ?? null };
+  if (random() < 0.3) run.verifyFaults = { chance, faults, cutOff: null };
 }
 
 const FEW_REQUESTS = 4;
 
-function addEvents(scenario: Scenario, random: Random, whats: readonly Event['what'][], hours = 0): void {
-  const isHeld = random() < 0.7;
-  const { nodeTotal } = last(scenario);
+function addOperations(scenario: Scenario, random: Random, kinds: readonly Operation['kind'][], hours = 0): void {
+  const holdsRequests = random() < 0.7;
+  const { nodeTotal } = lastRun(scenario);
   // The first one or two requests of a node create the queue; later pulls do not.
-  const ats = whats.map(() => nodeTotal + wholeUpTo(random, nodeTotal + FEW_REQUESTS)).sort((a, b) => a - b);
-  last(scenario).events.push(...whats.map((what, i) => ({ at: ats[i]!, what, hours, isHeld })));
+  const positions = kinds.map(() => nodeTotal + randomInteger(random, nodeTotal + FEW_REQUESTS)).sort((a, b) => a - b);
+  lastRun(scenario).operations.push(...kinds.map((kind, i) => ({ at: positions[i]!, kind, hours, holdsRequests })));
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Resident memory of a process, in bytes. */
-export interface Resident {
+export interface ResidentMemory {
   all: number;
   /** Heaps, buffers, stacks. */
   anonymous: number;
@@ -10,7 +10,7 @@ export interface Resident {
 }
 
 /** Reads Linux /proc. Throws on other systems. */
-export function residentOf(pid: number): Resident {
+export function readResidentMemory(pid: number): ResidentMemory {
   let status: string;
   try {
     status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -26,6 +26,6 @@ export function mebibytes(bytes: number): string {
   return (bytes / 1_048_576).toFixed(0);
 }
 
-export function cellsOf({ all, anonymous, ofFiles }: Resident): string[] {
+export function memoryCells({ all, anonymous, ofFiles }: ResidentMemory): string[] {
   return [all, anonymous, ofFiles].map(mebibytes);
 }

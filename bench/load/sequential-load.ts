@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connections, check } from './connections.js';
+import { Connections, expectAnswer } from './connections.js';
 import type { Load } from './loader.js';
 import { FILES_IN_ANSWER, RECORDING } from './messages.js';
-import { type Initialized, initialized, initializing, recordAll, recordings } from './suite-bodies.js';
+import { initializeTemplate, type PlanKind, planPaths, recordAll, recordingTemplates } from './suite-bodies.js';
 import type { Tally } from './tally.js';
 import type { Template } from './template.js';
 
 /** Requests with large suites, in sequence over one connection, each for a new build. */
-export interface SuccessionPlan {
+export interface SequentialPlan {
   kind: 'succession';
-  what: Initialized | 'recording';
+  what: PlanKind | 'recording';
   files: number;
   nodes: number;
   /** Between an answer and the next request. */
@@ -19,7 +19,7 @@ export interface SuccessionPlan {
 /** Files of one recording. */
 const RECORDED_EACH = 5000;
 
-export class Succession implements Load {
+export class SequentialLoad implements Load {
   readonly #connections: Connections;
   readonly #templates: Template[];
   #sent = 0;
@@ -28,11 +28,11 @@ export class Succession implements Load {
 
   constructor(
     url: string,
-    readonly plan: SuccessionPlan,
+    readonly plan: SequentialPlan,
   ) {
     this.#connections = new Connections(url, 1);
     const { what, files, nodes } = plan;
-    this.#templates = what === 'recording' ? recordings(files, RECORDED_EACH) : [initializing(what, files, nodes)];
+    this.#templates = what === 'recording' ? recordingTemplates(files, RECORDED_EACH) : [initializeTemplate(what, files, nodes)];
   }
 
   /** Records the files, so that initialisations find known times. */
@@ -55,9 +55,9 @@ export class Succession implements Load {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
-        tally.answered(await this.#send(what));
+        tally.recordAnswer(await this.#send(what));
       } catch (error) {
-        tally.failed(error);
+        tally.recordFailure(error);
         // The pause avoids a busy loop when the server is gone.
         await sleep(100);
       }
@@ -65,13 +65,13 @@ export class Succession implements Load {
     }
   }
 
-  async #send(what: SuccessionPlan['what']): Promise<number> {
+  async #send(what: SequentialPlan['what']): Promise<number> {
     // `prepare` used round 0.
     const round = 1 + Math.floor(this.#sent / this.#templates.length);
-    const body = this.#templates[this.#sent++ % this.#templates.length]!.of(round);
-    const answer = await this.#connections.post(what === 'recording' ? RECORDING : initialized[what], body);
-    if (what === 'recording') check(answer, 201);
-    else check(answer, 200, FILES_IN_ANSWER);
+    const body = this.#templates[this.#sent++ % this.#templates.length]!.body(round);
+    const answer = await this.#connections.post(what === 'recording' ? RECORDING : planPaths[what], body);
+    if (what === 'recording') expectAnswer(answer, 201);
+    else expectAnswer(answer, 200, FILES_IN_ANSWER);
     return answer.milliseconds;
   }
 }

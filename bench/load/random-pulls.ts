@@ -1,4 +1,4 @@
-import { randomOf } from '../random.js';
+import { seededRandom } from '../random.js';
 import { Connections } from './connections.js';
 import { inParallel } from './in-parallel.js';
 import type { Load } from './loader.js';
@@ -7,7 +7,7 @@ import { OpenQueue } from './open-queue.js';
 import type { Tally } from './tally.js';
 
 /** A few pulls from each of many queues, in random order, as fast as the server answers. The load has a fixed number of pulls. */
-export interface ScatteredPlan {
+export interface RandomPullsPlan {
   kind: 'scattered';
   queues: number;
   files: number;
@@ -15,14 +15,14 @@ export interface ScatteredPlan {
   connections: number;
 }
 
-export class Scattered implements Load {
+export class RandomPulls implements Load {
   readonly #connections: Connections;
   readonly #queues: OpenQueue[] = [];
   #done: Promise<void> = Promise.resolve();
 
   constructor(
     url: string,
-    readonly plan: ScatteredPlan,
+    readonly plan: RandomPullsPlan,
   ) {
     this.#connections = new Connections(url, plan.connections);
   }
@@ -38,7 +38,7 @@ export class Scattered implements Load {
 
   begin(tally: Tally): void {
     const { pullsEach, connections } = this.plan;
-    const random = randomOf(1);
+    const random = seededRandom(1);
     const order = Array.from({ length: pullsEach }, () => this.#queues).flat();
     for (let i = order.length - 1; i > 0; i--) {
       const other = Math.floor(random() * (i + 1));
@@ -47,9 +47,9 @@ export class Scattered implements Load {
     this.#done = inParallel(connections, order, async queue => {
       try {
         const { milliseconds } = await queue.pull(Math.floor(random() * NODES));
-        tally.answered(milliseconds);
+        tally.recordAnswer(milliseconds);
       } catch (error) {
-        tally.failed(error);
+        tally.recordFailure(error);
       }
     });
   }

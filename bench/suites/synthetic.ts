@@ -1,4 +1,4 @@
-import { normal, randomOf } from '../random.js';
+import { normal, seededRandom } from '../random.js';
 import type { History, Suite } from './suites.js';
 
 /** Draws the ratio of a file's next time to its prediction. The distribution is heavy-tailed, as between recordings of real suites. */
@@ -7,23 +7,23 @@ export function residual(random: () => number): number {
 }
 
 /** Makes a suite with times distributed as in real suites: few long files, many short ones, in several directories. */
-export function madeUpSuite(seed: number, files: number): Suite {
-  const random = randomOf(seed);
+export function syntheticSuite(seed: number, files: number): Suite {
+  const random = seededRandom(seed);
   const timings = new Map<string, number>();
   for (let i = 0; i < files; i++) {
     const directory = Math.floor(random() * Math.sqrt(files));
     timings.set(`spec/area_${directory}/file_${i}_spec.rb`, Math.exp(1.6 * normal(random)));
   }
-  return { name: `made up, ${files} files`, timings };
+  return { name: `synthetic, ${files} files`, timings };
 }
 
 /** The change of a file's true time in a day, as the variance of its logarithm. */
 const DRIFT_PER_DAY = 0.002;
 
 /** Makes a suite and successive recordings of it, `days` apart: true times drift, and recordings differ from them by residuals. */
-export function madeUpHistory(seed: number, files: number, versions: number, days: number): History {
-  const random = randomOf(seed);
-  const { name, timings } = madeUpSuite(seed, files);
+export function syntheticHistory(seed: number, files: number, versions: number, days: number): History {
+  const random = seededRandom(seed);
+  const { name, timings } = syntheticSuite(seed, files);
   const levels = new Map(timings);
   return {
     name,
