@@ -31,22 +31,22 @@ export const apiErrors = {
   tokenMissing: (header: string) =>
     new ApiError(403, [`invalid test suite token: none was sent; send the header ${header}, or test_suite_token in the body of a POST`]),
   tokenInvalid: () => new ApiError(403, ['invalid test suite token']),
-  pathUnknown: (method: string, path: string) => new ApiError(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
-  adminPathUnknown: (path: string) => new ApiError(404, [`the admin port has no ${path}: it has /metrics, /healthz and /readyz`]),
+  pathNotFound: (method: string, path: string) => new ApiError(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
+  adminPathNotFound: (path: string) => new ApiError(404, [`the admin port has no ${path}: it has /metrics, /healthz and /readyz`]),
   // Not 404: newer clients take a 404 for an outage and run every test without saying so.
-  versionUnknown: (path: string) =>
+  v2PathNotSupported: (path: string) =>
     new ApiError(422, [
       `this server has no ${path}: of version 2 of the API it has /v2/queues/queue and /v2/test_paths, and the rest is version 1; use a client that needs no more`,
     ]),
   // Clients answer a 404 by silently running without a split.
-  versionTwice: (path: string) =>
+  versionRepeated: (path: string) =>
     new ApiError(422, [
       `this server has no ${path}: the address that the client was given ends with a version; leave that out, as the client adds it`,
     ]),
   buildNotFound: () => new ApiError(404, ['Could not find Build']),
   methodNotAllowed: (method: string, path: string, allow: string) =>
     new ApiError(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),
-  notLines: (path: string) =>
+  pathHasLineBreak: (path: string) =>
     new ApiError(406, [
       `the path ${JSON.stringify(path)} has a line break, and in text/plain a line is a path; ask with Accept: application/json`,
     ]),
@@ -64,11 +64,11 @@ export const apiErrors = {
     new ApiError(413, [
       `the request body is larger than ${limitBytes} bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit`,
     ]),
-  bodyTooIntricate: (limit: number) =>
+  bodyTooComplex: (limit: number) =>
     new ApiError(413, [`the request body has more than ${limit} JSON objects and arrays, and no request needs as many`]),
   // Not an empty batch: it ends a queue, and the node would pass with files unrun. Not 404 or 5xx: clients take those for an outage, and run
   // a part of the files by name. At a 422 they fail and say why.
-  queueUnknown: (parameter: string) =>
+  queueNotFound: (parameter: string) =>
     new ApiError(422, [
       {
         [parameter]: [
@@ -76,7 +76,8 @@ export const apiErrors = {
         ],
       },
     ]),
-  notJsonType: (contentType: string) => new ApiError(415, [`cannot read a body of the type ${contentType}; send application/json`]),
+  unsupportedContentType: (contentType: string) =>
+    new ApiError(415, [`cannot read a body of the type ${contentType}; send application/json`]),
   answerTooLarge: (limit: number) => new ApiError(422, [`the answer has more than ${limit} bytes, the limit of an answer`]),
   buildTooLarge: (what: string, limit: number) =>
     new ApiError(422, [
@@ -89,7 +90,7 @@ export const apiErrors = {
     unavailable(reason, retryAfterSeconds, `overloaded: ${what}; try again in ${retryAfterSeconds} seconds`),
   storeFailed: (cause: unknown) =>
     unavailable('disk', 5, 'the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again', cause),
-  expiredMeanwhile: (what: string) => unavailable('expired', 1, `the ${what} expired while it was asked for; try again`),
+  expired: (what: string) => unavailable('expired', 1, `the ${what} expired while it was asked for; try again`),
   stopping: () => unavailable('stopping', 2, 'the server is about to stop; ask again'),
   notReady: (cause: unknown) => unavailable('disk', 1, 'not ready: the store cannot be written; see the server log', cause),
 };

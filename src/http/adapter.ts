@@ -1,6 +1,6 @@
 import type { Logger } from '../server/log.js';
 import type { Certificate } from './certificate.js';
-import type { Head, HeaderFields } from './head.js';
+import type { HeaderFields, RequestHead } from './head.js';
 import type { Answer } from './request.js';
 
 /** Reads and writes HTTP on sockets, with uWebSockets.js or with Node's own server. Everything above it is the same for both. */
@@ -8,7 +8,7 @@ export interface HttpAdapter {
   /** Starts to listen. Resolves with null when it cannot. A port number that the system picked is kept for the next call. */
   listen(): Promise<Listener | null>;
   /** Reads the certificate's files again. Resolves with true when only listeners that are opened afterwards use the new certificate. */
-  renew(): Promise<boolean>;
+  reloadCertificate(): Promise<boolean>;
   /** Closes all connections at once. */
   close(): void;
 }
@@ -28,11 +28,11 @@ export interface AdapterOptions {
   host: string;
   port: number;
   certificate: Certificate | null;
-  fields: HeaderFields;
+  headerFields: HeaderFields;
   /** Called for every connection. @param change 1: it begins, -1: it has ended */
-  count: (change: 1 | -1) => void;
+  countConnection: (change: 1 | -1) => void;
   /** Called for every request when its head has arrived. */
-  begin: (head: Head, reply: ResponseWriter) => RequestReceiver;
+  startRequest: (head: RequestHead, reply: ResponseWriter) => RequestReceiver;
   log: Logger;
 }
 
@@ -42,9 +42,9 @@ export interface RequestReceiver {
    * Takes bytes of the body. The chunk is valid only during the call. Called at least once, unless the client leaves before that or the
    * head is refused.
    */
-  take(chunk: Uint8Array, isLast: boolean): void;
+  receive(chunk: Uint8Array, isLast: boolean): void;
   /** Called when the connection is closed: the client has left, unless its answer was sent. */
-  leave(): void;
+  onClose(): void;
 }
 
 /** Answers one request. */
@@ -60,19 +60,19 @@ export interface ResponseWriter {
 /** Called by `send`: one of the two, once, unless the client leaves before. */
 export interface SendCallbacks {
   /** The last byte was handed to the socket. */
-  end: () => void;
+  onSent: () => void;
   /** The next piece of an answer could not be read. */
-  fail: (error: unknown) => void;
+  onError: (error: unknown) => void;
 }
 
 /** How an answer is sent. */
 export interface SendOptions {
   /** Id of the request. */
-  request: string;
+  requestId: string;
   /** Besides those of the answer. */
   headers: Headers | undefined;
   /** The client asked to close the connection; `close` is then true, too. */
-  clientCloses: boolean;
+  clientWantsClose: boolean;
   /** The request is HEAD: headers are sent, with the length, and no body. */
   headOnly: boolean;
   /** The connection is closed after the answer. */

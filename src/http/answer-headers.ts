@@ -5,7 +5,7 @@ import type { Answer } from './request.js';
 /** Writes the headers of an answer, except those by which a library ends it and keeps its connection. */
 export function writeHeaders(
   { body, contentType = 'application/json', headers: own }: Answer,
-  { request, headers }: SendOptions,
+  { requestId: request, headers }: SendOptions,
   write: (name: string, value: string) => void,
 ): void {
   if (body.length > 0) write('Content-Type', contentType);

@@ -46,7 +46,7 @@ export class Body {
   }
 
   /** @param chunk valid only during the call */
-  take(chunk: Uint8Array, isLast: boolean): void {
+  receive(chunk: Uint8Array, isLast: boolean): void {
     if (this.#finished) return;
     const { maxBytes, seconds } = this.limit;
     const { byteLength } = chunk;

@@ -11,16 +11,16 @@ export interface ChosenAdapter {
   name: Exclude<HttpServerName, 'auto'>;
   open: OpenAdapter;
   /** A line for the log: which server it is, and why. */
-  why: string;
+  logLine: string;
 }
 
 /** Rejects with a sentence when uWebSockets.js is configured and no package has a binary that loads here. */
 export async function chooseAdapter(wanted: HttpServerName): Promise<ChosenAdapter> {
-  if (wanted === 'node') return { name: 'node', open: openNodeAdapter(limits), why: 'HTTP server: node:http, as configured' };
+  if (wanted === 'node') return { name: 'node', open: openNodeAdapter(limits), logLine: 'HTTP server: node:http, as configured' };
   try {
     const { uws, from } = await loadUwebsockets();
     const why = `HTTP server: uWebSockets.js of the package ${from}, ${wanted === 'auto' ? 'which has a binary for this machine' : 'as configured'}`;
-    return { name: 'uwebsockets', open: openUwebsocketsAdapter(uws), why };
+    return { name: 'uwebsockets', open: openUwebsocketsAdapter(uws), logLine: why };
   } catch (error) {
     const lack = `no package of uWebSockets.js loads with Node ${process.versions.node} on ${process.platform}-${process.arch} (${(error as Error).message})`;
     if (wanted === 'uwebsockets')
@@ -31,7 +31,7 @@ export async function chooseAdapter(wanted: HttpServerName): Promise<ChosenAdapt
     return {
       name: 'node',
       open: openNodeAdapter(limits),
-      why: `HTTP server: node:http, which takes more processor time, because ${lack}; see src/docs/platforms.md`,
+      logLine: `HTTP server: node:http, which takes more processor time, because ${lack}; see src/docs/platforms.md`,
     };
   }
 }

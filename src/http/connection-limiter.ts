@@ -7,13 +7,13 @@ import { LogThrottle } from './log-throttle.js';
 export interface ConnectionLimiterOptions {
   /** Resolves with null when it cannot listen, for example because another process has the port. */
   listen: () => Promise<Listener | null>;
-  room: FileRoom;
+  capacity: ConnectionCapacity;
 }
 
 /** How many connections the limit of open files leaves room for. */
-export interface FileRoom {
-  connections: number;
-  openFiles: number;
+export interface ConnectionCapacity {
+  maxConnections: number;
+  maxOpenFiles: number;
 }
 
 /**
@@ -63,19 +63,19 @@ export class ConnectionLimiter {
   /** @param change 1: a connection has begun, -1: one has ended */
   count(change: 1 | -1): void {
     this.#connections += change;
-    const { connections } = this.options.room;
+    const { maxConnections: connections } = this.options.capacity;
     if (this.#isFull) this.#pause();
     else if (change < 0 && this.#connections < connections - connections / 16) void this.#resume();
   }
 
   /** Stops listening for good. */
-  shut(): void {
+  close(): void {
     this.#isShut = true;
     this.#close();
   }
 
   get #isFull(): boolean {
-    return this.#connections >= this.options.room.connections;
+    return this.#connections >= this.options.capacity.maxConnections;
   }
 
   #pause(): void {
@@ -83,7 +83,7 @@ export class ConnectionLimiter {
     this.#close();
     if (this.#throttle.hit() === null) return;
     this.#isTold = true;
-    const { openFiles } = this.options.room;
+    const { maxOpenFiles: openFiles } = this.options.capacity;
     this.log.warn(
       { connections: this.#connections, openFiles },
       `no room for more connections, new ones are refused until others end: the limit is ${openFiles} open files; raise it (LimitNOFILE of systemd, ulimit -n)`,
@@ -94,7 +94,7 @@ export class ConnectionLimiter {
     // A full one waits for a connection to end: `count` calls this again.
     if (this.#listener || this.#isOpening || this.#isShut || this.#isFull) return;
     if (!(await this.open())) {
-      setTimeout(() => void this.#resume(), limits.listenAgainMilliseconds).unref();
+      setTimeout(() => void this.#resume(), limits.listenRetryMilliseconds).unref();
     } else if (this.#isTold) {
       this.#isTold = false;
       this.log.info({ connections: this.#connections }, 'there is room for connections again');
@@ -108,12 +108,12 @@ export class ConnectionLimiter {
 }
 
 /** What this process may open beyond what it has opened. No bound where the system does not tell: Linux does. */
-export function fileRoom(): FileRoom {
+export function connectionCapacity(): ConnectionCapacity {
   try {
     const openFiles = Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
-    const spare = Math.min(limits.spareFiles, Math.floor(openFiles / 4));
-    return { openFiles, connections: Math.max(1, openFiles - spare - readdirSync('/proc/self/fd').length) };
+    const spare = Math.min(limits.reservedOpenFiles, Math.floor(openFiles / 4));
+    return { maxOpenFiles: openFiles, maxConnections: Math.max(1, openFiles - spare - readdirSync('/proc/self/fd').length) };
   } catch {
-    return { openFiles: Infinity, connections: Infinity };
+    return { maxOpenFiles: Infinity, maxConnections: Infinity };
   }
 }

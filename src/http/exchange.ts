@@ -5,7 +5,7 @@ import type { Logger } from '../server/log.js';
 import type { Headers, RequestReceiver, ResponseWriter } from './adapter.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, isTrusted } from './forwarded.js';
-import type { Head } from './head.js';
+import type { RequestHead } from './head.js';
 import type { InFlight } from './in-flight.js';
 import type { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
@@ -52,7 +52,7 @@ export class Exchange implements RequestReceiver {
   #wasRead = false;
 
   constructor(
-    readonly head: Head,
+    readonly head: RequestHead,
     readonly reply: ResponseWriter,
     readonly options: ExchangeOptions,
   ) {
@@ -73,11 +73,11 @@ export class Exchange implements RequestReceiver {
     }
   }
 
-  take(chunk: Uint8Array, isLast: boolean): void {
-    this.#body?.take(chunk, isLast);
+  receive(chunk: Uint8Array, isLast: boolean): void {
+    this.#body?.receive(chunk, isLast);
   }
 
-  leave(): void {
+  onClose(): void {
     if (this.#ended) return;
     this.#left = true;
     // A handler that is still at work ends the exchange itself.
@@ -106,10 +106,10 @@ export class Exchange implements RequestReceiver {
     this.#body?.release();
     if (!this.#left && !this.#holds(answer)) {
       answer.written?.(false);
-      const { limitPerOwner } = this.options.memory;
+      const { maxBytesPerOwner } = this.options.memory;
       this.#fail(
-        answer.body.length > limitPerOwner
-          ? apiErrors.answerTooLarge(limitPerOwner)
+        answer.body.length > maxBytesPerOwner
+          ? apiErrors.answerTooLarge(maxBytesPerOwner)
           : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds),
       );
       return;
@@ -120,7 +120,7 @@ export class Exchange implements RequestReceiver {
       return;
     }
     const { log, inFlight } = this.options;
-    const { id: request, method, path, closes, clientName: client, clientVersion: version } = this.head;
+    const { id: request, method, path, wantsClose: closes, clientName: client, clientVersion: version } = this.head;
     const { status } = answer;
     if (log.isLevelEnabled('debug')) {
       const milliseconds = Math.round((performance.now() - this.#start) * 100) / 100;
@@ -129,8 +129,8 @@ export class Exchange implements RequestReceiver {
     const close = inFlight.draining || closes || !this.#wasRead;
     this.#stop = this.reply.send(
       answer,
-      { request, headers, clientCloses: closes, headOnly: method === 'HEAD', close },
-      { end: this.#end, fail: this.#break },
+      { requestId: request, headers, clientWantsClose: closes, headOnly: method === 'HEAD', close },
+      { onSent: this.#end, onError: this.#break },
     );
   };
 
@@ -149,7 +149,7 @@ export class Exchange implements RequestReceiver {
 
   /** Takes the bytes of an answer that may have to wait for its reader. False when that is too much. */
   #holds({ body, memoryBytes = body.length }: Answer): boolean {
-    if (memoryBytes <= limits.answerPieceBytes) return true;
+    if (memoryBytes <= limits.answerChunkBytes) return true;
     if (!this.options.memory.reserve(this.#owner(), memoryBytes)) return false;
     this.#answerBytes = memoryBytes;
     return true;

@@ -15,7 +15,7 @@ export function applyForwarded(request: Request, { proto, host }: Forwarded): vo
 }
 
 /** The proxies that are believed. Throws a sentence about what is no address. */
-export function trustedProxies(list: string): BlockList | null {
+export function parseTrustedProxies(list: string): BlockList | null {
   const entries = list
     .split(',')
     .map(entry => entry.trim())

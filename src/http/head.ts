@@ -5,9 +5,9 @@ import type { Forwarded } from './forwarded.js';
 import type { Request } from './request.js';
 
 /** A request whose body is still to come. */
-export interface Head extends Request {
+export interface RequestHead extends Request {
   /** The client wants the connection closed behind the answer. */
-  closes: boolean;
+  wantsClose: boolean;
   /** Null: no proxy told anything. */
   forwarded: Forwarded | null;
   /** Declared bytes of the body; null when chunked or absent. */
@@ -45,10 +45,10 @@ export function headerFields(prefixes: readonly string[]): HeaderFields {
 }
 
 /** Copies what is needed from a request's head, and refuses what the parser let through. */
-export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
+export function readHead(parsed: ParsedHead, fields: HeaderFields): RequestHead {
   const query = parsed.getQuery() ?? '';
   const url = parsed.getUrl();
-  const head: Head = {
+  const head: RequestHead = {
     method: parsed.getMethod().toUpperCase(),
     // An endpoint configured with a trailing slash makes clients send "//v1/...".
     path: url.startsWith('//') ? url.replace(/^\/{2,}/, '/') : url,
@@ -64,7 +64,7 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
     retryCount: 0,
     body: NO_BODY,
     hasLeft: isHere,
-    closes: false,
+    wantsClose: false,
     forwarded: null,
     contentLength: null,
     refusal: null,
@@ -84,7 +84,7 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
         chunked = true;
         return;
       case 'connection':
-        head.closes = /\bclose\b/i.test(value);
+        head.wantsClose = /\bclose\b/i.test(value);
         return;
       case 'host':
         if (hasHost) head.refusal = apiErrors.malformed('Host is sent twice');

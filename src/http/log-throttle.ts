@@ -9,7 +9,7 @@ export class LogThrottle {
   hit(): number | null {
     this.#times += 1;
     const now = performance.now();
-    if (now - this.#toldAt < limits.tellMilliseconds) return null;
+    if (now - this.#toldAt < limits.logThrottleMilliseconds) return null;
     const times = this.#times;
     this.#toldAt = now;
     this.#times = 0;

@@ -4,13 +4,13 @@ import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
 import type { OpenAdapter } from './adapter.js';
 import { type Certificate, checkCertificate } from './certificate.js';
-import { ConnectionLimiter, fileRoom } from './connection-limiter.js';
+import { ConnectionLimiter, connectionCapacity } from './connection-limiter.js';
 import { Exchange, type Handler, type Observe } from './exchange.js';
 import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
 import { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
-import { takeUnixPath, unixPath } from './unix-path.js';
+import { lockUnixPath, unixPath } from './unix-path.js';
 
 export interface HttpOptions {
   openAdapter: OpenAdapter;
@@ -19,7 +19,7 @@ export interface HttpOptions {
   /** 0 picks a free one. */
   port: number;
   /** What host and port are set by. */
-  settings: string;
+  settingNames: string;
   headerPrefixes: readonly string[];
   maxBodyBytes: number;
   bodySeconds: number;
@@ -37,18 +37,18 @@ export interface HttpServer {
   /** 0 where there is none. */
   port: number;
   /** When the certificate ends, in milliseconds since 1970; null: there is none. */
-  readonly certificateEndsAt: number | null;
+  readonly certificateExpiresAt: number | null;
   readonly connections: number;
   readonly requestsInFlight: number;
   /** Reads the files of the certificate again: for connections from now on. Rejects with a sentence, and changes nothing, when they are wrong. */
-  renew(): Promise<void>;
+  reloadCertificate(): Promise<void>;
   /** Takes no new connection, lets answers in flight finish, closes the rest. */
   drain(): Promise<void>;
 }
 
 /** Listens, and answers every request with what the handler returns or throws. */
 export async function listen(options: HttpOptions, handler: Handler, log: Logger, observe: Observe = () => {}): Promise<HttpServer> {
-  const { openAdapter, host, certificate, settings, memory, ownerOf, trustedProxies } = options;
+  const { openAdapter, host, certificate, settingNames: settings, memory, ownerOf, trustedProxies } = options;
   const path = unixPath(host);
   const scheme = certificate ? 'https' : 'http';
   let certificateEndsAt = certificate && checkCertificate(certificate);
@@ -72,9 +72,9 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     host,
     port: options.port,
     certificate,
-    fields: headerFields(options.headerPrefixes),
-    count: change => limiter.count(change),
-    begin: (head, reply) => new Exchange(head, reply, exchangeOptions),
+    headerFields: headerFields(options.headerPrefixes),
+    countConnection: change => limiter.count(change),
+    startRequest: (head, reply) => new Exchange(head, reply, exchangeOptions),
     log,
   });
   const listenNow = async () => {
@@ -90,8 +90,8 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
       return null;
     }
   };
-  const limiter = new ConnectionLimiter({ listen: listenNow, room: fileRoom() }, log);
-  const taken = path === null ? null : await takeUnixPath(path, settings);
+  const limiter = new ConnectionLimiter({ listen: listenNow, capacity: connectionCapacity() }, log);
+  const taken = path === null ? null : await lockUnixPath(path, settings);
   const listener = await limiter.open();
   if (!listener) {
     taken?.release();
@@ -105,7 +105,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
   return {
     port,
     url: path === null ? `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}` : host,
-    get certificateEndsAt() {
+    get certificateExpiresAt() {
       return certificateEndsAt;
     },
     get connections() {
@@ -114,13 +114,13 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     get requestsInFlight() {
       return inFlight.count;
     },
-    async renew() {
+    async reloadCertificate() {
       if (!certificate) {
         log.info('there is no certificate to read again');
         return;
       }
       const endsAt = checkCertificate(certificate);
-      const listensAnew = await adapter.renew();
+      const listensAnew = await adapter.reloadCertificate();
       if (inFlight.draining) return;
       certificateEndsAt = endsAt;
       log.info({ ends: new Date(endsAt).toISOString() }, 'new connections get the certificate that was read now');
@@ -129,7 +129,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
       if (listensAnew) await limiter.reopen();
     },
     async drain() {
-      limiter.shut();
+      limiter.close();
       taken?.release();
       await inFlight.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
       adapter.close();
@@ -138,7 +138,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
 }
 
 function tellOfEnd(endsAt: number | null, log: Logger): void {
-  if (endsAt === null || endsAt - Date.now() > limits.certificateDays * 86_400_000) return;
+  if (endsAt === null || endsAt - Date.now() > limits.certificateWarningDays * 86_400_000) return;
   const ends = new Date(endsAt).toISOString();
   log.warn(
     { ends },

@@ -11,7 +11,7 @@ export function unixPath(host: string): string | null {
 }
 
 /** The path of a socket that only this process may listen on. */
-export interface UnixPath {
+export interface UnixPathLock {
   /** Removes the socket and lets other processes listen there. */
   release(): void;
 }
@@ -21,7 +21,7 @@ export interface UnixPath {
  * when the path is in use, or when that is unknown.
  * @param settings to choose another with
  */
-export async function takeUnixPath(path: string, settings: string): Promise<UnixPath> {
+export async function lockUnixPath(path: string, settings: string): Promise<UnixPathLock> {
   const another = `choose another with ${settings}`;
   const lockPath = `${path}.lock`;
   const lock = takeLock(lockPath);

@@ -50,7 +50,7 @@ export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
   const complaints: string[] = [];
   const config: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
-    const text = texts[name as keyof Config] ?? setting.fallback;
+    const text = texts[name as keyof Config] ?? setting.defaultText;
     try {
       config[name] = setting.parse(text);
     } catch (error) {

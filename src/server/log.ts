@@ -13,7 +13,7 @@ export function openLog(level: string, destination: DestinationStream = stderr()
 }
 
 /** For the last words of a process: a line is written when the call returns. Other lines go by way of threads that may hang with the disk. */
-export function openLastLog(level: string): Logger {
+export function openSyncLog(level: string): Logger {
   return openLog(level, { write: line => writeAtOnce(2, line) });
 }
 
@@ -30,7 +30,7 @@ export class LogFile implements DestinationStream {
   constructor(readonly file: number) {}
 
   write(line: string): void {
-    if (this.#waiting.length + line.length > limits.loggedCharacters) return;
+    if (this.#waiting.length + line.length > limits.logBufferCharacters) return;
     this.#waiting += line;
     if (!this.#isWriting) this.#next();
   }
@@ -51,7 +51,7 @@ export class LogFile implements DestinationStream {
     write(this.file, bytes, (error, written) => {
       if (isFull(error)) {
         this.#rest = bytes;
-        setTimeout(() => this.#next(), limits.logAgainMilliseconds);
+        setTimeout(() => this.#next(), limits.logRetryMilliseconds);
         return;
       }
       if (!error) this.#rest = bytes.subarray(written);
@@ -72,13 +72,13 @@ function stderr(): LogFile {
 
 function writeAtOnce(file: number, text: string | Uint8Array): void {
   let bytes: Uint8Array = Buffer.from(text);
-  for (let tries = 0; bytes.length > 0 && tries < limits.logTries; ) {
+  for (let tries = 0; bytes.length > 0 && tries < limits.logFlushAttempts; ) {
     try {
       bytes = bytes.subarray(writeSync(file, bytes));
     } catch (error) {
       if (!isFull(error)) return;
       tries += 1;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.logAgainMilliseconds);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.logRetryMilliseconds);
     }
   }
 }

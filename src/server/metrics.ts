@@ -2,19 +2,19 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { unavailableReasons } from '../api-error.js';
 
 /** What is looked at when metrics are asked for. */
-export interface Sources {
+export interface MetricSources {
   version: string;
   httpServer: string;
   connections(): number;
   requestsInFlight(): number;
-  heldBytes(): number;
+  reservedBytes(): number;
   jobs(): { waiting: number; running: number; threads: number };
   queues(): { inMemory: number; open: number; bytes: number; testFilesLeft: number };
   store(): { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
   /** The last sweep that ended, null: none has (milliseconds since 1970); and what all of them deleted, by kind. */
   sweeps(): { endedAt: number | null; seconds: number; deleted: Readonly<Record<string, number>> };
   /** When the certificate ends, in milliseconds since 1970; null: there is none. */
-  certificateEndsAt(): number | null;
+  certificateExpiresAt(): number | null;
 }
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -70,7 +70,7 @@ export class Metrics {
   }
 
   /** Counts a request. @param unavailable why it was answered with 503 */
-  request(endpoint: string, status: number, seconds: number, unavailable: string | null): void {
+  observeRequest(endpoint: string, status: number, seconds: number, unavailable: string | null): void {
     const key = `${endpoint} ${status}`;
     let child = this.#children.get(key);
     if (!child) this.#children.set(key, (child = this.#requests.labels(endpoint, String(status))));
@@ -78,27 +78,27 @@ export class Metrics {
     if (unavailable !== null) this.#unavailable.inc({ reason: unavailable });
   }
 
-  commit(seconds: number): void {
+  observeCommit(seconds: number): void {
     this.#commits.observe(seconds);
   }
 
-  job(job: string, waitedSeconds: number, seconds: number): void {
+  observeJob(job: string, waitedSeconds: number, seconds: number): void {
     this.#jobWaits.observe(waitedSeconds);
     this.#jobs.observe({ job }, seconds);
   }
 
-  batch(testFiles: number): void {
+  countBatch(testFiles: number): void {
     this.#batches += 1;
     this.#testFiles += testFiles;
   }
 
-  lostBatch(): void {
+  countReassignedBatch(): void {
     this.#lostBatches += 1;
   }
 
   /** Looks at these whenever metrics are asked for. */
-  watch(sources: Sources): void {
-    const { connections, requestsInFlight, heldBytes, certificateEndsAt } = sources;
+  addSources(sources: MetricSources): void {
+    const { connections, requestsInFlight, reservedBytes: heldBytes, certificateExpiresAt: certificateEndsAt } = sources;
     // Looked through once for all that is told of them.
     const jobs = this.#once(sources.jobs);
     const queues = this.#once(sources.queues);

@@ -24,7 +24,7 @@ import { CompletenessChecker } from '../workers/completeness-checker.js';
 import { JobPool } from '../workers/pool.js';
 import type { Config } from './config.js';
 import type { Logger } from './log.js';
-import { Metrics, type Sources } from './metrics.js';
+import { type MetricSources, Metrics } from './metrics.js';
 import { SlewedClock } from './slewed-clock.js';
 import { startSweeping } from './sweeping.js';
 
@@ -67,7 +67,7 @@ export async function openService(
   };
   try {
     const metrics = new Metrics();
-    const store = openStore(dataDir, storeFailed, seconds => metrics.commit(seconds));
+    const store = openStore(dataDir, storeFailed, seconds => metrics.observeCommit(seconds));
     let lock: FileLock | null = null;
     closers.push(async () => {
       await closeStore(store);
@@ -89,7 +89,7 @@ export async function openService(
         leastWorkers: isWarm ? 1 : 0,
         tokenHeader,
         pullCost,
-        ran: (job, waited, took) => metrics.job(job, waited, took),
+        ran: (job, waited, took) => metrics.observeJob(job, waited, took),
       },
       log,
     );
@@ -109,7 +109,7 @@ export async function openService(
     // A client that is refused stops for good: the token exists before the port does.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const comparisons = new CompletenessChecker(jobs);
-    const memory = new MemoryBudget(limits.heldBytes);
+    const memory = new MemoryBudget(limits.requestMemoryBytes);
     const hasAdminPort = config.adminPort !== null;
     const readiness = new Readiness(store, now, uptime);
     const context: Context = {
@@ -133,14 +133,14 @@ export async function openService(
     const httpOptions = {
       ...config,
       openAdapter: adapter.open,
-      settings: 'BALLAST_PORT or BALLAST_HOST',
+      settingNames: 'BALLAST_PORT or BALLAST_HOST',
       certificate,
       bodySeconds: limits.bodySeconds,
       memory,
       ownerOf,
     };
     const observe: Observe = (path, status, seconds, unavailable) =>
-      metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
+      metrics.observeRequest(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
     let adminUrl: string | null = null;
     if (config.adminPort !== null) {
       const options = {
@@ -148,43 +148,43 @@ export async function openService(
         certificate: null,
         host: config.adminHost,
         port: config.adminPort,
-        settings: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST',
+        settingNames: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST',
       };
       const admin = await listen(options, request => routeAdmin(context, request), log);
       adminUrl = admin.url;
       closers.push(() => admin.drain());
     }
     const http = await listen(httpOptions, request => route(context, request), log, observe);
-    log.info(adapter.why);
+    log.info(adapter.logLine);
     closers.push(() => {
       comparisons.close();
       return http.drain();
     });
 
-    metrics.watch({
+    metrics.addSources({
       version,
       httpServer: adapter.name,
       connections: () => http.connections,
       requestsInFlight: () => http.requestsInFlight,
-      heldBytes: () => memory.all,
+      reservedBytes: () => memory.reservedBytes,
       jobs: () => jobs.load,
       queues: () => queues.load(),
       store: () => loadOf(store, dataDir),
       sweeps: () => swept,
-      certificateEndsAt: () => http.certificateEndsAt,
+      certificateExpiresAt: () => http.certificateExpiresAt,
     });
 
     // Only now: a token that is made but never shown, because the port was taken, would be lost.
     const isFirstStart = store.projects.getKeysCount({ limit: 1 }) === 0;
     const firstToken = isFirstStart ? (await createProject(store, DEFAULT_PROJECT, now())).token : null;
-    return { url: http.url, adminUrl, firstToken, sweep, renew: () => http.renew(), close };
+    return { url: http.url, adminUrl, firstToken, sweep, renew: () => http.reloadCertificate(), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function loadOf({ room, journal, builds, subsets, paths, splits, queues }: Store, dataDir: string): ReturnType<Sources['store']> {
+function loadOf({ room, journal, builds, subsets, paths, splits, queues }: Store, dataDir: string): ReturnType<MetricSources['store']> {
   const records: Record<string, number> = {};
   for (const [kind, table] of Object.entries({ build: builds, subset: subsets, path: paths, split: splits, queue: queues })) {
     records[kind] = (table.getStats() as { entryCount: number }).entryCount;

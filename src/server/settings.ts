@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 // Not all of semver: every command of a CI node starts with this file.
 import coerce from 'semver/functions/coerce.js';
-import { trustedProxies } from '../http/forwarded.js';
+import { parseTrustedProxies } from '../http/forwarded.js';
 import { limits } from '../limits.js';
 import type { Config } from './config.js';
 
@@ -9,7 +9,7 @@ import type { Config } from './config.js';
 export interface Setting<T = unknown> {
   flag: string | null;
   env: string;
-  fallback: string;
+  defaultText: string;
   help: string;
   /** Returns the value, or throws the sentence that completes "<name> <text>: ...". */
   parse(text: string): T;
@@ -41,35 +41,35 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   host: {
     flag: '--host <address>',
     env: 'BALLAST_HOST',
-    fallback: '127.0.0.1',
+    defaultText: '127.0.0.1',
     help: 'address to listen on: an address, a host name, 0.0.0.0 or :: for all (use TLS or a proxy), or unix:/run/ballast/ballast.sock',
     parse: host,
   },
   port: {
     flag: '--port <number>',
     env: 'BALLAST_PORT',
-    fallback: '8080',
+    defaultText: '8080',
     help: 'port to listen on; 0 picks a free port and prints it',
     parse: whole(0, 65_535),
   },
   adminPort: {
     flag: '--admin-port <number>',
     env: 'BALLAST_ADMIN_PORT',
-    fallback: '',
+    defaultText: '',
     help: 'port for /metrics, /healthz and /readyz; /metrics is then served only there; 0 picks a free port and prints it',
     parse: text => (text === '' ? null : whole(0, 65_535)(text)),
   },
   adminHost: {
     flag: '--admin-host <address>',
     env: 'BALLAST_ADMIN_HOST',
-    fallback: '127.0.0.1',
+    defaultText: '127.0.0.1',
     help: 'address of the admin port, or unix: and a path; a path needs no port',
     parse: host,
   },
   httpServer: {
     flag: '--http-server <name>',
     env: 'BALLAST_HTTP_SERVER',
-    fallback: 'auto',
+    defaultText: 'auto',
     help: 'HTTP server: uwebsockets (fast), node (runs everywhere), or auto (uwebsockets where it has a binary, else node)',
     parse: text => {
       if (text !== 'auto' && text !== 'uwebsockets' && text !== 'node') throw new Error('must be auto, uwebsockets or node');
@@ -79,7 +79,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   dataDir: {
     flag: '--data-dir <folder>',
     env: 'BALLAST_DATA_DIR',
-    fallback: './data',
+    defaultText: './data',
     help: 'folder of the store',
     parse: text => {
       if (text === '') throw new Error('must name a folder');
@@ -89,7 +89,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   headerPrefixes: {
     flag: '--header-prefixes <list>',
     env: 'BALLAST_HEADER_PREFIXES',
-    fallback: 'SERVICE,KNAPSACK-PRO',
+    defaultText: 'SERVICE,KNAPSACK-PRO',
     help: 'prefixes of request headers, as in <prefix>-TEST-SUITE-TOKEN',
     parse: text => {
       const prefixes = text.split(',').map(prefix => prefix.trim().toUpperCase());
@@ -102,7 +102,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   publicUrl: {
     flag: '--public-url <url>',
     env: 'BALLAST_PUBLIC_URL',
-    fallback: '',
+    defaultText: '',
     help: 'address of the server in links (default: the Host header of the request)',
     parse: text => {
       if (text === '') return null;
@@ -116,35 +116,35 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   tlsCert: {
     flag: '--tls-cert <file>',
     env: 'BALLAST_TLS_CERT',
-    fallback: '',
+    defaultText: '',
     help: 'PEM file with the TLS certificate and its chain; SIGHUP reads it again',
     parse: text => (text === '' ? null : text),
   },
   tlsKey: {
     flag: '--tls-key <file>',
     env: 'BALLAST_TLS_KEY',
-    fallback: '',
+    defaultText: '',
     help: 'PEM file with the key of the certificate',
     parse: text => (text === '' ? null : text),
   },
   trustedProxies: {
     flag: '--trusted-proxies <list>',
     env: 'BALLAST_TRUSTED_PROXIES',
-    fallback: '',
+    defaultText: '',
     help: 'addresses and ranges (10.0.0.0/8,::1) of proxies whose X-Forwarded-Proto and X-Forwarded-Host are used in links',
-    parse: trustedProxies,
+    parse: parseTrustedProxies,
   },
   retentionDays: {
     flag: '--retention-days <days>',
     env: 'BALLAST_RETENTION_DAYS',
-    fallback: '90',
+    defaultText: '90',
     help: 'days after which records are deleted',
     parse: whole(1, 36_500),
   },
   pullCostSeconds: {
     flag: '--pull-cost-seconds <seconds>',
     env: 'BALLAST_PULL_COST_SECONDS',
-    fallback: '2',
+    defaultText: '2',
     help: 'seconds that a node loses between two batches: the request, and the start of the test runner',
     parse: text => {
       const value = Number(text);
@@ -155,7 +155,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   leaseFactor: {
     flag: '--lease-factor <number>',
     env: 'BALLAST_LEASE_FACTOR',
-    fallback: '0',
+    defaultText: '0',
     help: 'reassign a batch once when its node has been silent for this many times the expected duration of the batch; 0 never reassigns',
     parse: text => {
       const value = Number(text);
@@ -166,35 +166,35 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   leaseGraceSeconds: {
     flag: '--lease-grace-seconds <seconds>',
     env: 'BALLAST_LEASE_GRACE_SECONDS',
-    fallback: '300',
+    defaultText: '300',
     help: 'extra seconds of silence allowed before a batch is reassigned',
     parse: whole(0, 86_400),
   },
   maxBodyBytes: {
     flag: '--max-body-bytes <bytes>',
     env: 'BALLAST_MAX_BODY_BYTES',
-    fallback: String(32 * MIB),
+    defaultText: String(32 * MIB),
     help: 'largest request body; larger ones are answered with 413',
-    parse: whole(1024, limits.heldBytes / 4),
+    parse: whole(1024, limits.requestMemoryBytes / 4),
   },
   queueCacheBytes: {
     flag: '--queue-cache-bytes <bytes>',
     env: 'BALLAST_QUEUE_CACHE_BYTES',
-    fallback: String(256 * MIB),
+    defaultText: String(256 * MIB),
     help: 'memory for open queues; other queues are read from the store on demand',
     parse: whole(MIB, 1024 * 1024 * MIB),
   },
   workers: {
     flag: '--workers <threads>',
     env: 'BALLAST_WORKERS',
-    fallback: String(Math.min(4, Math.max(1, availableParallelism() - 1))),
+    defaultText: String(Math.min(4, Math.max(1, availableParallelism() - 1))),
     help: 'threads that plan suites of 1,000 files and more',
     parse: whole(1, 64),
   },
   clientVersions: {
     flag: '--client-versions <list>',
     env: 'BALLAST_CLIENT_VERSIONS',
-    fallback: '',
+    defaultText: '',
     help: 'newest client versions as name=version,...; older clients are asked to update',
     parse: text => {
       const versions = new Map<string, string>();
@@ -211,7 +211,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   logLevel: {
     flag: '--log-level <level>',
     env: 'BALLAST_LOG_LEVEL',
-    fallback: 'info',
+    defaultText: 'info',
     help: 'fatal, error, warn, info, debug (a line a request), trace or silent',
     parse: text => {
       if (!/^(fatal|error|warn|info|debug|trace|silent)$/.test(text)) {
@@ -223,7 +223,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   bootstrapToken: {
     flag: null,
     env: 'BALLAST_BOOTSTRAP_TOKEN',
-    fallback: '',
+    defaultText: '',
     help: 'token of the project "default", which is created if missing',
     parse: text => {
       if (text === '') return null;

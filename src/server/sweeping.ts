@@ -74,7 +74,7 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
       'the clock is ahead of when this store was last served: what is deleted for its age follows, a day in an hour',
     );
   const timer = setInterval(start, limits.sweepEveryMilliseconds);
-  const readers = setInterval(() => clearDeadReaders(store, log), limits.deadReadersMilliseconds);
+  const readers = setInterval(() => clearDeadReaders(store, log), limits.staleReadersMilliseconds);
   const stop = async () => {
     stopping = true;
     clearInterval(timer);

@@ -47,7 +47,7 @@ export function buildPiece(store: Store, { build, outline: { nodes, runs, times 
   for (; run < nodes.length; run++, from = 0) {
     const bytes = store.subsets.get([build, nodes[run]!, runs[run]!]);
     if (!bytes || subsetHead(bytes).created_at !== times[run]) {
-      if (from > 0) throw apiErrors.expiredMeanwhile('build');
+      if (from > 0) throw apiErrors.expired('build');
       continue;
     }
     const { paths, seconds, ...head } = decodeSubset(bytes);

@@ -1,5 +1,5 @@
 import type { CompletenessAnswer, CompletenessQuery } from '../api/messages/completeness.js';
-import { NO_CI_BUILD } from '../api/messages/split.js';
+import { UNKNOWN_CI_BUILD_ID } from '../api/messages/split.js';
 import { apiErrors } from '../api-error.js';
 import { type Comparison, compare, type Hand, type Handed, type Return } from '../engine/completeness/compare.js';
 import { beginningOf, isLater, type Moment } from '../engine/moment.js';
@@ -70,7 +70,7 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
   const split = findSplit(store, key);
   if (!split) return null;
   const own = ci_build_id === null ? undefined : firstUseOf(store, split, ci_build_id);
-  const isUnnamed = ci_build_id !== null && own === undefined && firstUseOf(store, split, NO_CI_BUILD) !== undefined;
+  const isUnnamed = ci_build_id !== null && own === undefined && firstUseOf(store, split, UNKNOWN_CI_BUILD_ID) !== undefined;
   const since = own ?? (ci_build_id === null || isUnnamed ? beginningOf(split) : null);
   if (since === null) return null;
   const handed = new Map<string, Hand[]>();
@@ -92,7 +92,7 @@ function splitOf(store: Store, key: string, ci_build_id: string | null = null): 
 function queueOf(store: Store, id: string | null): Plan | null {
   if (id === null) return null;
   const record = store.queues.get(id);
-  if (!record) throw apiErrors.expiredMeanwhile('queue');
+  if (!record) throw apiErrors.expired('queue');
   // A copy has what the nodes of the first one were handed, too.
   const others = (store.batches.get([id, 0]) ?? []).filter(change => typeof change !== 'number');
   const seqs = new Set(others.map(({ seq }) => seq));

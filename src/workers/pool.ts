@@ -1,6 +1,6 @@
 import { Piscina } from 'piscina';
-import type { Sent } from '../api/messages/coerce.js';
-import { bodyToken, decodeBody, likelyToken } from '../api/messages/decode.js';
+import type { RawParameters } from '../api/messages/coerce.js';
+import { decodeBody, guessToken, tokenInBody } from '../api/messages/decode.js';
 import { ApiError, apiErrors } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
@@ -89,7 +89,7 @@ export class JobPool {
     let owner = project;
     if (isSmall) {
       const sent = decodeBody(first);
-      project ??= authenticate(this.store, bodyToken(sent), this.options.tokenHeader);
+      project ??= authenticate(this.store, tokenInBody(sent), this.options.tokenHeader);
       owner = project;
       const files = sent.test_files ?? sent.paths;
       if (!Array.isArray(files) || files.length < limits.pooledTestFiles) {
@@ -97,7 +97,7 @@ export class JobPool {
         if (prepared) return { project, prepared };
       }
     } else if (project === null) {
-      const token = likelyToken(body);
+      const token = guessToken(body);
       owner = token === null ? null : projectOfToken(this.store, token);
     }
     // A slice of a Buffer would be the same memory, maybe Node's own.
@@ -158,7 +158,7 @@ export class JobPool {
   }
 
   /** Null when this turns out to take long. */
-  #prepareHere<K extends keyof Posts>(job: K, sent: Sent, project: number): ReturnType<Posts[K]> | null {
+  #prepareHere<K extends keyof Posts>(job: K, sent: RawParameters, project: number): ReturnType<Posts[K]> | null {
     try {
       const { pullCost } = this.options;
       return posts[job](this.store, sent, project, { pullCost, isPooled: false }) as ReturnType<Posts[K]>;

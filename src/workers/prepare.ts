@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { NodeKey } from '../api/messages/build-key.js';
 import { toBuildSubsetMessage } from '../api/messages/build-subset.js';
-import type { Sent } from '../api/messages/coerce.js';
-import { type KeptPeople, type People, separatePeople } from '../api/messages/people.js';
-import { initializes, type QueueMessage, toQueueMessage } from '../api/messages/queue.js';
+import type { RawParameters } from '../api/messages/coerce.js';
+import { extractPeople, type MaskedPeople, type People } from '../api/messages/people.js';
+import { isInitialization, type QueueMessage, toQueueMessage } from '../api/messages/queue.js';
 import { type SplitMessage, toSplitMessage } from '../api/messages/split.js';
 import { distinctPaths, type PlannedTestFile } from '../api/messages/test-file.js';
 import { type TestQueueMessage, toTestQueueMessage } from '../api/messages/test-queue.js';
@@ -44,7 +44,7 @@ export interface PreparedSubset {
   run: RecordedRun;
 }
 
-export function prepareSubset(_store: Store, sent: Sent, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
+export function prepareSubset(_store: Store, sent: RawParameters, _project: number, { isPooled }: PrepareOptions): PreparedSubset {
   const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
   const message = { commit_hash, branch, node_total, node_index };
   const run = toRecordedRun(test_files, ci_build_id || undefined);
@@ -60,11 +60,11 @@ export interface PreparedSplit {
   sent: SentList | null;
 }
 
-export function prepareSplit(store: Store, sent: Sent, project: number, { isPooled }: PrepareOptions): PreparedSplit {
+export function prepareSplit(store: Store, sent: RawParameters, project: number, { isPooled }: PrepareOptions): PreparedSplit {
   const whole = toSplitMessage(sent);
   const key = splitKey(project, whole, whole.fixed_test_suite_split ? null : whole.ci_build_id);
   if (whole.cache_read_attempt) return { message: whole, key, plan: null, sent: null };
-  const { rest, people } = separatePeople(whole);
+  const { rest, people } = extractPeople(whole);
   const { test_files = [], ...message } = rest;
   const paths = distinctPaths(test_files);
   const split = findSplit(store, key);
@@ -95,12 +95,12 @@ export interface PreparedQueue {
   sent: SentList | null;
 }
 
-export function prepareQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedQueue {
+export function prepareQueue(store: Store, sent: RawParameters, project: number, options: PrepareOptions): PreparedQueue {
   const whole = toQueueMessage(sent);
   const key = queueKey(project, whole, whole.node_build_id);
   // Nearly every request: nothing is taken apart for it.
-  if (!initializes(whole)) return { message: whole, key, plan: null, sent: null };
-  const { rest, people } = separatePeople(whole);
+  if (!isInitialization(whole)) return { message: whole, key, plan: null, sent: null };
+  const { rest, people } = extractPeople(whole);
   const { test_files = [], ...message } = rest;
   const paths = distinctPaths(test_files);
   const queue = findQueue(store, key) ?? (message.fixed_queue_split ? findLastQueue(store, buildIdKey(project, message)) : null);
@@ -118,11 +118,11 @@ export interface PreparedTestQueue {
   sent: SentList | null;
 }
 
-export function prepareTestQueue(store: Store, sent: Sent, project: number, options: PrepareOptions): PreparedTestQueue {
+export function prepareTestQueue(store: Store, sent: RawParameters, project: number, options: PrepareOptions): PreparedTestQueue {
   const whole = toTestQueueMessage(sent);
   const key = queueKey(project, whole, whole.test_queue_id);
-  if (!initializes(whole)) return { message: whole, key, plan: null, sent: null };
-  const { rest, people } = separatePeople(whole);
+  if (!isInitialization(whole)) return { message: whole, key, plan: null, sent: null };
+  const { rest, people } = extractPeople(whole);
   const { paths: listed = [], ...message } = rest;
   const paths = [...new Set(listed)];
   const queue = findQueue(store, key);
@@ -135,7 +135,7 @@ interface Suite {
   project: number;
   branch: string;
   node_total: number;
-  people: KeptPeople;
+  people: MaskedPeople;
 }
 
 function planQueue(store: Store, paths: string[], suite: Suite, { pullCost, isPooled }: PrepareOptions): QueuePlan {

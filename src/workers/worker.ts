@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
-import { bodyToken, decodeBody } from '../api/messages/decode.js';
+import { decodeBody, tokenInBody } from '../api/messages/decode.js';
 import { ApiError } from '../api-error.js';
 import { toSegments } from '../engine/segments.js';
 import { openStore } from '../store/lmdb/open.js';
@@ -50,7 +50,7 @@ function read({ job, subject }: ReadTask): unknown {
 
 function post({ job, body, project }: PostTask): unknown {
   const sent = decodeBody(body.length === 1 ? body[0]! : Buffer.concat(body));
-  const known = project ?? authenticate(store, bodyToken(sent), setup.tokenHeader);
+  const known = project ?? authenticate(store, tokenInBody(sent), setup.tokenHeader);
   return { project: known, prepared: posts[job](store, sent, known, { pullCost: setup.pullCost, isPooled: true }) };
 }
 

@@ -104,7 +104,7 @@ describe('metrics', () => {
 
   it('tell why requests were answered with 503', async () => {
     const metrics = new Metrics();
-    metrics.request('/v1/builds', 503, 0.1, 'disk');
+    metrics.observeRequest('/v1/builds', 503, 0.1, 'disk');
     const { body } = await metrics.text();
     expect(body).toContain('ballast_unavailable_total{reason="disk"} 1\n');
     expect(body).toContain('ballast_unavailable_total{reason="memory"} 0\n');

@@ -4,7 +4,7 @@ import { record, subsetMessage } from '../harness/messages.js';
 import { runBallast, spawnServer } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { head, RawConnection } from '../http/raw.js';
+import { RawConnection, requestHead } from '../http/raw-connection.js';
 
 describe('the first start', () => {
   it('on an empty folder makes a project and prints its token once', async () => {
@@ -54,8 +54,8 @@ describe('SIGTERM', () => {
     const connection = await RawConnection.open(server.url);
     // The answer to the first request tells that the head of the second arrived too.
     connection.send(
-      head('GET /healthz', []),
-      head('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, `Content-Length: ${body.length}`]),
+      requestHead('GET /healthz', []),
+      requestHead('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, `Content-Length: ${body.length}`]),
       body.slice(0, 20),
     );
     expect((await connection.reply())?.status).toBe(200);

@@ -98,7 +98,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
       openAdapter,
       host: '127.0.0.1',
       port: 0,
-      settings: 'BALLAST_PORT or BALLAST_HOST',
+      settingNames: 'BALLAST_PORT or BALLAST_HOST',
       headerPrefixes: ['SERVICE'],
       maxBodyBytes: 1_000_000,
       bodySeconds: 5,

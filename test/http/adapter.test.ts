@@ -6,8 +6,8 @@ import { openNodeAdapter } from '../../src/http/node/adapter.js';
 import { limits } from '../../src/limits.js';
 import { httpServer } from '../harness/http-server.js';
 import { listenWith } from '../harness/server.js';
-import { certificate } from './certificate.js';
-import { head, RawConnection } from './raw.js';
+import { createCertificate } from './create-certificate.js';
+import { RawConnection, requestHead } from './raw-connection.js';
 
 const isNode = httpServer === 'node';
 
@@ -76,9 +76,9 @@ describe('an answer to HEAD', () => {
   it('has the length of the body and leaves the connection open', async () => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('HEAD /a', []));
+    connection.send(requestHead('HEAD /a', []));
     await once(connection.socket, 'data');
-    connection.send(head('GET /a', ['Connection: close']));
+    connection.send(requestHead('GET /a', ['Connection: close']));
     const all = await connection.closed();
     expect(all.match(/^(HTTP|Content-Length).*/gm)).toEqual([
       'HTTP/1.1 200 OK',
@@ -92,7 +92,7 @@ describe('an answer to HEAD', () => {
   it('closes the connection when the request was refused for its head', async () => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('HEAD /a', ['Host: again']));
+    connection.send(requestHead('HEAD /a', ['Host: again']));
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 400 /);
     await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
   });
@@ -101,13 +101,13 @@ describe('an answer to HEAD', () => {
 describe('a client that has left', () => {
   it.each([
     ['in the head of its next request', 'GET /b'],
-    ['in a body that is larger than what is read ahead', `${head('POST /b', ['Content-Length: 1000000'])}${' '.repeat(300_000)}`],
-    ['in such a body in chunks', `${head('POST /b', ['Transfer-Encoding: chunked'])}493e0\r\n${' '.repeat(300_000)}`],
+    ['in a body that is larger than what is read ahead', `${requestHead('POST /b', ['Content-Length: 1000000'])}${' '.repeat(300_000)}`],
+    ['in such a body in chunks', `${requestHead('POST /b', ['Transfer-Encoding: chunked'])}493e0\r\n${' '.repeat(300_000)}`],
   ])('%s is noticed before the answer', async (_, bytes) => {
     const { seen, handler, goOn } = heldEcho();
     const server = await listenWith(handler);
     const leaver = await RawConnection.open(server.url);
-    leaver.send(head('GET /a', []), bytes);
+    leaver.send(requestHead('GET /a', []), bytes);
     await vi.waitFor(() => expect(seen.begun).toEqual(['/a']), { interval: 1 });
     leaver.socket.end();
     await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
@@ -123,7 +123,7 @@ describe('a client that wants the connection closed', () => {
   ])('(%s) is told that it is', async (_, fields) => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', fields));
+    connection.send(requestHead('GET /a', fields));
     expect((await connection.reply())?.headers.connection).toBe('close');
     expect(await connection.closed()).toBe('');
   });
@@ -133,7 +133,7 @@ describe('a client that expects', () => {
   it('to be told to go on with the body is told so', async () => {
     const server = await listenWith(({ body }) => ({ status: 200, body: Buffer.concat(body) }));
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /', ['Content-Length: 3', 'Expect: 100-continue']));
+    connection.send(requestHead('POST /', ['Content-Length: 3', 'Expect: 100-continue']));
     expect((await connection.reply())?.status).toBe(100);
     connection.send('[1]');
     expect(await connection.reply()).toMatchObject({ status: 200, text: '[1]' });
@@ -142,7 +142,7 @@ describe('a client that expects', () => {
   it('anything else is answered all the same', async () => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', ['Expect: the unexpected']));
+    connection.send(requestHead('GET /a', ['Expect: the unexpected']));
     expect((await connection.reply())?.text).toBe('"/a"');
   });
 });
@@ -151,7 +151,7 @@ describe('requests that are sent ahead of the answers', () => {
   it('are all answered in their order, where answers are ready at once', async () => {
     const server = await listenWith(({ path }) => ({ status: 200, body: JSON.stringify(path) }));
     const connection = await RawConnection.open(server.url);
-    connection.send(...['/a', '/b', '/c'].map(path => head(`GET ${path}`, [])));
+    connection.send(...['/a', '/b', '/c'].map(path => requestHead(`GET ${path}`, [])));
     for (const path of ['/a', '/b', '/c']) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
   });
 
@@ -161,7 +161,9 @@ describe('requests that are sent ahead of the answers', () => {
     const connection = await RawConnection.open(server.url);
     const paths = Array.from({ length: limits.pipelinedRequests }, (_, i) => `/${i}`);
     connection.send(
-      ...paths.map((path, i) => (i % 2 === 0 ? head(`GET ${path}`, []) : `${head(`POST ${path}`, ['Content-Length: 3'])}[1]`)),
+      ...paths.map((path, i) =>
+        i % 2 === 0 ? requestHead(`GET ${path}`, []) : `${requestHead(`POST ${path}`, ['Content-Length: 3'])}[1]`,
+      ),
     );
     for (const path of paths) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
     expect(seen).toMatchObject({ begun: paths, mostAtOnce: 1 });
@@ -172,7 +174,7 @@ describe('requests that are sent ahead of the answers', () => {
     const { seen, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', []), head('GET /b', ['Host: again']), head('GET /c', []));
+    connection.send(requestHead('GET /a', []), requestHead('GET /b', ['Host: again']), requestHead('GET /c', []));
     expect((await connection.reply())?.status).toBe(200);
     expect((await connection.reply())?.status).toBe(400);
     expect(await connection.closed()).toBe('');
@@ -184,7 +186,7 @@ describe('requests that are sent ahead of the answers', () => {
     const { seen, handler, goOn } = heldEcho();
     const server = await listenWith(handler);
     const leaver = await RawConnection.open(server.url);
-    leaver.send(head('GET /a', []), head('GET /b', []));
+    leaver.send(requestHead('GET /a', []), requestHead('GET /b', []));
     await vi.waitFor(() => expect(seen.begun).toEqual(['/a']), { interval: 1 });
     leaver.leave();
     await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
@@ -200,7 +202,7 @@ describe('requests that are sent ahead of the answers', () => {
     const { seen, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /', fields).repeat(count));
+    connection.send(requestHead('GET /', fields).repeat(count));
     expect(await connection.closed()).toBe('');
     await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/'], written: [false] }), { interval: 1 });
   });
@@ -209,7 +211,7 @@ describe('requests that are sent ahead of the answers', () => {
     const { seen, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', []), head('GET /b', []));
+    connection.send(requestHead('GET /a', []), requestHead('GET /b', []));
     expect(await connection.closed()).toBe('');
     await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/a'], written: [false] }), { interval: 1 });
   });
@@ -220,7 +222,7 @@ describe('bytes after a request that are not a request', () => {
     const { seen, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', []), 'nonsense\r\n\r\n');
+    connection.send(requestHead('GET /a', []), 'nonsense\r\n\r\n');
     expect((await connection.reply())?.text).toBe('"/a"');
     expect(await connection.closed()).toBe('');
     expect(seen.begun).toEqual(['/a']);
@@ -232,7 +234,7 @@ describe.skipIf(!isNode)('a connection', () => {
 
   it.each([
     ['on which nothing comes', ''],
-    ['on which the rest of a body does not come', `${head('POST /', ['Content-Length: 5'])}{`],
+    ['on which the rest of a body does not come', `${requestHead('POST /', ['Content-Length: 5'])}{`],
   ])('(%s) is closed after the idle time', async (_, bytes) => {
     const { seen, handler } = echo();
     const server = await listenWith(handler, { openAdapter: openNodeAdapter({ headSeconds: 60, idleSeconds: 0.1 }) });
@@ -256,7 +258,7 @@ describe.skipIf(!isNode)('a connection', () => {
     const { seen, handler } = echo();
     const server = await listenWith(handler, { bodySeconds: 0.2, openAdapter: openNodeAdapter({ headSeconds: 60, idleSeconds: 0.5 }) });
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /', ['Transfer-Encoding: chunked']), '0\r\n');
+    connection.send(requestHead('POST /', ['Transfer-Encoding: chunked']), '0\r\n');
     const drip = setInterval(() => connection.send('X: y\r\n'), 50);
     expect(await connection.reply()).toMatchObject({
       status: 408,
@@ -276,9 +278,9 @@ describe.skipIf(!isNode)('a connection', () => {
     };
     const server = await listenWith(handler, { openAdapter: openNodeAdapter(times) });
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     expect((await connection.reply())?.status).toBe(200);
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     expect((await connection.reply())?.status).toBe(200);
   });
 
@@ -289,14 +291,14 @@ describe.skipIf(!isNode)('a connection', () => {
     });
     const connection = await RawConnection.open(server.url);
     connection.socket.pause();
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     await vi.waitFor(() => expect(told).toEqual([false]), { timeout: 10_000, interval: 5 });
   });
 });
 
 describe.skipIf(!isNode)('a TLS handshake that fails', () => {
   it('is told in the log, and the server goes on', async () => {
-    const { tlsCert: certFile, tlsKey: keyFile } = certificate('a');
+    const { tlsCert: certFile, tlsKey: keyFile } = createCertificate('a');
     const server = await listenWith(echo().handler, { certificate: { certFile, keyFile } });
     const { hostname, port } = new URL(server.url);
     for (let i = 0; i < 3; i++) {

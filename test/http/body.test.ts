@@ -18,13 +18,13 @@ describe('a body', () => {
     );
     const chunk = Buffer.from('x');
     const taken = process.memoryUsage().arrayBuffers;
-    for (let i = 0; i < MEGABYTE; i++) body.take(chunk, false);
+    for (let i = 0; i < MEGABYTE; i++) body.receive(chunk, false);
     expect(process.memoryUsage().arrayBuffers - taken).toBeLessThan(4 * MEGABYTE);
-    expect(held.all).toBe(MEGABYTE);
-    body.take(new Uint8Array(), true);
+    expect(held.reservedBytes).toBe(MEGABYTE);
+    body.receive(new Uint8Array(), true);
     expect(Buffer.concat(whole as unknown as Uint8Array[]).equals(Buffer.alloc(MEGABYTE, 'x'))).toBe(true);
     body.release();
-    expect(held.all).toBe(0);
+    expect(held.reservedBytes).toBe(0);
   });
 
   it('keeps copies of its chunks, whose memory is used again', () => {
@@ -38,7 +38,7 @@ describe('a body', () => {
     );
     // A view into a larger buffer, as Node hands out.
     const chunk = Buffer.alloc(100_000).subarray(10, 70_010);
-    for (const letter of 'abc') body.take(chunk.fill(letter), letter === 'c');
+    for (const letter of 'abc') body.receive(chunk.fill(letter), letter === 'c');
     const pieces = whole as unknown as Uint8Array[];
     expect(Buffer.concat(pieces).toString()).toBe('a'.repeat(70_000) + 'b'.repeat(70_000) + 'c'.repeat(70_000));
     // A thread gets them as they are.

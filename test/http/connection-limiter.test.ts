@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ConnectionLimiter, fileRoom } from '../../src/http/connection-limiter.js';
+import { ConnectionLimiter, connectionCapacity } from '../../src/http/connection-limiter.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/server/log.js';
 
@@ -14,7 +14,7 @@ async function doorFor(connections: number) {
     return { port: 0, close: () => void (state.listens = false) };
   };
   const log = openLog('info', { write: line => state.log.push((JSON.parse(line) as { msg: string }).msg) });
-  const door = new ConnectionLimiter({ listen, room: { connections, openFiles: 40 } }, log);
+  const door = new ConnectionLimiter({ listen, capacity: { maxConnections: connections, maxOpenFiles: 40 } }, log);
   await door.open();
   return { state, door };
 }
@@ -63,7 +63,7 @@ describe('a door', () => {
     door.count(1);
     await settled();
     expect(state).toMatchObject({ listens: false, times: 2 });
-    vi.advanceTimersByTime(limits.listenAgainMilliseconds);
+    vi.advanceTimersByTime(limits.listenRetryMilliseconds);
     await settled();
     expect(state.times).toBe(2);
     door.count(-1);
@@ -91,7 +91,7 @@ describe('a door', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(state.listens).toBe(false);
     state.isTaken = false;
-    await vi.advanceTimersByTimeAsync(limits.listenAgainMilliseconds);
+    await vi.advanceTimersByTimeAsync(limits.listenRetryMilliseconds);
     expect(state.listens).toBe(true);
   });
 
@@ -99,7 +99,7 @@ describe('a door', () => {
     const { state, door } = await doorFor(1);
     door.count(1);
     door.count(-1);
-    door.shut();
+    door.close();
     await settled();
     expect(state.listens).toBe(false);
     expect(await door.open()).toBeNull();
@@ -108,9 +108,9 @@ describe('a door', () => {
 
 describe.skipIf(process.platform !== 'linux')('the limit of open files', () => {
   it('leaves room beside what is open already', () => {
-    const before = fileRoom();
-    expect(before.connections).toBeLessThan(before.openFiles);
+    const before = connectionCapacity();
+    expect(before.maxConnections).toBeLessThan(before.maxOpenFiles);
     openSync('/dev/null', 'r');
-    expect(fileRoom()).toEqual({ ...before, connections: before.connections - 1 });
+    expect(connectionCapacity()).toEqual({ ...before, maxConnections: before.maxConnections - 1 });
   });
 });

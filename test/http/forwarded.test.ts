@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isTrusted, trustedProxies } from '../../src/http/forwarded.js';
+import { isTrusted, parseTrustedProxies } from '../../src/http/forwarded.js';
 import { startServer } from '../harness/server.js';
 
 describe('a list of trusted proxies', () => {
-  const proxies = trustedProxies('10.1.0.0/16, 192.0.2.7,::1,2001:db8::/32')!;
+  const proxies = parseTrustedProxies('10.1.0.0/16, 192.0.2.7,::1,2001:db8::/32')!;
 
   it.each<[address: string, expected: boolean]>([
     ['10.1.255.1', true],
@@ -23,11 +23,11 @@ describe('a list of trusted proxies', () => {
   });
 
   it('may be empty, and then trusts nobody', () => {
-    expect(trustedProxies(' , ')).toBeNull();
+    expect(parseTrustedProxies(' , ')).toBeNull();
   });
 
   it.each(['10.0.0.0/33', '10.0.0', 'proxy.example.com', '::1/129', '10.0.0.0/x', '10.0.0.0/'])('that has %s is refused', text => {
-    expect(() => trustedProxies(text)).toThrow(`"${text}" is neither`);
+    expect(() => parseTrustedProxies(text)).toThrow(`"${text}" is neither`);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Client } from '../harness/client.js';
 import { httpServer } from '../harness/http-server.js';
 import { listed, manyPaths, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
-import { head, post, RawConnection } from './raw.js';
+import { postRequest, RawConnection, requestHead } from './raw-connection.js';
 
 /** For requests that are refused, and so change nothing. */
 const shared = new SharedServer();
@@ -38,7 +38,7 @@ describe('a request that two parsers could read differently', () => {
   ])('(%s) is refused, nothing is recorded, and what follows it is not answered', async (_, fields, body) => {
     const connection = await RawConnection.open(server.url);
     const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
-    connection.send(head('POST /v1/build_subsets', [token, ...fields]), body, head('GET /healthz', []));
+    connection.send(requestHead('POST /v1/build_subsets', [token, ...fields]), body, requestHead('GET /healthz', []));
     const reply = await connection.reply();
     if (reply) expect(reply.status).toBe(400);
     connection.socket.end();
@@ -56,7 +56,7 @@ describe('a request that two parsers could read differently', () => {
     ],
   ])('is told why (%s), and its connection is closed', async (why, whyOfNode, fields, body) => {
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /v1/build_subsets', fields), body);
+    connection.send(requestHead('POST /v1/build_subsets', fields), body);
     const reply = await connection.reply();
     expect(reply?.status).toBe(400);
     const [error = ''] = (JSON.parse(reply!.text) as { errors: string[] }).errors;
@@ -71,7 +71,7 @@ describe('a request that two parsers could read differently', () => {
   });
 
   it.each([
-    ['two Hosts', head('GET /healthz', ['Host: another'])],
+    ['two Hosts', requestHead('GET /healthz', ['Host: another'])],
     ['not HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['two hosts of which one is empty', 'GET /healthz HTTP/1.1\r\nHost:\r\nHost: a\r\n\r\n'],
@@ -79,10 +79,10 @@ describe('a request that two parsers could read differently', () => {
     ['HTTP/0.9', 'GET /healthz HTTP/0.9\r\nHost: a\r\n\r\n'],
     ['chunks in HTTP/1.0', 'POST /healthz HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['no Host', 'GET /healthz HTTP/1.1\r\nX-Host: a\r\n\r\n'],
-    ['a head of 64 KB', head('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
+    ['a head of 64 KB', requestHead('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
     [
       '200 headers',
-      head(
+      requestHead(
         'GET /healthz',
         Array.from({ length: 200 }, (_, i) => `X-${i}: 1`),
       ),
@@ -100,13 +100,13 @@ describe('a body', () => {
     const server = await shared.project();
     const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
     const chunked = await RawConnection.open(server.url);
-    chunked.send(head('POST /v1/build_subsets', [token, 'Transfer-Encoding: chunked']));
+    chunked.send(requestHead('POST /v1/build_subsets', [token, 'Transfer-Encoding: chunked']));
     chunked.send(chunk(record.slice(0, 7)));
     chunked.send(chunk(record.slice(7, 50)), chunk(record.slice(50)), '0\r\n\r\n');
     expect(await chunked.reply()).toMatchObject({ status: 201, text: '' });
 
     const slow = await RawConnection.open(server.url);
-    const [line, rest] = post('/v1/build_subsets', server.token, record).split(/(?<=\n)([\s\S]*)/) as [string, string];
+    const [line, rest] = postRequest('/v1/build_subsets', server.token, record).split(/(?<=\n)([\s\S]*)/) as [string, string];
     slow.send(line);
     for (const byte of rest) {
       slow.send(byte);
@@ -114,7 +114,7 @@ describe('a body', () => {
     }
     expect(await slow.reply()).toMatchObject({ status: 201, text: '' });
     // The same connection serves on.
-    slow.send(post('/v1/build_subsets', server.token, record));
+    slow.send(postRequest('/v1/build_subsets', server.token, record));
     expect(await slow.reply()).toMatchObject({ status: 201, text: '' });
   });
 
@@ -125,7 +125,7 @@ describe('a body', () => {
     const pieces = Array.from({ length: Math.ceil(body.length / bytes) }, (_, i) => chunk(body.slice(i * bytes, (i + 1) * bytes)));
     const connection = await RawConnection.open(server.url);
     connection.send(
-      head('POST /v1/build_distributions/subset', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, 'Transfer-Encoding: chunked']),
+      requestHead('POST /v1/build_distributions/subset', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, 'Transfer-Encoding: chunked']),
     );
     connection.send(...pieces, '0\r\n\r\n');
     const { test_files } = JSON.parse((await connection.reply())!.text) as { test_files: { path: string }[] };
@@ -134,7 +134,7 @@ describe('a body', () => {
 
   it('that is cut off records nothing and harms nobody', async () => {
     const server = await startServer();
-    const whole = post('/v1/build_subsets', server.token, record);
+    const whole = postRequest('/v1/build_subsets', server.token, record);
     for (const length of [10, whole.length - record.length, whole.length - 1]) {
       const connection = await RawConnection.open(server.url);
       connection.send(whole.slice(0, length));
@@ -154,12 +154,12 @@ describe('a body', () => {
     expect(await server.post('/v1/queues/queue', body)).toMatchObject({ status: 413, json: { errors } });
 
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /v1/queues/queue', ['Transfer-Encoding: chunked']));
+    connection.send(requestHead('POST /v1/queues/queue', ['Transfer-Encoding: chunked']));
     connection.send(`${body.length.toString(16)}\r\n`, body, '\r\n0\r\n\r\n');
     const reply = await connection.reply();
     expect(reply?.status).toBe(413);
     expect(JSON.parse(reply!.text)).toEqual({ errors });
-    connection.send(post('/v1/build_subsets', server.token, record));
+    connection.send(postRequest('/v1/build_subsets', server.token, record));
     expect(await connection.reply()).toMatchObject({ status: 201, text: '' });
   });
 

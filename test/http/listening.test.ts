@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { certificate } from './certificate.js';
+import { createCertificate } from './create-certificate.js';
 
 /** Status and body of a GET, and whose certificate came with it. */
 async function get(url: string, options: object = {}): Promise<{ status: number; text: string; name: string | undefined }> {
@@ -29,7 +29,7 @@ async function get(url: string, options: object = {}): Promise<{ status: number;
 
 describe('a server with a certificate', () => {
   it('speaks TLS, says so in links, and tells when the certificate ends', async () => {
-    const server = await startServer(certificate('ballast.example.com', temporaryFolder(), 1));
+    const server = await startServer(createCertificate('ballast.example.com', temporaryFolder(), 1));
     expect(server.url).toMatch(/^https:/);
     const { status, text, name } = await get(`${server.url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': server.token } });
     expect([status, name]).toEqual([200, 'ballast.example.com']);
@@ -42,20 +42,20 @@ describe('a server with a certificate', () => {
 
   it('takes a renewed one for new connections, and keeps the old one when the new one is wrong', async () => {
     const folder = temporaryFolder();
-    const files = certificate('old', folder);
+    const files = createCertificate('old', folder);
     const server = await startServer(files);
     const nameNow = async () => (await get(`${server.url}/healthz`)).name;
     expect(await nameNow()).toBe('old');
-    certificate('new', folder);
+    createCertificate('new', folder);
     await server.service.renew();
     expect(await nameNow()).toBe('new');
-    writeFileSync(files.tlsKey, readFileSync(certificate('another').tlsKey));
+    writeFileSync(files.tlsKey, readFileSync(createCertificate('another').tlsKey));
     await expect(server.service.renew()).rejects.toThrow(/^cannot serve TLS with the certificate .*cert\.pem and the key .*key\.pem: /);
     expect(await nameNow()).toBe('new');
   });
 
   it('does not start with files that are none, or with one of them', async () => {
-    const { tlsCert, tlsKey } = certificate('a');
+    const { tlsCert, tlsKey } = createCertificate('a');
     await expect(startServer({ tlsCert, tlsKey: join(temporaryFolder(), 'nothing') })).rejects.toThrow(/^cannot serve TLS .*ENOENT/);
     await expect(startServer({ tlsCert: tlsKey, tlsKey })).rejects.toThrow(/^cannot serve TLS/);
     await expect(startServer({ tlsCert })).rejects.toThrow(

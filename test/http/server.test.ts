@@ -6,7 +6,7 @@ import { MemoryBudget } from '../../src/http/memory-budget.js';
 import type { Request } from '../../src/http/request.js';
 import { Client, type Reply } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';
-import { head, RawConnection } from './raw.js';
+import { RawConnection, requestHead } from './raw-connection.js';
 
 describe('what requests hold at once', () => {
   const MEGABYTE = 1_000_000;
@@ -67,7 +67,7 @@ describe('what requests hold at once', () => {
     const readers = await Promise.all([0, 1].map(() => RawConnection.open(server.url)));
     for (const reader of readers) {
       reader.socket.pause();
-      reader.send(head('GET /', ['SERVICE-TEST-SUITE-TOKEN: a-token']));
+      reader.send(requestHead('GET /', ['SERVICE-TEST-SUITE-TOKEN: a-token']));
     }
     let refused = await server.get('/');
     while (refused.status === 200) refused = await server.get('/');
@@ -170,12 +170,12 @@ describe('a handler', () => {
       return { status: 200, body: '{}', written: ok => done(told.push(ok)) };
     });
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     await arrival;
     connection.leave();
     // The next exchange on another connection gives the server a turn to notice.
     const other = await RawConnection.open(server.url);
-    other.send(head('BREW', []));
+    other.send(requestHead('BREW', []));
     await other.closed();
     answer();
     await finished;
@@ -189,7 +189,7 @@ describe('a handler', () => {
     const server = await listenWith(() => ({ status: 200, body, written: tell }));
     const connection = await RawConnection.open(server.url);
     connection.socket.once('data', () => connection.leave());
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     expect(await told).toBe(false);
   });
 
@@ -204,7 +204,7 @@ describe('a body that does not come', () => {
   it('is a 408 after the time for it, and the connection is closed', async () => {
     const server = await listenWith(() => ({ status: 200, body: '{}' }), { bodySeconds: 0.05 });
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /', ['Content-Length: 100']), '{"a":');
+    connection.send(requestHead('POST /', ['Content-Length: 100']), '{"a":');
     const reply = await connection.reply();
     expect(reply?.status).toBe(408);
     expect(JSON.parse(reply!.text)).toEqual({ errors: ['the request body did not arrive within 0.05 seconds'] });

@@ -178,7 +178,7 @@ describe('a POST that a thread prepares', () => {
 
   it('goes to a thread also when it names a file of thousands of test cases, wherever its bytes lie', async () => {
     const { store, pool } = openPool();
-    const cases = Array.from({ length: limits.casesHere + 5 }, (_, i) => `a.py::test_${i}`);
+    const cases = Array.from({ length: limits.testCasesOnMainThread + 5 }, (_, i) => `a.py::test_${i}`);
     const { id: project } = await createProject(store, 'cases', NOW);
     await recordRun(
       store,
@@ -191,7 +191,7 @@ describe('a POST that a thread prepares', () => {
     const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
     expect(body.buffer.byteLength).toBeGreaterThan(body.length);
     const { prepared } = await pool.post('prepareQueue', sent([body]), project);
-    expect(prepared.plan!.weights).toEqual(Float64Array.of(toWeight(limits.casesHere + 5)));
+    expect(prepared.plan!.weights).toEqual(Float64Array.of(toWeight(limits.testCasesOnMainThread + 5)));
     expect(JSON.parse(body.toString())).toMatchObject(key);
   });
 

@@ -1,10 +1,10 @@
 import typia from 'typia';
 import type { ValidationErrors } from '../../api-error.js';
 import type { NodeKey } from './build-key.js';
-import { coerce, type Sent } from './coerce.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { RecordedTestFile, TestFileList } from './test-file.js';
 import type { OptionalText } from './text.js';
-import { accept } from './validation.js';
+import { requireValid } from './validation.js';
 
 /** POST /build_subsets */
 export interface BuildSubsetMessage extends NodeKey {
@@ -16,12 +16,12 @@ export interface BuildSubsetMessage extends NodeKey {
 const names = typia.misc.literals<keyof BuildSubsetMessage>();
 const validate = typia.createValidate<BuildSubsetMessage>();
 
-export function toBuildSubsetMessage(sent: Sent): BuildSubsetMessage {
-  return accept(validate(coerce(sent, names)), nodeIndexInTotal);
+export function toBuildSubsetMessage(sent: RawParameters): BuildSubsetMessage {
+  return requireValid(validate(coerce(sent, names)), checkNodeIndex);
 }
 
 /** node_index counts from 0: its maximum is node_total - 1. */
-export function nodeIndexInTotal({ node_index, node_total }: Partial<NodeKey>): ValidationErrors {
+export function checkNodeIndex({ node_index, node_total }: Partial<NodeKey>): ValidationErrors {
   if (!Number.isInteger(node_index) || !Number.isInteger(node_total) || node_total! < 1) return {};
   const maximum = node_total! - 1;
   return node_index! > maximum ? { node_index: [`must be less than or equal to ${maximum}`] } : {};

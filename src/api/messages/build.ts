@@ -1,10 +1,10 @@
 import typia, { type tags } from 'typia';
 import type { NodeKey } from './build-key.js';
-import { nodeIndexInTotal } from './build-subset.js';
-import { coerce, type Sent } from './coerce.js';
+import { checkNodeIndex } from './build-subset.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { RecordedTestFile } from './test-file.js';
 import type { Count, NodeTotal, OptionalText, Timestamp, Uuid } from './text.js';
-import { accept } from './validation.js';
+import { requireValid } from './validation.js';
 
 /** A build in answers. */
 export interface BuildAnswer {
@@ -58,18 +58,18 @@ export interface BuildsQuery {
 const buildsQueryNames = typia.misc.literals<keyof BuildsQuery>();
 const validateBuildsQuery = typia.createValidate<BuildsQuery>();
 
-export function toBuildsQuery(sent: Sent): BuildsQuery {
+export function toBuildsQuery(sent: RawParameters): BuildsQuery {
   const parameters = coerce(sent, buildsQueryNames);
   parameters.page ??= 1;
   // A form sends its empty fields too: they do not filter.
   for (const [name, value] of Object.entries(parameters)) if (value === '' && name !== 'page') delete parameters[name];
-  return accept(validateBuildsQuery(parameters));
+  return requireValid(validateBuildsQuery(parameters));
 }
 
 const nodeKeyNames = typia.misc.literals<keyof NodeKey>();
 const validateNodeKey = typia.createValidate<NodeKey>();
 
 /** Query of GET /build_distributions/last */
-export function toNodeKey(sent: Sent): NodeKey {
-  return accept(validateNodeKey(coerce(sent, nodeKeyNames)), nodeIndexInTotal);
+export function toNodeKey(sent: RawParameters): NodeKey {
+  return requireValid(validateNodeKey(coerce(sent, nodeKeyNames)), checkNodeIndex);
 }

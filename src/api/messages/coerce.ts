@@ -22,13 +22,13 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
 };
 
 /** Parameters as they were sent. */
-export type Sent = Readonly<Record<string, unknown>>;
+export type RawParameters = Readonly<Record<string, unknown>>;
 
 /**
  * The named parameters: null ones left out, strings turned into what they stand for and well-formed (half a
  * surrogate pair has no UTF-8). All others end here, however many and however deep.
  */
-export function coerce(sent: Sent, names: readonly string[]): Record<string, unknown> {
+export function coerce(sent: RawParameters, names: readonly string[]): Record<string, unknown> {
   const parameters: Record<string, unknown> = {};
   for (const name of names) {
     const value = Object.hasOwn(sent, name) ? sent[name] : null;

@@ -1,9 +1,9 @@
 import typia, { type tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { BuildKey } from './build-key.js';
-import { coerce, type Sent } from './coerce.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { Count, Text, Timestamp } from './text.js';
-import { accept } from './validation.js';
+import { requireValid } from './validation.js';
 
 /** Query of GET /builds/completeness */
 export interface CompletenessQuery extends BuildKey {
@@ -55,14 +55,14 @@ export interface HandedOut {
 const names = typia.misc.literals<keyof CompletenessQuery>();
 const validate = typia.createValidate<CompletenessQuery>();
 
-export function toCompletenessQuery(sent: Sent): CompletenessQuery {
+export function toCompletenessQuery(sent: RawParameters): CompletenessQuery {
   const parameters = coerce(sent, names);
   parameters.wait ??= 0;
   // A CI step names what its system has, and leaves the other empty.
   for (const name of ['node_build_id', 'test_queue_id', 'ci_build_id']) if (parameters[name] === '') delete parameters[name];
   parameters.node_build_id ??= parameters.test_queue_id;
   delete parameters.test_queue_id;
-  return accept(validate(parameters), ({ node_build_id, ci_build_id }) =>
+  return requireValid(validate(parameters), ({ node_build_id, ci_build_id }) =>
     node_build_id !== undefined && ci_build_id !== undefined ? { ci_build_id: ['is not to be sent beside node_build_id'] } : {},
   );
 }

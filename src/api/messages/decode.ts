@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { apiErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
-import type { Sent } from './coerce.js';
+import type { RawParameters } from './coerce.js';
 
 /** The parameters of a POST body. Throws a 400 when it is not a JSON object in UTF-8, a 413 when it is too intricate. */
-export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): Sent {
+export function decodeBody({ buffer, byteOffset, byteLength }: Uint8Array): RawParameters {
   const body = Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
   if (body.length === 0) throw apiErrors.notJson('it is empty');
   if (!isUtf8(body)) throw apiErrors.notJson('it is not UTF-8');
   // Megabytes of `{},{},` take JSON.parse seconds and gigabytes.
   if (body.length > limits.countedBodyBytes && hasTooManyContainers(body)) {
-    throw apiErrors.bodyTooIntricate(limits.jsonContainersPerBody);
+    throw apiErrors.bodyTooComplex(limits.jsonContainersPerBody);
   }
   const text = body.toString('utf8');
   let value: unknown;
@@ -49,13 +49,13 @@ function hasTooManyContainers(body: Buffer): boolean {
 }
 
 /** The parameters of a query string; of a repeated one the first counts. */
-export function decodeQuery(query: string): Sent {
+export function decodeQuery(query: string): RawParameters {
   const sent = new URLSearchParams(query);
   return Object.fromEntries([...sent.keys()].map(name => [name, sent.get(name)]));
 }
 
 /** The token that older JavaScript clients send in the body. */
-export function bodyToken(sent: Sent): string | null {
+export function tokenInBody(sent: RawParameters): string | null {
   const token = Object.hasOwn(sent, 'test_suite_token') ? sent.test_suite_token : null;
   return typeof token === 'string' && token !== '' ? token : null;
 }
@@ -64,7 +64,7 @@ export function bodyToken(sent: Sent): string | null {
 const TOKEN_BYTES = 4096;
 
 /** Guesses the token of a large body, given in pieces, from its beginning and end, without parsing it. */
-export function likelyToken(body: readonly Uint8Array[]): string | null {
+export function guessToken(body: readonly Uint8Array[]): string | null {
   const texts = [body[0]!.subarray(0, TOKEN_BYTES), body.at(-1)!.subarray(-TOKEN_BYTES)].map(part => Buffer.from(part).toString('latin1'));
   for (const text of texts) {
     const token = /"test_suite_token"\s*:\s*"([^"\\]+)"/.exec(text)?.[1];

@@ -19,25 +19,25 @@ export interface CommitAuthor {
  * Clients mask before they send; this makes sure that no unmasked person is stored.
  * Some send a hex digest instead, which names nobody and is kept.
  */
-export function mask(person: string): string {
+export function maskPerson(person: string): string {
   if (/^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$/i.test(person)) return person;
   return person.replace(/(?<=\w{2})[a-zA-Z]/g, '*');
 }
 
 /** What is kept of the people: masked, and without the authors of the last month's commits, which nothing needs. */
-export interface KeptPeople {
+export interface MaskedPeople {
   user_seat: string | null;
   build_author: string | null;
 }
 
 /** Takes the people out of a message, and masks what is kept of them. */
-export function separatePeople<M extends People>(message: M): { rest: Omit<M, keyof People>; people: KeptPeople } {
+export function extractPeople<M extends People>(message: M): { rest: Omit<M, keyof People>; people: MaskedPeople } {
   const { user_seat, build_author, commit_authors: _dropped, ...rest } = message;
   return {
     rest,
     people: {
-      user_seat: user_seat === undefined ? null : mask(user_seat),
-      build_author: build_author === undefined ? null : mask(build_author),
+      user_seat: user_seat === undefined ? null : maskPerson(user_seat),
+      build_author: build_author === undefined ? null : maskPerson(build_author),
     },
   };
 }

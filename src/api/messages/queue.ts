@@ -1,11 +1,11 @@
 import typia from 'typia';
 import type { NodeKey } from './build-key.js';
-import { nodeIndexInTotal } from './build-subset.js';
-import { coerce, type Sent } from './coerce.js';
+import { checkNodeIndex } from './build-subset.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { People } from './people.js';
 import type { ListedTestFile, PlannedTestFile, TestFileList } from './test-file.js';
 import type { Text, Uuid } from './text.js';
-import { accept, required } from './validation.js';
+import { PARAMETER_REQUIRED, requireValid } from './validation.js';
 
 /** POST /queues/queue */
 export interface QueueMessage extends NodeKey, People {
@@ -42,11 +42,11 @@ const names = typia.misc.literals<keyof QueueMessage>();
 const validate = typia.createValidate<QueueMessage>();
 
 /** True for the one kind of request that brings the list of all test files. */
-export function initializes(message: Partial<QueueMessage>): boolean {
+export function isInitialization(message: Partial<QueueMessage>): boolean {
   return message.can_initialize_queue === true && message.attempt_connect_to_queue === false;
 }
 
-export function toQueueMessage(sent: Sent): QueueMessage {
+export function toQueueMessage(sent: RawParameters): QueueMessage {
   const parameters = coerce(sent, names);
   parameters.fixed_queue_split ??= false;
   parameters.skip_pull ??= false;
@@ -56,9 +56,9 @@ export function toQueueMessage(sent: Sent): QueueMessage {
   if (parameters.test_files !== undefined || parameters.can_initialize_queue === false) {
     parameters.attempt_connect_to_queue ??= false;
   }
-  return accept(validate(parameters), message => {
-    const complaints = nodeIndexInTotal(message);
-    if (initializes(message) && !message.test_files?.length) complaints.test_files = [required];
+  return requireValid(validate(parameters), message => {
+    const complaints = checkNodeIndex(message);
+    if (isInitialization(message) && !message.test_files?.length) complaints.test_files = [PARAMETER_REQUIRED];
     return complaints;
   });
 }

@@ -1,11 +1,11 @@
 import typia from 'typia';
 import type { NodeKey } from './build-key.js';
-import { nodeIndexInTotal } from './build-subset.js';
-import { coerce, type Sent } from './coerce.js';
+import { checkNodeIndex } from './build-subset.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { People } from './people.js';
 import type { ListedTestFile, PlannedTestFile, RecordedTestFile, TestFileList } from './test-file.js';
 import type { Count, Text, Uuid } from './text.js';
-import { accept, required } from './validation.js';
+import { PARAMETER_REQUIRED, requireValid } from './validation.js';
 
 /** POST /build_distributions/subset */
 export interface SplitMessage extends NodeKey, People {
@@ -44,23 +44,23 @@ export interface LastDistribution {
 }
 
 /** Of old clients, which name none. */
-export const NO_CI_BUILD = 'unknown';
+export const UNKNOWN_CI_BUILD_ID = 'unknown';
 
 const names = typia.misc.literals<keyof SplitMessage>();
 const validate = typia.createValidate<SplitMessage>();
 
-export function toSplitMessage(sent: Sent): SplitMessage {
+export function toSplitMessage(sent: RawParameters): SplitMessage {
   const parameters = coerce(sent, names);
   parameters.fixed_test_suite_split ??= true;
   if (parameters.test_files !== undefined && parameters.cache_read_attempt === undefined) {
     // Old clients know no cache_read_attempt and send the list at once; nor do they know a
     // ci_build_id, which tells dynamic splits apart and matters to no fixed one.
     parameters.cache_read_attempt = false;
-    if (parameters.fixed_test_suite_split === true) parameters.ci_build_id ??= NO_CI_BUILD;
+    if (parameters.fixed_test_suite_split === true) parameters.ci_build_id ??= UNKNOWN_CI_BUILD_ID;
   }
-  return accept(validate(parameters), message => {
-    const complaints = nodeIndexInTotal(message);
-    if (message.cache_read_attempt === false && !message.test_files?.length) complaints.test_files = [required];
+  return requireValid(validate(parameters), message => {
+    const complaints = checkNodeIndex(message);
+    if (message.cache_read_attempt === false && !message.test_files?.length) complaints.test_files = [PARAMETER_REQUIRED];
     return complaints;
   });
 }

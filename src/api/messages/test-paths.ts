@@ -1,7 +1,7 @@
 import typia from 'typia';
-import { coerce, type Sent } from './coerce.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { Text } from './text.js';
-import { accept } from './validation.js';
+import { requireValid } from './validation.js';
 
 /** Query of GET /v2/test_paths */
 export interface TestPathsQuery {
@@ -16,6 +16,6 @@ export interface TestPathsAnswer {
 const names = typia.misc.literals<keyof TestPathsQuery>();
 const validate = typia.createValidate<TestPathsQuery>();
 
-export function toTestPathsQuery(sent: Sent): TestPathsQuery {
-  return accept(validate(coerce(sent, names)));
+export function toTestPathsQuery(sent: RawParameters): TestPathsQuery {
+  return requireValid(validate(coerce(sent, names)));
 }

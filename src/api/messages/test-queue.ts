@@ -1,13 +1,13 @@
 import typia, { type tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { NodeKey } from './build-key.js';
-import { nodeIndexInTotal } from './build-subset.js';
-import { coerce, type Sent } from './coerce.js';
+import { checkNodeIndex } from './build-subset.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { People } from './people.js';
-import { initializes } from './queue.js';
+import { isInitialization } from './queue.js';
 import type { TestFileList } from './test-file.js';
 import type { Count, Path, Text } from './text.js';
-import { accept, required } from './validation.js';
+import { PARAMETER_REQUIRED, requireValid } from './validation.js';
 
 /** POST /v2/queues/queue: a pull tells what became of the batch before. */
 export interface TestQueueMessage extends NodeKey, People {
@@ -52,10 +52,10 @@ export interface TestQueueAnswer {
 const names = typia.misc.literals<keyof TestQueueMessage>();
 const validate = typia.createValidate<TestQueueMessage>();
 
-export function toTestQueueMessage(sent: Sent): TestQueueMessage {
-  return accept(validate(coerce(sent, names)), message => {
-    const complaints = nodeIndexInTotal(message);
-    if (initializes(message) && !message.paths?.length) complaints.paths = [required];
+export function toTestQueueMessage(sent: RawParameters): TestQueueMessage {
+  return requireValid(validate(coerce(sent, names)), message => {
+    const complaints = checkNodeIndex(message);
+    if (isInitialization(message) && !message.paths?.length) complaints.paths = [PARAMETER_REQUIRED];
     return complaints;
   });
 }

@@ -3,7 +3,7 @@ import { apiErrors, type ValidationErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
 
 /** Returns the data of a typia validation; throws the 422 that lists everything wrong with it. */
-export function accept<T>(validation: IValidation<T>, more: (data: Partial<T>) => ValidationErrors = () => ({})): T {
+export function requireValid<T>(validation: IValidation<T>, more: (data: Partial<T>) => ValidationErrors = () => ({})): T {
   const data = validation.data as Partial<T> | undefined;
   const complaints = validation.success ? {} : fromErrors(validation.errors);
   if (data && typeof data === 'object') {
@@ -13,7 +13,7 @@ export function accept<T>(validation: IValidation<T>, more: (data: Partial<T>) =
   return validation.data as T;
 }
 
-export const required = 'parameter is required';
+export const PARAMETER_REQUIRED = 'parameter is required';
 
 function fromErrors(errors: readonly IValidation.IError[]): ValidationErrors {
   const complaints: ValidationErrors = Object.create(null) as ValidationErrors;
@@ -32,9 +32,9 @@ function fromErrors(errors: readonly IValidation.IError[]): ValidationErrors {
     if (entry !== lastEntry) {
       lastEntry = entry;
       entries += 1;
-      if (entries <= limits.complainedEntries) messages.push({ [position]: field ? {} : [] });
+      if (entries <= limits.reportedInvalidEntries) messages.push({ [position]: field ? {} : [] });
     }
-    if (entries > limits.complainedEntries) continue;
+    if (entries > limits.reportedInvalidEntries) continue;
     const nested = (messages.at(-1) as ValidationErrors)[position]!;
     if (Array.isArray(nested)) nested.push(message);
     else ((nested[field!] ??= []) as string[]).push(message);
@@ -47,7 +47,7 @@ function fromErrors(errors: readonly IValidation.IError[]): ValidationErrors {
  * `(string & MinLength<3>)`, `boolean` or `((string & MaxLength<9>) | undefined)`.
  */
 function toMessage({ expected, value }: IValidation.IError): string {
-  if (value === undefined || (value === '' && expected.includes('MinLength<1>'))) return required;
+  if (value === undefined || (value === '' && expected.includes('MinLength<1>'))) return PARAMETER_REQUIRED;
   const [, tag, bound] = /^[^()]* & (\w+)<"?([^"<>]+)"?>$/.exec(expected) ?? [];
   switch (tag) {
     case 'Type':

@@ -1,7 +1,7 @@
 import { operations, sharedResponses } from './operations.js';
 import { schemas } from './schemas.js';
 
-export interface Served {
+export interface ServerInfo {
   version: string;
   /** Scheme and host by which this server was reached. */
   url: string;
@@ -20,7 +20,7 @@ const tags = [
 const header = (description: string, type = 'string') => ({ description, schema: { type } });
 
 /** The description of the API as OpenAPI 3.1 has it. */
-export function openApi({ version, url, headerPrefixes }: Served): object {
+export function openApiDocument({ version, url, headerPrefixes }: ServerInfo): object {
   const [prefix] = headerPrefixes;
   const parameter = (name: string, description: string, schema: object) => ({ name, in: 'header', required: false, description, schema });
   const tokenHeaders = headerPrefixes.map(name => `${name}-TEST-SUITE-TOKEN`).join(' or ');

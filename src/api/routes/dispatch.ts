@@ -24,7 +24,7 @@ export function dispatch({ log, metrics }: Context, open: OpenQueue, pull: Pull,
   for (const batch of open.queue.takeChanged()) {
     changes.push(batch);
     const { seq, node_index: node, files, lease } = batch;
-    if (lease === 'lost' || lease === 'restarted') metrics.lostBatch();
+    if (lease === 'lost' || lease === 'restarted') metrics.countReassignedBatch();
     const told = { queue: open.record.name, node, batch: seq, files: files.length };
     if (lease === 'late') log.warn(told, 'a silent node came back');
     else if (lease === 'lost') log.warn(told, 'a silent node: its batch goes to others');
@@ -32,7 +32,7 @@ export function dispatch({ log, metrics }: Context, open: OpenQueue, pull: Pull,
   }
   if (handed?.isNew) {
     changes.push(handed.batch);
-    metrics.batch(handed.batch.files.length);
+    metrics.countBatch(handed.batch.files.length);
   }
   return { value: { open, batch: handed?.batch ?? null }, changes };
 }

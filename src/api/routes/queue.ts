@@ -11,7 +11,7 @@ import type { PreparedQueue } from '../../workers/prepare.js';
 import { json, projectOfHeader } from '../answer.js';
 import type { Context } from '../context.js';
 import { codeLine, lines } from '../lines.js';
-import { initializes, type QueueAnswer } from '../messages/queue.js';
+import { isInitialization, type QueueAnswer } from '../messages/queue.js';
 import {
   buildsUrl,
   connectFailed,
@@ -54,8 +54,8 @@ export async function queueForNode(context: Context, request: Request): Promise<
   };
   const { handed, made } = await pullOrCreate(context, key, sent, pull, () => queueToPull(context, project, prepared, at), at);
   if (!handed) {
-    if (initializes(message)) throw apiErrors.expiredMeanwhile('queue');
-    if (!can_initialize_queue) throw apiErrors.queueUnknown('node_build_id');
+    if (isInitialization(message)) throw apiErrors.expired('queue');
+    if (!can_initialize_queue) throw apiErrors.queueNotFound('node_build_id');
     return request.wantsText ? codeLine(connectFailed.code) : json(200, { queue_name: key, ...connectFailed });
   }
   const { open, batch } = handed;

@@ -26,7 +26,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
     const record: SplitRecord = { v: 1, id: plan.id, node_total, people: plan.people, list: plan.list, created_at: at, used_at: at };
     split = await installSplit(store, key, build(), record, plan, user);
   }
-  if (!split && !message.cache_read_attempt) throw apiErrors.expiredMeanwhile('split');
+  if (!split && !message.cache_read_attempt) throw apiErrors.expired('split');
   if (split && sent) await noteListOfSplit(store, key, build, split, user, sent, now());
   const { test_files_digest } = message;
   if (split && sent && test_files_digest !== undefined && differs(split.list, sent))
@@ -35,7 +35,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
   if (!split || (!sent && isToSend(split.list, test_files_digest))) return request.wantsText ? codeLine(MISS.code) : json(200, MISS);
   await useSplit(store, key, build, split, user, now());
   const body = answerOfSplit(store, split, node_index);
-  if (!body) throw apiErrors.expiredMeanwhile('split');
+  if (!body) throw apiErrors.expired('split');
   if (request.wantsText) return asLines(body);
   return { status: 200, body: test_files_digest === undefined ? body : withDigest(body, test_files_digest) };
 }

@@ -12,7 +12,7 @@ import { differs, isOtherList, isToSend, sentenceOf } from '../../store/lmdb/oth
 import { json, projectOfHeader } from '../answer.js';
 import type { Context } from '../context.js';
 import { codeLine, lines } from '../lines.js';
-import { initializes } from '../messages/queue.js';
+import { isInitialization } from '../messages/queue.js';
 import type { PlannedTestFile } from '../messages/test-file.js';
 import type { TestQueueAnswer } from '../messages/test-queue.js';
 import { buildsUrl, connectFailed, createQueue, type Dispatched, dispatch, pullOrCreate, withDeliveryReceipt } from './dispatch.js';
@@ -60,8 +60,8 @@ export async function testQueueForNode(context: Context, request: Request): Prom
   const make = async () => plan && createQueue(context, project, key, message, plan, at);
   const { handed } = await pullOrCreate(context, key, sent, pull, make, at);
   if (!handed) {
-    if (initializes(message)) throw apiErrors.expiredMeanwhile('queue');
-    if (!can_initialize_queue) throw apiErrors.queueUnknown('test_queue_id');
+    if (isInitialization(message)) throw apiErrors.expired('queue');
+    if (!can_initialize_queue) throw apiErrors.queueNotFound('test_queue_id');
     return wantsText ? codeLine(connectFailed.code) : json(200, connectFailed);
   }
   const { open, batch } = handed;

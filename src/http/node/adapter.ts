@@ -10,8 +10,8 @@ import type { Certificate } from '../certificate.js';
 import { readHead } from '../head.js';
 import { LogThrottle } from '../log-throttle.js';
 import { STATUS_LINES } from '../status-lines.js';
-import { Connection } from './connection.js';
 import { IncomingHead } from './incoming-head.js';
+import { RequestPipeline } from './request-pipeline.js';
 import { NodeResponseWriter } from './response-writer.js';
 
 interface Times {
@@ -29,7 +29,7 @@ class NodeAdapter implements HttpAdapter {
   readonly #server: Server | TlsServer;
   readonly #sockets = new Set<Socket>();
   /** By the socket that requests arrive on. With TLS it is not the socket that was accepted. */
-  readonly #connections = new WeakMap<Duplex, Connection>();
+  readonly #connections = new WeakMap<Duplex, RequestPipeline>();
   readonly #failures = new LogThrottle();
   readonly #handshakes = new LogThrottle();
   #port: number;
@@ -90,7 +90,7 @@ class NodeAdapter implements HttpAdapter {
     });
   }
 
-  async renew(): Promise<boolean> {
+  async reloadCertificate(): Promise<boolean> {
     const { certificate } = this.options;
     if (certificate) (this.#server as TlsServer).setSecureContext(secretsOf(certificate));
     return false;
@@ -103,16 +103,16 @@ class NodeAdapter implements HttpAdapter {
 
   #open(socket: Socket): void {
     this.#sockets.add(socket);
-    this.options.count(1);
+    this.options.countConnection(1);
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      this.options.count(-1);
+      this.options.countConnection(-1);
     });
   }
 
-  #connectionOf(socket: Duplex): Connection {
+  #connectionOf(socket: Duplex): RequestPipeline {
     let connection = this.#connections.get(socket);
-    if (!connection) this.#connections.set(socket, (connection = new Connection()));
+    if (!connection) this.#connections.set(socket, (connection = new RequestPipeline()));
     return connection;
   }
 
@@ -120,28 +120,28 @@ class NodeAdapter implements HttpAdapter {
     const { socket } = request;
     const connection = this.#connectionOf(socket);
     response.once('close', () => {
-      if (socket.writable) connection.leave();
-      else connection.forget();
+      if (socket.writable) connection.finish();
+      else connection.clear();
       if (connection.isBroken && connection.state === 'idle') socket.destroy();
     });
     // Node would stop reading within its body and not notice that the client left: the answer before it would count as sent.
     const isAhead = connection.state !== 'idle';
     const isLong = isAhead && mayPause(request);
-    if (isLong || !connection.enter(() => this.#begin(request, response, connection), isAhead ? bytesOf(request) : 0)) socket.destroy();
+    if (isLong || !connection.enqueue(() => this.#begin(request, response, connection), isAhead ? bytesOf(request) : 0)) socket.destroy();
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
-    const head = readHead(new IncomingHead(request), this.options.fields);
+  #begin(request: IncomingMessage, response: ServerResponse, connection: RequestPipeline): void {
+    const head = readHead(new IncomingHead(request), this.options.headerFields);
     // The parser stops after a request that it takes for the last one, and not only the header Connection makes it one.
-    head.closes = !response.shouldKeepAlive;
+    head.wantsClose = !response.shouldKeepAlive;
     head.refusal ??= refusalOf(request);
     if (request.rawHeaders.length > 2 * limits.headersPerRequest)
       head.refusal = apiErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
-    const receiver = this.options.begin(head, new NodeResponseWriter(response));
-    response.once('close', () => receiver.leave());
+    const receiver = this.options.startRequest(head, new NodeResponseWriter(response));
+    response.once('close', () => receiver.onClose());
     const take = (chunk: Uint8Array, isLast: boolean) => {
       if (isLast) connection.state = 'answering';
-      receiver.take(chunk, isLast);
+      receiver.receive(chunk, isLast);
     };
     if (head.refusal) return;
     if (request.headers['transfer-encoding'] !== undefined) {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
-import { sendPieces } from '../pieces.js';
 import type { Answer } from '../request.js';
+import { streamBody } from '../stream-body.js';
 
 /** Answers with Node's own server. */
 export class NodeResponseWriter implements ResponseWriter {
@@ -29,7 +29,7 @@ export class NodeResponseWriter implements ResponseWriter {
     response.writeHead(status, headers);
     const { socket } = response.req;
     // Node emits "finish" also when the socket was destroyed before all was sent. This listener runs before Node's own, which closes the socket.
-    response.prependOnceListener('finish', () => socket.destroyed || sent.end());
+    response.prependOnceListener('finish', () => socket.destroyed || sent.onSent());
     if (!rest || headOnly) {
       response.end(headOnly ? undefined : body);
       return () => {};
@@ -39,6 +39,6 @@ export class NodeResponseWriter implements ResponseWriter {
       onWritable: (goOn: () => void) => void response.on('drain', goOn),
       end: () => void response.end(),
     };
-    return sendPieces(pieces, body, rest, sent.fail);
+    return streamBody(pieces, body, rest, sent.onError);
   }
 }

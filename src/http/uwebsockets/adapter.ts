@@ -38,7 +38,7 @@ class UwebsocketsAdapter implements HttpAdapter {
     return socket ? { port: path === null ? this.#port : 0, close: () => close(socket) } : null;
   }
 
-  async renew(): Promise<boolean> {
+  async reloadCertificate(): Promise<boolean> {
     this.#apps.push(this.#newApp());
     await quietTurn();
     return true;
@@ -49,15 +49,15 @@ class UwebsocketsAdapter implements HttpAdapter {
   }
 
   #newApp(): TemplatedApp {
-    const { certificate, fields, begin, count } = this.options;
+    const { certificate, headerFields: fields, startRequest: begin, countConnection: count } = this.options;
     const app = certificate
       ? this.uws.SSLApp({ cert_file_name: certificate.certFile, key_file_name: certificate.keyFile })
       : this.uws.App();
     app.filter((_, change) => count(change === 1 ? 1 : -1));
     return app.any('/*', (res, req) => {
       const receiver = begin(readHead(req, fields), new UwebsocketsResponseWriter(res));
-      res.onAborted(() => receiver.leave());
-      res.onData((chunk, isLast) => receiver.take(new Uint8Array(chunk), isLast));
+      res.onAborted(() => receiver.onClose());
+      res.onData((chunk, isLast) => receiver.receive(new Uint8Array(chunk), isLast));
     });
   }
 
@@ -82,7 +82,11 @@ type ListenOnPath = (listening: (socket: us_listen_socket | false) => void, path
 /** Waits for a short turn of the event loop: closing a listener resets connections that wait to be accepted, and then there are hardly any. */
 async function quietTurn(): Promise<void> {
   await nextTurn();
-  for (let turns = 0, begun = -Infinity; turns < limits.quietTurns && performance.now() - begun > limits.quietTurnMilliseconds; turns++) {
+  for (
+    let turns = 0, begun = -Infinity;
+    turns < limits.shortTurnAttempts && performance.now() - begun > limits.shortTurnMilliseconds;
+    turns++
+  ) {
     begun = performance.now();
     await nextTurn();
   }

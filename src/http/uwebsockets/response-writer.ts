@@ -2,9 +2,9 @@ import type { HttpResponse } from 'uws-pack';
 import { limits } from '../../limits.js';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
-import { sendPieces } from '../pieces.js';
 import type { Answer } from '../request.js';
 import { STATUS_LINES } from '../status-lines.js';
+import { streamBody } from '../stream-body.js';
 
 /** Answers with uWebSockets.js. */
 export class UwebsocketsResponseWriter implements ResponseWriter {
@@ -20,7 +20,7 @@ export class UwebsocketsResponseWriter implements ResponseWriter {
 
   send(answer: Answer, manner: SendOptions, sent: SendCallbacks): () => void {
     const { status, body, rest } = answer;
-    const { clientCloses, headOnly, close } = manner;
+    const { clientWantsClose: clientCloses, headOnly, close } = manner;
     const { res } = this;
     let leave = () => {};
     res.cork(() => {
@@ -37,15 +37,15 @@ export class UwebsocketsResponseWriter implements ResponseWriter {
         // It would send an undefined argument as a huge length.
         res.endWithoutBody();
       } else if (rest) {
-        leave = sendPieces(this.#pieces(close, sent.end), body, rest, sent.fail);
+        leave = streamBody(this.#pieces(close, sent.onSent), body, rest, sent.onError);
         return;
-      } else if (body.length <= limits.answerPieceBytes) {
+      } else if (body.length <= limits.answerChunkBytes) {
         res.end(body, close);
       } else {
-        this.#sendWhole(typeof body === 'string' ? Buffer.from(body) : body, sent.end);
+        this.#sendWhole(typeof body === 'string' ? Buffer.from(body) : body, sent.onSent);
         return;
       }
-      sent.end();
+      sent.onSent();
     });
     return leave;
   }

@@ -40,7 +40,7 @@ export function expireStep(store: Store, before: Millis, dropped: (key: string) 
 export async function expirePaths(store: Store, before: Millis, after: number, counted: Counted = () => {}): Promise<number | null> {
   const limit = limits.pathsPerStep;
   // One that is seen again is noted as such no more often.
-  const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.renewMilliseconds;
+  const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.lastUseUpdateMilliseconds;
   const seen = [...store.timings.getRange({ start: after + 1, limit })];
   const due = seen.filter(({ value }) => isOld(value)).map(({ key }) => key);
   if (due.length > 0) {

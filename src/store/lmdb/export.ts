@@ -43,7 +43,9 @@ export async function* exportLines(
 async function* buildLines(store: Store, projects: ReadonlyMap<number, Project>, told: Exported): AsyncGenerator<string> {
   const end = store.meta.get('nextBuild') ?? 1;
   const nameOf = namesOf(store);
-  for await (const page of pages<BuildRecord>(store, start => store.builds.getRange({ start, end, limit: limits.exportedPerStep }))) {
+  for await (const page of pages<BuildRecord>(store, start =>
+    store.builds.getRange({ start, end, limit: limits.exportedRecordsPerStep }),
+  )) {
     for (const { key: number, value: build } of page) {
       const project = projects.get(build.project);
       if (!project) continue;
@@ -104,7 +106,7 @@ async function* timingLines(store: Store, projects: ReadonlyMap<number, Project>
       seen_at: iso(seen_at),
     });
   };
-  for await (const page of pages<string>(store, start => store.pathNames.getRange({ start, limit: limits.exportedPerStep }))) {
+  for await (const page of pages<string>(store, start => store.pathNames.getRange({ start, limit: limits.exportedRecordsPerStep }))) {
     const text = page.map(({ key: path, value: name }) => lineOf(path, name)).join('');
     await release(store);
     if (text !== '') yield text;
@@ -122,7 +124,7 @@ async function* pages<V>(
     const page = [...pageFrom(start)];
     if (page.length > 0) yield page;
     await release(store);
-    if (page.length < limits.exportedPerStep) return;
+    if (page.length < limits.exportedRecordsPerStep) return;
     start = page.at(-1)!.key + 1;
   }
 }
@@ -139,7 +141,7 @@ const BYTES_PER_NAME = 200;
 /** The builds of a project name the same paths again and again. */
 function namesOf(store: Store): (path: number) => string {
   const names = new LRUCache<number, string>({
-    maxSize: limits.exportedNamesBytes,
+    maxSize: limits.exportPathCacheBytes,
     sizeCalculation: name => BYTES_PER_NAME + 2 * name.length,
   });
   return path => {

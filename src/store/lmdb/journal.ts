@@ -40,8 +40,8 @@ export class Journal {
   /** Adds a change to the turn; resolves when that and all before it are on disk, rejects with a 503 when they are not. */
   write(queue: string, change: Change): Promise<void> {
     this.store.room.assert();
-    if (this.#last - this.#done >= limits.turnsPending) throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
-    if (this.#characters >= limits.charactersPending)
+    if (this.#last - this.#done >= limits.pendingJournalTurns) throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
+    if (this.#characters >= limits.pendingJournalCharacters)
       throw apiErrors.overloaded('memory', 'too much text about batches at once', limits.retryAfterSeconds);
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
@@ -118,7 +118,7 @@ export class Journal {
     this.#last = number;
     this.#keep(changes);
     this.#checkpoints.soon(limits.checkpointMilliseconds);
-    if (this.#characters >= limits.charactersPending / 8) this.#checkpoints.again().catch(() => {});
+    if (this.#characters >= limits.pendingJournalCharacters / 8) this.#checkpoints.again().catch(() => {});
     // Decided upon what failed meanwhile: whoever asked is told to come again.
     if (this.#failure !== before) throw this.#failure!.error;
   }

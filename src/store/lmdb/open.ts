@@ -232,8 +232,8 @@ function open(dataDir: string, failed: (error: Error) => void, committed: Commit
   const failure = new Failure(root, failed);
   const journal = new Journal({ ...tables, room, failure, committed });
   const recent = new TimingWriteBuffer({ ...tables, numbers, room });
-  const splitUsers = new LRUCache<string, true>({ max: limits.splitUsers });
-  const blocksRead = new LRUCache<string, Buffer>({ maxSize: limits.blocksReadBytes, sizeCalculation: ({ length }) => length });
+  const splitUsers = new LRUCache<string, true>({ max: limits.cachedSplitUsers });
+  const blocksRead = new LRUCache<string, Buffer>({ maxSize: limits.fileBlockCacheBytes, sizeCalculation: ({ length }) => length });
   const store: Store = { ...tables, numbers, journal, recent, room, failure, committed, installing: new Map(), splitUsers, blocksRead };
   const version = store.meta.get('version');
   if (version === undefined) {

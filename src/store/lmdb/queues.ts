@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { KeptPeople } from '../../api/messages/people.js';
+import type { MaskedPeople } from '../../api/messages/people.js';
 import type { Segments } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
@@ -14,7 +14,7 @@ import type { ListRecord, Millis, QueueRecord } from './records.js';
 
 /** What a queue starts with. */
 export interface QueuePlan {
-  people: KeptPeople;
+  people: MaskedPeople;
   list: ListRecord;
   /** Its test files, slowest first: see file-blocks.ts. */
   blocks: Segments;
@@ -107,7 +107,7 @@ export class Queues {
   async update<T>(key: string, verb: (queue: OpenQueue) => Verdict<T>, now: Millis): Promise<T | null> {
     const record = this.#inMemory(key)?.record ?? this.#recordOf(key);
     if (!record) return null;
-    if (now - record.used_at >= limits.renewMilliseconds) await this.#renewOnce(key, now);
+    if (now - record.used_at >= limits.lastUseUpdateMilliseconds) await this.#renewOnce(key, now);
     if (this.#leaving.size > 0) await this.#left(key);
     const open = this.#find(key);
     // Found and changed in one go: what the cache has no room for is kept only once it is busy.

@@ -32,7 +32,7 @@ export class Readiness {
 
   #begin(): void {
     this.#isWriting = true;
-    this.#freshUntil = this.uptime() + limits.readyFreshMilliseconds;
+    this.#freshUntil = this.uptime() + limits.readyCacheMilliseconds;
     const write = commit(this.store, () => void this.store.meta.put('readiness', this.now())).finally(() => (this.#isWriting = false));
     this.#outcome = within(limits.readySeconds, write);
     // Each waiting caller gets the failure itself.

@@ -104,7 +104,7 @@ function putSubset(
 
 /** No client tries for so long: what comes later is another run, however alike. */
 function isRecent(bytes: Buffer, now: Millis): boolean {
-  return now - subsetHead(bytes).created_at < limits.retriedMilliseconds;
+  return now - subsetHead(bytes).created_at < limits.retryWindowMilliseconds;
 }
 
 function makeBuild(store: Store, project: number, key: NodeKey, idKey: string, number: number, now: Millis): BuildRecord {
@@ -134,7 +134,7 @@ function makeBuild(store: Store, project: number, key: NodeKey, idKey: string, n
 
 /** Nearly always a node records for the first time; and nothing of a build that is not old has expired. */
 function mayHaveRun(store: Store, number: number, { created_at }: BuildRecord, node_index: number, now: Millis): boolean {
-  return now - created_at > limits.renewMilliseconds || store.subsets.doesExist([number, node_index, 1]);
+  return now - created_at > limits.lastUseUpdateMilliseconds || store.subsets.doesExist([number, node_index, 1]);
 }
 
 /** Builds of the same instant are listed by id, and the later ones first: a random id before the one given. */

@@ -1,5 +1,5 @@
 import type { BuildKey } from '../../api/messages/build-key.js';
-import type { KeptPeople } from '../../api/messages/people.js';
+import type { MaskedPeople } from '../../api/messages/people.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 
 /**
@@ -62,7 +62,7 @@ export interface SplitRecord {
   v: 1;
   id: string;
   node_total: number;
-  people: KeptPeople;
+  people: MaskedPeople;
   created_at: Millis;
   /** How many runs of its build were recorded before it was made; missing below store version 7. */
   runs_before?: number;
@@ -98,7 +98,7 @@ export interface QueueRecord {
   copied_at?: Millis;
   /** How many runs of its build were recorded before it began to repeat. */
   copied_runs_before?: number;
-  people: KeptPeople;
+  people: MaskedPeople;
   created_at: Millis;
   /** How many runs of its build were recorded before it was made; missing below store version 7. */
   runs_before?: number;

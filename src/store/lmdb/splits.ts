@@ -1,5 +1,5 @@
 import type { BuildKey } from '../../api/messages/build-key.js';
-import type { KeptPeople } from '../../api/messages/people.js';
+import type { MaskedPeople } from '../../api/messages/people.js';
 import type { PlannedTestFile } from '../../api/messages/test-file.js';
 import { apiErrors } from '../../api-error.js';
 import type { Moment } from '../../engine/moment.js';
@@ -44,7 +44,7 @@ export async function useSplit(
   ci_build_id: string | null,
   now: Millis,
 ): Promise<void> {
-  const isDue = now - split.used_at >= limits.renewMilliseconds;
+  const isDue = now - split.used_at >= limits.lastUseUpdateMilliseconds;
   // All nodes of a CI build ask: its digest and a look at the store once are enough.
   const user = ci_build_id === null ? null : `${split.id} ${ci_build_id}`;
   if (!isDue && (user === null || store.splitUsers.get(user))) return;
@@ -91,7 +91,7 @@ export function answerOfSplit(store: Store, split: SplitRecord, node_index: numb
 export function* filesOfSplit(store: Store, split: SplitRecord): Generator<{ node_index: number; paths: string[] }> {
   for (let node_index = 0; node_index < split.node_total; node_index++) {
     const answer = answerOfSplit(store, split, node_index);
-    if (!answer) throw apiErrors.expiredMeanwhile('split');
+    if (!answer) throw apiErrors.expired('split');
     const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
     yield { node_index, paths: test_files.map(({ path }) => path) };
   }
@@ -105,7 +105,7 @@ export function pathsOfSplit(store: Store, split: SplitRecord): string[] {
 /** What a split starts with. */
 export interface SplitPlan {
   id: string;
-  people: KeptPeople;
+  people: MaskedPeople;
   list: ListRecord;
   /** The answer to each node, as JSON. */
   answers: Segments;

@@ -42,7 +42,7 @@ export class TimingWriteBuffer {
     if (number === undefined) return this.#make(project, path, now);
     const known = this.#toChange(number);
     // Named again where the expiry sweep may be about to forget it: behind that.
-    if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#toName(number, pathKey(project, path), path);
+    if (!known || now - known.seen_at >= limits.lastUseUpdateMilliseconds) this.#toName(number, pathKey(project, path), path);
     if (!known) this.#change(number, { project, seen_at: now, timings: [] });
     else known.seen_at = Math.max(now, known.seen_at);
     return number;
@@ -99,7 +99,7 @@ export class TimingWriteBuffer {
   /** All times of an entry of `unlearnt` were measured. */
   learnt(entry: number): void {
     this.#learnt.push(entry);
-    this.#saves.soon(limits.recentMilliseconds);
+    this.#saves.soon(limits.timingFlushMilliseconds);
   }
 
   /** Between the times of a large run: others have their turn, and then there is room for more. Throws as `makeRoom`. */
@@ -110,7 +110,7 @@ export class TimingWriteBuffer {
 
   /** Resolves when there is room for more. Throws a 503 when the disk takes none. */
   async makeRoom(): Promise<void> {
-    if (this.#changed.size < limits.recentTimings && this.#unnamedCharacters < limits.unnamedCharacters) return;
+    if (this.#changed.size < limits.bufferedTimings && this.#unnamedCharacters < limits.unsavedPathCharacters) return;
     const named = this.name();
     if (named) await written(named);
     await written(this.save());
@@ -144,7 +144,7 @@ export class TimingWriteBuffer {
       // Later, with what was changed meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
       this.#learnt = [...learnt, ...this.#learnt];
-      this.#saves.soon(limits.recentMilliseconds);
+      this.#saves.soon(limits.timingFlushMilliseconds);
       throw error;
     } finally {
       this.#saving = new Map();
@@ -165,7 +165,7 @@ export class TimingWriteBuffer {
 
   #change(path: number, timings: PathTimings): void {
     this.#changed.set(path, timings);
-    this.#saves.soon(limits.recentMilliseconds);
+    this.#saves.soon(limits.timingFlushMilliseconds);
   }
 }
 

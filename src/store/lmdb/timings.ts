@@ -84,14 +84,14 @@ export function knownTimes(store: Store, project: number, branch: string, paths:
   const on = (path: string) => timingOf(store, project, path, own, other);
   const hasCases = store.projects.get(project)?.has_test_cases ?? false;
   const files = new Map<string, number>();
-  let casesLeft: number = isPooled ? limits.casesPooled : limits.casesHere;
+  let casesLeft: number = isPooled ? limits.testCasesPerRequest : limits.testCasesOnMainThread;
   const secondsOf = (path: string) => {
     const timing = on(path);
     if (timing) return estimateOf(timing);
     const file = fileOf(path);
     if (file === null) {
       if (!hasCases || casesLeft <= 0) return NaN;
-      const limit = Math.min(limits.casesPerFile, casesLeft);
+      const limit = Math.min(limits.testCasesPerFile, casesLeft);
       const cases = [...store.paths.getRange({ ...rangeOfCases(project, path), limit })];
       casesLeft -= cases.length;
       if (casesLeft <= 0 && !isPooled) throw new TooManyCases();
@@ -134,7 +134,7 @@ function sumOfCases(cases: readonly BranchTimings[], branch: number, other: numb
 /** Those that were measured about when the last one was: a case of before is gone, or has another name. */
 function fresh(timings: readonly (BranchTiming | undefined)[]): (BranchTiming | undefined)[] {
   const last = timings.reduce((latest, timing) => Math.max(latest, timing?.at ?? 0), 0);
-  return timings.map(timing => (timing && timing.at >= last - limits.staleCaseMilliseconds ? timing : undefined));
+  return timings.map(timing => (timing && timing.at >= last - limits.staleTestCaseMilliseconds ? timing : undefined));
 }
 
 /** Every recording asks for two: a look-up instead of a SHA-256. */

@@ -20,7 +20,7 @@ const request: Pull = {
 };
 
 /** Half of what a queue keeps of test cases that failed. */
-const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.caseCharactersPerQueue / 2)]]];
+const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.failedCaseCharactersPerQueue / 2)]]];
 
 function failing(queue: Queue): Batch {
   const { batch } = queue.pull(request, NOW)!;
@@ -46,7 +46,7 @@ describe('what clients tell of the batches of a queue', () => {
     const batches = [failing(queue), failing(queue), failing(queue)];
     expect(batches.map(({ failed_cases }) => failed_cases !== undefined)).toEqual([true, true, false]);
     expect(batches[2]!.failed).toEqual(batches[2]!.files);
-    expect(queue.text.characters).toBe(limits.caseCharactersPerQueue);
+    expect(queue.text.characters).toBe(limits.failedCaseCharactersPerQueue);
     // Run again, all of them are, and none in part.
     const again = queue.pull({ ...request, run: 'run-2', starts: true }, NOW)!.batch;
     expect(again.files.sort()).toEqual(batches.flatMap(({ files }) => files).sort());

@@ -93,7 +93,7 @@ async function sweep(store: Store, before: number, dropped: (queue: string) => v
 }
 
 /** Paths are kept so long after they were recorded last. */
-const HOUR = limits.renewMilliseconds;
+const HOUR = limits.lastUseUpdateMilliseconds;
 
 describe('the expiry of a queue', () => {
   const key = queueKey(1, triple, 'build-1');

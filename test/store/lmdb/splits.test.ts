@@ -77,8 +77,8 @@ describe('a split', () => {
     const key = splitKey(1, triple, '7');
     const split = await installSplit(store, key, BUILD, record('split'), planOf('split'));
     await noteListOfSplit(store, key, () => BUILD, split, null, { digest: 'other', test_files: 2, difference: 'they differ' }, NOW);
-    await useSplit(store, key, () => BUILD, split, null, NOW + limits.renewMilliseconds);
-    expect(findSplit(store, key)).toEqual({ ...split, other_list: 'they differ', used_at: NOW + limits.renewMilliseconds });
+    await useSplit(store, key, () => BUILD, split, null, NOW + limits.lastUseUpdateMilliseconds);
+    expect(findSplit(store, key)).toEqual({ ...split, other_list: 'they differ', used_at: NOW + limits.lastUseUpdateMilliseconds });
   });
 
   it('has a key of its own for every project, triple and dynamic CI build', () => {

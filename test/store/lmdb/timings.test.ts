@@ -222,9 +222,9 @@ describe('test cases', () => {
   it('that are many are left to a packing thread', async () => {
     const store = temporaryStore();
     const { id, record } = await projectOf(store);
-    await record('main', Object.fromEntries(Array.from({ length: limits.casesHere + 5 }, (_, i) => [`a.py::test_${i}`, 1])));
+    await record('main', Object.fromEntries(Array.from({ length: limits.testCasesOnMainThread + 5 }, (_, i) => [`a.py::test_${i}`, 1])));
     expect(() => knownTimes(store, id, 'main', ['a.py'], false)).toThrow(TooManyCases);
-    expect(knownTimes(store, id, 'main', ['a.py'], true).seconds).toEqual(Float64Array.of(limits.casesHere + 5));
+    expect(knownTimes(store, id, 'main', ['a.py'], true).seconds).toEqual(Float64Array.of(limits.testCasesOnMainThread + 5));
   });
 
   it('that the last build did not have any more are not added up', async () => {

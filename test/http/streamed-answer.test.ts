@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MemoryBudget } from '../../src/http/memory-budget.js';
 import type { Answer } from '../../src/http/request.js';
 import { listenWith } from '../harness/server.js';
-import { head, RawConnection } from './raw.js';
+import { RawConnection, requestHead } from './raw-connection.js';
 
 const PIECE = 300_000;
 const pieceOf = (i: number) => Buffer.alloc(PIECE, 97 + (i % 26));
@@ -53,7 +53,7 @@ describe('an answer that comes in pieces', () => {
       const body = Buffer.from(await response.arrayBuffer());
       expect(body.equals(Buffer.concat(Array.from({ length: 20 }, (_, i) => pieceOf(i))))).toBe(true);
     }
-    await expect.poll(() => held.all).toBe(0);
+    await expect.poll(() => held.reservedBytes).toBe(0);
   });
 
   it('has no body when only its head is asked for', async () => {
@@ -61,7 +61,7 @@ describe('an answer that comes in pieces', () => {
     const server = await listenWith(() => pieces.answer());
     const connection = await RawConnection.open(server.url);
     for (let round = 0; round < 2; round++) {
-      connection.send(head('HEAD /', []));
+      connection.send(requestHead('HEAD /', []));
       const { status, headers, text } = (await connection.reply())!;
       expect({ status, text }).toEqual({ status: 200, text: '' });
       expect(headers).not.toHaveProperty('content-length');
@@ -76,7 +76,7 @@ describe('an answer that comes in pieces', () => {
     const response = await fetch(server.url);
     expect(response.status).toBe(200);
     await expect(response.arrayBuffer()).rejects.toThrow();
-    expect(held.all).toBe(0);
+    expect(held.reservedBytes).toBe(0);
     expect(server.log.join('\n')).toContain('the disk is gone');
     failsAt = Infinity;
     expect((await fetch(server.url).then(again => again.arrayBuffer())).byteLength).toBe(20 * PIECE);
@@ -88,7 +88,7 @@ describe('an answer that comes in pieces', () => {
     const server = await listenWith(() => pieces.answer(), { memory: held });
     const connection = await RawConnection.open(server.url);
     connection.socket.pause();
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     // The system takes some of it, by far not all.
     let before = 0;
     await expect
@@ -102,13 +102,13 @@ describe('an answer that comes in pieces', () => {
       )
       .toBe(true);
     expect(before).toBeLessThan(100);
-    expect(held.all).toBe(2 * PIECE);
+    expect(held.reservedBytes).toBe(2 * PIECE);
     connection.socket.resume();
     await pieces.until(() => pieces.asked > before + 20);
     connection.leave();
     await pieces.until(() => pieces.isOver);
     expect(pieces.asked).toBeLessThan(1000);
-    await expect.poll(() => held.all).toBe(0);
+    await expect.poll(() => held.reservedBytes).toBe(0);
   });
 
   it('is refused for good when it is larger than may ever be held', async () => {

@@ -79,12 +79,12 @@ export class RawConnection {
 }
 
 /** The head of a request, to the empty line. */
-export function head(line: string, fields: readonly string[]): string {
+export function requestHead(line: string, fields: readonly string[]): string {
   return [`${line} HTTP/1.1`, 'Host: ballast', ...fields, '', ''].join('\r\n');
 }
 
 /** A whole POST with a body of known length. */
-export function post(path: string, token: string, body: string): string {
+export function postRequest(path: string, token: string, body: string): string {
   const fields = [`SERVICE-TEST-SUITE-TOKEN: ${token}`, `Content-Length: ${Buffer.byteLength(body)}`];
-  return head(`POST ${path}`, fields) + body;
+  return requestHead(`POST ${path}`, fields) + body;
 }

@@ -1,7 +1,7 @@
 import { limits } from '../../limits.js';
 
 /** Begins the requests of one connection one at a time. A client may send some ahead of the answers. */
-export class Connection {
+export class RequestPipeline {
   /** State of the request that has no answer yet. */
   state: 'idle' | 'receiving' | 'answering' = 'idle';
   /** The bytes after its requests are not a request: it is closed when those are answered. */
@@ -13,7 +13,7 @@ export class Connection {
    * Begins a request now, or when those before it are answered. Returns false when too many wait.
    * @param bytes memory that it takes while it waits
    */
-  enter(begin: () => void, bytes: number): boolean {
+  enqueue(begin: () => void, bytes: number): boolean {
     if (this.state === 'idle') {
       this.state = 'receiving';
       begin();
@@ -24,7 +24,7 @@ export class Connection {
   }
 
   /** Ends a request, and begins the next. */
-  leave(): void {
+  finish(): void {
     const next = this.#ahead.shift();
     this.state = next ? 'receiving' : 'idle';
     if (!next) return;
@@ -33,7 +33,7 @@ export class Connection {
   }
 
   /** Drops the waiting requests of a closed connection. */
-  forget(): void {
+  clear(): void {
     this.#ahead.length = 0;
   }
 }
