@@ -1,33 +1,30 @@
 import { limits } from '../limits.js';
 import type { SendCallbacks } from './adapter.js';
 
-/** Takes a body of unknown length in pieces. */
+/** Writes a body of unknown length. */
 export interface BodyWriter {
-  /** Returns false when the client must read before more is written. The piece is taken in any case. */
+  /** Returns false if the caller should wait for `onWritable` before the next piece. This piece is accepted in any case. */
   write(piece: Uint8Array): boolean;
-  /** Sets what to call each time the socket can take more. */
-  onWritable(goOn: () => void): void;
+  /** Sets the callback for each time that the socket can take more. */
+  onWritable(callback: () => void): void;
   /** Ends the body. */
   end(): void;
 }
 
-/**
- * Sends a body of unknown length, and asks for the next piece when the socket can take it. Returns a function to call when the
- * client leaves.
- */
+/** Sends a body of unknown length, reading it as fast as the client does. Returns a function to call when the client leaves. */
 export function streamBody(
-  to: BodyWriter,
+  writer: BodyWriter,
   first: string | Uint8Array,
   rest: AsyncGenerator<Uint8Array>,
-  fail: SendCallbacks['onError'],
+  onError: SendCallbacks['onError'],
 ): () => void {
   let isOver = false;
-  let goOn = () => {};
-  to.onWritable(() => goOn());
+  let resume = () => {};
+  writer.onWritable(() => resume());
   const write = async (piece: Uint8Array) => {
-    for (let at = 0; at < piece.length && !isOver; at += limits.answerChunkBytes) {
-      const isTaken = to.write(piece.subarray(at, at + limits.answerChunkBytes));
-      if (!isTaken) await new Promise<void>(resolve => (goOn = resolve));
+    for (let start = 0; start < piece.length && !isOver; start += limits.answerChunkBytes) {
+      const canContinue = writer.write(piece.subarray(start, start + limits.answerChunkBytes));
+      if (!canContinue) await new Promise<void>(resolve => (resume = resolve));
     }
   };
   const writeAll = async () => {
@@ -37,14 +34,14 @@ export function streamBody(
       if (!done) await write(value);
       else if (!isOver) {
         isOver = true;
-        to.end();
+        writer.end();
       }
     }
   };
-  writeAll().catch(fail);
+  writeAll().catch(onError);
   return () => {
     isOver = true;
-    goOn();
+    resume();
     rest.return(undefined).catch(() => {});
   };
 }

@@ -114,7 +114,7 @@ describe('serve', () => {
     const env = { BALLAST_BOOTSTRAP_TOKEN: '' };
     const { code, stdout, stderr } = await runBallast(['serve', '--port', port, '--data-dir', dataDir], env);
     expect(stderr).toBe(
-      `ballast: cannot listen on 127.0.0.1 port ${port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); ` +
+      `ballast: cannot listen on 127.0.0.1 port ${port}: it is in use, it is not an address of this machine, or this user may not listen there (ports below 1024); ` +
         'choose another with BALLAST_PORT or BALLAST_HOST\n',
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

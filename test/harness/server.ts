@@ -112,7 +112,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
     sink,
   );
   let drained: Promise<void> | null = null;
-  const { drain } = http;
+  const drain = http.drain.bind(http);
   http.drain = () => (drained ??= drain());
   onTestFinished(http.drain);
   return Object.assign(new Client(http.url, 'a-token'), { http, log });

@@ -38,7 +38,7 @@ describe('a door', () => {
     expect(state).toMatchObject({
       listens: true,
       log: [
-        'no room for more connections, new ones are refused until others end: the limit is 40 open files; raise it (LimitNOFILE of systemd, ulimit -n)',
+        'no room for more connections, new ones are refused until others close: the limit is 40 open files; raise it (LimitNOFILE of systemd, ulimit -n)',
         'there is room for connections again',
       ],
     });

@@ -237,7 +237,7 @@ describe('a port', () => {
   it('that is taken is said so', async () => {
     const { http } = await listenWith(() => ({ status: 200, body: '{}' }));
     await expect(listenWith(() => ({ status: 200, body: '{}' }), { port: http.port })).rejects.toThrow(
-      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); ` +
+      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, it is not an address of this machine, or this user may not listen there (ports below 1024); ` +
         'choose another with BALLAST_PORT or BALLAST_HOST',
     );
   });

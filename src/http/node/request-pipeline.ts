@@ -1,39 +1,39 @@
 import { limits } from '../../limits.js';
 
-/** Begins the requests of one connection one at a time. A client may send some ahead of the answers. */
+/** Handles the requests of one connection one at a time. A client may send requests before earlier ones are answered. */
 export class RequestPipeline {
-  /** State of the request that has no answer yet. */
+  /** State of the current request. */
   state: 'idle' | 'receiving' | 'answering' = 'idle';
-  /** The bytes after its requests are not a request: it is closed when those are answered. */
+  /** Invalid bytes follow the requests: close the connection when those are answered. */
   isBroken = false;
-  readonly #ahead: { begin: () => void; bytes: number }[] = [];
-  #aheadBytes = 0;
+  readonly #waiting: { start: () => void; bytes: number }[] = [];
+  #waitingBytes = 0;
 
   /**
-   * Begins a request now, or when those before it are answered. Returns false when too many wait.
-   * @param bytes memory that it takes while it waits
+   * Starts a request now, or when those before it are answered. Returns false if too many wait.
+   * @param bytes memory that the request takes while it waits
    */
-  enqueue(begin: () => void, bytes: number): boolean {
+  enqueue(start: () => void, bytes: number): boolean {
     if (this.state === 'idle') {
       this.state = 'receiving';
-      begin();
+      start();
       return true;
     }
-    this.#aheadBytes += bytes;
-    return this.#ahead.push({ begin, bytes }) <= limits.pipelinedRequests && this.#aheadBytes <= limits.pipelinedBytes;
+    this.#waitingBytes += bytes;
+    return this.#waiting.push({ start, bytes }) <= limits.pipelinedRequests && this.#waitingBytes <= limits.pipelinedBytes;
   }
 
-  /** Ends a request, and begins the next. */
+  /** Ends the current request and starts the next. */
   finish(): void {
-    const next = this.#ahead.shift();
+    const next = this.#waiting.shift();
     this.state = next ? 'receiving' : 'idle';
     if (!next) return;
-    this.#aheadBytes -= next.bytes;
-    next.begin();
+    this.#waitingBytes -= next.bytes;
+    next.start();
   }
 
   /** Drops the waiting requests of a closed connection. */
   clear(): void {
-    this.#ahead.length = 0;
+    this.#waiting.length = 0;
   }
 }
