@@ -46,7 +46,7 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
   const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, path: 0 } };
   const counted = (kind: string) => void (swept.deleted[kind]! += 1);
   const sweep = async (time: number) => {
-    await commit(store, () => void store.meta.put('known', clock.known));
+    await commit(store, () => void store.meta.put('known', clock.reached));
     const before = time - retentionDays * DAY_MILLISECONDS;
     // What is written behind the expiry of its queue would stay for ever.
     await store.journal.checkpoint().catch(() => {});
@@ -67,7 +67,7 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
       .finally(() => (sweeping = null));
   };
   start();
-  const daysAhead = Math.round((clock.now() - clock.known) / DAY_MILLISECONDS);
+  const daysAhead = Math.round((clock.now() - clock.reached) / DAY_MILLISECONDS);
   if (daysAhead > 0)
     log.warn(
       { days: daysAhead },
@@ -82,7 +82,7 @@ export function startSweeping(store: Store, queues: Queues, retentionDays: numbe
     await sweeping;
     clock.time();
     // A store that takes no more is told of elsewhere.
-    await commit(store, () => void store.meta.put('known', clock.known)).catch(() => {});
+    await commit(store, () => void store.meta.put('known', clock.reached)).catch(() => {});
   };
   return { sweep: () => sweep(clock.now()), swept, stop };
 }

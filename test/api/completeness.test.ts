@@ -378,7 +378,7 @@ describe('GET /builds/completeness', () => {
     // Its turn comes before that of the signal.
     await server.get('/healthz');
     await server.close();
-    expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is about to stop; ask again'] } });
+    expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is shutting down; try again'] } });
   });
 
   it('of a build without a split or queue says what to compare', async () => {

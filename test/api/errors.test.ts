@@ -39,7 +39,7 @@ describe('a request that no endpoint takes', () => {
     const reply = await server.post('/v2/paths', {});
     expect(reply.status).toBe(422);
     expect(reply.json.errors).toHaveLength(1);
-    expect(reply.json.errors[0]).toContain('of version 2 of the API it has /v2/queues/queue and /v2/test_paths');
+    expect(reply.json.errors[0]).toContain('version 2 of the API are /v2/queues/queue and /v2/test_paths');
   });
 
   it('below a version that the client was given with the address is told so, and not by a 404', async () => {

@@ -64,7 +64,9 @@ describe('a split for a shell', () => {
     expect(refused).toMatchObject({
       status: 406,
       json: {
-        errors: ['the path "a\\nb_spec.rb" has a line break, and in text/plain a line is a path; ask with Accept: application/json'],
+        errors: [
+          'cannot answer in text/plain, which has one path per line: the path "a\\nb_spec.rb" has a line break; send Accept: application/json',
+        ],
       },
     });
   });

@@ -55,7 +55,7 @@ describe('a steady clock', () => {
         reached,
       );
       expect(clock.time()).toBe(known + HOUR);
-      reached = clock.known;
+      reached = clock.reached;
     }
   });
 
