@@ -413,7 +413,7 @@ describe('GET /builds/completeness', () => {
           {
             node_total: expect.anything() as unknown,
             wait: ['must be less than or equal to 900'],
-            ci_build_id: ['is not to be sent beside node_build_id'],
+            ci_build_id: ['must not be sent together with node_build_id'],
           },
         ],
       },

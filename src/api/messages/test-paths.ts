@@ -8,7 +8,7 @@ export interface TestPathsQuery {
   branch: Text;
 }
 
-/** Test files, or test cases in them, that failed and were not run without a failure since. */
+/** Test files, or test cases in them, that failed and have not passed since. */
 export interface TestPathsAnswer {
   failed_paths: string[];
 }
@@ -16,6 +16,6 @@ export interface TestPathsAnswer {
 const names = typia.misc.literals<keyof TestPathsQuery>();
 const validate = typia.createValidate<TestPathsQuery>();
 
-export function toTestPathsQuery(sent: RawParameters): TestPathsQuery {
-  return requireValid(validate(coerce(sent, names)));
+export function toTestPathsQuery(raw: RawParameters): TestPathsQuery {
+  return requireValid(validate(coerce(raw, names)));
 }
