@@ -5,7 +5,7 @@ import { Clock } from '../harness/clock.js';
 import { initialise, manyPaths, record } from '../harness/messages.js';
 import { startServer, type TestServer } from '../harness/server.js';
 
-/** Values by name and labels, as they are written. */
+/** Reads metrics as a map from name and labels to value. */
 async function metricsAt(url: string): Promise<Map<string, number>> {
   const response = await fetch(`${url}/metrics`);
   expect(response.status).toBe(200);
@@ -17,7 +17,7 @@ async function metricsAt(url: string): Promise<Map<string, number>> {
 const count = (endpoint: string, status: number) => `ballast_request_duration_seconds_count{endpoint="${endpoint}",status="${status}"}`;
 
 describe('GET /metrics', () => {
-  it('counts requests by endpoint and status, and tells no ids', async () => {
+  it('counts requests by endpoint and status, without ids', async () => {
     const server = await startServer();
     await initialise(server, manyPaths(30));
     await server.post('/v1/queues/queue', {});
@@ -31,7 +31,7 @@ describe('GET /metrics', () => {
     expect(metrics.get('ballast_request_duration_seconds_bucket{le="+Inf",endpoint="/v1/queues/queue",status="200"}')).toBe(1);
   });
 
-  it('tells what queues, store, disk and process are like', async () => {
+  it('describes queues, store, disk and process', async () => {
     const server = await startServer();
     const { test_files } = (await initialise(server, manyPaths(30))).json;
     const metrics = await metricsAt(server.url);
@@ -67,7 +67,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('counts what is handed out again once, and what is deleted', async () => {
+  it('counts a repeated batch once, and counts deleted records', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const batch = { batch_uuid: 'once' };
@@ -82,7 +82,7 @@ describe('GET /metrics', () => {
     expect([expired('queue'), expired('subset'), expired('path'), expired('split')]).toEqual([1, 1, 2, 0]);
   });
 
-  it('counts large suites by what is done with them', async () => {
+  it('counts large suites by job', async () => {
     const server = await startServer();
     await initialise(server, manyPaths(1000));
     const metrics = await metricsAt(server.url);
@@ -92,7 +92,7 @@ describe('GET /metrics', () => {
 });
 
 describe('metrics', () => {
-  it('are named and explained as Prometheus wants them', async () => {
+  it('have names and help texts that follow the conventions of Prometheus', async () => {
     const { text } = await (await startServer()).get('/metrics');
     const kinds = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
     expect(kinds.length).toBeGreaterThan(40);
@@ -102,7 +102,7 @@ describe('metrics', () => {
     }
   });
 
-  it('tell why requests were answered with 503', async () => {
+  it('count 503s by reason', async () => {
     const metrics = new Metrics();
     metrics.observeRequest('/v1/builds', 503, 0.1, 'disk');
     const { body } = await metrics.text();
@@ -114,21 +114,21 @@ describe('metrics', () => {
 describe('an admin port', () => {
   const startBoth = (): Promise<TestServer> => startServer({ adminPort: '0' });
 
-  it('has the metrics, and the other port none', async () => {
+  it('has the metrics, which the other port then lacks', async () => {
     const server = await startBoth();
     await server.get('/v1/builds');
     expect((await metricsAt(server.service.adminUrl!)).get(count('/v1/builds', 200))).toBe(1);
     expect((await server.get('/metrics')).status).toBe(404);
   });
 
-  it('that is in use is named', async () => {
+  it('that is in use is named in the error', async () => {
     const { port } = new URL((await startServer()).url);
     await expect(startServer({ adminPort: port })).rejects.toThrow(
       /^cannot listen on 127\.0\.0\.1 port \d+: .*; choose another with BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST$/,
     );
   });
 
-  it('tells of health, and nothing of a project', async () => {
+  it('reports health, and has no data of a project', async () => {
     const server = await startBoth();
     const admin = (path: string, method = 'GET') => fetch(server.service.adminUrl! + path, { method }).then(({ status }) => status);
     expect([await admin('/healthz'), await admin('/readyz'), await admin('/v1/builds'), await admin('/metrics', 'POST')]).toEqual([

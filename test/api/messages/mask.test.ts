@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { extractPeople, maskPerson } from '../../../src/api/messages/people.js';
 
-describe('masking a person', () => {
+describe('masking people', () => {
   it.each([
     ['John Doe', 'Jo** Do*'],
     ['John Doe <john.doe@example.com>', 'Jo** Do* <jo**.do*@ex*****.co*>'],
@@ -11,12 +11,12 @@ describe('masking a person', () => {
     ['李小龍 Bruce', '李小龍 Br***'],
     ['42abc', '42***'],
     ['', ''],
-  ])('turns "%s" into "%s", and twice is as once', (person, masked) => {
+  ])('turns "%s" into "%s", and masking twice changes nothing', (person, masked) => {
     expect(maskPerson(person)).toBe(masked);
     expect(maskPerson(masked)).toBe(masked);
   });
 
-  it('keeps of a message who runs and wrote the build, and nothing of the commit authors', () => {
+  it('keeps user_seat and build_author, and drops commit_authors', () => {
     const commit_authors = [{ commits: 2, author: 'Jane Roe' }];
     const message = { user_seat: 'John Doe', build_author: 'Jane Roe', commit_authors, branch: 'main' };
     expect(extractPeople(message)).toEqual({
