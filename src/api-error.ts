@@ -68,7 +68,7 @@ export const apiErrors = {
       `the request body is larger than ${limitBytes} bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit`,
     ]),
   bodyTooComplex: (limit: number) =>
-    new ApiError(413, [`the request body has more than ${limit} JSON objects and arrays; no valid request needs so many`]),
+    new ApiError(413, [`the request body has more than ${limit} JSON objects and arrays; no valid request needs that many`]),
   // Not an empty batch: that ends the queue, and the node would pass although files did not run. Not 404 or 5xx: clients treat those as an
   // outage and run a share of the files chosen by name. On a 422 they fail and print the reason.
   queueNotFound: (parameter: string) =>

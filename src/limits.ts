@@ -29,7 +29,7 @@ export const limits = {
   headSeconds: 10,
   /** A connection that is idle for this long is closed, unless its request is being answered. uWebSockets.js knows no other value. */
   idleSeconds: 10,
-  /** Requests, and their bytes, that a client may send to node:http before earlier ones are answered; beyond either the connection closes. */
+  /** Requests, and their bytes, that may wait for earlier answers on a connection of node:http; beyond either it is closed. */
   pipelinedRequests: 100,
   pipelinedBytes: 65_536,
   /** Time limit of a body, even if it keeps arriving slowly. */
@@ -38,7 +38,7 @@ export const limits = {
   requestMemoryBytes: 536_870_912,
   /** Larger answers are sent in chunks of this size, as fast as the client reads. */
   answerChunkBytes: 65_536,
-  /** A large build is answered in pieces: JSON characters and runs that a packing thread reads for one, and memory counted for the answer. */
+  /** A large build is answered in pieces: JSON characters and runs of one piece, and the memory counted for the answer. */
   pieceCharacters: 262_144,
   runsPerPiece: 1000,
   pieceBytes: 1_048_576,
@@ -105,7 +105,7 @@ export const limits = {
   pathsPerStep: 500,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
-  /** Interval of clearing the read locks of killed processes, which takes a microsecond. While one exists, each write enlarges the store. */
+  /** Interval of clearing the read locks of killed processes. While one exists, each write enlarges the store. Clearing takes 1 us. */
   staleReadersMilliseconds: 1000,
   /** How long a command may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
   snapshotSeconds: 3600,

@@ -105,7 +105,7 @@ export class Exchange implements RequestReceiver {
   readonly #send = (answer: Answer, headers?: Headers) => {
     this.#body?.release();
     if (!this.#hasLeft && !this.#reserve(answer)) {
-      answer.written?.(false);
+      answer.onEnd?.(false);
       this.#fail(this.#tooLarge(answer));
       return;
     }
@@ -184,7 +184,7 @@ export class Exchange implements RequestReceiver {
     if (this.#answerBytes > 0) this.options.memory.release(this.#findOwner(), this.#answerBytes);
     const { id: request, method, path } = this.head;
     if (this.#hasLeft) this.options.log.debug({ request, method, path }, 'client left');
-    this.#answer?.written?.(!this.#hasLeft);
+    this.#answer?.onEnd?.(!this.#hasLeft);
     this.options.inFlight.end(this.#stage);
     const status = this.#hasLeft || !this.#answer ? CLIENT_LEFT : this.#answer.status;
     this.options.observe(path, status, (performance.now() - this.#startedAt) / 1000, this.#unavailable);

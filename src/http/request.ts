@@ -35,10 +35,10 @@ export interface Answer {
   /** Default: application/json. */
   contentType?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Further pieces of the body, read as fast as the client does. The answer then has no Content-Length, and an error closes the connection. */
+  /** Further pieces of the body, read as fast as the client reads. There is then no Content-Length, and an error closes the connection. */
   rest?: AsyncGenerator<Uint8Array>;
   /** Memory that the answer takes while it is sent, if that is not the length of `body`. */
   memoryBytes?: number;
-  /** Called once: with true when the answer was sent, with false when the client left first. */
-  written?: (ok: boolean) => void;
+  /** Called once, when the answer was sent or the client left before that. */
+  onEnd?: (wasSent: boolean) => void;
 }

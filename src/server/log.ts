@@ -12,7 +12,7 @@ export function openLog(level: string, destination: DestinationStream = stderr()
   );
 }
 
-/** Opens a log whose calls return after the line is written, for the last lines of a process. Others write in threads, which may hang with the disk. */
+/** Opens a log for the last lines of a process: calls return when the line is written. Others use threads, which may hang with the disk. */
 export function openSyncLog(level: string): Logger {
   return openLog(level, { write: line => writeNow(2, line) });
 }

@@ -19,7 +19,7 @@ function echo() {
     calls.maxConcurrent = Math.max(calls.maxConcurrent, ++calls.concurrent);
     await new Promise(resolve => setImmediate(resolve));
     calls.concurrent -= 1;
-    return { status: 200, body: JSON.stringify(path), written: ok => calls.written.push(ok) };
+    return { status: 200, body: JSON.stringify(path), onEnd: ok => calls.written.push(ok) };
   };
   return { calls, handler };
 }
@@ -56,10 +56,10 @@ describe('an HTTP/1.0 request', () => {
     const server = await listenWith(() => ({ status: 200, body: 'a', rest: rest() }));
     const connection = await RawConnection.open(server.url);
     connection.send('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
-    const all = await connection.closed();
-    expect(all).toMatch(/\r\n\r\nabc$/);
-    expect(all).toContain('Connection: close');
-    expect(all.toLowerCase()).not.toContain('transfer-encoding');
+    const bytes = await connection.closed();
+    expect(bytes).toMatch(/\r\n\r\nabc$/);
+    expect(bytes).toContain('Connection: close');
+    expect(bytes.toLowerCase()).not.toContain('transfer-encoding');
   });
 
   it.skipIf(isNode)('is refused and does not reach the handler', async () => {
@@ -79,14 +79,14 @@ describe('an answer to HEAD', () => {
     connection.send(requestHead('HEAD /a', []));
     await once(connection.socket, 'data');
     connection.send(requestHead('GET /a', ['Connection: close']));
-    const all = await connection.closed();
-    expect(all.match(/^(HTTP|Content-Length).*/gm)).toEqual([
+    const bytes = await connection.closed();
+    expect(bytes.match(/^(HTTP|Content-Length).*/gm)).toEqual([
       'HTTP/1.1 200 OK',
       'Content-Length: 4',
       'HTTP/1.1 200 OK',
       'Content-Length: 4',
     ]);
-    expect(all).toMatch(/\r\n\r\n"\/a"$/);
+    expect(bytes).toMatch(/\r\n\r\n"\/a"$/);
   });
 
   it('closes the connection if the head was refused', async () => {
@@ -289,7 +289,7 @@ describe.skipIf(!isNode)('a connection', () => {
 
   it('whose client stops reading a large answer is closed after the idle timeout', async () => {
     const written: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body: Buffer.alloc(40_000_000), written: ok => written.push(ok) }), {
+    const server = await listenWith(() => ({ status: 200, body: Buffer.alloc(40_000_000), onEnd: ok => written.push(ok) }), {
       openAdapter: openNodeAdapter(timeouts),
     });
     const connection = await RawConnection.open(server.url);

@@ -171,7 +171,7 @@ describe('a request body', () => {
     );
     expect(await server.post('/v1/build_distributions/subset', body)).toMatchObject({
       status: 413,
-      json: { errors: ['the request body has more than 1000000 JSON objects and arrays; no valid request needs so many'] },
+      json: { errors: ['the request body has more than 1000000 JSON objects and arrays; no valid request needs that many'] },
     });
   });
 

@@ -51,17 +51,17 @@ describe('the memory of requests in flight', () => {
       memory: new MemoryBudget(4 * MEGABYTE),
       maxBodyBytes: 2 * MEGABYTE,
     });
-    const unknown = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
-    expectRefused(await Promise.race(unknown));
-    const known = server.post('/', 'x'.repeat(MEGABYTE));
+    const unknownTokens = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
+    expectRefused(await Promise.race(unknownTokens));
+    const knownToken = server.post('/', 'x'.repeat(MEGABYTE));
     answer();
-    expect((await known).status).toBe(200);
+    expect((await knownToken).status).toBe(200);
   });
 
   it('includes large answers that are not read', async () => {
     const body = Buffer.alloc(20 * MEGABYTE, 0x20);
     const written: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body, written: ok => written.push(ok) }), {
+    const server = await listenWith(() => ({ status: 200, body, onEnd: ok => written.push(ok) }), {
       memory: new MemoryBudget(80 * MEGABYTE),
     });
     const readers = await Promise.all([0, 1].map(() => RawConnection.open(server.url)));
@@ -152,7 +152,7 @@ describe('a handler', () => {
 
   it('is notified that its answer was sent', async () => {
     const written: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body: '[1]', written: ok => written.push(ok) }));
+    const server = await listenWith(() => ({ status: 200, body: '[1]', onEnd: ok => written.push(ok) }));
     expect((await server.get('/')).json).toEqual([1]);
     expect(written).toEqual([true]);
   });
@@ -167,7 +167,7 @@ describe('a handler', () => {
     const server = await listenWith(async () => {
       arrived();
       await new Promise<void>(resolve => (answer = resolve));
-      return { status: 200, body: '{}', written: ok => done(written.push(ok)) };
+      return { status: 200, body: '{}', onEnd: ok => done(written.push(ok)) };
     });
     const connection = await RawConnection.open(server.url);
     connection.send(requestHead('GET /', []));
@@ -186,7 +186,7 @@ describe('a handler', () => {
     const body = Buffer.alloc(64_000_000, ' ');
     let onWritten: (ok: boolean) => void = () => {};
     const written = new Promise<boolean>(resolve => (onWritten = resolve));
-    const server = await listenWith(() => ({ status: 200, body, written: onWritten }));
+    const server = await listenWith(() => ({ status: 200, body, onEnd: onWritten }));
     const connection = await RawConnection.open(server.url);
     connection.socket.once('data', () => connection.leave());
     connection.send(requestHead('GET /', []));

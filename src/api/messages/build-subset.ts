@@ -9,7 +9,10 @@ import { requireValid } from './validation.js';
 /** POST /build_subsets */
 export interface BuildSubsetMessage extends NodeKey {
   test_files: TestFileList<RecordedTestFile>;
-  /** Id of the CI run, as sent for its split (ci_build_id) or queue (node_build_id, test_queue_id). What is recorded then counts only for the completeness of that CI run. */
+  /**
+   * Id of the CI run, as sent for its split (ci_build_id) or queue (node_build_id, test_queue_id). The recorded run then counts only for
+   * the completeness of that CI run.
+   */
   ci_build_id?: OptionalText;
 }
 

@@ -69,7 +69,7 @@ export function withDeliveryReceipt({ queues, log }: Context, key: string, { seq
   };
   try {
     const told = answer();
-    told.written = written;
+    told.onEnd = written;
     return told;
   } catch (error) {
     written(false);
