@@ -132,7 +132,7 @@ export const limits = {
 
   /** Records that an export reads at a time, and memory for paths. */
   exportedRecordsPerStep: 200,
-  exportPathCacheBytes: 67_108_864,
+  pathNamesBytes: 67_108_864,
 
   /** Characters of a JUnit report, and depth of its elements. */
   reportCharacters: 268_435_456,

@@ -141,7 +141,7 @@ const BYTES_PER_NAME = 200;
 /** The builds of a project name the same paths again and again. */
 function namesOf(store: Store): (path: number) => string {
   const names = new LRUCache<number, string>({
-    maxSize: limits.exportPathCacheBytes,
+    maxSize: limits.pathNamesBytes,
     sizeCalculation: name => BYTES_PER_NAME + 2 * name.length,
   });
   return path => {
