@@ -182,7 +182,7 @@ describe('the README and the guides', () => {
 
   it('list every setting with its default', () => {
     const rows = documents.get('src/docs/settings.md')!.split('\n');
-    for (const [name, { env, flag, fallback }] of Object.entries(settings)) {
+    for (const [name, { env, flag, defaultText: fallback }] of Object.entries(settings)) {
       const row = rows.find(text => text.startsWith('|') && text.includes(`\`${env}\``));
       expect({ env, row }).toMatchObject({ row: expect.any(String) as string });
       if (flag !== null) expect(row).toContain(`\`${flag.split(' ')[0]}\``);

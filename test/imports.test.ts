@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { limits, related } from '../src/limits.js';
+import { areConsistent, limits } from '../src/limits.js';
 
 // Tests run in dist/test: the sources lie beside dist.
 const source = fileURLToPath(new URL('../../src', import.meta.url));
@@ -171,7 +171,7 @@ describe('the sources', () => {
 
 describe('the limits', () => {
   it('keep their relations', () => {
-    expect(related).toBe(true);
+    expect(areConsistent).toBe(true);
   });
 
   it('are positive whole numbers', () => {

@@ -6,8 +6,8 @@ import { type Posts, posts } from '../workers/jobs.js';
 import type { Prepared } from '../workers/task.js';
 import { authenticate } from './authenticate.js';
 import type { Context } from './context.js';
-import type { Sent } from './messages/coerce.js';
-import { bodyToken, decodeBody, likelyToken } from './messages/decode.js';
+import type { RawParameters } from './messages/coerce.js';
+import { decodeBody, guessToken, tokenInBody } from './messages/decode.js';
 
 /**
  * Authenticates a POST, validates it and plans what it asks for: on this thread when it is small, in a worker thread when its body or
@@ -28,7 +28,7 @@ async function prepareSmall<K extends keyof Posts>(context: Context, job: K, req
   const copy = isLong || (files > 0 && job !== 'prepareSubset') ? new Uint8Array(body) : null;
 
   if (request.token === null && sent instanceof ApiError) throw sent;
-  const token = request.token ?? bodyToken(sent as Sent);
+  const token = request.token ?? tokenInBody(sent as RawParameters);
   const project = await authenticate(store.access, token, tokenHeader);
   if (sent instanceof ApiError) throw sent;
   const prepared = isLong ? null : await posts[job](store, sent, project, { pullCost, isWorker: false });
@@ -40,12 +40,12 @@ async function prepareLarge<K extends keyof Posts>(context: Context, job: K, { b
   const { store, workers, tokenHeader } = context;
   const project = token === null ? null : await authenticate(store.access, token, tokenHeader);
   // The worker thread finds the token in the body. Until then a guess says whose turn it is.
-  const guess = project === null ? likelyToken(body) : null;
+  const guess = project === null ? guessToken(body) : null;
   const owner = guess === null ? project : await projectOfToken(store.access, guess);
   return workers.post({ kind: 'post', job, body, project }, owner, hasLeft);
 }
 
-function decode(body: Uint8Array): Sent | ApiError {
+function decode(body: Uint8Array): RawParameters | ApiError {
   try {
     return decodeBody(body);
   } catch (error) {
@@ -54,6 +54,6 @@ function decode(body: Uint8Array): Sent | ApiError {
   }
 }
 
-function countFiles({ test_files, paths = test_files }: Sent): number {
+function countFiles({ test_files, paths = test_files }: RawParameters): number {
   return Array.isArray(paths) ? paths.length : 0;
 }

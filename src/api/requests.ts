@@ -6,42 +6,42 @@ import type { QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
 import type { SplitRequest } from '../engine/splits.js';
 import { toBuildSubsetMessage } from './messages/build-subset.js';
-import type { Sent } from './messages/coerce.js';
-import { separatePeople } from './messages/people.js';
-import { initializes, toQueueMessage } from './messages/queue.js';
+import type { RawParameters } from './messages/coerce.js';
+import { extractPeople } from './messages/people.js';
+import { isInitialization, toQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
 import { distinctPaths } from './messages/test-file.js';
 import { toTestQueueMessage } from './messages/test-queue.js';
 
 /** Messages of clients as requests to the use cases. Each function throws the 422 of an invalid message. */
 
-export function recordingRequest(sent: Sent): { node: NodeKey; run: NewRun } {
+export function recordingRequest(sent: RawParameters): { node: NodeKey; run: NewRun } {
   const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
   return { node: { commit_hash, branch, node_total, node_index }, run: newRun(test_files, ci_build_id || undefined) };
 }
 
-export function splitRequest(sent: Sent, project: number): SplitRequest {
+export function splitRequest(sent: RawParameters, project: number): SplitRequest {
   const message = toSplitMessage(sent);
   const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
   return {
     key: splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split),
     node_index,
-    people: separatePeople(message).people,
+    people: extractPeople(message).people,
     paths: cache_read_attempt ? null : distinctPaths(test_files),
     listDigest: message.test_files_digest,
   };
 }
 
 /** POST /v1/queues/queue */
-export function queueRequest(sent: Sent, project: number): QueueRequest {
+export function queueRequest(sent: RawParameters, project: number): QueueRequest {
   const message = toQueueMessage(sent);
   const { commit_hash, branch, node_total, node_index, node_build_id, can_initialize_queue: isFirstRequest, batch_uuid = null } = message;
   const key = queueKey(project, { commit_hash, branch, node_total }, node_build_id);
   return {
     key,
     node_index,
-    people: separatePeople(message).people,
-    paths: initializes(message) ? distinctPaths(message.test_files ?? []) : null,
+    people: extractPeople(message).people,
+    paths: isInitialization(message) ? distinctPaths(message.test_files ?? []) : null,
     listDigest: undefined,
     isFirstRequest,
     // A later pull that took nothing would look like the end of the queue.
@@ -54,7 +54,7 @@ export function queueRequest(sent: Sent, project: number): QueueRequest {
 }
 
 /** POST /v2/queues/queue: the request, and what the answer repeats of it if the client wants times. */
-export function testQueueRequest(sent: Sent, project: number): { request: QueueRequest; echo: object | null } {
+export function testQueueRequest(sent: RawParameters, project: number): { request: QueueRequest; echo: object | null } {
   const message = toTestQueueMessage(sent);
   const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;
   const { node_uuid, batch_index } = message;
@@ -62,8 +62,8 @@ export function testQueueRequest(sent: Sent, project: number): { request: QueueR
   const request: QueueRequest = {
     key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
     node_index,
-    people: separatePeople(message).people,
-    paths: initializes(message) ? [...new Set(message.paths)] : null,
+    people: extractPeople(message).people,
+    paths: isInitialization(message) ? [...new Set(message.paths)] : null,
     listDigest: message.test_files_digest,
     isFirstRequest,
     takesNothing: message.skip_pull === true && isFirstRequest,

@@ -50,9 +50,9 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     if (id !== '') methods = table['/v1/builds/:id'];
   }
   if (!methods) {
-    if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionTwice(path);
-    if (path.startsWith('/v2/')) throw apiErrors.versionUnknown(path);
-    throw apiErrors.pathUnknown(request.method, path);
+    if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionRepeated(path);
+    if (path.startsWith('/v2/')) throw apiErrors.v2PathNotSupported(path);
+    throw apiErrors.pathNotFound(request.method, path);
   }
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
@@ -60,7 +60,7 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
     throw apiErrors.methodNotAllowed(request.method, path, allowed.join(', '));
   }
-  if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.notJsonType(request.contentType);
+  if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.unsupportedContentType(request.contentType);
   return handle(context, request, id);
 }
 

@@ -262,7 +262,7 @@ function dataCommand(
   return command;
 }
 
-function addOption(command: Command, { flag, env, fallback, help }: Setting): void {
+function addOption(command: Command, { flag, env, defaultText: fallback, help }: Setting): void {
   if (flag === null) return;
   command.addOption(new Option(flag, `${help} (default: ${fallback || 'none'})`).env(env));
 }

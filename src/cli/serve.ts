@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { ApiError } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Config } from '../server/config.js';
-import { openLastLog, openLog } from '../server/log.js';
+import { openLog, openSyncLog } from '../server/log.js';
 import { openService } from '../server/service.js';
 import { storeFileOf } from '../store/lmdb/tables.js';
 import { print } from '../terminal.js';
@@ -20,7 +20,7 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   // garbage then stays for long, and each collection takes 5 ms instead of 0.5.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const log = openLog(config.logLevel);
-  const lastLog = openLastLog(config.logLevel);
+  const lastLog = openSyncLog(config.logLevel);
   if (unknown.length > 0)
     log.warn({ variables: unknown }, 'no settings of the server: are they misspelt? "ballast serve --help" lists all');
   // lmdb leaves rejections behind when a commit fails; whoever waited for it was told.

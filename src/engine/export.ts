@@ -44,7 +44,7 @@ async function* buildLines(
   at: Millis,
   exported: () => void,
 ): AsyncGenerator<string> {
-  for await (const page of pages<Build>(store, from => store.builds.list(from, limits.exportedPerStep))) {
+  for await (const page of pages<Build>(store, from => store.builds.list(from, limits.exportedRecordsPerStep))) {
     for (const build of page) {
       const project = projects.get(build.project);
       if (!project || build.created_at > at) continue;
@@ -81,7 +81,7 @@ async function* timingLines(store: ExportStore, projects: ReadonlyMap<number, Pr
   const branches = new Map(
     [...projects].map(([id, { default_branch }]) => [id, default_branch === null ? 0 : shortDigest(default_branch)]),
   );
-  for await (const page of pages<KnownPath>(store, from => store.timings.list(from, limits.exportedPerStep))) {
+  for await (const page of pages<KnownPath>(store, from => store.timings.list(from, limits.exportedRecordsPerStep))) {
     let text = '';
     for (const { project: id, path, seen_at, timings } of page) {
       const project = projects.get(id);

@@ -84,7 +84,7 @@ async function estimates(
   percentile: number,
   isWorker: boolean,
 ): Promise<Estimates | null> {
-  const known = await timings.estimates(project, build.branch, paths, isWorker ? limits.casesPooled : limits.casesHere);
+  const known = await timings.estimates(project, build.branch, paths, isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread);
   return known.isComplete || isWorker ? estimate(paths, known, percentile) : null;
 }
 
@@ -117,7 +117,7 @@ export function decodeFiles(files: Buffer): PlannedTestFile[] {
 export async function* pathsByNode({ splits }: Store, split: Split): AsyncGenerator<{ node_index: number; paths: string[] }> {
   for (let node_index = 0; node_index < split.node_total; node_index++) {
     const files = await splits.files(split, node_index);
-    if (!files) throw apiErrors.expiredMeanwhile('split');
+    if (!files) throw apiErrors.expired('split');
     yield { node_index, paths: decodeFiles(files).map(({ path }) => path) };
   }
 }

@@ -21,7 +21,7 @@ export interface QueueRequest {
   listDigest: string | undefined;
   /** The first request of the node's process: it may initialize the queue. */
   isFirstRequest: boolean;
-  /** It initializes or connects, and takes no batch. */
+  /** It isInitialization or connects, and takes no batch. */
   takesNothing: boolean;
   /** It starts with what its node was handed in the last queue of the build. */
   wantsLastSplit: boolean;

@@ -32,7 +32,7 @@ export async function shareOf(store: Store, request: SplitRequest, { plan, sent 
   const split = (await splits.find(key)) ?? (plan && (await splits.create(key, plan, at)));
   if (!split) {
     // The request brought a list because there was a split to compare it with.
-    if (sent) throw apiErrors.expiredMeanwhile('split');
+    if (sent) throw apiErrors.expired('split');
     return null;
   }
   const difference = sent && differs(split.list, sent) ? describeLists('split', split.list, sent) : null;
@@ -41,6 +41,6 @@ export async function shareOf(store: Store, request: SplitRequest, { plan, sent 
   if (isOtherList(split.list, { digest, sent, isFirstRequest: true })) return { split, files: null, difference };
   await splits.use(key, split, at);
   const files = await splits.files(split, node_index);
-  if (!files) throw apiErrors.expiredMeanwhile('split');
+  if (!files) throw apiErrors.expired('split');
   return { split, files, difference: null };
 }

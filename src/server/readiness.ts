@@ -3,7 +3,7 @@ import { limits } from '../limits.js';
 
 /**
  * Tests whether writes reach the disk in time. Anybody may ask, so all callers share one probe write, and reuse its outcome
- * for `limits.readyFreshMilliseconds` after it began. While a write hangs, no other one begins.
+ * for `limits.readyCacheMilliseconds` after it began. While a write hangs, no other one begins.
  */
 export class Readiness {
   #outcome: Promise<void> = Promise.resolve();
@@ -30,7 +30,7 @@ export class Readiness {
 
   #begin(): void {
     this.#isWriting = true;
-    this.#freshUntil = this.uptime() + limits.readyFreshMilliseconds;
+    this.#freshUntil = this.uptime() + limits.readyCacheMilliseconds;
     const write = this.maintenance.probe(this.now()).finally(() => (this.#isWriting = false));
     this.#outcome = within(limits.readySeconds, write);
     // Each waiting caller gets the failure itself.

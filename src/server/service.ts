@@ -75,13 +75,13 @@ export async function openService(
     const metrics = new Metrics();
     const pullCost = toWeight(config.pullCostSeconds);
     const queues = { pullCost, cacheBytes: config.queueCacheBytes, lease: leaseOf(config, now, uptime) };
-    const store = await openStore(dataDir, log, { queues, storeFailed, committed: seconds => metrics.commit(seconds) });
+    const store = await openStore(dataDir, log, { queues, storeFailed, committed: seconds => metrics.observeCommit(seconds) });
     closers.push(() => store.close());
 
     const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const setup = { dataDir, tokenHeader, pullCost };
     const runner = hasThreads ? await startThreads(setup, config.workers, isWarm, log) : onThisThread(store, setup);
-    const workers = new WorkerPool(store, runner, config.workers + 1, (job, waited, took) => metrics.job(job, waited, took));
+    const workers = new WorkerPool(store, runner, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
     closers.push(() => workers.close());
 
     const clock = new SlewedClock(now, uptime, (await store.maintenance.keptTime()) ?? undefined);
@@ -108,30 +108,30 @@ export async function openService(
       headerPrefixes,
       tokenHeader,
     };
-    const memory = new MemoryBudget(limits.heldBytes);
+    const memory = new MemoryBudget(limits.requestMemoryBytes);
     const { http, admin, adapter } = await openPorts(config, context, memory, log);
     closers.push(() => admin?.drain() ?? Promise.resolve());
     closers.push(() => {
       completeness.close();
       return http.drain();
     });
-    metrics.watch({
+    metrics.addSources({
       version,
       httpServer: adapter,
       connections: () => http.connections,
       requestsInFlight: () => http.requestsInFlight,
-      heldBytes: () => memory.all,
+      reservedBytes: () => memory.reservedBytes,
       jobs: () => workers.load,
       queues: () => store.queues.load(),
       store: () => store.maintenance.load(),
       sweeps: () => swept,
-      certificateEndsAt: () => http.certificateEndsAt,
+      certificateExpiresAt: () => http.certificateExpiresAt,
     });
 
     // Only now: a token that is created but never shown, because the port was taken, would be lost.
     const isFirstStart = (await store.access.projects()).length === 0;
     const firstToken = isFirstStart ? (await createProject(store.access, DEFAULT_PROJECT, now())).token : null;
-    return { url: http.url, adminUrl: admin?.url ?? null, firstToken, sweep, renew: () => http.renew(), close };
+    return { url: http.url, adminUrl: admin?.url ?? null, firstToken, sweep, renew: () => http.reloadCertificate(), close };
   } catch (error) {
     await close();
     throw error;
@@ -145,22 +145,22 @@ async function openPorts(config: Config, context: Context, memory: MemoryBudget,
   const options = {
     ...config,
     openAdapter: adapter.open,
-    settings: 'BALLAST_PORT or BALLAST_HOST',
+    settingNames: 'BALLAST_PORT or BALLAST_HOST',
     certificate: config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey },
     bodySeconds: limits.bodySeconds,
     memory,
     ownerOf: (token: string | null) => (token === null ? null : ownerOf(store.access, token)),
   };
   const observe: Observe = (path, status, seconds, unavailable) =>
-    metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
-  const adminOptions = { ...options, certificate: null, host: config.adminHost, settings: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST' };
+    metrics.observeRequest(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
+  const adminOptions = { ...options, certificate: null, host: config.adminHost, settingNames: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST' };
   const admin =
     config.adminPort === null
       ? null
       : await listen({ ...adminOptions, port: config.adminPort }, request => routeAdmin(context, request), log);
   try {
     const http = await listen(options, request => route(context, request), log, observe);
-    log.info(adapter.why);
+    log.info(adapter.logLine);
     return { http, admin, adapter: adapter.name };
   } catch (error) {
     await admin?.drain();

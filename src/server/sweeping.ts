@@ -34,7 +34,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
     isStopping: () => isStopping,
   };
   const sweep = async (time: Millis) => {
-    await store.maintenance.keepTime(clock.known);
+    await store.maintenance.keepTime(clock.reached);
     await deleteExpired(store, time, retentionDays, options);
   };
   let sweeping: Promise<void> | null = null;
@@ -51,7 +51,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
       });
   };
   start();
-  const days = Math.round((clock.now() - clock.known) / DAY_MILLISECONDS);
+  const days = Math.round((clock.now() - clock.reached) / DAY_MILLISECONDS);
   if (days > 0) log.warn({ days }, 'the clock is ahead of the last time this store was served; expiry follows by one day an hour');
   const timer = setInterval(start, limits.sweepEveryMilliseconds);
   const stop = async () => {
@@ -60,7 +60,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
     await sweeping;
     clock.time();
     // A store that takes no more writes is reported elsewhere.
-    await store.maintenance.keepTime(clock.known).catch(() => {});
+    await store.maintenance.keepTime(clock.reached).catch(() => {});
   };
   return { sweep: () => sweep(clock.now()), swept, stop };
 }

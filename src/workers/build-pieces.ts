@@ -46,7 +46,7 @@ export async function buildPiece({ builds }: Store, { build, outline, from }: Pi
     const head = { node_index: nodes[index]!, run: runs[index]! };
     const run = await builds.run(build, head, from, from + limits.filesReadPerPiece);
     if (!run || run.created_at !== times[index]) {
-      if (from > 0) throw apiErrors.expiredMeanwhile('build');
+      if (from > 0) throw apiErrors.expired('build');
       index += 1;
       continue;
     }

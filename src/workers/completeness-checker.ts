@@ -60,7 +60,7 @@ export class CompletenessChecker {
 
   /** Resolves after a moment, at once when the server is about to stop. */
   tick(): Promise<void> {
-    return (this.#tick ??= sleep(limits.completenessMilliseconds, undefined, { signal: this.#closing.signal })
+    return (this.#tick ??= sleep(limits.completenessPollMilliseconds, undefined, { signal: this.#closing.signal })
       .catch(() => {})
       .then(() => void (this.#tick = null)));
   }

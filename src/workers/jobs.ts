@@ -1,4 +1,4 @@
-import type { Sent } from '../api/messages/coerce.js';
+import type { RawParameters } from '../api/messages/coerce.js';
 import { queueRequest, recordingRequest, splitRequest, testQueueRequest } from '../api/requests.js';
 import { type PlanOptions, planQueue, planSplit } from '../engine/plans.js';
 import type { Store } from '../engine/ports/store.js';
@@ -14,19 +14,19 @@ import { completenessJson, distributionJson, failedPathsJson } from './reads.js'
 
 /** What a POST needs before anything is changed: validation and planning. Null: only a worker thread should do it. */
 export const posts = {
-  async prepareSubset(_store: Store, sent: Sent, _project: number, { isWorker }: PlanOptions) {
+  async prepareSubset(_store: Store, sent: RawParameters, _project: number, { isWorker }: PlanOptions) {
     const { node, run } = recordingRequest(sent);
     return { node, run: isWorker ? { ...run, paths: toSegments(run.paths as string[]) } : run };
   },
-  async prepareSplit(store: Store, sent: Sent, project: number, options: PlanOptions) {
+  async prepareSplit(store: Store, sent: RawParameters, project: number, options: PlanOptions) {
     const request = splitRequest(sent, project);
     const planned = await planSplit(store, request, options);
     return planned && { request: withoutPaths(request), planned };
   },
-  prepareQueue(store: Store, sent: Sent, project: number, options: PlanOptions) {
+  prepareQueue(store: Store, sent: RawParameters, project: number, options: PlanOptions) {
     return plannedQueue(store, queueRequest(sent, project), null, options);
   },
-  prepareTestQueue(store: Store, sent: Sent, project: number, options: PlanOptions) {
+  prepareTestQueue(store: Store, sent: RawParameters, project: number, options: PlanOptions) {
     const { request, echo } = testQueueRequest(sent, project);
     return plannedQueue(store, request, echo, options);
   },

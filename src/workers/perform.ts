@@ -1,5 +1,5 @@
 import { authenticate } from '../api/authenticate.js';
-import { bodyToken, decodeBody } from '../api/messages/decode.js';
+import { decodeBody, tokenInBody } from '../api/messages/decode.js';
 import { ApiError } from '../api-error.js';
 import type { Store } from '../engine/ports/store.js';
 import { posts, reads } from './jobs.js';
@@ -20,7 +20,7 @@ export async function perform(store: Store, setup: TaskSetup, task: Task): Promi
 
 async function post(store: Store, { pullCost, tokenHeader }: TaskSetup, { job, body, project }: PostTask): Promise<unknown> {
   const sent = decodeBody(body.length === 1 ? body[0]! : Buffer.concat(body));
-  const owner = project ?? (await authenticate(store.access, bodyToken(sent), tokenHeader));
+  const owner = project ?? (await authenticate(store.access, tokenInBody(sent), tokenHeader));
   return { project: owner, prepared: await posts[job](store, sent, owner, { pullCost, isWorker: true }) };
 }
 

@@ -379,7 +379,7 @@ describe('GET /builds/completeness', () => {
     // Its turn comes before that of the signal.
     await server.get('/healthz');
     await server.close();
-    expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is about to stop; ask again'] } });
+    expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is shutting down; try again'] } });
   });
 
   it('of a build without a split or queue says what to compare', async () => {
@@ -414,7 +414,7 @@ describe('GET /builds/completeness', () => {
           {
             node_total: expect.anything() as unknown,
             wait: ['must be less than or equal to 900'],
-            ci_build_id: ['is not to be sent beside node_build_id'],
+            ci_build_id: ['must not be sent together with node_build_id'],
           },
         ],
       },

@@ -87,7 +87,7 @@ describe('time_execution in answers', () => {
 
   it('of a file is the sum of its test cases also when they are thousands', async () => {
     const client = await shared.project();
-    const count = limits.casesHere + 100;
+    const count = limits.testCasesOnMainThread + 100;
     await build(client, 'c1', Object.fromEntries(Array.from({ length: count }, (_, i) => [`test/a.py::test_${i}`, 1])));
     const both = { 'test/a.py': count, 'test/b.py': null };
     expect(await estimates(client, Object.keys(both))).toEqual(both);

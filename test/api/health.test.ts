@@ -24,7 +24,7 @@ describe('/readyz', () => {
     const admin = server.service.adminUrl!;
     const commits = async () =>
       Number(/^ballast_commit_duration_seconds_count (\d+)$/m.exec(await (await fetch(`${admin}/metrics`)).text())![1]);
-    // Behind the commits of the start.
+    // Wait for the commits of the start.
     await server.service.sweep();
     const before = await commits();
     const replies = await Promise.all(Array.from({ length: 60 }, (_, i) => fetch(`${i % 2 ? admin : server.url}/readyz`)));

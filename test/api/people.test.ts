@@ -11,7 +11,7 @@ const people = {
   commit_authors: [{ commits: 3, author: 'Wilhelmina Zebrowski <wilhelmina@zebrowski.example>' }],
 };
 
-describe('people whose client did not mask them', () => {
+describe('people that the client did not mask', () => {
   it.each([
     ['a small', 3],
     ['a large', 1500],
@@ -21,7 +21,7 @@ describe('people whose client did not mask them', () => {
     expect((await startSplit(server, paths, people)).status).toBe(200);
     expect((await initialise(server, paths, people)).status).toBe(200);
     expect((await server.post('/v1/build_subsets', subsetMessage(people))).status).toBe(201);
-    // A refused message is not shown to the log either.
+    // A refused message is not logged either.
     expect((await startSplit(server, ['ab'], { ...people, branch: 'other' })).status).toBe(422);
     await server.close();
     const stored = readdirSync(server.dataDir)

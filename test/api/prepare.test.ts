@@ -182,13 +182,13 @@ describe('a POST that a thread prepares', () => {
 
   it('goes to a thread also when it names a file of thousands of test cases, wherever its bytes lie', async () => {
     const { id: project, token } = await newProject();
-    const cases = Array.from({ length: limits.casesHere + 5 }, (_, i) => `a.py::test_${i}`);
+    const cases = Array.from({ length: limits.testCasesOnMainThread + 5 }, (_, i) => `a.py::test_${i}`);
     await recordTimes(project, Object.fromEntries(cases.map(path => [path, 1])), NOW);
     // In memory that Node shares out, and does not let go to a thread.
     const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
     expect(body.buffer.byteLength).toBeGreaterThan(body.length);
     const { prepared } = await post('prepareQueue', [body], token);
-    expect(prepared.planned.plan!.weights).toEqual(Float64Array.of(toWeight(limits.casesHere + 5)));
+    expect(prepared.planned.plan!.weights).toEqual(Float64Array.of(toWeight(limits.testCasesOnMainThread + 5)));
     expect(JSON.parse(body.toString())).toMatchObject(key);
   });
 

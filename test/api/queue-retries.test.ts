@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { connect, drain, initialise, listed, manyPaths, pathsOf, pull, queueMessage, sorted } from '../harness/messages.js';
 import { SharedServer, startServer, type TestServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { post, RawConnection } from '../http/raw.js';
+import { postRequest, RawConnection } from '../http/raw-connection.js';
 
 const shared = new SharedServer();
 
@@ -88,7 +88,7 @@ describe('a node that leaves before its answer was written', () => {
   /** Sends a message and leaves at once; resolves when the server noticed. */
   async function sendAndLeave(server: TestServer, message: object): Promise<void> {
     const connection = await RawConnection.open(server.url);
-    connection.send(post('/v1/queues/queue', server.token, JSON.stringify(message)));
+    connection.send(postRequest('/v1/queues/queue', server.token, JSON.stringify(message)));
     connection.leave();
     await vi.waitFor(() => expect(server.log.join('')).toContain('"msg":"client left"'), { timeout: 10_000, interval: 5 });
   }

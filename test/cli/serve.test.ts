@@ -4,7 +4,7 @@ import { record, subsetMessage } from '../harness/messages.js';
 import { runBallast, spawnServer } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { head, RawConnection } from '../http/raw.js';
+import { RawConnection, requestHead } from '../http/raw-connection.js';
 
 describe('the first start', () => {
   it('on an empty folder makes a project and prints its token once', async () => {
@@ -54,8 +54,8 @@ describe('SIGTERM', () => {
     const connection = await RawConnection.open(server.url);
     // The answer to the first request tells that the head of the second arrived too.
     connection.send(
-      head('GET /healthz', []),
-      head('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, `Content-Length: ${body.length}`]),
+      requestHead('GET /healthz', []),
+      requestHead('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, `Content-Length: ${body.length}`]),
       body.slice(0, 20),
     );
     expect((await connection.reply())?.status).toBe(200);
@@ -114,7 +114,7 @@ describe('serve', () => {
     const env = { BALLAST_BOOTSTRAP_TOKEN: '' };
     const { code, stdout, stderr } = await runBallast(['serve', '--port', port, '--data-dir', dataDir], env);
     expect(stderr).toBe(
-      `ballast: cannot listen on 127.0.0.1 port ${port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); ` +
+      `ballast: cannot listen on 127.0.0.1 port ${port}: it is in use, it is not an address of this machine, or this user may not listen there (ports below 1024); ` +
         'choose another with BALLAST_PORT or BALLAST_HOST\n',
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -97,7 +97,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
       openAdapter,
       host: '127.0.0.1',
       port: 0,
-      settings: 'BALLAST_PORT or BALLAST_HOST',
+      settingNames: 'BALLAST_PORT or BALLAST_HOST',
       headerPrefixes: ['SERVICE'],
       maxBodyBytes: 1_000_000,
       bodySeconds: 5,
@@ -111,7 +111,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
     sink,
   );
   let drained: Promise<void> | null = null;
-  const { drain } = http;
+  const drain = http.drain.bind(http);
   http.drain = () => (drained ??= drain());
   onTestFinished(http.drain);
   return Object.assign(new Client(http.url, 'a-token'), { http, log });

@@ -19,7 +19,7 @@ describe('the readiness of a store', () => {
     const clock = new Clock();
     const readiness = new Readiness(store.maintenance, clock.now, clock.now);
     await Promise.all(Array.from({ length: 300 }, () => readiness.assert()));
-    clock.advance({ milliseconds: limits.readyFreshMilliseconds - 1 });
+    clock.advance({ milliseconds: limits.readyCacheMilliseconds - 1 });
     await readiness.assert();
     expect([commits, store.parts.meta.get('readiness')]).toEqual([1, new Clock().millis]);
     clock.advance({ milliseconds: 1 });
@@ -51,7 +51,7 @@ describe('the readiness of a store', () => {
     await expect(readiness.assert()).rejects.toThrow('EIO');
     await expect(readiness.assert()).rejects.toThrow('EIO');
     commits.mockResolvedValue(undefined);
-    clock.advance({ milliseconds: limits.readyFreshMilliseconds });
+    clock.advance({ milliseconds: limits.readyCacheMilliseconds });
     await readiness.assert();
     expect(commits).toHaveBeenCalledTimes(2);
   });

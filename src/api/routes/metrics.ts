@@ -4,7 +4,7 @@ import type { Context } from '../context.js';
 
 /** GET /metrics: for Prometheus, where there is no other place for them. */
 export function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {
-  if (hasAdminPort) throw apiErrors.pathUnknown(method, path);
+  if (hasAdminPort) throw apiErrors.pathNotFound(method, path);
   return metricsAnswer(metrics);
 }
 

@@ -39,8 +39,8 @@ async function answerPull(context: Context, request: Request, encoding: QueueEnc
 
 function answerNoQueue(request: Request, asked: QueueRequest, sent: SentList | null, encoding: QueueEncoding): Answer {
   // The request brought a list because there was a queue to compare it with.
-  if (sent) throw apiErrors.expiredMeanwhile('queue');
-  if (!asked.isFirstRequest) throw apiErrors.queueUnknown(encoding.ciRun);
+  if (sent) throw apiErrors.expired('queue');
+  if (!asked.isFirstRequest) throw apiErrors.queueNotFound(encoding.ciRun);
   return answerConnectFailed(request, asked, encoding);
 }
 
@@ -71,7 +71,7 @@ async function answerBatch(
   encoding: QueueEncoding,
 ): Promise<Answer> {
   // Whether the answer was written decides who has the batch.
-  const written = (ok: boolean) => {
+  const settleBatch = (ok: boolean) => {
     settle(store, asked.key, batch.seq, ok, now()).catch((err: unknown) =>
       log.error({ err, ok }, 'could not record whether a batch was delivered'),
     );
@@ -84,9 +84,9 @@ async function answerBatch(
           encoding.textHeaders(batch),
         )
       : { status: 200, body: encoding.batch(queue, batch, files, echo) };
-    return { ...answer, written };
+    return { ...answer, onEnd: settleBatch };
   } catch (error) {
-    written(false);
+    settleBatch(false);
     throw error;
   }
 }
@@ -102,10 +102,10 @@ function buildsUrl(context: Context, request: Request, { key }: QueueRequest): s
 function observe({ log, metrics }: Context, { batch, changed, isNewBatch }: Pulled, { key }: QueueRequest): void {
   for (const { seq, node_index: node, files, lease } of changed) {
     if (lease !== 'expired' && lease !== 'restarted' && lease !== 'returned') continue;
-    if (lease !== 'returned') metrics.lostBatch();
+    if (lease !== 'returned') metrics.countReassignedBatch();
     log.warn({ queue: key.digest, node, batch: seq, files: files.length }, LEASE_MESSAGES[lease]);
   }
-  if (isNewBatch) metrics.batch(batch!.files.length);
+  if (isNewBatch) metrics.countBatch(batch!.files.length);
 }
 
 const LEASE_MESSAGES = {

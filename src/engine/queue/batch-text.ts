@@ -31,7 +31,7 @@ export class BatchText {
   }
 
   hasRoomFor(cases: CasesByFile): boolean {
-    return this.#cases + charactersIn(cases) <= limits.caseCharactersPerQueue;
+    return this.#cases + charactersIn(cases) <= limits.failedCaseCharactersPerQueue;
   }
 }
 

@@ -37,7 +37,7 @@ export function knownTimes(paths: readonly string[], lookup: TimingLookup, mostC
       const whole = files.has(file) ? undefined : lookup.timing(copyOf(file));
       if (whole) files.set(file, estimateOf(whole));
     } else if (lookup.cases && casesLeft > 0) {
-      const cases = lookup.cases(path, Math.min(limits.casesPerFile, casesLeft));
+      const cases = lookup.cases(path, Math.min(limits.testCasesPerFile, casesLeft));
       casesLeft -= cases.length;
       seconds[i] = sumOfCases(cases, lookup.branch, lookup.defaultBranch);
     }
@@ -67,5 +67,5 @@ function sumOfCases(cases: readonly BranchTimings[], branch: number, defaultBran
 /** The timings that were measured about when the last one was: an older case was deleted or renamed. */
 function fresh(timings: readonly (BranchTiming | undefined)[]): (BranchTiming | undefined)[] {
   const last = timings.reduce((latest, timing) => Math.max(latest, timing?.at ?? 0), 0);
-  return timings.map(timing => (timing && timing.at >= last - limits.staleCaseMilliseconds ? timing : undefined));
+  return timings.map(timing => (timing && timing.at >= last - limits.staleTestCaseMilliseconds ? timing : undefined));
 }

@@ -15,7 +15,7 @@ export class DiskSpaceGuard {
   /** Throws a 503 when there is too little room to write. */
   assert(): void {
     const now = performance.now();
-    if (now - this.#lookedAt >= limits.diskLookMilliseconds) {
+    if (now - this.#lookedAt >= limits.diskCheckMilliseconds) {
       this.#lookedAt = now;
       this.#lack = this.#look();
     }

@@ -49,7 +49,7 @@ export async function expirePaths(parts: Parts, before: Millis, after: number, c
   const { timings, timingBuffer } = parts;
   const limit = limits.pathsPerStep;
   // The time at which a path was recorded is renewed no more often.
-  const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.renewMilliseconds;
+  const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.lastUseUpdateMilliseconds;
   const checked = [...timings.getRange({ start: after + 1, limit })];
   const due = checked.filter(({ value }) => isOld(value)).map(({ key }) => key);
   if (due.length > 0) {

@@ -49,7 +49,7 @@ export class Failure {
   async #refused(first: Write | null): Promise<void> {
     // Until the cause is known, the worst is assumed.
     this.#error ??= new Error('a commit failed, and nothing tells why');
-    const unknown = after(limits.causeMilliseconds, this.#error, { ref: false });
+    const unknown = after(limits.commitErrorMilliseconds, this.#error, { ref: false });
     const cause = await Promise.race([causeOf(first), unknown]);
     if (!('code' in cause) || isOfSystem(cause)) this.#end(cause);
     else if (!this.#isTold) this.#error = null;

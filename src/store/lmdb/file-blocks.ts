@@ -117,7 +117,7 @@ function readBlock({ blobs, blocksRead }: BlockParts, queue: string, block: numb
   let bytes = blocksRead.get(key);
   if (bytes) return bytes;
   bytes = blobs.get([queue, block]);
-  if (!bytes) throw apiErrors.expiredMeanwhile('queue');
+  if (!bytes) throw apiErrors.expired('queue');
   blocksRead.set(key, bytes);
   return bytes;
 }

@@ -39,9 +39,9 @@ export class Journal {
   /** Adds a change to the current turn. Resolves when it and all changes before it are on disk; rejects with a 503 when one of them failed. */
   write(queue: string, change: Change): Promise<void> {
     this.store.diskSpace.assert();
-    if (this.#last - this.#checkpointed >= limits.turnsPending)
+    if (this.#last - this.#checkpointed >= limits.pendingJournalTurns)
       throw apiErrors.storeFailed(new Error('the journal cannot be checkpointed'));
-    if (this.#characters >= limits.charactersPending)
+    if (this.#characters >= limits.pendingJournalCharacters)
       throw apiErrors.overloaded('memory', 'too much text of batches waits for a checkpoint', limits.retryAfterSeconds);
     const turn = (this.#turn ??= this.#begin());
     turn.changes.push([queue, change]);
@@ -119,7 +119,7 @@ export class Journal {
     this.#last = number;
     this.#keep(changes);
     this.#checkpoints.runWithin(limits.checkpointMilliseconds);
-    if (this.#characters >= limits.charactersPending / 8) this.#checkpoints.run().catch(() => {});
+    if (this.#characters >= limits.pendingJournalCharacters / 8) this.#checkpoints.run().catch(() => {});
     // These changes were made on top of changes that failed meanwhile: their callers must retry, too.
     if (this.#failure !== lastFailure) throw this.#failure!.error;
   }

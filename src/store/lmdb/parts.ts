@@ -48,8 +48,8 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
     nameOfPath: pathNameCache(tables),
     journal: new Journal(writing),
     timingBuffer: new TimingWriteBuffer({ ...writing, pathNumbers }),
-    splitUsers: new LRUCache({ max: limits.splitUsers }),
-    blocksRead: new LRUCache({ maxSize: limits.blocksReadBytes, sizeCalculation: ({ length }) => length }),
+    splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
+    blocksRead: new LRUCache({ maxSize: limits.fileBlockCacheBytes, sizeCalculation: ({ length }) => length }),
     creations: new Map(),
   };
 }

@@ -115,7 +115,7 @@ export class LmdbQueues implements Queues {
   ): Promise<Value | null> {
     const used_at = this.#inMemory(key)?.info.used_at ?? this.#usedAt(key);
     if (used_at === undefined) return null;
-    if (at - used_at >= limits.renewMilliseconds) await this.#renewOnce(key, at);
+    if (at - used_at >= limits.lastUseUpdateMilliseconds) await this.#renewOnce(key, at);
     // Checked again in the turn that goes on, so that calls keep their order.
     while (this.#reading.has(key) || this.#leaving.has(key)) await (this.#reading.get(key) ?? this.#leaving.get(key));
     const open = this.#find(key);

@@ -120,7 +120,7 @@ function createBuild(tables: Tables, project: number, key: NodeKey, digest: stri
 
 /** Whether a node may have a run. Nearly always it records for the first time, and no run of a recent build has expired. */
 function mayHaveRun(tables: Tables, number: number, { created_at }: BuildRecord, node_index: number, at: Millis): boolean {
-  return at - created_at > limits.renewMilliseconds || tables.subsets.doesExist([number, node_index, 1]);
+  return at - created_at > limits.lastUseUpdateMilliseconds || tables.subsets.doesExist([number, node_index, 1]);
 }
 
 /** Builds of the same millisecond are listed by id, later ones first: this returns a random id below a given one. */

@@ -28,7 +28,7 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
     if (meta.get('version') !== STORE_VERSION) await commit(parts, () => void meta.put('version', STORE_VERSION));
     await applyPendingRuns(parts, log);
     parts.journal.recover();
-    readers = setInterval(() => clearDeadReaders(parts, log), limits.deadReadersMilliseconds);
+    readers = setInterval(() => clearDeadReaders(parts, log), limits.staleReadersMilliseconds);
     return { ...store, close };
   } catch (error) {
     await close();

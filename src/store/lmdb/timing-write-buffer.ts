@@ -46,7 +46,7 @@ export class TimingWriteBuffer {
     if (number === undefined) return this.#make(project, path, now);
     const known = this.#toChange(number);
     // Named again where the expiry sweep may be about to forget it: behind that.
-    if (!known || now - known.seen_at >= limits.renewMilliseconds) this.#toName(number, pathKey(project, path), path);
+    if (!known || now - known.seen_at >= limits.lastUseUpdateMilliseconds) this.#toName(number, pathKey(project, path), path);
     if (!known) this.#change(number, { project, seen_at: now, timings: [] });
     else known.seen_at = Math.max(now, known.seen_at);
     return number;
@@ -103,7 +103,7 @@ export class TimingWriteBuffer {
   /** All times of an entry of `pendingRuns` were measured. */
   markApplied(entry: number): void {
     this.#applied.push(entry);
-    this.#saves.runWithin(limits.recentMilliseconds);
+    this.#saves.runWithin(limits.timingFlushMilliseconds);
   }
 
   /** Between the times of a large run: others have their turn, and then there is room for more. Throws as `makeRoom`. */
@@ -114,7 +114,7 @@ export class TimingWriteBuffer {
 
   /** Resolves when there is room for more. Throws a 503 when the disk takes none. */
   async makeRoom(): Promise<void> {
-    if (this.#changed.size < limits.recentTimings && this.#unnamedCharacters < limits.unnamedCharacters) return;
+    if (this.#changed.size < limits.bufferedTimings && this.#unnamedCharacters < limits.unsavedPathCharacters) return;
     const named = this.saveNames();
     if (named) await written(named);
     await written(this.save());
@@ -148,7 +148,7 @@ export class TimingWriteBuffer {
       // Later, with what was changed meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
       this.#applied = [...applied, ...this.#applied];
-      this.#saves.runWithin(limits.recentMilliseconds);
+      this.#saves.runWithin(limits.timingFlushMilliseconds);
       throw error;
     } finally {
       this.#saving = new Map();
@@ -169,7 +169,7 @@ export class TimingWriteBuffer {
 
   #change(path: number, timings: PathTimings): void {
     this.#changed.set(path, timings);
-    this.#saves.runWithin(limits.recentMilliseconds);
+    this.#saves.runWithin(limits.timingFlushMilliseconds);
   }
 }
 

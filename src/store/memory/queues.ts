@@ -120,7 +120,7 @@ export function memoryQueues({ queues, recorded }: Tables, options: QueueOptions
     },
     files(id, files) {
       const texts = byId(id)?.content.files;
-      if (!texts) throw apiErrors.expiredMeanwhile('queue');
+      if (!texts) throw apiErrors.expired('queue');
       return Buffer.from(`[${files.map(file => segment(texts, file).toString()).join()}]`);
     },
     size: id => byId(id)?.content.weights.length ?? 0,

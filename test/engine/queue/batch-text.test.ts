@@ -20,7 +20,7 @@ const request: Pull = {
 };
 
 /** Failed test cases of half the characters that a queue keeps. */
-const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.caseCharactersPerQueue / 2)]]];
+const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.failedCaseCharactersPerQueue / 2)]]];
 
 function runFailing(queue: Queue): Batch {
   const { batch } = queue.pull(request, NOW)!;
@@ -44,7 +44,7 @@ describe('the text from clients in the batches of a queue', () => {
     const batches = [runFailing(queue), runFailing(queue), runFailing(queue)];
     expect(batches.map(({ failed_cases }) => failed_cases !== undefined)).toEqual([true, true, false]);
     expect(batches[2]!.failed).toEqual(batches[2]!.files);
-    expect(queue.text.characters).toBe(limits.caseCharactersPerQueue);
+    expect(queue.text.characters).toBe(limits.failedCaseCharactersPerQueue);
     // Without room for the test cases, the replay has whole files.
     const replay = queue.pull({ ...request, run: 'run-2', isFirstRequest: true }, NOW)!.batch;
     expect(replay.files.sort()).toEqual(batches.flatMap(({ files }) => files).sort());

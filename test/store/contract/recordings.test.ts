@@ -73,7 +73,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
 
   it('know a repeated request for some minutes', async () => {
     const { send } = await opened();
-    const times = [0, limits.retriedMilliseconds - 1, limits.retriedMilliseconds];
+    const times = [0, limits.retryWindowMilliseconds - 1, limits.retryWindowMilliseconds];
     const recorded: string[] = [];
     for (const after of times) recorded.push(await send({ isRetry: true, at: NOW + after }));
     expect(recorded).toEqual(['recorded', 'known', 'recorded']);

@@ -45,7 +45,7 @@ describe('recorded runs', () => {
     await Promise.all(Array.from({ length: limits.runsPerNode }, (_, i) => record(store, { at: NOW + i })));
     expect(await record(store, { at: NOW + 200 })).toBe('retried too often');
     await expire(store, NOW + 2);
-    const later = NOW + 2 * limits.renewMilliseconds;
+    const later = NOW + 2 * limits.lastUseUpdateMilliseconds;
     const runs = [await record(store, { at: later }), await record(store, { at: later + 1 })];
     expect([...runs, await record(store, { at: later + 2 })]).toEqual(['recorded', 'recorded', 'retried too often']);
   });
@@ -61,11 +61,11 @@ describe('recorded runs', () => {
   it('that come much later are others, however alike and said to be sent again', async () => {
     const store = temporaryStore();
     const send = (at: number) => recordRun(store, 1, node, files(3), at, true);
-    expect([await send(NOW), await send(NOW + limits.retriedMilliseconds - 1), await send(NOW + limits.retriedMilliseconds)]).toEqual([
-      'recorded',
-      'known',
-      'recorded',
-    ]);
+    expect([
+      await send(NOW),
+      await send(NOW + limits.retryWindowMilliseconds - 1),
+      await send(NOW + limits.retryWindowMilliseconds),
+    ]).toEqual(['recorded', 'known', 'recorded']);
   });
 
   it('of a late node that ran nothing are runs like others', async () => {
@@ -121,7 +121,7 @@ describe('recorded runs', () => {
     const builds = lmdbBuilds(store);
     const { recorded } = builds.find(1, node)!;
     await expire(store, NOW + 2);
-    await record(store, { at: NOW + 2 * limits.renewMilliseconds });
+    await record(store, { at: NOW + 2 * limits.lastUseUpdateMilliseconds });
     expect(builds.runs(number).at(-1)!.ordinal).toBe(recorded + 1);
   });
 });

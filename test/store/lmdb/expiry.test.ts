@@ -104,7 +104,7 @@ async function sweep(store: Parts, before: number, dropped: (queue: string) => v
 }
 
 /** Paths are kept so long after they were recorded last. */
-const HOUR = limits.renewMilliseconds;
+const HOUR = limits.lastUseUpdateMilliseconds;
 
 describe('the expiry of a queue', () => {
   const key = queueOf('build-1', 128_000);

@@ -55,7 +55,7 @@ describe('a commit that fails', () => {
   it('without a reason is told as well', async () => {
     const { told, refuse } = watched();
     refuse();
-    await vi.waitFor(() => expect(told).toHaveBeenCalledOnce(), { timeout: 4 * limits.causeMilliseconds, interval: 5 });
+    await vi.waitFor(() => expect(told).toHaveBeenCalledOnce(), { timeout: 4 * limits.commitErrorMilliseconds, interval: 5 });
   });
 
   it('without saying so is found before anybody is told that it succeeded', async () => {

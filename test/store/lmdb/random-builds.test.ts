@@ -89,7 +89,7 @@ describe('builds that are recorded and expire at random', () => {
           }
           now += 1;
           // What paths are called is kept an hour longer.
-          await expire(store, now + limits.renewMilliseconds);
+          await expire(store, now + limits.lastUseUpdateMilliseconds);
           expect(leftovers(store)).toEqual([]);
         },
       ),

@@ -69,8 +69,8 @@ describe('a split', () => {
     const split = await splits.create(ofRun, splitNamed('split'), NOW);
     await splits.noteOtherList(ofRun, split, 'they differ', NOW);
     await splits.noteOtherList(ofRun, split, 'differently', NOW);
-    await splits.use(ofRun, split, NOW + limits.renewMilliseconds);
-    expect(splits.find(ofRun)).toEqual({ ...split, other_list: 'they differ', used_at: NOW + limits.renewMilliseconds });
+    await splits.use(ofRun, split, NOW + limits.lastUseUpdateMilliseconds);
+    expect(splits.find(ofRun)).toEqual({ ...split, other_list: 'they differ', used_at: NOW + limits.lastUseUpdateMilliseconds });
   });
 
   it('that is fixed knows when a CI run first used it, and whether one of its nodes sent another list', async () => {

@@ -135,9 +135,9 @@ describe('the number of a path', () => {
     const long = 'x'.repeat(limits.pathMaxCharacters - 10);
     let count = 0;
     // A path and its key.
-    for (let characters = 0; characters < limits.unnamedCharacters; characters += long.length)
+    for (let characters = 0; characters < limits.unsavedPathCharacters; characters += long.length)
       store.timingBuffer.intern(1, `${long}${count++}`, NOW);
-    expect(count).toBeLessThan(limits.recentTimings);
+    expect(count).toBeLessThan(limits.bufferedTimings);
     expect(store.pathNames.getCount()).toBe(0);
     await store.timingBuffer.makeRoom();
     expect(store.pathNames.getCount()).toBe(count);

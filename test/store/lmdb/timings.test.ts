@@ -222,10 +222,10 @@ describe('test cases', () => {
   it('that are many are left to a packing thread', async () => {
     const store = temporaryStore();
     const { id, record } = await projectOf(store);
-    await record('main', Object.fromEntries(Array.from({ length: limits.casesHere + 5 }, (_, i) => [`a.py::test_${i}`, 1])));
+    await record('main', Object.fromEntries(Array.from({ length: limits.testCasesOnMainThread + 5 }, (_, i) => [`a.py::test_${i}`, 1])));
     const { estimates } = lmdbTimings(store);
-    expect(estimates(id, 'main', ['a.py'], limits.casesHere).isComplete).toBe(false);
-    expect(estimates(id, 'main', ['a.py'], limits.casesPooled).seconds).toEqual(Float64Array.of(limits.casesHere + 5));
+    expect(estimates(id, 'main', ['a.py'], limits.testCasesOnMainThread).isComplete).toBe(false);
+    expect(estimates(id, 'main', ['a.py'], limits.testCasesPerRequest).seconds).toEqual(Float64Array.of(limits.testCasesOnMainThread + 5));
   });
 
   it('that the last build did not have any more are not added up', async () => {
@@ -253,7 +253,7 @@ describe('test cases', () => {
       id,
       'main',
       ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two'],
-      limits.casesPooled,
+      limits.testCasesPerRequest,
     );
     expect(known.seconds).toEqual(Float64Array.of(NaN, NaN, NaN));
     expect(known.files).toEqual(new Map([['spec/a_spec.rb', 12]]));

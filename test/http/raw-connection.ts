@@ -9,21 +9,21 @@ export interface RawReply {
   text: string;
 }
 
-/** A connection that sends whatever bytes a test likes. */
+/** A connection that sends any bytes. */
 export class RawConnection {
   #received = Buffer.alloc(0);
-  #arrived = () => {};
+  #onChange = () => {};
   #ended = false;
 
   private constructor(readonly socket: Socket) {
     socket.on('data', (bytes: Buffer) => {
       this.#received = Buffer.concat([this.#received, bytes]);
-      this.#arrived();
+      this.#onChange();
     });
     for (const event of ['end', 'close', 'error']) {
       socket.on(event, () => {
         this.#ended = true;
-        this.#arrived();
+        this.#onChange();
       });
     }
   }
@@ -41,19 +41,19 @@ export class RawConnection {
     this.socket.write(Buffer.concat(parts.map(part => Buffer.from(part as string))));
   }
 
-  /** The next answer as a whole; null when the server closed the connection before one. */
+  /** Returns the next complete answer; null if the server closed the connection first. */
   async reply(): Promise<RawReply | null> {
     for (;;) {
-      const reply = this.#take();
+      const reply = this.#readReply();
       if (reply) return reply;
       if (this.#ended) return null;
-      await new Promise<void>(resolve => (this.#arrived = resolve));
+      await new Promise<void>(resolve => (this.#onChange = resolve));
     }
   }
 
-  /** Resolves when the server closed the connection, with what else it sent. */
+  /** Resolves when the server has closed the connection, with the bytes that were not read yet. */
   async closed(): Promise<string> {
-    while (!this.#ended) await new Promise<void>(resolve => (this.#arrived = resolve));
+    while (!this.#ended) await new Promise<void>(resolve => (this.#onChange = resolve));
     return this.#received.toString();
   }
 
@@ -61,30 +61,30 @@ export class RawConnection {
     this.socket.destroy();
   }
 
-  #take(): RawReply | null {
-    const end = this.#received.indexOf('\r\n\r\n');
-    if (end < 0) return null;
-    const [line = '', ...fields] = this.#received.subarray(0, end).toString().split('\r\n');
+  #readReply(): RawReply | null {
+    const headEnd = this.#received.indexOf('\r\n\r\n');
+    if (headEnd < 0) return null;
+    const [line = '', ...fields] = this.#received.subarray(0, headEnd).toString().split('\r\n');
     const headers: Record<string, string> = {};
     for (const field of fields) {
       const colon = field.indexOf(':');
       headers[field.slice(0, colon).toLowerCase()] = field.slice(colon + 1).trim();
     }
-    const whole = end + 4 + Number(headers['content-length'] ?? 0);
-    if (this.#received.length < whole) return null;
-    const text = this.#received.subarray(end + 4, whole).toString();
-    this.#received = this.#received.subarray(whole);
+    const end = headEnd + 4 + Number(headers['content-length'] ?? 0);
+    if (this.#received.length < end) return null;
+    const text = this.#received.subarray(headEnd + 4, end).toString();
+    this.#received = this.#received.subarray(end);
     return { status: Number(line.split(' ')[1]), headers, text };
   }
 }
 
-/** The head of a request, to the empty line. */
-export function head(line: string, fields: readonly string[]): string {
+/** The head of a request, including the empty line. */
+export function requestHead(line: string, fields: readonly string[]): string {
   return [`${line} HTTP/1.1`, 'Host: ballast', ...fields, '', ''].join('\r\n');
 }
 
-/** A whole POST with a body of known length. */
-export function post(path: string, token: string, body: string): string {
+/** A complete POST with a body of known length. */
+export function postRequest(path: string, token: string, body: string): string {
   const fields = [`SERVICE-TEST-SUITE-TOKEN: ${token}`, `Content-Length: ${Buffer.byteLength(body)}`];
-  return head(`POST ${path}`, fields) + body;
+  return requestHead(`POST ${path}`, fields) + body;
 }

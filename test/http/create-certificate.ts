@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import selfsigned from 'selfsigned';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** A certificate of its own making, in files. */
-export function certificate(commonName: string, folder = temporaryFolder(), days = 365): { tlsCert: string; tlsKey: string } {
+/** Writes a self-signed certificate and its key to files. */
+export function createCertificate(commonName: string, folder = temporaryFolder(), days = 365): { tlsCert: string; tlsKey: string } {
   const { cert, private: key } = selfsigned.generate([{ name: 'commonName', value: commonName }], {
     keySize: 2048,
     algorithm: 'sha256',
