@@ -257,7 +257,7 @@ async function runQueue(
       continue;
     }
     for (const file of answer.test_files) ran.push(file);
-    progress.tell(() => `queue mode: ${ran.length.toLocaleString('en')} of ${timings.size.toLocaleString('en')} files run`);
+    progress.show(() => `queue mode: ${ran.length.toLocaleString('en')} of ${timings.size.toLocaleString('en')} files run`);
     node.batches += 1;
     node.files += answer.test_files.length;
     node.seconds += pullCost + secondsOf(timings, answer.test_files);

@@ -11,28 +11,28 @@ export interface FileLock {
 }
 
 /** Another process may remove the file while it is being locked: then the next file of that name is tried. */
-const TRIES = 100;
+const MAX_ATTEMPTS = 100;
 
 /**
  * Locks a file, which is created if missing. Returns null when another holder has the lock. The file names the holder. It must
  * stay after the release: a process that still has a deleted file open would lock that one. Throws an Error with a sentence
  * when the file cannot be locked at all.
  */
-export function takeLock(path: string): FileLock | null {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const fd = locked(path);
+export function acquireLock(path: string): FileLock | null {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+    const fd = openLocked(path);
     if (fd === null) return null;
     if (fstatSync(fd).nlink > 0) {
-      nameHolder(fd);
+      writeHolder(fd);
       return { release: () => closeSync(fd) };
     }
     closeSync(fd);
   }
-  throw new Error(`cannot lock ${path}: other processes removed it ${TRIES} times; try again`);
+  throw new Error(`cannot lock ${path}: other processes removed it ${MAX_ATTEMPTS} times; try again`);
 }
 
 /** The last holder of the lock, as ` (process 12 on ci-host)`; empty when the file does not name it. */
-export function holderOf(path: string): string {
+export function lockHolder(path: string): string {
   try {
     const [, pid, host] = /^(\d+) (\S+)\n$/.exec(readFileSync(path, 'utf8')) ?? [];
     return pid === undefined ? '' : ` (process ${pid} on ${host})`;
@@ -41,7 +41,7 @@ export function holderOf(path: string): string {
   }
 }
 
-function locked(path: string): number | null {
+function openLocked(path: string): number | null {
   let fd: number | null = null;
   try {
     // No link is followed: in a folder that all users can write to, it may lead to a file that must not be written.
@@ -58,7 +58,7 @@ function locked(path: string): number | null {
   }
 }
 
-function nameHolder(fd: number): void {
+function writeHolder(fd: number): void {
   try {
     ftruncateSync(fd);
     writeSync(fd, `${process.pid} ${hostname()}\n`, 0);

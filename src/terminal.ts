@@ -4,18 +4,18 @@
  */
 
 /** Writes lines to stderr, for people. stdout is for results. */
-export function say(...lines: readonly string[]): void {
-  for (const line of lines) process.stderr.write(`ballast: ${printable(line)}\n`);
+export function printToStderr(...lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`ballast: ${escapeControls(line)}\n`);
 }
 
 /** Writes a line to stdout. JSON stays JSON of the same value. */
 export function print(line: string): void {
-  process.stdout.write(`${printable(line)}\n`);
+  process.stdout.write(`${escapeControls(line)}\n`);
 }
 
 /** Writes a line to stdout, with a tab between fields. */
 export function printRow(fields: readonly string[]): void {
-  process.stdout.write(`${fields.map(printable).join('\t')}\n`);
+  process.stdout.write(`${fields.map(escapeControls).join('\t')}\n`);
 }
 
 /** Writes data for programs to stdout, unchanged. */
@@ -24,7 +24,7 @@ export function printData(data: string): void {
 }
 
 /** Escapes, as \uXXXX, each character that a terminal obeys or does not show: controls (C1 too), line breaks, bidirectional overrides, zero widths. */
-export function printable(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, escaped);
 }
 
@@ -33,14 +33,14 @@ function escaped(character: string): string {
 }
 
 /** 1 test file, 2 test files. */
-export function counted(count: number, what: string): string {
+export function pluralize(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-const NAMED = 5;
+const MAX_NAMES = 5;
 
 /** The first few of them, and how many more there are. */
-export function named(texts: readonly string[]): string {
-  const shown = texts.slice(0, NAMED).join(', ');
-  return texts.length > NAMED ? `${shown} and ${texts.length - NAMED} more` : shown;
+export function abbreviate(texts: readonly string[]): string {
+  const shown = texts.slice(0, MAX_NAMES).join(', ');
+  return texts.length > MAX_NAMES ? `${shown} and ${texts.length - MAX_NAMES} more` : shown;
 }

@@ -17,11 +17,11 @@ export function loadTryLock(require: (path: string) => unknown, platform: string
     return (require('fs-native-extensions') as { tryLock: TryLock }).tryLock;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ADDON_NOT_FOUND' || platform !== 'linux') throw error;
-    return tryLockOf(require(`fs-native-extensions/prebuilds/linux-${arch}/fs-native-extensions.node`) as Binary);
+    return wrapBinary(require(`fs-native-extensions/prebuilds/linux-${arch}/fs-native-extensions.node`) as Binary);
   }
 }
 
-function tryLockOf(binary: Binary): TryLock {
+function wrapBinary(binary: Binary): TryLock {
   return fd => {
     try {
       binary.tryLock(fd, 0, 0, true);

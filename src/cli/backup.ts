@@ -4,16 +4,16 @@ import { hasStore, STORE_FILE } from '../store/lmdb/open.js';
 import { print } from '../terminal.js';
 import { copyStore } from './data-folder/copy-store.js';
 import { withExistingStore } from './data-folder/data-folder.js';
-import { endOfSnapshot } from './data-folder/end-of-snapshot.js';
-import { flush } from './data-folder/flush.js';
-import { makePart, type Part } from './data-folder/part.js';
+import { fsyncPath } from './data-folder/fsync.js';
+import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
+import { snapshotDeadline } from './data-folder/snapshot-deadline.js';
 import { startProgress } from './process/progress.js';
 
 export interface BackupOptions {
   json?: true;
 }
 
-const SHOWN_MILLISECONDS = 250;
+const REFRESH_MILLISECONDS = 250;
 
 /**
  * Copies the state of the store at one moment into a folder, also while a server writes. The folder can be served as it is.
@@ -25,18 +25,18 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions,
       throw new Error(`cannot back up to ${target}: there is a store in it already; name another folder, or remove that one`);
     const file = join(target, STORE_FILE);
     const before = performance.now();
-    let part: Part | null = null;
+    let part: PartialFile | null = null;
     try {
       mkdirSync(target, { recursive: true, mode: 0o700 });
       // Of its own: another backup may be under way.
-      part = makePart(join(target, '.part-'), STORE_FILE);
-      const done = tellSize(part.path);
-      await copyStore(dataDir, part.path, AbortSignal.any([stop, endOfSnapshot()])).finally(done);
+      part = createPartialFile(join(target, '.part-'), STORE_FILE);
+      const done = showSize(part.path);
+      await copyStore(dataDir, part.path, AbortSignal.any([stop, snapshotDeadline()])).finally(done);
       chmodSync(part.path, 0o600);
-      flush(part.path);
+      fsyncPath(part.path);
       // Fails where there is one by now.
       linkSync(part.path, file);
-      for (const folder of [target, dirname(target)]) flush(folder);
+      for (const folder of [target, dirname(target)]) fsyncPath(folder);
     } catch (error) {
       throw new Error(`cannot back up ${dataDir} to ${target}: ${(error as Error).message}`, { cause: error });
     } finally {
@@ -53,12 +53,12 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions,
 }
 
 /** Shows how large a file is by now, until told that it is whole. */
-function tellSize(file: string): () => void {
+function showSize(file: string): () => void {
   const progress = startProgress();
   const timer = setInterval(() => {
     const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    progress.tell(() => `${(bytes / 2 ** 20).toFixed(1)} MiB copied`);
-  }, SHOWN_MILLISECONDS);
+    progress.show(() => `${(bytes / 2 ** 20).toFixed(1)} MiB copied`);
+  }, REFRESH_MILLISECONDS);
   return () => {
     clearInterval(timer);
     progress.end();

@@ -5,7 +5,7 @@ import { type Problem, sentenceOf } from '../store/lmdb/check/problem.js';
 import { lockFolder } from '../store/lmdb/lock.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
-import { endOfSnapshot } from './data-folder/end-of-snapshot.js';
+import { snapshotDeadline } from './data-folder/snapshot-deadline.js';
 import { startProgress } from './process/progress.js';
 
 export interface CheckOptions {
@@ -14,13 +14,13 @@ export interface CheckOptions {
 }
 
 /** Input of the checking thread. */
-export interface CheckSetup {
+export interface CheckInput {
   dataDir: string;
   isRepairing: boolean;
 }
 
 /** Progress of the check. */
-export interface Looking {
+export interface CheckProgress {
   table: string;
   count: number;
 }
@@ -37,7 +37,7 @@ export interface CheckOutcome {
 }
 
 /** How many problems of one table are printed one by one. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /**
  * Checks that the store is consistent, and repairs what can be derived from other records, until `stop` ends it. Exit code 1: problems
@@ -47,8 +47,8 @@ export function check(dataDir: string, options: CheckOptions, stop: AbortSignal)
   return withExistingStore(dataDir, async () => {
     const lock = options.repair ? lockFolder(dataDir) : null;
     try {
-      const outcome = await look({ dataDir, isRepairing: options.repair ?? false }, stop);
-      tell(outcome, options);
+      const outcome = await runCheckThread({ dataDir, isRepairing: options.repair ?? false }, stop);
+      printOutcome(outcome, options);
       if (outcome.left.length > 0) process.exitCode = 1;
     } finally {
       lock?.release();
@@ -56,19 +56,19 @@ export function check(dataDir: string, options: CheckOptions, stop: AbortSignal)
   });
 }
 
-async function look(setup: CheckSetup, stop: AbortSignal): Promise<CheckOutcome> {
+async function runCheckThread(setup: CheckInput, stop: AbortSignal): Promise<CheckOutcome> {
   stop.throwIfAborted();
   // No server runs during a repair, so it may take as long as it needs.
-  const ends = setup.isRepairing ? stop : AbortSignal.any([stop, endOfSnapshot()]);
-  const thread = new Worker(new URL('./data-folder/checking.js', import.meta.url), {
+  const ends = setup.isRepairing ? stop : AbortSignal.any([stop, snapshotDeadline()]);
+  const thread = new Worker(new URL('./data-folder/check-thread.js', import.meta.url), {
     workerData: setup,
     resourceLimits: { maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) },
   });
   const progress = startProgress();
   let outcome: CheckOutcome | null = null;
-  thread.on('message', (told: Looking | CheckOutcome) => {
+  thread.on('message', (told: CheckProgress | CheckOutcome) => {
     if ('found' in told) outcome = told;
-    else progress.tell(() => `${told.table}: ${told.count.toLocaleString('en')}`);
+    else progress.show(() => `${told.table}: ${told.count.toLocaleString('en')}`);
   });
   const end = () => void thread.terminate();
   ends.addEventListener('abort', end);
@@ -83,7 +83,7 @@ async function look(setup: CheckSetup, stop: AbortSignal): Promise<CheckOutcome>
   throw new Error(`cannot check ${setup.dataDir}: the checking thread ended without a result`);
 }
 
-function tell({ found, left, records }: CheckOutcome, { json }: CheckOptions): void {
+function printOutcome({ found, left, records }: CheckOutcome, { json }: CheckOptions): void {
   if (json) {
     print(JSON.stringify({ sound: left.length === 0, records: Object.fromEntries(records), found, left }));
     return;
@@ -93,9 +93,9 @@ function tell({ found, left, records }: CheckOutcome, { json }: CheckOptions): v
     const { table } = problem;
     const count = (shown.get(table) ?? 0) + 1;
     shown.set(table, count);
-    if (count <= MOST_SHOWN) print(sentenceOf(problem));
+    if (count <= MAX_SHOWN) print(sentenceOf(problem));
   }
-  for (const [table, count] of shown) if (count > MOST_SHOWN) print(`${table}: ${count - MOST_SHOWN} more`);
+  for (const [table, count] of shown) if (count > MAX_SHOWN) print(`${table}: ${count - MAX_SHOWN} more`);
   print(
     `${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}`,
   );

@@ -1,7 +1,7 @@
-import type { Given } from '../client/ci/identity.js';
+import type { IdentityOptions } from '../client/ci/identity.js';
 
 /** What every command of a CI node takes. */
-export interface ClientOptions extends Given {
+export interface ClientOptions extends IdentityOptions {
   url: string;
   token: string;
   retries: number;

@@ -8,8 +8,8 @@ import type { Store } from '../store/lmdb/open.js';
 import { listProjects, type Project } from '../store/lmdb/projects.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
-import { flush } from './data-folder/flush.js';
-import { makePart, type Part } from './data-folder/part.js';
+import { fsyncPath } from './data-folder/fsync.js';
+import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
 import { startProgress } from './process/progress.js';
 
 export interface ExportOptions {
@@ -23,16 +23,16 @@ export interface ExportOptions {
 /** Writes builds and timings as lines of JSON, also while a server writes: on stdout, or in a file that is there when it is whole. */
 export function exportStore(dataDir: string, options: ExportOptions, stop: AbortSignal): Promise<void> {
   const { project, builds, timings, json } = options;
-  const output = options.output === undefined || options.output === '-' ? null : target(options.output);
+  const output = options.output === undefined || options.output === '-' ? null : resolveOutput(options.output);
   if (json && output === null)
     throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
   return withExistingStore(dataDir, async store => {
-    const projects = chosen(store, project);
+    const projects = selectProjects(store, project);
     const counts = { builds: 0, timings: 0 };
     const progress = startProgress(output !== null || !process.stdout.isTTY);
     const lines = exportLines(store, { projects, builds, timings }, Date.now(), type => {
       counts[`${type}s`] += 1;
-      progress.tell(() => `${counts.builds.toLocaleString('en')} builds, ${counts.timings.toLocaleString('en')} timings exported`);
+      progress.show(() => `${counts.builds.toLocaleString('en')} builds, ${counts.timings.toLocaleString('en')} timings exported`);
     });
     try {
       await (output === null ? toStdout(lines, stop) : toFile(lines, output, stop));
@@ -52,7 +52,7 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
 }
 
 /** The file itself, where a link was named. Throws when it is none that could be replaced, such as a device. */
-function target(output: string): string {
+function resolveOutput(output: string): string {
   const found = statSync(output, { throwIfNoEntry: false });
   if (!found) return output;
   if (!found.isFile())
@@ -62,7 +62,7 @@ function target(output: string): string {
   return realpathSync(output);
 }
 
-function chosen(store: Store, name: string | undefined): Project[] {
+function selectProjects(store: Store, name: string | undefined): Project[] {
   const all = listProjects(store);
   if (name === undefined) return all;
   const projects = all.filter(project => project.name === name);
@@ -81,12 +81,12 @@ async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Prom
 }
 
 async function toFile(lines: AsyncIterable<string>, output: string, signal: AbortSignal): Promise<void> {
-  let part: Part | null = null;
+  let part: PartialFile | null = null;
   try {
-    part = makePart(`${output}.part-`, basename(output));
+    part = createPartialFile(`${output}.part-`, basename(output));
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), createWriteStream(part.path, { mode: 0o600, flush: true }), { signal });
     renameSync(part.path, output);
-    flush(dirname(resolve(output)));
+    fsyncPath(dirname(resolve(output)));
   } catch (error) {
     throw new Error(`cannot export to ${output}: ${(error as Error).message}`, { cause: error });
   } finally {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { isAddress, isToken } from '../client/address.js';
-import { buildsAnswer } from '../client/answers.js';
+import { isServerUrl, isToken } from '../client/address.js';
+import { parseBuildList } from '../client/answers.js';
 import { Api } from '../client/api.js';
-import { filesMatching, listFrom } from '../client/test-files.js';
-import { type FileTold, leftOut, MOST_NAMED, printOutcome, type Suite } from '../import/import-outcome.js';
+import { filesMatching, readList } from '../client/test-files.js';
+import { describeSkipped, type ImportedFile, type ImportedSuite, MAX_NAMED, printOutcome } from '../import/import-outcome.js';
 import { type OpenReport, openReport } from '../import/open-report.js';
-import { BuildRecorder, parts } from '../import/record-builds.js';
+import { BuildRecorder, requestChunks } from '../import/record-builds.js';
 import { remoteBuilds } from '../import/remote-builds.js';
 import { readBuilds } from '../reports/builds.js';
 import type { Format } from '../reports/format.js';
-import { GivenFiles } from '../reports/known-files.js';
+import { ListedFiles } from '../reports/known-files.js';
 import { readers } from '../reports/readers.js';
 import { ReportError } from '../reports/report.js';
 import type { Skipped } from '../reports/skipped-entries.js';
@@ -41,39 +41,39 @@ export interface ImportOptions {
 }
 
 /** Reading or recording a large build takes a while. */
-const ANSWER_SECONDS = 60;
+const TIMEOUT_SECONDS = 60;
 /** One answer has all runs of a build. */
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_ANSWER_BYTES = 256 * 2 ** 20;
 
 /** Imports timings recorded by other tools. All reports are read before the first one is recorded. */
 export async function importTimings(files: readonly string[], options: ImportOptions): Promise<void> {
-  const to = target(files, options);
+  const to = createTargetApi(files, options);
   const recorder = new BuildRecorder(to);
   const progress = startProgress();
-  const told: FileTold[] = [];
+  const told: ImportedFile[] = [];
   const skipped: Skipped[] = [];
-  let suite: Suite | undefined;
+  let suite: ImportedSuite | undefined;
   try {
     if (options.from !== undefined) {
-      const from = apiOf(options.from, options.fromToken!, options);
+      const from = createApi(options.from, options.fromToken!, options);
       // A wrong token shows before all lists of builds are read.
-      if (to) await to.get('/v1/builds', buildsAnswer);
-      for await (const build of remoteBuilds(from, options.builds ?? Infinity, recorder.leftovers, progress)) await recorder.record(build);
+      if (to) await to.get('/v1/builds', parseBuildList);
+      for await (const build of remoteBuilds(from, options.builds ?? Infinity, recorder.skipped, progress)) await recorder.record(build);
     } else {
-      const named = await filesNamed(files);
-      const times = await suiteOf(options, named.length === 1);
+      const named = await expandArguments(files);
+      const times = await createSuite(options, named.length === 1);
       const exports: OpenReport[] = [];
       for (const file of named) {
         const report = await openReport(file, options.format ?? null, progress);
         told.push({ file, format: report.format });
         if (report.format === 'ballast') exports.push(report);
-        else await readInto(times, report, options);
+        else await readReport(times, report, options);
       }
       if (exports.length < told.length) suite = await recordSuite(times, told, recorder, options, skipped);
       for (const report of exports) suite = (await recordExport(report, recorder, options, skipped, progress)) ?? suite;
     }
   } catch (error) {
-    const { runs } = recorder.tally;
+    const { runs } = recorder.counts;
     if (runs === 0 || to === null) throw error;
     const { message, exitCode } = error as Error & { exitCode?: number };
     throw Object.assign(
@@ -83,18 +83,18 @@ export async function importTimings(files: readonly string[], options: ImportOpt
   } finally {
     progress.end();
   }
-  skipped.push(...recorder.leftovers.all);
-  const { seconds, ...tally } = recorder.tally;
+  skipped.push(...recorder.skipped.entries);
+  const { seconds, ...tally } = recorder.counts;
   printOutcome({ files: told, ...suite, ...tally, seconds: Number(seconds.toFixed(4)), skipped, dry_run: to === null }, options);
 }
 
-async function suiteOf({ root, cases, filesFrom }: ImportOptions, isAlone: boolean): Promise<SuiteTimes> {
-  const known = filesFrom === undefined ? null : new GivenFiles(await listFrom(filesFrom));
-  return new SuiteTimes({ root: root ?? process.cwd(), known, cases: cases ?? false, isAlone });
+async function createSuite({ root, cases, filesFrom }: ImportOptions, isOnlyReport: boolean): Promise<SuiteTimes> {
+  const known = filesFrom === undefined ? null : new ListedFiles(await readList(filesFrom));
+  return new SuiteTimes({ root: root ?? process.cwd(), known, cases: cases ?? false, isOnlyReport });
 }
 
 /** Each once; globs, too, where the shell left them alone. What there is not is told when it is opened. */
-async function filesNamed(args: readonly string[]): Promise<string[]> {
+async function expandArguments(args: readonly string[]): Promise<string[]> {
   const byPath = new Map<string, string>();
   for (const arg of args) {
     const files = arg === '-' ? [] : (await filesMatching([arg])).sort();
@@ -103,9 +103,9 @@ async function filesNamed(args: readonly string[]): Promise<string[]> {
   return [...byPath.values()];
 }
 
-async function readInto(suite: SuiteTimes, { file, format, bytes }: OpenReport, { root }: ImportOptions): Promise<void> {
+async function readReport(suite: SuiteTimes, { file, format, bytes }: OpenReport, { root }: ImportOptions): Promise<void> {
   try {
-    if (format !== 'ballast') await readers[format](bytes, suite.tellOf(format), { root: root ?? null, known: suite.known });
+    if (format !== 'ballast') await readers[format](bytes, suite.timeCollector(format), { root: root ?? null, known: suite.known });
     const complaint = suite.endReport();
     if (complaint) throw new ReportError(complaint);
   } catch (error) {
@@ -116,29 +116,29 @@ async function readInto(suite: SuiteTimes, { file, format, bytes }: OpenReport, 
 /** Records all that the reports told as one build. */
 async function recordSuite(
   told: SuiteTimes,
-  reports: readonly FileTold[],
+  reports: readonly ImportedFile[],
   recorder: BuildRecorder,
   options: ImportOptions,
   skipped: Skipped[],
-): Promise<Suite> {
+): Promise<ImportedSuite> {
   const times = told.times();
-  skipped.push(...told.leftovers.all);
+  skipped.push(...told.skipped.entries);
   if (times.size === 0) {
     const names =
-      reports.length > MOST_NAMED
+      reports.length > MAX_NAMED
         ? `${reports.length.toLocaleString('en')} files`
         : reports.map(({ file, format }) => `${file} (${format})`).join(', ');
     throw new Error(
       `there are no timings of test files in ${names}${skipped
-        .map(leftOut)
+        .map(describeSkipped)
         .map(line => `; ${line}`)
         .join('')}`,
     );
   }
   const test_files = [...times].map(([path, time_execution]) => ({ path, time_execution }));
-  const build_subsets = [...parts(test_files)].map((part, node_index) => ({ node_index, test_files: part }));
+  const build_subsets = [...requestChunks(test_files)].map((part, node_index) => ({ node_index, test_files: part }));
   // Of the same content the same build, of newer timings another: estimates follow builds.
-  const commit_hash = options.commitHash ?? `import-${digest(times)}`;
+  const commit_hash = options.commitHash ?? `import-${timesDigest(times)}`;
   await recorder.record({ commit_hash, branch: options.branch, node_total: build_subsets.length, build_subsets });
   return { commit_hash, longest: test_files.reduce((longest, file) => (file.time_execution > longest.time_execution ? file : longest)) };
 }
@@ -150,15 +150,15 @@ async function recordExport(
   options: ImportOptions,
   skipped: Skipped[],
   progress: Progress,
-): Promise<Suite | undefined> {
+): Promise<ImportedSuite | undefined> {
   const { file, bytes } = report;
   const timings = new SuiteTimes({ root: '/', known: null, cases: true });
   let builds = 0;
   try {
-    for await (const build of readBuilds(bytes, options.project ?? null, timings.tellOf('ballast'))) {
+    for await (const build of readBuilds(bytes, options.project ?? null, timings.timeCollector('ballast'))) {
       await recorder.record(build);
       builds += 1;
-      progress.tell(() => `${builds.toLocaleString('en')} builds of ${file}`);
+      progress.show(() => `${builds.toLocaleString('en')} builds of ${file}`);
     }
   } catch (error) {
     throw new Error(`cannot import ${file}: ${(error as Error).message}`, { cause: error });
@@ -167,7 +167,7 @@ async function recordExport(
 }
 
 /** Where to record, null for a dry run. Throws what is wrong with the flags. */
-function target(files: readonly string[], options: ImportOptions): Api | null {
+function createTargetApi(files: readonly string[], options: ImportOptions): Api | null {
   const { from, fromToken, filesFrom, builds, url, token, dryRun } = options;
   const complaints: string[] = [];
   if (files.length === 0 && from === undefined) complaints.push('name the files to import, or another server with --from');
@@ -178,7 +178,7 @@ function target(files: readonly string[], options: ImportOptions): Api | null {
     ['--url', url],
     ['--from', from],
   ])
-    if (text && !isAddress(text)) complaints.push(`${flag} ${text} is no address, such as https://ballast.example.com`);
+    if (text && !isServerUrl(text)) complaints.push(`${flag} ${text} is no address, such as https://ballast.example.com`);
   for (const [flag, text] of [
     ['--token', token],
     ['--from-token', fromToken],
@@ -189,14 +189,14 @@ function target(files: readonly string[], options: ImportOptions): Api | null {
   if (!dryRun && (!url || !token))
     complaints.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
   if (complaints.length > 0) throw new ConfigError(complaints);
-  return dryRun ? null : apiOf(url!, token!, options);
+  return dryRun ? null : createApi(url!, token!, options);
 }
 
-function apiOf(url: string, token: string, { retries, clientVersion }: ImportOptions): Api {
-  return new Api({ url, token, retries, clientVersion, timeoutSeconds: ANSWER_SECONDS, mostBytes: MOST_BYTES });
+function createApi(url: string, token: string, { retries, clientVersion }: ImportOptions): Api {
+  return new Api({ url, token, retries, clientVersion, timeoutSeconds: TIMEOUT_SECONDS, maxBytes: MAX_ANSWER_BYTES });
 }
 
-function digest(times: ReadonlyMap<string, number>): string {
+function timesDigest(times: ReadonlyMap<string, number>): string {
   const hash = createHash('sha256');
   for (const path of [...times.keys()].sort()) hash.update(`${JSON.stringify(path)}${times.get(path)!}\n`);
   return hash.digest('hex').slice(0, 12);

@@ -1,14 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { serverOf } from '../client/address.js';
-import { fields, type Given } from '../client/ci/identity.js';
+import { parseServer } from '../client/address.js';
+import { type IdentityOptions, identityFields } from '../client/ci/identity.js';
 import { formats } from '../reports/format.js';
 import { type Config, parseConfig } from '../server/config.js';
 import { type Setting, settings } from '../server/settings.js';
-import { printable, say } from '../terminal.js';
+import { escapeControls, printToStderr } from '../terminal.js';
 import { version } from '../version.js';
 import type { ClientOptions } from './client-options.js';
 import type { ExportOptions } from './export.js';
-import { expectBinaries } from './process/supported.js';
+import { requireServerPlatform } from './process/supported.js';
 import { untilSignal } from './process/until-signal.js';
 
 /**
@@ -19,7 +19,7 @@ import { untilSignal } from './process/until-signal.js';
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   // Whoever reads the output may stop reading: that ends no server. But a list in a file is whole, or is known not to be.
   if (code === 'EPIPE') return;
-  say(`cannot write the output: ${message}`);
+  printToStderr(`cannot write the output: ${message}`);
   process.exitCode = 1;
 });
 
@@ -34,7 +34,7 @@ const program = new Command('ballast')
       write(
         text
           .split(/\n(?=\(Did you mean|$)/)
-          .map(printable)
+          .map(escapeControls)
           .join('\n'),
       ),
   })
@@ -45,7 +45,7 @@ const serveCommand = program.command('serve').description('run the server until 
 for (const setting of Object.values(settings)) addOption(serveCommand, setting);
 serveCommand
   .addHelpText('after', `\nEnvironment only:\n${helpOfSecrets()}`)
-  .hook('preAction', expectBinaries)
+  .hook('preAction', requireServerPlatform)
   .action(async (flags: Texts) => (await import('./serve.js')).serve(parseConfig(withSecrets(flags)), unknownVariables()));
 
 const project = program.command('project').description('create and list projects');
@@ -60,7 +60,7 @@ dataCommand(project, 'list', 'list the projects', async (...given) => (await pro
 
 const token = program.command('token').description('create, list and revoke test-suite tokens');
 dataCommand(token, 'create <project>', 'create another token for a project and print it', async (...given) =>
-  (await projects()).createTokenOf(...given),
+  (await projects()).createProjectToken(...given),
 ).option('--json', 'print JSON');
 dataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...given) =>
   (await projects()).printTokens(...given),
@@ -154,8 +154,8 @@ judgementFlags(
   ]),
 )
   .addOption(
-    new Option(fields.buildId.flag, 'the id of the CI run, as given to split: the times then count only for this CI run').env(
-      fields.buildId.own,
+    new Option(identityFields.buildId.flag, 'the id of the CI run, as given to split: the times then count only for this CI run').env(
+      identityFields.buildId.variable,
     ),
   )
   .option('--files-from <file>', 'file with the test files that the node was given (- is stdin); reports are matched to them')
@@ -202,7 +202,7 @@ try {
   await program.parseAsync(ownArguments);
 } catch (error) {
   const { message, complaints = [message], exitCode = 1 } = error as Error & { complaints?: readonly string[]; exitCode?: number };
-  say(...complaints);
+  printToStderr(...complaints);
   process.exit(exitCode);
 }
 
@@ -221,15 +221,15 @@ function retriesOption(): Option {
 }
 
 /** A command of a CI node: where the server is, and which node of which build this is. */
-function nodeCommand(usage: string, description: string, named: readonly (keyof Given)[]): Command {
+function nodeCommand(usage: string, description: string, named: readonly (keyof IdentityOptions)[]): Command {
   const command = program
     .command(usage)
     .description(description)
     .addOption(new Option('--url <address>', 'address of the server').env('BALLAST_URL'))
     .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN'));
   for (const field of named) {
-    const { flag, own, what } = fields[field];
-    command.addOption(new Option(flag, `${what} (default: what the CI system tells)`).env(own));
+    const { flag, variable, description } = identityFields[field];
+    command.addOption(new Option(flag, `${description} (default: what the CI system tells)`).env(variable));
   }
   return command
     .addOption(retriesOption())
@@ -242,7 +242,7 @@ function nodeCommand(usage: string, description: string, named: readonly (keyof 
 function asNode<Flags extends { url?: string; token?: string }>(
   flags: Flags,
 ): Flags & Pick<ClientOptions, 'url' | 'token' | 'environment' | 'clientVersion'> {
-  return { ...flags, ...serverOf(flags), environment: process.env, clientVersion: version };
+  return { ...flags, ...parseServer(flags), environment: process.env, clientVersion: version };
 }
 
 /** A command on the data folder, which takes at most one argument, and flags. */
@@ -254,7 +254,7 @@ function dataCommand(
 ): Command {
   const command = parent.command(usage).description(description);
   addOption(command, settings.dataDir);
-  command.hook('preAction', expectBinaries).action(async (...given: unknown[]) => {
+  command.hook('preAction', requireServerPlatform).action(async (...given: unknown[]) => {
     const { dataDir, ...flags } = command.opts<Texts>();
     const config = parseConfig(dataDir === undefined ? {} : { dataDir });
     await run(config.dataDir, typeof given[0] === 'string' ? given[0] : '', flags as Record<string, true>);

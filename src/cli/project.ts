@@ -1,7 +1,7 @@
 import type { Store } from '../store/lmdb/open.js';
 import { createProject, findProject, listProjects, type Project } from '../store/lmdb/projects.js';
 import { createToken, idOfToken, listTokens, revokeToken } from '../store/lmdb/tokens.js';
-import { counted, print, printRow, say } from '../terminal.js';
+import { pluralize, print, printRow, printToStderr } from '../terminal.js';
 import { withExistingStore, withStore } from './data-folder/data-folder.js';
 
 /** Commands on the data folder. They work beside a running server, which sees the change at its next request. */
@@ -21,25 +21,25 @@ export function createProjectWithToken(dataDir: string, name: string, { json }: 
 /** A line a project: name, creation, tokens in force; or one JSON array. */
 export function printProjects(dataDir: string, _: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, store => {
-    const inForce = new Map<number, number>();
+    const activeTokens = new Map<number, number>();
     for (const { project, revoked_at } of listTokens(store)) {
-      if (revoked_at === null) inForce.set(project, (inForce.get(project) ?? 0) + 1);
+      if (revoked_at === null) activeTokens.set(project, (activeTokens.get(project) ?? 0) + 1);
     }
     const projects = listProjects(store).map(({ id, name, created_at, default_branch }) => ({
       name,
-      created_at: iso(created_at),
+      created_at: toIso(created_at),
       default_branch,
-      tokens: inForce.get(id) ?? 0,
+      tokens: activeTokens.get(id) ?? 0,
     }));
     if (json) return print(JSON.stringify(projects));
-    for (const { name, created_at, tokens } of projects) printRow([name, created_at, counted(tokens, 'token')]);
+    for (const { name, created_at, tokens } of projects) printRow([name, created_at, pluralize(tokens, 'token')]);
   });
 }
 
 /** Makes a further token (rotation without downtime); prints it and nothing else. */
-export function createTokenOf(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
+export function createProjectToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, async store => {
-    const token = await createToken(store, existing(store, name).id, Date.now());
+    const token = await createToken(store, requireProject(store, name).id, Date.now());
     print(json ? JSON.stringify({ project: name, id: idOfToken(token), token }) : token);
   });
 }
@@ -47,13 +47,13 @@ export function createTokenOf(dataDir: string, name: string, { json }: PrintOpti
 /** A line a token: id, creation, state; or one JSON array. Tokens themselves are not kept. */
 export function printTokens(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, store => {
-    const { id: project } = existing(store, name);
+    const { id: project } = requireProject(store, name);
     const tokens = listTokens(store)
       .filter(token => token.project === project)
       .map(({ id, created_at, revoked_at }) => ({
         id,
-        created_at: iso(created_at),
-        revoked_at: revoked_at === null ? null : iso(revoked_at),
+        created_at: toIso(created_at),
+        revoked_at: revoked_at === null ? null : toIso(revoked_at),
       }));
     if (json) return print(JSON.stringify(tokens));
     for (const { id, created_at, revoked_at } of tokens)
@@ -65,16 +65,16 @@ export function revoke(dataDir: string, tokenOrId: string, { json }: PrintOption
   return withExistingStore(dataDir, async store => {
     const { id } = await revokeToken(store, tokenOrId, Date.now());
     if (json) print(JSON.stringify({ id }));
-    else say(`revoked token ${id}`);
+    else printToStderr(`revoked token ${id}`);
   });
 }
 
-function existing(store: Store, name: string): Project {
+function requireProject(store: Store, name: string): Project {
   const project = findProject(store, name);
   if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
   return project;
 }
 
-function iso(millis: number): string {
+function toIso(millis: number): string {
   return new Date(millis).toISOString();
 }

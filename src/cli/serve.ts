@@ -9,7 +9,7 @@ import { openService } from '../server/service.js';
 import { storeFileOf } from '../store/lmdb/open.js';
 import { print } from '../terminal.js';
 import { version } from '../version.js';
-import { hardExit, sentenceOfFailure } from './process/hard-exit.js';
+import { hardExit, storeFailureMessage } from './process/hard-exit.js';
 
 /**
  * Serves until SIGTERM or SIGINT, then drains; ends at once when the disk fails the store.
@@ -25,9 +25,9 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     log.warn({ variables: unknown }, 'no settings of the server: are they misspelt? "ballast serve --help" lists all');
   // lmdb leaves rejections behind when a commit fails; whoever waited for it was told.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
-  expectWhole(config.dataDir);
+  assertNotTruncated(config.dataDir);
   const storeFailed = (err: Error) => {
-    lastLog.fatal({ err }, sentenceOfFailure(config.dataDir, err));
+    lastLog.fatal({ err }, storeFailureMessage(config.dataDir, err));
     hardExit();
   };
   const service = await openService(config, log, { storeFailed }).catch((error: unknown) => {
@@ -93,7 +93,7 @@ function hasTerminal(): boolean {
 }
 
 /** Throws when the store's file was cut off: reading what is not there would end the process without a word. */
-function expectWhole(dataDir: string): void {
+function assertNotTruncated(dataDir: string): void {
   const file = storeFileOf(dataDir);
   if (!file || file.bytes >= file.expectedBytes) return;
   // Rarely it is only that its last pages are free: another process reads all of it.

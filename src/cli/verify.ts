@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Completeness, completenessAnswer } from '../client/answers.js';
+import { type Completeness, completenessParser } from '../client/answers.js';
 import { Api } from '../client/api.js';
-import { detected, identify, missing } from '../client/ci/identity.js';
-import { checkoutOf } from '../client/git.js';
+import { detectValue, identify, missingMessage } from '../client/ci/identity.js';
+import { gitCheckout } from '../client/git.js';
 import { UsageError } from '../client/usage-error.js';
-import { named, print, say } from '../terminal.js';
+import { abbreviate, print, printToStderr } from '../terminal.js';
 import type { ClientOptions } from './client-options.js';
 import { exitCodes } from './process/exit-codes.js';
 
@@ -28,9 +28,9 @@ interface Build {
 }
 
 /** One request waits no longer, because proxies give up on longer ones. */
-const MOST_SECONDS = 25;
+const MAX_WAIT_SECONDS = 25;
 const PAUSE_MILLISECONDS = 1000;
-const FILES_SHOWN = 20;
+const MAX_FILES_SHOWN = 20;
 
 /** Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, or the CI run is not known; 3: it could not be asked. */
 export async function verify(options: VerifyOptions): Promise<void> {
@@ -39,10 +39,10 @@ export async function verify(options: VerifyOptions): Promise<void> {
     ['node_total', 'branch', 'commit_hash'],
     options,
     options.environment,
-    checkoutOf('.'),
+    gitCheckout('.'),
   );
   const build = { commit_hash, branch, node_total: String(node_total) };
-  const { ids, areAllMeant } = idsOf(options);
+  const { ids, areAllMeant } = selectIds(options);
   const api = new Api(options);
   try {
     for (;;) {
@@ -54,20 +54,20 @@ export async function verify(options: VerifyOptions): Promise<void> {
       const incomplete = meant.find(({ is_complete }) => !is_complete);
       const seconds = Math.floor((until - performance.now()) / 1000);
       if (incomplete && seconds > 0) {
-        await waitFor(api, build, ids[answers.indexOf(incomplete)]!, Math.min(MOST_SECONDS, seconds));
+        await waitForChange(api, build, ids[answers.indexOf(incomplete)]!, Math.min(MAX_WAIT_SECONDS, seconds));
         continue;
       }
       if (options.json) print(JSON.stringify(incomplete ?? meant[0]));
       else for (const line of meant.flatMap(report)) print(line);
       if (known.length === 0 && !options.newest)
-        say(
-          `the server knows no queue and no split of this CI run (${namesOf(ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
+        printToStderr(
+          `the server knows no queue and no split of this CI run (${describeIds(ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
         );
       process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
       return;
     }
   } catch (error) {
-    say(`cannot tell whether the build is complete: ${(error as Error).message}`);
+    printToStderr(`cannot tell whether the build is complete: ${(error as Error).message}`);
     // Not known is not the same as incomplete.
     process.exitCode = exitCodes.server;
   }
@@ -77,7 +77,7 @@ export async function verify(options: VerifyOptions): Promise<void> {
  * The queues and splits to ask about. All that were named are meant. The id of the CI run, given or detected, may be that of a queue, of a
  * split or of both. Only --newest asks about another CI run: that one may have ended complete before this one began.
  */
-function idsOf({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): {
+function selectIds({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): {
   ids: Id[];
   areAllMeant: boolean;
 } {
@@ -87,18 +87,20 @@ function idsOf({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, ne
     return { ids: [{}], areAllMeant: true };
   }
   if (named.length > 0) return { ids: named, areAllMeant: true };
-  const own = buildId || detected('buildId', environment);
+  const own = buildId || detectValue('buildId', environment);
   if (!own)
-    throw new UsageError([`${missing('buildId', environment)}; or give --newest to ask about the newest queue or split of the build`]);
+    throw new UsageError([
+      `${missingMessage('buildId', environment)}; or give --newest to ask about the newest queue or split of the build`,
+    ]);
   return { ids: [{ node_build_id: own }, { ci_build_id: own }], areAllMeant: false };
 }
 
-function namesOf(ids: readonly Id[]): string {
+function describeIds(ids: readonly Id[]): string {
   return [...new Set(ids.flatMap(({ node_build_id, ci_build_id }) => node_build_id ?? ci_build_id ?? []))].join(', ');
 }
 
 /** Resolves when the answer may have changed. */
-async function waitFor(api: Api, build: Build, id: Id, seconds: number): Promise<void> {
+async function waitForChange(api: Api, build: Build, id: Id, seconds: number): Promise<void> {
   const before = performance.now();
   await ask(api, build, id, seconds);
   // A busy server may answer early.
@@ -109,7 +111,7 @@ async function ask(api: Api, build: Build, id: Id, wait: number): Promise<Comple
   const query = new URLSearchParams({ ...build, ...id, wait: String(wait) });
   const { node_build_id, ci_build_id } = id;
   const asked = node_build_id !== undefined ? 'queue' : ci_build_id !== undefined ? 'split' : null;
-  return api.get(`/v1/builds/completeness?${query.toString()}`, completenessAnswer(asked), wait);
+  return api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(asked), wait);
 }
 
 function report(answer: Completeness): string[] {
@@ -132,15 +134,17 @@ function report(answer: Completeness): string[] {
     ...never_handed_out.map(({ path }) => `${path}  (never handed out)`),
   ];
   // Each list may be cut.
-  const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(FILES_SHOWN, missing.length);
+  const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(MAX_FILES_SHOWN, missing.length);
   return [
     kind
       ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded${ran_not_recorded.length > 0 ? ', others run and not recorded' : ''}`
       : 'incomplete',
     ...errors.map(error => `error: ${error}`),
-    ...missing.slice(0, FILES_SHOWN).map(line => `  ${line}`),
+    ...missing.slice(0, MAX_FILES_SHOWN).map(line => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
     ...warnings.map(warning => `warning: ${warning}`),
-    ...(recorded_without_time.length > 0 ? [`  ${named(recorded_without_time.map(({ path }) => path))}  (recorded with a time of 0)`] : []),
+    ...(recorded_without_time.length > 0
+      ? [`  ${abbreviate(recorded_without_time.map(({ path }) => path))}  (recorded with a time of 0)`]
+      : []),
   ];
 }

@@ -1,7 +1,7 @@
 import { UsageError } from './usage-error.js';
 
 /** Whether it could be the address of a server. */
-export function isAddress(text: string): boolean {
+export function isServerUrl(text: string): boolean {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) return false;
   const { search, hash, username, password } = new URL(text);
   return `${search}${hash}${username}${password}` === '';
@@ -13,7 +13,7 @@ export function isToken(text: string): boolean {
 }
 
 /** The address behind which the paths of the API begin: users give it with or without /v1. */
-export function baseOf(url: string): string {
+export function baseUrl(url: string): string {
   return url.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
@@ -23,21 +23,21 @@ export function tokenHeaders(token: string): Record<string, string> {
 }
 
 /** Where a server is, and the token for it. Throws the UsageError that says what is missing or wrong; a token is never repeated. */
-export function serverOf({ url = '', token = '' }: { url?: string; token?: string }): { url: string; token: string } {
+export function parseServer({ url = '', token = '' }: { url?: string; token?: string }): { url: string; token: string } {
   const given = { url: url.trim(), token: token.trim() };
-  const complaints = [complaintOfUrl(given.url), complaintOfToken(given.token)].filter(complaint => complaint !== null);
+  const complaints = [urlError(given.url), tokenError(given.token)].filter(complaint => complaint !== null);
   if (complaints.length > 0) throw new UsageError(complaints);
   return given;
 }
 
-function complaintOfUrl(url: string): string | null {
+function urlError(url: string): string | null {
   if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
-  return isAddress(url)
+  return isServerUrl(url)
     ? null
     : `${JSON.stringify(url)} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
 }
 
-function complaintOfToken(token: string): string | null {
+function tokenError(token: string): string | null {
   if (token === '') return 'the test-suite token is not known: give --token <token> or set BALLAST_TOKEN';
   return isToken(token)
     ? null

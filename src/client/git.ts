@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import type { Checkout } from './ci/identity.js';
 
 /** The checkout of a folder, asked only when it is needed. */
-export function checkoutOf(folder: string): Checkout {
+export function gitCheckout(folder: string): Checkout {
   return {
     branch() {
       const name = revParse(folder, ['--abbrev-ref', 'HEAD']);

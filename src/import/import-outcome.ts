@@ -2,30 +2,30 @@ import type { ImportOptions } from '../cli/import.js';
 import type { Format } from '../reports/format.js';
 import type { Skipped } from '../reports/skipped-entries.js';
 import { print } from '../terminal.js';
-import type { Tally } from './record-builds.js';
+import type { ImportCounts } from './record-builds.js';
 
 /** More files than this are told of by their number. */
-export const MOST_NAMED = 10;
+export const MAX_NAMED = 10;
 
-export interface FileTold {
+export interface ImportedFile {
   file: string;
   format: Format;
 }
 
 /** What was recorded of reports, and not of builds. */
-export interface Suite {
+export interface ImportedSuite {
   commit_hash: string;
   longest: { path: string; time_execution: number };
 }
 
-export interface Outcome extends Tally, Partial<Suite> {
-  files: FileTold[];
+export interface ImportOutcome extends ImportCounts, Partial<ImportedSuite> {
+  files: ImportedFile[];
   skipped: Skipped[];
   dry_run: boolean;
 }
 
 /** Prints what became of an import. */
-export function printOutcome(outcome: Outcome, { json, branch, cases }: ImportOptions): void {
+export function printOutcome(outcome: ImportOutcome, { json, branch, cases }: ImportOptions): void {
   if (json) {
     print(JSON.stringify(outcome));
     return;
@@ -34,8 +34,8 @@ export function printOutcome(outcome: Outcome, { json, branch, cases }: ImportOp
   const count = (number: number, what: string) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
   const isSuite = longest !== undefined && builds <= 1;
   const lines =
-    files.length > MOST_NAMED
-      ? formatsOf(files).map(([format, number]) => `${count(number, 'file')}: ${format}`)
+    files.length > MAX_NAMED
+      ? countFormats(files).map(([format, number]) => `${count(number, 'file')}: ${format}`)
       : files.map(({ file, format }) => `${file}: ${format}`);
   const amount = `${count(test_files, isSuite ? (cases ? 'test case' : 'test file') : 'time')}, ${seconds.toFixed(1)} s`;
   const done = dry_run ? 'would import' : 'imported';
@@ -52,15 +52,15 @@ export function printOutcome(outcome: Outcome, { json, branch, cases }: ImportOp
     );
   if (!isSuite && runs > 0 && !dry_run)
     lines.push('they count as recorded now, in the order of before: the protocol has no way to say when');
-  for (const line of [...lines, ...skipped.map(leftOut)]) print(line);
+  for (const line of [...lines, ...skipped.map(describeSkipped)]) print(line);
 }
 
-function formatsOf(files: readonly FileTold[]): [Format, number][] {
+function countFormats(files: readonly ImportedFile[]): [Format, number][] {
   const numbers = new Map<Format, number>();
   for (const { format } of files) numbers.set(format, (numbers.get(format) ?? 0) + 1);
   return [...numbers];
 }
 
-export function leftOut({ reason, count, examples }: Skipped): string {
+export function describeSkipped({ reason, count, examples }: Skipped): string {
   return `left out ${count.toLocaleString('en')}: ${reason} (${examples.join(', ')}${count > examples.length ? ', ...' : ''})`;
 }

@@ -1,7 +1,7 @@
 import typia, { type tags } from 'typia';
 import { EXPORT_VERSION, type ExportHead } from '../engine/export-version.js';
 import { jsonDocuments } from './json.js';
-import { ReportError, type Tell } from './report.js';
+import { type AddTime, ReportError } from './report.js';
 
 type Text = string & tags.MinLength<1>;
 type Count = number & tags.Type<'int64'>;
@@ -40,7 +40,7 @@ const isHead = typia.createIs<ExportHead>();
 /** The build of an answer; throws when it is none. */
 export function toBuild(answer: unknown): RecordedBuild {
   const { errors } = { errors: [], ...validateBuild(answer) };
-  if (errors.length > 0) throw new ReportError(complaint(errors, 'build'));
+  if (errors.length > 0) throw new ReportError(validationMessage(errors, 'build'));
   return answer as RecordedBuild;
 }
 
@@ -49,46 +49,46 @@ export function toBuild(answer: unknown): RecordedBuild {
  * told of an export that has no builds.
  * @param project of which to read, where an export has several
  */
-export async function* readBuilds(bytes: AsyncIterable<Uint8Array>, project: string | null, tell: Tell): AsyncGenerator<RecordedBuild> {
+export async function* readBuilds(bytes: AsyncIterable<Uint8Array>, project: string | null, tell: AddTime): AsyncGenerator<RecordedBuild> {
   let only = project;
   let hasBuilds = false;
   let number = 0;
   for await (const document of jsonDocuments(bytes)) {
     number += 1;
     const type = (document as { type?: unknown } | null)?.type ?? 'build';
-    if (type === 'export') only = projectOf(document, only);
+    if (type === 'export') only = selectProject(document, only);
     hasBuilds ||= type === 'build';
     if (type !== 'build' && (type !== 'timing' || hasBuilds)) continue;
     const { errors } = { errors: [], ...(type === 'build' ? validateExported(document) : validateTiming(document)) };
-    if (errors.length > 0) throw new ReportError(`document ${number}: ${complaint(errors, type)}`);
+    if (errors.length > 0) throw new ReportError(`document ${number}: ${validationMessage(errors, type)}`);
     const { project: of, ...record } = document as ExportedBuild | ExportedTiming;
     if (of !== undefined) only ??= of;
     if (of !== undefined && of !== only) {
-      if (project === null) throw new ReportError(severalProjects([only!, of]));
+      if (project === null) throw new ReportError(severalProjectsMessage([only!, of]));
     } else if ('path' in record) tell(record.path, record.time_execution ?? NaN);
     else yield record;
   }
 }
 
-function projectOf(head: unknown, wanted: string | null): string | null {
+function selectProject(head: unknown, wanted: string | null): string | null {
   if (!isHead(head)) throw new ReportError('its first line is no head of an export');
   if (head.v !== EXPORT_VERSION)
     throw new ReportError(`it is an export of version ${head.v}, and this Ballast reads version ${EXPORT_VERSION}`);
-  if (wanted === null && head.projects.length > 1) throw new ReportError(severalProjects(head.projects));
+  if (wanted === null && head.projects.length > 1) throw new ReportError(severalProjectsMessage(head.projects));
   if (wanted !== null && !head.projects.includes(wanted)) {
     throw new ReportError(`it has no project ${JSON.stringify(wanted)}, but ${head.projects.map(name => JSON.stringify(name)).join(', ')}`);
   }
   return wanted ?? head.projects[0] ?? null;
 }
 
-function severalProjects(names: readonly string[]): string {
+function severalProjectsMessage(names: readonly string[]): string {
   return `it has several projects (${names
     .slice(0, 10)
     .map(name => JSON.stringify(name))
     .join(', ')}): name the one to read with --project`;
 }
 
-function complaint([first]: readonly { path: string; expected: string; value: unknown }[], of: string): string {
+function validationMessage([first]: readonly { path: string; expected: string; value: unknown }[], of: string): string {
   const { path, expected, value } = first!;
   return `${path.replace('$input', `the ${of}`)} is ${(JSON.stringify(value) ?? 'missing').slice(0, 100)}, expected ${expected.replaceAll(/ & (Type|Minimum|MinLength)<[^>]*>/g, '')}`;
 }

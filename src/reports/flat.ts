@@ -8,18 +8,18 @@ import { type ReadReport, ReportError } from './report.js';
 export const readFlat: ReadReport = async (bytes, tell) => {
   for await (const { value, at } of jsonValues(bytes, ['$.*', '$.timings.*'])) {
     const [key, inner] = at;
-    if (inner !== undefined) tell(String(inner), secondsIn(value));
+    if (inner !== undefined) tell(String(inner), toSeconds(value));
     else if (key === 'unit' && typeof value === 'string' && value !== 'seconds') {
       throw new ReportError(`its unit is ${JSON.stringify(value)}: only "seconds" can be read`);
     } else if (Array.isArray(value)) {
       const [path, seconds] = value as unknown[];
       if (typeof path !== 'string')
         throw new ReportError(`entry ${String(key)} is ${JSON.stringify(value).slice(0, 100)}, and not a path and its seconds`);
-      tell(path, secondsIn(seconds));
-    } else if (typeof key === 'string' && (typeof value === 'number' || value === null)) tell(key, secondsIn(value));
+      tell(path, toSeconds(seconds));
+    } else if (typeof key === 'string' && (typeof value === 'number' || value === null)) tell(key, toSeconds(value));
   }
 };
 
-function secondsIn(value: unknown): number {
+function toSeconds(value: unknown): number {
   return typeof value === 'number' ? value : NaN;
 }

@@ -18,30 +18,30 @@ export const formats = [
 export type Format = (typeof formats)[number];
 
 /** Those that keep what each path takes, from one run to the next: two of them say the same twice. The others tell what was run, and two of them are two parts of it. */
-export const tables: ReadonlySet<Format> = new Set(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split']);
+export const timingTables: ReadonlySet<Format> = new Set(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split']);
 
 /** So much of a file is enough to tell its format. */
 export const HEAD_BYTES = 65_536;
 
 /** The format of a file that begins so; null when it is none that is known. */
-export function formatOf(head: string): Format | null {
+export function detectFormat(head: string): Format | null {
   const text = head.replace(/^\uFEFF/, '').trimStart();
   if (text.startsWith('<')) return 'junit';
   // A list of pairs, as pytest-split had it.
   if (/^\[\s*(\[\s*"(?:[^"\\]|\\.)*"\s*,\s*[-\dn]|\]\s*$)/.test(text)) return 'pytest-split';
-  if (text.startsWith('{')) return formatOfObject(topKeys(text));
+  if (text.startsWith('{')) return detectJsonFormat(topKeys(text));
   if (isGoTest(text)) return 'go-test';
   return isRuntimeLog(text) ? 'parallel-tests' : null;
 }
 
 /** How many bytes come before a report whose runner was redirected: what npm said of the script, or a configuration of itself. */
-export function bytesBefore(head: Buffer): number {
+export function reportOffset(head: Buffer): number {
   // Of a character each byte, so that places are those of bytes.
   const at = head.toString('latin1').search(/^[{<]/m);
-  return at > 0 && formatOf(head.toString()) === null && formatOf(head.toString('utf8', at)) !== null ? at : 0;
+  return at > 0 && detectFormat(head.toString()) === null && detectFormat(head.toString('utf8', at)) !== null ? at : 0;
 }
 
-function formatOfObject(keys: ReadonlyMap<string, string>): Format | null {
+function detectJsonFormat(keys: ReadonlyMap<string, string>): Format | null {
   if (keys.has('Action')) return 'go-test';
   if (keys.has('build_subsets') || (keys.has('type') && keys.get('type') === '"')) return 'ballast';
   if (keys.get('durations') === '[') return 'cypress-split';

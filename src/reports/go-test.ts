@@ -36,17 +36,17 @@ function readEvents(text: string): TestCase[] {
   const cases: TestCase[] = [];
   for (const [number, line] of text.split('\n').entries()) {
     if (!EVENT.test(line)) continue;
-    const { Action, Package, Test, Elapsed = 0 } = eventIn(line, number + 1);
+    const { Action, Package, Test, Elapsed = 0 } = parseEvent(line, number + 1);
     if (Package === undefined || !/^(pass|fail|skip)$/.test(Action ?? '')) continue;
     const own = byPackage.get(Package) ?? [];
     byPackage.set(Package, own);
-    if (Test === undefined) for (const testCase of closed(Package, own, Action!, Elapsed)) cases.push(testCase);
-    else own.push(caseOf(Test, Elapsed, Action!));
+    if (Test === undefined) for (const testCase of finishPackage(Package, own, Action!, Elapsed)) cases.push(testCase);
+    else own.push(makeCase(Test, Elapsed, Action!));
   }
   return cases;
 }
 
-function eventIn(line: string, number: number): Event {
+function parseEvent(line: string, number: number): Event {
   try {
     return JSON.parse(line) as Event;
   } catch (error) {
@@ -60,10 +60,15 @@ function readLines(text: string): TestCase[] {
   let own: TestCase[] = [];
   for (const line of text.split('\n')) {
     const test = TEST.exec(line.trimEnd());
-    if (test) own.push(caseOf(test[2]!, Number(test[3]), test[1]!.toLowerCase()));
+    if (test) own.push(makeCase(test[2]!, Number(test[3]), test[1]!.toLowerCase()));
     const [, state, name, seconds = '0', cached] = PACKAGE.exec(line) ?? [];
     if (name === undefined) continue;
-    for (const testCase of closed(name, own, state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip', Number(seconds)))
+    for (const testCase of finishPackage(
+      name,
+      own,
+      state === 'FAIL' ? 'fail' : state === 'ok  ' && !cached ? 'pass' : 'skip',
+      Number(seconds),
+    ))
       cases.push(testCase);
     own = [];
   }
@@ -71,14 +76,14 @@ function readLines(text: string): TestCase[] {
 }
 
 /** The cases of a package that ended so. */
-function closed(name: string, cases: readonly TestCase[], action: string, seconds: number): TestCase[] {
+function finishPackage(name: string, cases: readonly TestCase[], action: string, seconds: number): TestCase[] {
   const isUntold = cases.length === 0 || (action === 'fail' && !cases.some(({ isFailed }) => isFailed));
-  const all = isUntold ? [...cases, caseOf('', 0, action)] : cases;
+  const all = isUntold ? [...cases, makeCase('', 0, action)] : cases;
   const suite = { name, seconds };
   return all.map(testCase => ({ ...testCase, suite, classname: name }));
 }
 
-function caseOf(name: string, seconds: number, action: string): TestCase {
+function makeCase(name: string, seconds: number, action: string): TestCase {
   return {
     file: null,
     suite: { name: '', seconds: 0 },

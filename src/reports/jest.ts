@@ -20,11 +20,11 @@ export const readJest: ReadReport = async (bytes, tell) => {
     const result = (value ?? {}) as TestResult;
     const path = result.name ?? result.testFilePath;
     if (typeof path !== 'string') throw new ReportError(`testResults[${String(at[1])}] has no "name"`);
-    tell(path, millisecondsOf(result) / 1000);
+    tell(path, duration(result) / 1000);
   }
 };
 
-function millisecondsOf({ startTime, endTime, perfStats, assertionResults }: TestResult): number {
+function duration({ startTime, endTime, perfStats, assertionResults }: TestResult): number {
   const start = startTime ?? perfStats?.start;
   const end = endTime ?? perfStats?.end;
   if (typeof start === 'number' && typeof end === 'number') return end - start;

@@ -7,7 +7,7 @@ export interface TestCase {
   /** As the report writes it (relative to who knows what, or absolute); null where it names none. */
   file: string | null;
   /** The innermost around it, the same object for all of its cases. */
-  suite: Suite;
+  suite: TestSuite;
   classname: string;
   name: string;
   seconds: number;
@@ -16,13 +16,13 @@ export interface TestCase {
 }
 
 /** What a `<testsuite>` says of itself; all of it '' and 0 where a case has none around it. */
-export interface Suite {
+export interface TestSuite {
   name: string;
   /** What it took, with what is around its cases, such as loading the file. 0: it does not say, or has suites in it, which shows with the first of those. */
   seconds: number;
 }
 
-interface OpenSuite extends Suite {
+interface OpenSuite extends TestSuite {
   file: string | null;
 }
 
@@ -46,9 +46,9 @@ export function readJunit(xml: string): TestCase[] {
 }
 
 /** What is longest of what may be a reference, which `write` is not to cut. */
-const REFERENCE = 12;
+const MAX_REFERENCE_CHARACTERS = 12;
 /** Characters of an attribute: a failure may have its whole story in one. */
-const ATTRIBUTE = 16 * 2 ** 20;
+const MAX_ATTRIBUTE_CHARACTERS = 16 * 2 ** 20;
 
 /**
  * Reads a JUnit XML report piece by piece, and tells of each test case when it ends. Runners disagree about nearly everything:
@@ -63,7 +63,7 @@ export class JunitReader {
   #hasSuite = false;
 
   constructor(tell: (testCase: TestCase) => void) {
-    (sax as { MAX_BUFFER_LENGTH?: number }).MAX_BUFFER_LENGTH = ATTRIBUTE;
+    (sax as { MAX_BUFFER_LENGTH?: number }).MAX_BUFFER_LENGTH = MAX_ATTRIBUTE_CHARACTERS;
     const parser = (this.#parser = sax.parser(true, { position: true }));
     const suites: OpenSuite[] = [];
     const counts: Counts[] = [];
@@ -90,14 +90,18 @@ export class JunitReader {
       if (name === 'testsuite') {
         const around = suites.at(-1);
         if (around) around.seconds = 0;
-        const suite = { name: text(own, 'name'), file: fileOf(own) ?? (around ? around.file : lastFile), seconds: secondsOf(own) };
+        const suite = {
+          name: text(own, 'name'),
+          file: fileAttribute(own) ?? (around ? around.file : lastFile),
+          seconds: secondsAttribute(own),
+        };
         if (!around) lastFile = suite.file;
         suites.push(suite);
-        counts.push({ failures: countIn(own, 'failures') + countIn(own, 'errors'), failedBefore: failed });
+        counts.push({ failures: countAttribute(own, 'failures') + countAttribute(own, 'errors'), failedBefore: failed });
       } else if (name === 'testcase') {
         // Some have cases within cases.
         if (current) tellCase(current);
-        [current, caseDepth] = [caseOf(own, suites.at(-1) ?? none), depth];
+        [current, caseDepth] = [makeCase(own, suites.at(-1) ?? none), depth];
       } else if (current && depth === caseDepth + 1) {
         if (name === 'failure' || name === 'error') current.isFailed = true;
         // A test that is expected to fail was run to see it fail.
@@ -113,18 +117,18 @@ export class JunitReader {
         const suite = suites.pop()!;
         const { failures, failedBefore } = counts.pop()!;
         // Karma writes no case for a browser that it lost.
-        if (failures > 0 && failed === failedBefore) tellCase({ ...caseOf({}, suite), isFailed: true });
+        if (failures > 0 && failed === failedBefore) tellCase({ ...makeCase({}, suite), isFailed: true });
       }
       this.#depth -= 1;
     };
   }
 
   write(xml: string): void {
-    const text = this.#rest + xml;
-    const reference = text.indexOf('&', text.length - REFERENCE);
-    const end = reference < 0 ? text.length : reference;
-    this.#rest = text.slice(end);
-    if (end > 0) this.#parser.write(printable(text.slice(0, end)));
+    const attribute = this.#rest + xml;
+    const reference = attribute.indexOf('&', attribute.length - MAX_REFERENCE_CHARACTERS);
+    const end = reference < 0 ? attribute.length : reference;
+    this.#rest = attribute.slice(end);
+    if (end > 0) this.#parser.write(printable(attribute.slice(0, end)));
   }
 
   end(): void {
@@ -133,19 +137,19 @@ export class JunitReader {
   }
 }
 
-function caseOf(attributes: Attributes, suite: OpenSuite): TestCase {
+function makeCase(attributes: Attributes, suite: OpenSuite): TestCase {
   return {
-    file: fileOf(attributes) ?? suite.file,
+    file: fileAttribute(attributes) ?? suite.file,
     suite,
     classname: text(attributes, 'classname'),
     name: text(attributes, 'name'),
-    seconds: secondsOf(attributes),
+    seconds: secondsAttribute(attributes),
     isFailed: false,
     isSkipped: /^(skipped|notrun|disabled)$/i.test(text(attributes, 'status')),
   };
 }
 
-function fileOf(attributes: Attributes): string | null {
+function fileAttribute(attributes: Attributes): string | null {
   return text(attributes, 'file') || text(attributes, 'filepath') || null;
 }
 
@@ -154,12 +158,12 @@ function printable(xml: string): string {
   return xml.replace(/&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[0-9a-f]));/gi, '\ufffd');
 }
 
-function countIn(attributes: Attributes, name: string): number {
+function countAttribute(attributes: Attributes, name: string): number {
   return Math.max(0, Number(text(attributes, name)) || 0);
 }
 
 /** Some write thousands with a comma. */
-function secondsOf(attributes: Attributes): number {
+function secondsAttribute(attributes: Attributes): number {
   const seconds = Number(text(attributes, 'time').replaceAll(',', ''));
   return Number.isFinite(seconds) && seconds > 0 ? seconds : 0;
 }

@@ -1,4 +1,4 @@
-import { linesOf } from './lines.js';
+import { readLines } from './lines.js';
 import type { ReadReport } from './report.js';
 
 /** Not of a place in a backtrace. */
@@ -11,7 +11,7 @@ export function isRuntimeLog(text: string): boolean {
 
 /** The runtime log of parallel_tests: `path:seconds`, a line each. What else RSpec wrote there is left out, as parallel_tests does. */
 export const readParallelTests: ReadReport = async (bytes, tell) => {
-  for await (const text of linesOf(bytes)) {
+  for await (const text of readLines(bytes)) {
     const [, path, seconds] = LINE.exec(text) ?? [];
     if (path === undefined) tell(text, NaN, 'the line is no "path:seconds"');
     else tell(path, Number(seconds));

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
-  answerTo,
-  batchAnswer,
-  batchAnswerOrMiss,
-  buildsAnswer,
-  completenessAnswer,
-  recordingAnswer,
-  splitAnswer,
-  splitAnswerOrMiss,
+  completenessParser,
+  parseBatch,
+  parseBatchOrMiss,
+  parseBuildList,
+  parseRecording,
+  pullParser,
+  splitOrMissParser,
+  splitParser,
 } from '../../src/client/answers.js';
-import type { Check } from '../../src/client/api.js';
+import type { AnswerParser } from '../../src/client/api.js';
 
 /** What a proxy, a login page or another server may answer to anything. */
 const nonsense: unknown[] = [
@@ -31,9 +31,9 @@ const nonsense: unknown[] = [
 ];
 const statuses = [100, 200, 201, 202, 204, 206, 301, 304, 400, 404, 409, 422];
 
-const accepted = (check: Check<unknown>, pairs: readonly (readonly [number, unknown])[]) =>
+const accepted = (check: AnswerParser<unknown>, pairs: readonly (readonly [number, unknown])[]) =>
   pairs.filter(([status, body]) => check({ status, body }) !== null);
-const acceptedNonsense = (check: Check<unknown>) =>
+const acceptedNonsense = (check: AnswerParser<unknown>) =>
   accepted(
     check,
     statuses.flatMap(status => nonsense.map(body => [status, body] as const)),
@@ -50,8 +50,8 @@ describe('an answer to a pull', () => {
 
   it('names that pull: an old one, or that of another node, ends no queue', () => {
     const wrong = changed(end, { node_uuid: [null, 'other'], batch_index: [null, 2] });
-    expect(accepted(answerTo('node', 3, batchAnswer), [[200, end], ...wrong])).toEqual([[200, end]]);
-    expect(accepted(answerTo('node', 3, batchAnswerOrMiss), [[200, miss], ...wrong])).toEqual([[200, miss]]);
+    expect(accepted(pullParser('node', 3, parseBatch), [[200, end], ...wrong])).toEqual([[200, end]]);
+    expect(accepted(pullParser('node', 3, parseBatchOrMiss), [[200, miss], ...wrong])).toEqual([[200, miss]]);
   });
 });
 
@@ -73,8 +73,8 @@ describe('an answer to split', () => {
       [200, { ...split, test_files: [] }],
       [200, { ...split, more: 1 }],
     ] as const;
-    expect(accepted(splitAnswer(1, 'digest'), known)).toEqual(known);
-    expect(accepted(splitAnswerOrMiss(1, 'digest'), [...known, [200, miss]])).toEqual([...known, [200, miss]]);
+    expect(accepted(splitParser(1, 'digest'), known)).toEqual(known);
+    expect(accepted(splitOrMissParser(1, 'digest'), [...known, [200, miss]])).toEqual([...known, [200, miss]]);
   });
 
   it('is nothing else', () => {
@@ -107,8 +107,8 @@ describe('an answer to split', () => {
       [200, [miss]],
       [200, { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' }],
     ] as const;
-    expect([...accepted(splitAnswerOrMiss(1, 'digest'), wrong), ...acceptedNonsense(splitAnswerOrMiss(1, 'digest'))]).toEqual([]);
-    expect(accepted(splitAnswer(1, 'digest'), [[200, miss], ...wrong])).toEqual([]);
+    expect([...accepted(splitOrMissParser(1, 'digest'), wrong), ...acceptedNonsense(splitOrMissParser(1, 'digest'))]).toEqual([]);
+    expect(accepted(splitParser(1, 'digest'), [[200, miss], ...wrong])).toEqual([]);
   });
 });
 
@@ -124,13 +124,13 @@ describe('an answer to queue', () => {
       [200, { ...end, times: [] }],
       [200, { ...batch, more: 1 }],
     ] as const;
-    expect(accepted(batchAnswer, known)).toEqual(known);
+    expect(accepted(parseBatch, known)).toEqual(known);
     const misses = [
       [200, miss],
       [200, { ...miss, queue_name: 'q' }],
       [200, { ...miss, queue_name: null }],
     ] as const;
-    expect(accepted(batchAnswerOrMiss, [...known, ...misses])).toEqual([...known, ...misses]);
+    expect(accepted(parseBatchOrMiss, [...known, ...misses])).toEqual([...known, ...misses]);
   });
 
   it('is nothing else', () => {
@@ -154,26 +154,26 @@ describe('an answer to queue', () => {
       }),
       [409, miss],
     ] as const;
-    expect([...accepted(batchAnswerOrMiss, wrong), ...acceptedNonsense(batchAnswerOrMiss)]).toEqual([]);
-    expect(accepted(batchAnswer, [[200, miss], ...wrong])).toEqual([]);
+    expect([...accepted(parseBatchOrMiss, wrong), ...acceptedNonsense(parseBatchOrMiss)]).toEqual([]);
+    expect(accepted(parseBatch, [[200, miss], ...wrong])).toEqual([]);
   });
 });
 
 describe('an answer to a recording', () => {
   it('says that it is stored, with 201, or that it is not, with 202', () => {
-    expect(recordingAnswer({ status: 201, body: undefined })).toEqual({ isStored: true, message: null });
-    expect(recordingAnswer({ status: 201, body: { message: 'update' } })).toEqual({ isStored: true, message: 'update' });
-    expect(recordingAnswer({ status: 202, body: { message: 'too many' } })).toEqual({ isStored: false, message: 'too many' });
+    expect(parseRecording({ status: 201, body: undefined })).toEqual({ isStored: true, message: null });
+    expect(parseRecording({ status: 201, body: { message: 'update' } })).toEqual({ isStored: true, message: 'update' });
+    expect(parseRecording({ status: 202, body: { message: 'too many' } })).toEqual({ isStored: false, message: 'too many' });
   });
 
   it('is nothing else', () => {
-    expect(acceptedNonsense(recordingAnswer)).toEqual([
+    expect(acceptedNonsense(parseRecording)).toEqual([
       [201, undefined],
       [201, { message: 'ok' }],
       [202, { message: 'ok' }],
     ]);
     expect(
-      accepted(recordingAnswer, [
+      accepted(parseRecording, [
         [201, { message: 1 }],
         [202, { message: '' }],
         [201, [{ message: 'x' }]],
@@ -216,9 +216,9 @@ describe('an answer to verify', () => {
       [409, incomplete],
       [409, { ...incomplete, kind: null }],
     ] as const;
-    expect(accepted(completenessAnswer(null), known)).toEqual(known);
-    expect(accepted(completenessAnswer('queue'), known)).toEqual(known);
-    expect(accepted(completenessAnswer('split'), known)).toEqual(known.slice(3));
+    expect(accepted(completenessParser(null), known)).toEqual(known);
+    expect(accepted(completenessParser('queue'), known)).toEqual(known);
+    expect(accepted(completenessParser('split'), known)).toEqual(known.slice(3));
   });
 
   it('is nothing else, and in itself consistent', () => {
@@ -248,7 +248,7 @@ describe('an answer to verify', () => {
         nodes_never_came: [['0']],
       }),
     ] as const;
-    expect([...accepted(completenessAnswer(null), wrong), ...acceptedNonsense(completenessAnswer(null))]).toEqual([]);
+    expect([...accepted(completenessParser(null), wrong), ...acceptedNonsense(completenessParser(null))]).toEqual([]);
   });
 });
 
@@ -258,14 +258,14 @@ describe('an answer to a list of builds', () => {
       [200, { data: [] }],
       [200, { data: [{ id: 'x', created_at: null }, { id: 'y' }], meta: { is_last_page: true } }],
     ] as const;
-    expect(accepted(buildsAnswer, known)).toEqual(known);
+    expect(accepted(parseBuildList, known)).toEqual(known);
     const wrong = [
       [200, { data: [{}] }],
       [200, { data: [{ id: 1 }] }],
       [200, { data: [{ id: '' }] }],
       [200, { data: [], meta: { is_last_page: 'no' } }],
     ] as const;
-    expect(accepted(buildsAnswer, wrong)).toEqual([]);
-    expect(acceptedNonsense(buildsAnswer)).toEqual([[200, { data: [] }]]);
+    expect(accepted(parseBuildList, wrong)).toEqual([]);
+    expect(acceptedNonsense(parseBuildList)).toEqual([[200, { data: [] }]]);
   });
 });

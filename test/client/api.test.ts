@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Answer, Api, type ApiOptions, Refused, Unreachable } from '../../src/client/api.js';
+import { type Answer, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../../src/client/api.js';
 
 /** A server that answers so; what it got. */
 async function answering(
@@ -49,7 +49,7 @@ describe('a request of a node', () => {
   it('that is never answered says what was tried', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(500, now).end('{"errors":["it broke"]}'));
     const failed = api.post('/x', {}, ok);
-    await expect(failed).rejects.toThrow(Unreachable);
+    await expect(failed).rejects.toThrow(ServerUnreachable);
     await expect(failed).rejects.toThrow(/^no answer from POST http:\/\/127\.0\.0\.1:\d+\/x, 4 times \(it answered 500: it broke\)$/);
     expect(requests).toHaveLength(4);
     const gone = new Api({ url: 'http://127.0.0.1:1', token: '', retries: 0, clientVersion: '' });
@@ -61,15 +61,15 @@ describe('a request of a node', () => {
       (_, response) => void response.writeHead(200, { 'Content-Length': '20' }).write('{}', () => response.destroy()),
       { retries: 0 },
     );
-    await expect(cut.api.post('/x', {}, ok)).rejects.toThrow(Unreachable);
+    await expect(cut.api.post('/x', {}, ok)).rejects.toThrow(ServerUnreachable);
     const late = await answering((_, response) => void response.writeHead(200).write('{'), { retries: 0, timeoutSeconds: 0.05 });
-    await expect(late.api.get('/x', ok)).rejects.toThrow(Unreachable);
+    await expect(late.api.get('/x', ok)).rejects.toThrow(ServerUnreachable);
   });
 
   it('that is refused is not sent again, and tells why', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(422).end('{"errors":[{"branch":["is required"]}]}'));
     const refused = api.post('/x', {}, ok);
-    await expect(refused).rejects.toThrow(Refused);
+    await expect(refused).rejects.toThrow(RequestRejected);
     await expect(refused).rejects.toMatchObject({
       status: 422,
       exitCode: 3,
@@ -84,7 +84,7 @@ describe('a request of a node', () => {
       await expect(api.post('/x', {}, ok)).rejects.toThrow(
         `/x was answered with ${status}, a redirect to /elsewhere: give that address instead`,
       );
-      await expect(api.get('/x', ok)).rejects.toThrow(Refused);
+      await expect(api.get('/x', ok)).rejects.toThrow(RequestRejected);
       expect(requests).toHaveLength(2);
     }
   });
@@ -106,7 +106,7 @@ describe('a request of a node', () => {
       const { api, requests } = await answering((_, response) => response.writeHead(status).end(body));
       const strict = (answer: Answer) => (Array.isArray(answer.body) ? null : ok(answer));
       const refused = api.get('/x', strict);
-      await expect(refused).rejects.toThrow(Refused);
+      await expect(refused).rejects.toThrow(RequestRejected);
       await expect(refused).rejects.toThrow(`/x was not answered by a server of Ballast's protocol: ${complaint}`);
       expect(requests).toHaveLength(1);
     }
@@ -114,19 +114,19 @@ describe('a request of a node', () => {
 
   it('is refused when an answer is too large, packed or not', async () => {
     const zeros = Buffer.alloc(100_000, '0');
-    const plain = await answering((_, response) => response.end(zeros), { mostBytes: 99_999 });
+    const plain = await answering((_, response) => response.end(zeros), { maxBytes: 99_999 });
     await expect(plain.api.get('/x', ok)).rejects.toThrow('was answered with 200 and more than 99999 bytes');
     const packed = await answering((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(zeros)), {
-      mostBytes: 99_999,
+      maxBytes: 99_999,
     });
-    await expect(packed.api.get('/x', ok)).rejects.toThrow(Refused);
+    await expect(packed.api.get('/x', ok)).rejects.toThrow(RequestRejected);
     const endless = await answering(
       (_, response) =>
         void (function more(error?: Error | null): void {
           if (!error) response.write(zeros, more);
         })(),
-      { mostBytes: 99_999 },
+      { maxBytes: 99_999 },
     );
-    await expect(endless.api.get('/x', ok)).rejects.toThrow(Refused);
+    await expect(endless.api.get('/x', ok)).rejects.toThrow(RequestRejected);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Checkout, type Given, type Identity, identify } from '../../src/client/ci/identity.js';
+import { type Checkout, type Identity, type IdentityOptions, identify } from '../../src/client/ci/identity.js';
 import type { Environment } from '../../src/client/ci/system.js';
 import { systems } from '../../src/client/ci/systems.js';
 import { UsageError } from '../../src/client/usage-error.js';
@@ -7,7 +7,7 @@ import { UsageError } from '../../src/client/usage-error.js';
 const all = ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'] as const;
 const noGit: Checkout = { branch: () => null, commitHash: () => null };
 const git: Checkout = { branch: () => 'of-git', commitHash: () => 'c-of-git' };
-const who = (environment: Environment, given: Given = {}, checkout = noGit) => identify(all, given, environment, checkout);
+const who = (environment: Environment, given: IdentityOptions = {}, checkout = noGit) => identify(all, given, environment, checkout);
 const numbered = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '4' };
 const of = (build_id: string, node_index = 1): Identity => ({ node_index, node_total: 4, build_id, branch: 'topic', commit_hash: 'c1' });
 
@@ -264,7 +264,7 @@ describe('a node of a CI run', () => {
   });
 
   it('that cannot be told is refused with all that is missing and what was tried', () => {
-    const complaintsOf = (environment: Environment, given: Given = {}): readonly string[] => {
+    const complaintsOf = (environment: Environment, given: IdentityOptions = {}): readonly string[] => {
       try {
         who(environment, given);
       } catch (error) {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { BatchResult, Judgement } from '../../src/client/batch-results.js';
-import type { Runner } from '../../src/client/command.js';
+import type { BatchResult, FailurePolicy } from '../../src/client/batch-results.js';
+import type { CommandRunner } from '../../src/client/command-runner.js';
 import { NodeRun } from '../../src/client/node-run.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -13,7 +13,7 @@ const failing = (file: string) => `<testcase name="one" file="${file}" time="2">
 /** What became of a batch of a.js and b.js whose command writes these reports. */
 async function run(
   reports: Record<string, string>,
-  { code = 0, ...judgement }: Judgement & { code?: number } = {},
+  { code = 0, ...judgement }: FailurePolicy & { code?: number } = {},
 ): Promise<BatchResult & { isRed: boolean; said: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
@@ -23,14 +23,14 @@ async function run(
     signal: null,
     run: async () => {
       for (const [name, text] of Object.entries(reports)) writeFileSync(join(folder, 'reports', name), text);
-      return { code, seconds: 4, notStarted: null };
+      return { exitCode: code, seconds: 4, startError: null };
     },
-  } as unknown as Runner;
+  } as unknown as CommandRunner;
   let said = '';
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((said += String(text))));
   onTestFinished(() => stderr.mockRestore());
   const node = new NodeRun(['a.js', 'b.js', 'c.js'], ['runner'], [`${folder}/reports/*`], judgement, runner, {});
-  const result = await node.run(['a.js', 'b.js'].map(path => ({ path, expected: null })));
+  const result = await node.runBatch(['a.js', 'b.js'].map(path => ({ path, expected: null })));
   return { ...result, isRed: node.hasFailed, said };
 }
 
@@ -39,12 +39,12 @@ const paths = ({ recorded }: BatchResult) => recorded.map(({ path }) => path);
 describe('a command that ended with 0', () => {
   it('passed when its report has all files of the batch, and no failure; one of an earlier run does not count', async () => {
     const result = await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) });
-    expect(result).toMatchObject({ isRed: false, failed: [], isRun: true, said: '' });
+    expect(result).toMatchObject({ isRed: false, failed: [], allRan: true, said: '' });
   });
 
   it('failed for a failure in its report: what that does not mention may not have been run', async () => {
     const result = await run({ 'new.xml': reportOf(failing('a.js')) });
-    expect(result).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], isRun: false });
+    expect(result).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], allRan: false });
     expect(paths(result)).toEqual(['a.js']);
     expect(result.said).toMatch(
       /^ballast: the command ended with 0, but the batch failed \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/,
@@ -65,22 +65,22 @@ describe('a command that ended with 0', () => {
 
   it('passed when it is trusted, failures or not, and nothing is told to have failed', async () => {
     const result = await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { trustExitCode: true });
-    expect(result).toMatchObject({ isRed: false, failed: [], isRun: true, said: '' });
+    expect(result).toMatchObject({ isRed: false, failed: [], allRan: true, said: '' });
   });
 
   it('failed when a report is cut off, or has nothing in it', async () => {
     for (const text of [`<testsuites><testsuite>${passed('a.js')}`, '']) {
       const result = await run({ '1.xml': reportOf(passed('a.js')), '2.xml': text });
-      expect(result).toMatchObject({ isRed: true, failed: ['b.js'], isRun: false });
+      expect(result).toMatchObject({ isRed: true, failed: ['b.js'], allRan: false });
       expect(result.said).toContain('a report cannot be read (');
     }
-    expect(await run({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ isRed: false, failed: [], isRun: true });
+    expect(await run({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ isRed: false, failed: [], allRan: true });
   });
 
   it('passed when other XML is beside the report', async () => {
     expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
       isRed: false,
-      isRun: true,
+      allRan: true,
     });
   });
 
@@ -106,7 +106,7 @@ describe('a command that ended with 0', () => {
     ['is missing', {}, ['a.js', 'b.js']],
   ])('failed, where that is asked for, when its report %s', async (_, reports, failed) => {
     const result = await run(reports, { failUnreported: true });
-    expect(result).toMatchObject({ isRed: true, failed, isRun: false });
+    expect(result).toMatchObject({ isRed: true, failed, allRan: false });
     expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
     expect(result.said).toContain(`no report mentions ${failed.length} test file`);
   });
@@ -117,7 +117,7 @@ describe('a command that failed', () => {
     expect(await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
       isRed: true,
       failed: ['a.js'],
-      isRun: true,
+      allRan: true,
       said: 'ballast: the command ended with 7 (batch 1, 2 test files)\n',
     });
     expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({

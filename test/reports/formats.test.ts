@@ -2,8 +2,8 @@ import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { bytesBefore, type Format, formatOf } from '../../src/reports/format.js';
-import { GivenFiles } from '../../src/reports/known-files.js';
+import { detectFormat, type Format, reportOffset } from '../../src/reports/format.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
 import { readers } from '../../src/reports/readers.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -14,10 +14,10 @@ const APP = '/home/ci/app';
 /** What an import would record of a file, in seconds to the millisecond; and what it would leave out. */
 async function timesIn(name: string, { root = APP, cases = false } = {}) {
   const file = fixtureFile(name);
-  const format = formatOf(readFileSync(file, 'utf8')) as keyof typeof readers;
+  const format = detectFormat(readFileSync(file, 'utf8')) as keyof typeof readers;
   const suite = new SuiteTimes({ root, known: null, cases });
   // In small pieces: nothing may depend on where they are cut.
-  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.tellOf(format), {
+  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.timeCollector(format), {
     root: root === APP ? null : root,
     known: null,
   });
@@ -25,7 +25,7 @@ async function timesIn(name: string, { root = APP, cases = false } = {}) {
   return {
     format,
     times,
-    leftOut: suite.leftovers.all.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)),
+    leftOut: suite.skipped.entries.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)),
   };
 }
 
@@ -109,7 +109,7 @@ async function told(
 ): Promise<[string, number][]> {
   const all: [string, number][] = [];
   const bytes = Readable.from([Buffer.from(text)]) as AsyncIterable<Buffer>;
-  await readers[format](bytes, (path, seconds) => void all.push([path, seconds]), { root, known: known && new GivenFiles(known) });
+  await readers[format](bytes, (path, seconds) => void all.push([path, seconds]), { root, known: known && new ListedFiles(known) });
   return all;
 }
 
@@ -170,7 +170,7 @@ describe('what comes before a report', () => {
     ['nothing', '', 'spec/a_spec.rb:1\n{"a_spec.rb": 1}'],
     ['what is no report', '', 'hello\n{"a": "b"}'],
   ])('is %s', (_, before, report) => {
-    expect(bytesBefore(Buffer.from(before + report))).toBe(Buffer.byteLength(before));
+    expect(reportOffset(Buffer.from(before + report))).toBe(Buffer.byteLength(before));
   });
 });
 
@@ -194,6 +194,6 @@ describe('the format of a file', () => {
     ['total: 12\n', null],
     ['{"a": "b"}', null],
   ])('that begins with %j is %s', (head, format) => {
-    expect(formatOf(head)).toBe(format);
+    expect(detectFormat(head)).toBe(format);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isGoTest, readGoTest } from '../../src/reports/go-test.js';
-import { GivenFiles } from '../../src/reports/known-files.js';
-import { timesOf } from '../../src/reports/times.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
+import { collectResults } from '../../src/reports/report-results.js';
 import { fixture } from './fixture.js';
 
 const plain = `--- FAIL: TestAdd (0.20s)
@@ -28,7 +28,7 @@ const events = [
   { Action: 'fail', Package: 'example.com/shop/broken', Elapsed: 0, FailedBuild: 'example.com/shop/broken' },
 ];
 const json = `${events.map(event => JSON.stringify(event)).join('\n')}\n`;
-const given = new GivenFiles(['example.com/shop/cart', './user', 'example.com/shop/model', 'example.com/shop/broken']);
+const given = new ListedFiles(['example.com/shop/cart', './user', 'example.com/shop/model', 'example.com/shop/broken']);
 
 describe('what go test prints', () => {
   it.each([
@@ -37,7 +37,7 @@ describe('what go test prints', () => {
     ['with -json, behind what the compiler says', `# example.com/shop/broken\nbroken/b.go:3: undefined: x\n${json}`],
   ])('%s tells what each package took, and which failed', (_, text) => {
     expect(isGoTest(text)).toBe(true);
-    expect(Object.fromEntries(timesOf(readGoTest(text), given).byFile)).toEqual({
+    expect(Object.fromEntries(collectResults(readGoTest(text), given).byFile)).toEqual({
       'example.com/shop/cart': { seconds: 0.305, isFailed: true, hasRun: true },
       './user': { seconds: 0.002, isFailed: false, hasRun: true },
       'example.com/shop/model': { seconds: 0, isFailed: false, hasRun: false },

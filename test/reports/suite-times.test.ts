@@ -1,12 +1,12 @@
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { GivenFiles } from '../../src/reports/known-files.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 
 function suiteOf(reported: readonly [string, number][], root = '/home/ci/app', known: readonly string[] | null = null): SuiteTimes {
-  const suite = new SuiteTimes({ root, known: known && new GivenFiles(known), cases: false });
-  const tell = suite.tellOf('junit');
+  const suite = new SuiteTimes({ root, known: known && new ListedFiles(known), cases: false });
+  const tell = suite.timeCollector('junit');
   for (const [path, seconds] of reported) tell(path, seconds);
   return suite;
 }
@@ -33,7 +33,7 @@ describe('the times of a suite', () => {
       { 'a.py::test_1': 1, 'a.py::test_2': 4 },
       { 'a.py::test_1': 3, 'a.py::test_3': 10 },
     ]) {
-      const tell = suite.tellOf('pytest-split');
+      const tell = suite.timeCollector('pytest-split');
       for (const [path, seconds] of Object.entries(table)) tell(path, seconds);
     }
     expect([...suite.times()]).toEqual([['a.py', 2 + 4 + 10]]);
@@ -64,7 +64,7 @@ describe('the times of a suite', () => {
       ['web/e2e/b.spec.ts', 2],
       ['api/c.py', 8],
     ]);
-    expect(suite.leftovers.all).toEqual([{ reason: 'it is none of --files-from, or may be several', count: 1, examples: ['x.spec.ts'] }]);
+    expect(suite.skipped.entries).toEqual([{ reason: 'it is none of --files-from, or may be several', count: 1, examples: ['x.spec.ts'] }]);
   });
 
   it('say where the root was by a file that is here, too', () => {
@@ -100,7 +100,7 @@ describe('the times of a suite', () => {
     expect(suite.endReport()).toBe(
       'all of its paths are absolute and not below /home/me, such as /home/ci/app/src/a.test.js: name the folder that the test files are relative to with --root (all of them are below /home/ci)',
     );
-    suite.tellOf('junit')('a.test.js', 1);
+    suite.timeCollector('junit')('a.test.js', 1);
     expect(suite.endReport()).toBeNull();
   });
 
@@ -111,7 +111,7 @@ describe('the times of a suite', () => {
     ]);
     expect(suite.endReport()).toBeNull();
     expect([...suite.times().keys()]).toEqual(['test/a_test.rb']);
-    expect(suite.leftovers.all).toEqual([
+    expect(suite.skipped.entries).toEqual([
       {
         reason: 'its path is absolute and not below /home/ci/app (--root)',
         count: 1,
@@ -134,7 +134,7 @@ describe('the times of a suite', () => {
       ['k\ufffdse.rb', 1],
     ]);
     expect([...suite.times()]).toEqual([['h.rb', 1]]);
-    expect(suite.leftovers.all).toEqual([
+    expect(suite.skipped.entries).toEqual([
       { reason: 'it has no time', count: 1, examples: ['a.rb'] },
       { reason: 'its time is negative', count: 1, examples: ['b.rb'] },
       { reason: 'it took more than a day: is that seconds?', count: 1, examples: ['c.rb'] },

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Copies the store of a folder into a file that must not exist yet. `stop` ends the copy at once; it then rejects with the reason. */
 export async function copyStore(dataDir: string, target: string, stop: AbortSignal): Promise<void> {
   stop.throwIfAborted();
-  const child = fork(fileURLToPath(new URL('./copying.js', import.meta.url)), [dataDir, target], { execArgv: [] });
+  const child = fork(fileURLToPath(new URL('./copy-process.js', import.meta.url)), [dataDir, target], { execArgv: [] });
   const kill = () => child.kill('SIGKILL');
   stop.addEventListener('abort', kill);
   let failure: string | null = null;

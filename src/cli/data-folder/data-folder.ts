@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { hasStore, openStore, type Store, storeFileOf } from '../../store/lmdb/open.js';
-import { printable, say } from '../../terminal.js';
-import { hardExit, sentenceOfFailure } from '../process/hard-exit.js';
+import { escapeControls, printToStderr } from '../../terminal.js';
+import { hardExit, storeFailureMessage } from '../process/hard-exit.js';
 
 /** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
 export async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
@@ -10,7 +10,7 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
   }
   const file = storeFileOf(dataDir);
   if (file && file.bytes < file.expectedBytes) {
-    say(`the store has ${file.bytes} of ${file.expectedBytes} bytes; if this ends without a message, the file was cut off`);
+    printToStderr(`the store has ${file.bytes} of ${file.expectedBytes} bytes; if this ends without a message, the file was cut off`);
   }
   await withStore(dataDir, work);
 }
@@ -19,7 +19,7 @@ export async function withExistingStore(dataDir: string, work: (store: Store) =>
 export async function withStore<T>(dataDir: string, work: (store: Store) => T | Promise<T>): Promise<T> {
   const store = openStore(dataDir, error => {
     // Synchronously, so that a thread's message is not lost.
-    writeSync(2, `ballast: ${printable(sentenceOfFailure(dataDir, error))}\n`);
+    writeSync(2, `ballast: ${escapeControls(storeFailureMessage(dataDir, error))}\n`);
     hardExit();
   });
   try {

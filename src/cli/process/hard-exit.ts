@@ -9,7 +9,7 @@ export function hardExit(): void {
 }
 
 /** The last words of a process whose store the disk failed. */
-export function sentenceOfFailure(dataDir: string, { message }: Error): string {
+export function storeFailureMessage(dataDir: string, { message }: Error): string {
   // Behind it lmdb tells of its own work, not always of the same.
   const [what] = message.split(': ');
   return (

@@ -1,11 +1,11 @@
-import { printable } from '../../terminal.js';
+import { escapeControls } from '../../terminal.js';
 
-const EVERY_MILLISECONDS = 200;
+const INTERVAL_MILLISECONDS = 200;
 const ERASE_LINE = '\r\x1b[K';
 
 export interface Progress {
   /** Shows the text, now and then. */
-  tell(text: () => string): void;
+  show(text: () => string): void;
   end(): void;
 }
 
@@ -15,15 +15,15 @@ export interface Progress {
  */
 export function startProgress(isWanted = true): Progress {
   const { stderr } = process;
-  let next = performance.now() + EVERY_MILLISECONDS;
+  let next = performance.now() + INTERVAL_MILLISECONDS;
   let isShown = false;
   return {
-    tell(text) {
+    show(text) {
       if (!isWanted || !stderr.isTTY || performance.now() < next) return;
-      next = performance.now() + EVERY_MILLISECONDS;
+      next = performance.now() + INTERVAL_MILLISECONDS;
       isShown = true;
       // Of what is wrapped only the last line could be erased.
-      stderr.write(`${ERASE_LINE}${printable(text()).slice(0, Math.max(1, stderr.columns - 1))}`);
+      stderr.write(`${ERASE_LINE}${escapeControls(text()).slice(0, Math.max(1, stderr.columns - 1))}`);
     },
     end() {
       if (isShown) stderr.write(ERASE_LINE);

@@ -1,4 +1,4 @@
-import { codeOfSignal } from '../../client/command.js';
+import { signalExitCode } from '../../client/command-runner.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -13,7 +13,7 @@ export async function untilSignal<T>(work: (stop: AbortSignal) => Promise<T>): P
   };
   const stop = (signal: NodeJS.Signals) => {
     ignore();
-    stopping.abort(Object.assign(new Error(`ended by ${signal}`), { exitCode: codeOfSignal(signal) }));
+    stopping.abort(Object.assign(new Error(`ended by ${signal}`), { exitCode: signalExitCode(signal) }));
   };
   for (const signal of SIGNALS) process.on(signal, stop);
   try {

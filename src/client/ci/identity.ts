@@ -1,9 +1,9 @@
 import { UsageError } from '../usage-error.js';
 import type { CiSystem, Environment } from './system.js';
-import { elsewhere, systems } from './systems.js';
+import { systems, unknownSystem } from './systems.js';
 
 /** What was said by flag or by a variable of Ballast's own: that wins. */
-export interface Given {
+export interface IdentityOptions {
   nodeIndex?: string;
   nodeTotal?: string;
   buildId?: string;
@@ -20,21 +20,21 @@ export interface Identity {
   commit_hash: string;
 }
 
-type Field = keyof Given;
+type Field = keyof IdentityOptions;
 
-interface FieldText {
+interface FieldDescription {
   flag: string;
   /** Of Ballast's own. */
-  own: string;
-  what: string;
+  variable: string;
+  description: string;
 }
 
-export const fields: Readonly<Record<Field, FieldText>> = {
-  nodeIndex: { flag: '--node-index <number>', own: 'BALLAST_NODE_INDEX', what: 'the index of this node, from 0' },
-  nodeTotal: { flag: '--node-total <number>', own: 'BALLAST_NODE_TOTAL', what: 'the number of nodes' },
-  buildId: { flag: '--build-id <id>', own: 'BALLAST_BUILD_ID', what: 'the id of the CI run, the same for all its nodes' },
-  branch: { flag: '--branch <name>', own: 'BALLAST_BRANCH', what: 'the branch' },
-  commitHash: { flag: '--commit-hash <hash>', own: 'BALLAST_COMMIT_HASH', what: 'the commit' },
+export const identityFields: Readonly<Record<Field, FieldDescription>> = {
+  nodeIndex: { flag: '--node-index <number>', variable: 'BALLAST_NODE_INDEX', description: 'the index of this node, from 0' },
+  nodeTotal: { flag: '--node-total <number>', variable: 'BALLAST_NODE_TOTAL', description: 'the number of nodes' },
+  buildId: { flag: '--build-id <id>', variable: 'BALLAST_BUILD_ID', description: 'the id of the CI run, the same for all its nodes' },
+  branch: { flag: '--branch <name>', variable: 'BALLAST_BRANCH', description: 'the branch' },
+  commitHash: { flag: '--commit-hash <hash>', variable: 'BALLAST_COMMIT_HASH', description: 'the commit' },
 };
 
 /** What Git knows of the working folder: null where it knows nothing. */
@@ -43,13 +43,13 @@ export interface Checkout {
   commitHash(): string | null;
 }
 
-export function systemOf(environment: Environment): CiSystem {
-  return systems.find(({ isHere }) => isHere(environment)) ?? elsewhere;
+export function detectSystem(environment: Environment): CiSystem {
+  return systems.find(({ isHere }) => isHere(environment)) ?? unknownSystem;
 }
 
 /** A value of the CI system here; null when it says nothing. */
-export function detected(field: Field, environment: Environment): string | null {
-  for (const { name, read } of systemOf(environment)[field]) {
+export function detectValue(field: Field, environment: Environment): string | null {
+  for (const { name, read } of detectSystem(environment)[field]) {
     const text = environment[name]?.trim();
     const value = text && read ? read(text) : text;
     if (value) return value;
@@ -60,22 +60,22 @@ export function detected(field: Field, environment: Environment): string | null 
 /** Finds out which node this is. Throws the UsageError that names all that is missing, with what was tried. */
 export function identify<Wanted extends keyof Identity>(
   wanted: readonly Wanted[],
-  given: Given,
+  given: IdentityOptions,
   environment: Environment,
   checkout: Checkout,
 ): Pick<Identity, Wanted> {
   const complaints: string[] = [];
-  const valueFor = (field: Field) => given[field] || detected(field, environment) || ofCheckout(field, checkout);
+  const valueFor = (field: Field) => given[field] || detectValue(field, environment) || checkoutValue(field, checkout);
   const find = (field: Field): string => {
     const text = valueFor(field) || (field === 'nodeIndex' && valueFor('nodeTotal') === '1' ? '0' : null);
-    if (!text) complaints.push(missing(field, environment));
+    if (!text) complaints.push(missingMessage(field, environment));
     return text ?? '';
   };
   const number = (field: 'nodeIndex' | 'nodeTotal', least: number): number => {
     const text = find(field);
     if (text === '' || (/^\d{1,9}$/.test(text) && Number(text) >= least)) return Number(text);
     complaints.push(
-      `${fields[field].what} is ${JSON.stringify(text)}: it must be a whole number from ${least} on (${fields[field].flag.split(' ')[0]})`,
+      `${identityFields[field].description} is ${JSON.stringify(text)}: it must be a whole number from ${least} on (${identityFields[field].flag.split(' ')[0]})`,
     );
     return 0;
   };
@@ -96,17 +96,17 @@ export function identify<Wanted extends keyof Identity>(
   return found as Pick<Identity, Wanted>;
 }
 
-function ofCheckout(field: Field, checkout: Checkout): string | null {
+function checkoutValue(field: Field, checkout: Checkout): string | null {
   return field === 'branch' || field === 'commitHash' ? checkout[field]() : null;
 }
 
 /** The error message for an unknown value: it names what was tried. */
-export function missing(field: Field, environment: Environment): string {
-  const { flag, own, what } = fields[field];
-  const system = systemOf(environment);
+export function missingMessage(field: Field, environment: Environment): string {
+  const { flag, variable, description } = identityFields[field];
+  const system = detectSystem(environment);
   const names = system[field].map(({ name }) => name);
   const git = field === 'branch' || field === 'commitHash' ? ', and git does not tell either' : '';
-  const untold = system === elsewhere ? '' : ` (${system.name} does not tell)`;
+  const untold = system === unknownSystem ? '' : ` (${system.name} does not tell)`;
   const ofSystem = names.length > 0 ? `; tried ${names.join(', ')} (${system.name})` : untold;
-  return `${what} is not known: give ${flag} or set ${own}${ofSystem}${git}`;
+  return `${description} is not known: give ${flag} or set ${variable}${ofSystem}${git}`;
 }

@@ -1,7 +1,7 @@
 import { type CiSystem, fromOne, hash, isSet, reference, remote, variable } from './system.js';
 
 /** By convention, where a system does not number parallel jobs itself and its users do. */
-const ownNumbers = { nodeIndex: [variable('CI_NODE_INDEX')], nodeTotal: [variable('CI_NODE_TOTAL')] };
+const userNumbering = { nodeIndex: [variable('CI_NODE_INDEX')], nodeTotal: [variable('CI_NODE_TOTAL')] };
 
 /**
  * A table per CI system, from its documentation. The first one that is here counts. The commit is the one that is checked out, also where
@@ -13,7 +13,7 @@ export const systems: readonly CiSystem[] = [
     // (and counts GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge. Gitea and Forgejo set the same variables.
     name: 'GitHub Actions',
     isHere: isSet('GITHUB_ACTIONS'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('GITHUB_RUN_ID')],
     branch: [variable('GITHUB_HEAD_REF'), variable('GITHUB_REF_NAME')],
     commitHash: [variable('GITHUB_SHA')],
@@ -89,7 +89,7 @@ export const systems: readonly CiSystem[] = [
     // A matrix, numbered by its user. A job that is run again keeps the build. TRAVIS_BRANCH of a pull request is its base.
     name: 'Travis CI',
     isHere: isSet('TRAVIS'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('TRAVIS_BUILD_ID')],
     branch: [variable('TRAVIS_PULL_REQUEST_BRANCH'), variable('TRAVIS_BRANCH')],
     commitHash: [variable('TRAVIS_COMMIT')],
@@ -98,7 +98,7 @@ export const systems: readonly CiSystem[] = [
     // A matrix, numbered by its user. A rebuild keeps the build. APPVEYOR_REPO_BRANCH of a pull request is its base.
     name: 'AppVeyor',
     isHere: isSet('APPVEYOR'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('APPVEYOR_BUILD_ID')],
     branch: [variable('APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH'), variable('APPVEYOR_REPO_BRANCH')],
     commitHash: [variable('APPVEYOR_REPO_COMMIT')],
@@ -107,7 +107,7 @@ export const systems: readonly CiSystem[] = [
     // Steps of `matrix:`, numbered by their user. DRONE_BRANCH of a pull request is its base. A restart is a build of its own.
     name: 'Drone',
     isHere: isSet('DRONE'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('DRONE_BUILD_NUMBER')],
     branch: [variable('DRONE_SOURCE_BRANCH'), variable('DRONE_BRANCH')],
     commitHash: [variable('DRONE_COMMIT_SHA')],
@@ -116,7 +116,7 @@ export const systems: readonly CiSystem[] = [
     // As Drone, of which it descends.
     name: 'Woodpecker CI',
     isHere: environment => environment.CI === 'woodpecker',
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('CI_PIPELINE_NUMBER')],
     branch: [variable('CI_COMMIT_SOURCE_BRANCH'), variable('CI_COMMIT_BRANCH')],
     commitHash: [variable('CI_COMMIT_SHA')],
@@ -125,7 +125,7 @@ export const systems: readonly CiSystem[] = [
     // A matrix, numbered by its user.
     name: 'Codefresh',
     isHere: isSet('CF_BUILD_ID'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('CF_BUILD_ID')],
     branch: [variable('CF_BRANCH')],
     commitHash: [variable('CF_REVISION')],
@@ -155,7 +155,7 @@ export const systems: readonly CiSystem[] = [
     // Parallel test runs, from 0.
     name: 'Heroku CI',
     isHere: isSet('HEROKU_TEST_RUN_ID'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('HEROKU_TEST_RUN_ID')],
     branch: [variable('HEROKU_TEST_RUN_BRANCH')],
     commitHash: [variable('HEROKU_TEST_RUN_COMMIT_VERSION')],
@@ -164,7 +164,7 @@ export const systems: readonly CiSystem[] = [
     // The builds of a batch share no id: BALLAST_BUILD_ID has to come from who starts it.
     name: 'AWS CodeBuild',
     isHere: isSet('CODEBUILD_BUILD_ARN'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [],
     branch: [reference('CODEBUILD_WEBHOOK_HEAD_REF')],
     commitHash: [variable('CODEBUILD_RESOLVED_SOURCE_VERSION')],
@@ -173,7 +173,7 @@ export const systems: readonly CiSystem[] = [
     // A parallel test splits what it runs itself, and shares neither branch nor id in variables: parameters of the build set BALLAST_*.
     name: 'TeamCity',
     isHere: isSet('TEAMCITY_VERSION'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [],
     branch: [],
     commitHash: [variable('BUILD_VCS_NUMBER')],
@@ -183,7 +183,7 @@ export const systems: readonly CiSystem[] = [
     // keeps the build. Last, because agents of other systems are sometimes run by it.
     name: 'Jenkins',
     isHere: isSet('JENKINS_URL'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('BUILD_TAG')],
     branch: [variable('CHANGE_BRANCH'), variable('BRANCH_NAME'), remote('GIT_BRANCH')],
     commitHash: [variable('GIT_COMMIT')],
@@ -191,10 +191,10 @@ export const systems: readonly CiSystem[] = [
 ];
 
 /** On no known system. */
-export const elsewhere: CiSystem = {
+export const unknownSystem: CiSystem = {
   name: 'no known CI system',
   isHere: () => true,
-  ...ownNumbers,
+  ...userNumbering,
   buildId: [],
   branch: [],
   commitHash: [],

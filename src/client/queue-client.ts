@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ConnectFailed } from '../api/messages/queue.js';
 import type { TestQueueAnswer, TestQueueMessage } from '../api/messages/test-queue.js';
 import { digestOfList } from '../list-digest.js';
-import { answerTo, batchAnswer, batchAnswerOrMiss } from './answers.js';
-import type { Api, Check } from './api.js';
+import { parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
+import type { AnswerParser, Api } from './api.js';
 import type { BatchResult, PlannedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
-import { assertListed, withNames, withSameList } from './same-list.js';
+import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
 
 /** A batch, and what its acknowledgement names. */
 export interface Batch {
@@ -15,50 +15,52 @@ export interface Batch {
 }
 
 /** The queue of a CI run, as one process of one node takes batches from it. */
-export class QueueServer {
-  readonly #process = randomUUID();
+export class QueueClient {
+  readonly #nodeUuid = randomUUID();
   readonly #digest: string;
-  #index = 0;
+  #batchIndex = 0;
 
-  /** @param all the test files of all nodes */
+  /** @param allFiles the test files of all nodes */
   constructor(
     readonly api: Api,
     readonly identity: Identity,
-    readonly all: readonly string[],
+    readonly allFiles: readonly string[],
   ) {
-    this.#digest = digestOfList(all);
+    this.#digest = digestOfList(allFiles);
   }
 
   /** Returns the first batch; null: there is none for this node. Creates the queue if there is none. Throws ListDiffers when it was made of another list. */
-  async first(): Promise<Batch | null> {
+  async firstBatch(): Promise<Batch | null> {
     const start = { can_initialize_queue: true, batch_index: 0 };
-    const answer = await this.#ask({ ...start, attempt_connect_to_queue: true }, batchAnswerOrMiss);
+    const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
     if (!('code' in answer)) return this.#toBatch(answer);
-    return this.#toBatch(await withNames(() => this.#ask({ ...start, attempt_connect_to_queue: false, paths: this.all }, batchAnswer)));
+    return this.#toBatch(
+      await retryOnMismatch(() => this.#pull({ ...start, attempt_connect_to_queue: false, paths: this.allFiles }, parseBatch)),
+    );
   }
 
   /**
    * Tells what became of a batch; returns the next one, null at the end. What may not have been run is not told to have been: the
    * node gets it when it is run again, and until then the build is not complete.
    */
-  async next({ id: batch_id }: Batch, { failed: failed_paths, isRun }: BatchResult): Promise<Batch | null> {
-    this.#index += 1;
-    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#index };
-    return this.#toBatch(await this.#ask({ ...pull, ...(isRun && { batch_id, failed_paths }) }, batchAnswer));
+  async nextBatch({ id: batch_id }: Batch, { failed: failed_paths, allRan }: BatchResult): Promise<Batch | null> {
+    this.#batchIndex += 1;
+    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#batchIndex };
+    return this.#toBatch(await this.#pull({ ...pull, ...(allRan && { batch_id, failed_paths }) }, parseBatch));
   }
 
-  #ask<T extends TestQueueAnswer | ConnectFailed>(
+  #pull<T extends TestQueueAnswer | ConnectFailed>(
     more: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] },
-    check: Check<T>,
+    check: AnswerParser<T>,
   ): Promise<T> {
     const { build_id: test_queue_id, ...node } = this.identity;
-    const message = { ...node, test_queue_id, node_uuid: this.#process, wants_times: true, test_files_digest: this.#digest, ...more };
-    return withSameList(() => this.api.post('/v2/queues/queue', message, answerTo(this.#process, more.batch_index, check)));
+    const message = { ...node, test_queue_id, node_uuid: this.#nodeUuid, wants_times: true, test_files_digest: this.#digest, ...more };
+    return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, more.batch_index, check)));
   }
 
   #toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {
     if (batch_id === null) return null;
-    assertListed('queue', paths, this.all);
+    assertListed('queue', paths, this.allFiles);
     return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
   }
 }

@@ -1,7 +1,7 @@
 import { limits } from '../../limits.js';
 
 /** Stops a command that reads one state of the store for too long: the file of a busy server grows meanwhile. */
-export function endOfSnapshot(): AbortSignal {
+export function snapshotDeadline(): AbortSignal {
   const seconds = limits.snapshotSeconds;
   const ending = new AbortController();
   setTimeout(

@@ -2,33 +2,33 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { problemsOf, repair } from '../../store/lmdb/check/check.js';
 import type { Problem } from '../../store/lmdb/check/problem.js';
 import type { Store } from '../../store/lmdb/open.js';
-import type { CheckOutcome, CheckSetup, FoundProblem, Looking } from '../check.js';
+import type { CheckInput, CheckOutcome, CheckProgress, FoundProblem } from '../check.js';
 import { withStore } from './data-folder.js';
 
 /** The thread that checks a store for `check`: it never yields, and the process must handle signals meanwhile. */
 
 /** A repair may uncover further problems: a build without runs is still listed. */
-const MOST_ROUNDS = 5;
-const TELL_MILLISECONDS = 200;
+const MAX_ROUNDS = 5;
+const PROGRESS_MILLISECONDS = 200;
 
-const { dataDir, isRepairing } = workerData as CheckSetup;
+const { dataDir, isRepairing } = workerData as CheckInput;
 const outcome = await withStore(dataDir, async store => {
-  const { found, records } = look(store);
+  const { found, records } = findProblems(store);
   const left = isRepairing ? await repairAll(store, found) : found;
-  return { found: plain(found), left: plain(left), records } satisfies CheckOutcome;
+  return { found: toMessage(found), left: toMessage(left), records } satisfies CheckOutcome;
 });
 parentPort!.postMessage(outcome);
 
-function look(store: Store): { found: Problem[]; records: Map<string, number> } {
+function findProblems(store: Store): { found: Problem[]; records: Map<string, number> } {
   const records = new Map<string, number>();
-  let next = performance.now() + TELL_MILLISECONDS;
+  let next = performance.now() + PROGRESS_MILLISECONDS;
   const found = [
     ...problemsOf(store, table => {
       const count = (records.get(table) ?? 0) + 1;
       records.set(table, count);
       if (performance.now() < next) return;
-      next = performance.now() + TELL_MILLISECONDS;
-      parentPort!.postMessage({ table, count } satisfies Looking);
+      next = performance.now() + PROGRESS_MILLISECONDS;
+      parentPort!.postMessage({ table, count } satisfies CheckProgress);
     }),
   ];
   return { found, records };
@@ -36,13 +36,13 @@ function look(store: Store): { found: Problem[]; records: Map<string, number> } 
 
 async function repairAll(store: Store, found: readonly Problem[]): Promise<readonly Problem[]> {
   let left = found;
-  for (let round = 0; round < MOST_ROUNDS && left.some(problem => problem.repair); round++) {
+  for (let round = 0; round < MAX_ROUNDS && left.some(problem => problem.repair); round++) {
     await repair(left);
-    left = look(store).found;
+    left = findProblems(store).found;
   }
   return left;
 }
 
-function plain(problems: readonly Problem[]): FoundProblem[] {
+function toMessage(problems: readonly Problem[]): FoundProblem[] {
   return problems.map(({ table, key, what, repair }) => ({ table, key, what, repairable: repair !== null }));
 }

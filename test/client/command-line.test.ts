@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { complaintOf, inCommands, withFiles } from '../../src/client/command.js';
+import { commandError, commandLine, splitByLength } from '../../src/client/command-runner.js';
 
 describe('the command of a batch', () => {
   it.each([
@@ -9,11 +9,11 @@ describe('the command of a batch', () => {
     ['both', ['x', '{}', '{,}'], ['x', 'a b', '$&', 'a b,$&']],
     ['braces of its own as they are', ['x', '{a}', '{}x'], ['x', '{a}', '{}x', 'a b', '$&']],
   ])('gets %s', (_, command, expected) => {
-    expect(withFiles(command, ['a b', '$&'])).toEqual(expected);
+    expect(commandLine(command, ['a b', '$&'])).toEqual(expected);
   });
 
   it('gets no file that looks like a flag', () => {
-    expect(withFiles(['x'], ['-rf', 'a-b'])).toEqual(['x', './-rf', 'a-b']);
+    expect(commandLine(['x'], ['-rf', 'a-b'])).toEqual(['x', './-rf', 'a-b']);
   });
 
   it.each([
@@ -26,7 +26,7 @@ describe('the command of a batch', () => {
       'the first test file as $0',
     ],
   ])('is refused when it gets %s', (_, command, complaint) => {
-    expect(complaintOf(command, ['a', 'b,c'])).toContain(complaint);
+    expect(commandError(command, ['a', 'b,c'])).toContain(complaint);
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe('the command of a batch', () => {
     [['sh', '-c', 'make test', '{}']],
     [['sh', 'run.sh', '{}']],
   ])('is taken as %j', command => {
-    expect(complaintOf(command, ['a', 'b,c'])).toBeNull();
+    expect(commandError(command, ['a', 'b,c'])).toBeNull();
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('the command of a batch', () => {
     ['of nothing', [], []],
   ])('takes all of a list %s', (_, paths, parts) => {
     expect(
-      inCommands(
+      splitByLength(
         paths.map(path => ({ path })),
         6,
       ).map(part => part.map(({ path }) => path)),

@@ -4,16 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 
 /** How a command ended. */
-export interface Ending {
+export interface CommandResult {
   /** As a shell has it: 128 and the signal's number when one ended it, 127 when there is no such command, 126 when it may not be run. */
-  code: number;
+  exitCode: number;
   seconds: number;
   /** Why it could not be started at all. */
-  notStarted: string | null;
+  startError: string | null;
 }
 
 /** The command with the files of a batch: `{}` becomes an argument for each, `{,}` within an argument all of them behind commas; without either they are appended. */
-export function withFiles(command: readonly string[], files: readonly string[]): string[] {
+export function commandLine(command: readonly string[], files: readonly string[]): string[] {
   // What begins with a dash would be a flag.
   const paths = files.map(path => (path.startsWith('-') ? `./${path}` : path));
   if (!command.some(arg => arg === '{}' || arg.includes('{,}'))) return [...command, ...paths];
@@ -22,22 +22,22 @@ export function withFiles(command: readonly string[], files: readonly string[]):
 }
 
 /** Why the command would not run all files that it is given; null: no reason is known. */
-export function complaintOf(command: readonly string[], files: readonly string[]): string | null {
+export function commandError(command: readonly string[], files: readonly string[]): string | null {
   const withComma = command.some(arg => arg.includes('{,}')) ? files.find(path => path.includes(',')) : undefined;
   if (withComma !== undefined) return `{,} cannot pass on the test file ${withComma}, because its path has a comma: use {}`;
   const flag = /^(.*\/)?\w*sh$/.test(command[0] ?? '') ? command.findIndex(arg => /^-[a-z]*c$/.test(arg)) : -1;
   const script = command[flag + 1] ?? '';
-  const isFirstLost = flag > 0 && withFiles(command, ['\0'])[flag + 2] === '\0' && /\$\{?[@*1]/.test(script) && !/\$\{?0/.test(script);
+  const isFirstLost = flag > 0 && commandLine(command, ['\0'])[flag + 2] === '\0' && /\$\{?[@*1]/.test(script) && !/\$\{?0/.test(script);
   return isFirstLost
     ? `the script would get the first test file as $0, and would not run it: put a name before the files, as in ${command[0]} ${command[flag]} '... "$@"' ${command[0]} {}`
     : null;
 }
 
 /** Bytes of the paths of one command. Linux takes 131,072 in one argument, which `{,}` makes of them all, and npx of the whole command. */
-const PATH_BYTES = 100_000;
+const MAX_PATH_BYTES = 100_000;
 
 /** The files of a batch in as many parts as it takes commands to run them. */
-export function inCommands<File extends { path: string }>(files: readonly File[], bytes = PATH_BYTES): File[][] {
+export function splitByLength<File extends { path: string }>(files: readonly File[], bytes = MAX_PATH_BYTES): File[][] {
   const parts: File[][] = [];
   let room = 0;
   for (const file of files) {
@@ -54,13 +54,13 @@ export function inCommands<File extends { path: string }>(files: readonly File[]
 
 /** process.stdin would be opened, and the command could no longer read it. */
 const STDIN = 0;
-const GROUP_LOOK_MILLISECONDS = 50;
+const GROUP_POLL_MILLISECONDS = 50;
 /** What a command started gets so long to end when that was told to end and did. */
-const GROUP_END_MILLISECONDS = 3000;
-const PARENT_LOOK_MILLISECONDS = 500;
+const GROUP_GRACE_MILLISECONDS = 3000;
+const PARENT_POLL_MILLISECONDS = 500;
 
 /** Runs commands one after the other, and passes on the signals that end a CI job. */
-export class Runner {
+export class CommandRunner {
   /** The first signal that came. */
   signal: NodeJS.Signals | null = null;
   readonly #signals: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -75,7 +75,7 @@ export class Runner {
     if (signal !== 'SIGINT' || this.#hasGroups) this.#send(signal);
     this.#interrupt();
   };
-  #command: number | null = null;
+  #childPid: number | null = null;
   #parentWatch: NodeJS.Timeout | undefined;
   #interrupt = () => {};
   /** Resolves at the first signal. */
@@ -87,7 +87,7 @@ export class Runner {
     if (!isOfNpm) return;
     const parent = process.ppid;
     const look = () => process.ppid !== parent && this.signal === null && this.#forward('SIGTERM');
-    this.#parentWatch = setInterval(look, PARENT_LOOK_MILLISECONDS).unref();
+    this.#parentWatch = setInterval(look, PARENT_POLL_MILLISECONDS).unref();
   }
 
   stop(): void {
@@ -95,14 +95,14 @@ export class Runner {
     clearInterval(this.#parentWatch);
   }
 
-  async run([program, ...args]: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ending> {
+  async run([program, ...args]: readonly string[], environment: NodeJS.ProcessEnv): Promise<CommandResult> {
     const start = performance.now();
-    const ending = (code: number, notStarted: string | null = null): Ending => ({
-      code,
+    const ending = (code: number, notStarted: string | null = null): CommandResult => ({
+      exitCode: code,
       seconds: (performance.now() - start) / 1000,
-      notStarted,
+      startError: notStarted,
     });
-    const ended = await new Promise<Ending>(resolve => {
+    const ended = await new Promise<CommandResult>(resolve => {
       const refused = ({ code, message }: NodeJS.ErrnoException) =>
         resolve(
           ending(
@@ -112,40 +112,40 @@ export class Runner {
         );
       try {
         const child = spawn(program!, args, { stdio: 'inherit', env: environment, detached: this.#hasGroups });
-        this.#command = child.pid ?? null;
+        this.#childPid = child.pid ?? null;
         child.once('error', error => child.pid === undefined && refused(error));
-        child.once('exit', (code, signal) => resolve(ending(code ?? codeOfSignal(signal!))));
+        child.once('exit', (code, signal) => resolve(ending(code ?? signalExitCode(signal!))));
       } catch (error) {
         // Some reasons are thrown instead.
         refused(error as NodeJS.ErrnoException);
       }
     });
-    if (this.signal !== null) await this.#endOfGroup();
-    this.#command = null;
+    if (this.signal !== null) await this.#waitForGroup();
+    this.#childPid = null;
     return ended;
   }
 
   /** Whether there was anybody to get it. */
   #send(signal: NodeJS.Signals | 0): boolean {
-    if (this.#command === null) return false;
+    if (this.#childPid === null) return false;
     try {
-      return process.kill(this.#hasGroups ? -this.#command : this.#command, signal);
+      return process.kill(this.#hasGroups ? -this.#childPid : this.#childPid, signal);
     } catch {
       return false;
     }
   }
 
   /** What the command started may still write its report, and must not stay. */
-  async #endOfGroup(): Promise<void> {
-    const until = performance.now() + GROUP_END_MILLISECONDS;
+  async #waitForGroup(): Promise<void> {
+    const until = performance.now() + GROUP_GRACE_MILLISECONDS;
     while (this.#hasGroups && this.#send(0)) {
       if (performance.now() >= until) return void this.#send('SIGKILL');
-      await sleep(GROUP_LOOK_MILLISECONDS);
+      await sleep(GROUP_POLL_MILLISECONDS);
     }
   }
 }
 
 /** What a process exits with that a signal ended. */
-export function codeOfSignal(signal: NodeJS.Signals): number {
+export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

@@ -1,5 +1,5 @@
-import { fileOf } from './file-of.js';
-import type { Suite, TestCase } from './junit.js';
+import { findFile } from './find-file.js';
+import type { TestCase, TestSuite } from './junit.js';
 import type { KnownFiles } from './known-files.js';
 
 /** What reports say of one file. */
@@ -10,16 +10,16 @@ export interface FileResult {
   hasRun: boolean;
 }
 
-export interface Results {
+export interface ReportResults {
   byFile: Map<string, FileResult>;
   /** Cases of which no known file is told. */
-  strays: TestCase[];
+  unmatched: TestCase[];
 }
 
 interface SuiteSum {
   /** Of its first case. */
   file: string | null;
-  ofCases: number;
+  caseSeconds: number;
   isShared: boolean;
 }
 
@@ -29,14 +29,14 @@ interface SuiteSum {
  */
 export class FileTimes {
   readonly #byFile = new Map<string, FileResult>();
-  readonly #suites = new Map<Suite, SuiteSum>();
+  readonly #suites = new Map<TestSuite, SuiteSum>();
 
   /** @param file that a case is in, null when it is in none that is known */
   add({ suite, seconds, isFailed, isSkipped }: TestCase, file: string | null): void {
     const sum = this.#suites.get(suite);
-    if (!sum) this.#suites.set(suite, { file, ofCases: seconds, isShared: false });
+    if (!sum) this.#suites.set(suite, { file, caseSeconds: seconds, isShared: false });
     else {
-      sum.ofCases += seconds;
+      sum.caseSeconds += seconds;
       sum.isShared ||= sum.file !== file;
     }
     if (file === null) return;
@@ -50,8 +50,8 @@ export class FileTimes {
 
   /** After the last case. */
   end(): Map<string, FileResult> {
-    for (const [{ seconds }, { file, ofCases, isShared }] of this.#suites) {
-      if (file !== null && !isShared && seconds > 0) this.#byFile.get(file)!.seconds += seconds - ofCases;
+    for (const [{ seconds }, { file, caseSeconds, isShared }] of this.#suites) {
+      if (file !== null && !isShared && seconds > 0) this.#byFile.get(file)!.seconds += seconds - caseSeconds;
     }
     this.#suites.clear();
     return this.#byFile;
@@ -59,19 +59,19 @@ export class FileTimes {
 }
 
 /** What one report says of the known files. */
-export function timesOf(cases: readonly TestCase[], known: KnownFiles): Results {
+export function collectResults(cases: readonly TestCase[], known: KnownFiles): ReportResults {
   const times = new FileTimes();
-  const strays: TestCase[] = [];
+  const unmatched: TestCase[] = [];
   for (const testCase of cases) {
-    const file = fileOf(testCase, known);
-    if (file === null) strays.push(testCase);
+    const file = findFile(testCase, known);
+    if (file === null) unmatched.push(testCase);
     times.add(testCase, file);
   }
-  return { byFile: times.end(), strays };
+  return { byFile: times.end(), unmatched };
 }
 
 /** What several reports say together: shards of one run, or runs of parts. */
-export function together(all: readonly Results[]): Results {
+export function mergeResults(all: readonly ReportResults[]): ReportResults {
   const byFile = new Map<string, FileResult>();
   for (const results of all) {
     for (const [file, { seconds, isFailed, hasRun }] of results.byFile) {
@@ -79,5 +79,5 @@ export function together(all: readonly Results[]): Results {
       byFile.set(file, { seconds: before.seconds + seconds, isFailed: before.isFailed || isFailed, hasRun: before.hasRun || hasRun });
     }
   }
-  return { byFile, strays: all.flatMap(({ strays }) => strays) };
+  return { byFile, unmatched: all.flatMap(({ unmatched }) => unmatched) };
 }

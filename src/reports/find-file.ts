@@ -1,5 +1,5 @@
 import type { TestCase } from './junit.js';
-import { type KnownFiles, plainPath } from './known-files.js';
+import { type KnownFiles, normalizePath } from './known-files.js';
 
 /**
  * The file that a test case is in, as it is known; null when none of what the report says of it is a known one. Asked in this
@@ -7,10 +7,10 @@ import { type KnownFiles, plainPath } from './known-files.js';
  * `{filepath}`, the package of a Go test); the class as a Python module (pytest, which for a module that cannot be
  * imported has it in the name).
  */
-export function fileOf({ file, suite, classname, name }: TestCase, known: KnownFiles): string | null {
+export function findFile({ file, suite, classname, name }: TestCase, known: KnownFiles): string | null {
   // The file of an inherited test is the one that it is written in, its class the one that it is run in.
   if (file?.endsWith('.py')) {
-    const found = moduleFile(classname, known);
+    const found = findModule(classname, known);
     if (found !== null) return found;
   }
   if (file !== null) {
@@ -22,7 +22,7 @@ export function fileOf({ file, suite, classname, name }: TestCase, known: KnownF
     const found = known.find(reported);
     if (found !== null) return found;
   }
-  return moduleFile(classname || name, known);
+  return findModule(classname || name, known);
 }
 
 /** What people call suites and classes is seldom a path. */
@@ -31,7 +31,7 @@ function isPathLike(text: string): boolean {
 }
 
 /** tests.unit.test_cart.TestCart is a class in tests/unit/test_cart.py. */
-function moduleFile(dotted: string, known: KnownFiles): string | null {
+function findModule(dotted: string, known: KnownFiles): string | null {
   if (/[/\\\n]/.test(dotted)) return null;
   const segments = dotted.split('.').filter(Boolean);
   for (let count = segments.length; count > 0; count -= 1) {
@@ -50,7 +50,7 @@ export function isTestModule(name: string): boolean {
 }
 
 /** What a report says itself that a case is in, though nobody knows it: a file, or the package of a Go test. Null: nothing. */
-export function fileAsReported({ file, suite, classname }: TestCase): string | null {
-  if (file !== null) return plainPath(file);
+export function reportedFile({ file, suite, classname }: TestCase): string | null {
+  if (file !== null) return normalizePath(file);
   return suite.name === classname && /^[^\s/]+(\/[^\s/]+)+$/.test(classname) ? classname : null;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readJunit } from '../../src/reports/junit.js';
-import { GivenFiles } from '../../src/reports/known-files.js';
-import { timesOf } from '../../src/reports/times.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
+import { collectResults } from '../../src/reports/report-results.js';
 import { fixture } from './fixture.js';
 
 /** Path: seconds, and "failed". */
 function results(name: string, given: readonly string[]): Record<string, string> {
-  const { byFile } = timesOf(readJunit(fixture(name)), new GivenFiles(given));
+  const { byFile } = collectResults(readJunit(fixture(name)), new ListedFiles(given));
   return Object.fromEntries(
     [...byFile].map(([path, { seconds, isFailed }]) => [path, `${seconds.toFixed(3)}${isFailed ? ' failed' : ''}`]),
   );
@@ -70,18 +70,22 @@ describe('the files of a report', () => {
 
   it('takes for a suite with suites in it what its own cases take', () => {
     const xml = '<testsuite file="a.rb" time="9"><testcase time="1"/><testsuite time="5"><testcase time="2"/></testsuite></testsuite>';
-    expect(timesOf(readJunit(xml), new GivenFiles(['a.rb'])).byFile.get('a.rb')).toEqual({ seconds: 6, isFailed: false, hasRun: true });
+    expect(collectResults(readJunit(xml), new ListedFiles(['a.rb'])).byFile.get('a.rb')).toEqual({
+      seconds: 6,
+      isFailed: false,
+      hasRun: true,
+    });
   });
 
   it('leaves out what was not asked for, and says what that is', () => {
-    const { byFile, strays } = timesOf(readJunit(fixture('rspec')), new GivenFiles(['spec/user_spec.rb']));
+    const { byFile, unmatched } = collectResults(readJunit(fixture('rspec')), new ListedFiles(['spec/user_spec.rb']));
     expect([...byFile.keys()]).toEqual(['spec/user_spec.rb']);
-    expect(strays.map(({ name }) => name)).toEqual(['Cart is empty', 'Cart adds items']);
+    expect(unmatched.map(({ name }) => name)).toEqual(['Cart is empty', 'Cart adds items']);
   });
 });
 
 describe('a path that a report names', () => {
-  const known = new GivenFiles(['a/x.test.js', 'b/x.test.js', './c/y.test.js', 'z.py']);
+  const known = new ListedFiles(['a/x.test.js', 'b/x.test.js', './c/y.test.js', 'z.py']);
   it.each([
     ['as it was given', 'a/x.test.js', 'a/x.test.js'],
     ['written in another way', './/b//x.test.js', 'b/x.test.js'],
@@ -97,7 +101,7 @@ describe('a path that a report names', () => {
   });
 
   it('given as another is that one, and no other of a name that ends alike', () => {
-    const batch = new GivenFiles(['a.test.js', 'services/b/tests/test_x.py'], ['pkg/a.test.js', 'services/a/tests/test_x.py']);
+    const batch = new ListedFiles(['a.test.js', 'services/b/tests/test_x.py'], ['pkg/a.test.js', 'services/a/tests/test_x.py']);
     expect(['a.test.js', 'pkg/a.test.js', 'tests/test_x.py'].map(path => batch.find(path))).toEqual([
       'a.test.js',
       'pkg/a.test.js',
@@ -112,12 +116,12 @@ describe('a path that a report names', () => {
     ['of which it inherits', ' file="tests/base.py"', 'tests.unit.test_cart.TestCart', 'tests/unit/test_cart.py'],
   ])('means a Python module %s', (_, file, classname, expected) => {
     const testCase = readJunit(`<testsuite><testcase classname="${classname.replaceAll('"', '&quot;')}"${file} name="a"/></testsuite>`);
-    expect([...timesOf(testCase, new GivenFiles([expected, 'tests/base.py'])).byFile.keys()]).toEqual([expected]);
+    expect([...collectResults(testCase, new ListedFiles([expected, 'tests/base.py'])).byFile.keys()]).toEqual([expected]);
   });
 
   it('means no module of the same name in another package', () => {
     const testCase = readJunit('<testsuite><testcase classname="other.unit.test_cart" name="a"/></testsuite>');
-    expect(timesOf(testCase, new GivenFiles(['app/other.py', 'test_cart.py'])).byFile.size).toBe(1);
-    expect(timesOf(testCase, new GivenFiles(['app/other.py'])).byFile.size).toBe(0);
+    expect(collectResults(testCase, new ListedFiles(['app/other.py', 'test_cart.py'])).byFile.size).toBe(1);
+    expect(collectResults(testCase, new ListedFiles(['app/other.py'])).byFile.size).toBe(0);
   });
 });

@@ -1,44 +1,44 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type FileLock, takeLock } from '../../file-lock.js';
+import { acquireLock, type FileLock } from '../../file-lock.js';
 
 /** A file that is being written, in a folder of its own beside its final place. */
-export interface Part {
+export interface PartialFile {
   path: string;
   /** Deletes the folder with what is in it. */
   remove(): void;
 }
 
 const LOCK_FILE = 'lock';
-const TRIES = 10;
+const MAX_ATTEMPTS = 10;
 
 /**
  * Creates a folder, named PREFIX and six characters, for a file of this name, and removes the folders of killed processes. A process
  * holds the lock of its folder. A free lock means that its process has ended, in whichever container it ran.
  */
-export function makePart(prefix: string, name: string): Part {
+export function createPartialFile(prefix: string, name: string): PartialFile {
   removeStale(prefix, name);
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const folder = mkdtempSync(prefix);
     // Null: another process took this folder for a stale one before it was locked.
-    const lock = takeFolder(folder);
+    const lock = lockFolder(folder);
     if (lock) return { path: join(folder, name), remove: () => removeFolder(folder, lock) };
   }
-  throw new Error(`cannot create a folder ${prefix}*: other processes removed it ${TRIES} times; try again`);
+  throw new Error(`cannot create a folder ${prefix}*: other processes removed it ${MAX_ATTEMPTS} times; try again`);
 }
 
 function removeStale(prefix: string, name: string): void {
   const parent = dirname(prefix);
   for (const entry of readdirSync(parent)) {
     const folder = join(parent, entry);
-    if (!entry.startsWith(basename(prefix)) || !isPart(folder, name)) continue;
-    const lock = takeFolder(folder);
+    if (!entry.startsWith(basename(prefix)) || !isPartialFolder(folder, name)) continue;
+    const lock = lockFolder(folder);
     if (lock) removeFolder(folder, lock);
   }
 }
 
 /** A folder with any other entry belongs to somebody else. */
-function isPart(folder: string, name: string): boolean {
+function isPartialFolder(folder: string, name: string): boolean {
   try {
     return lstatSync(folder).isDirectory() && readdirSync(folder).every(entry => entry === name || entry === LOCK_FILE);
   } catch (error) {
@@ -48,9 +48,9 @@ function isPart(folder: string, name: string): boolean {
 }
 
 /** Returns null when another process holds the folder or is removing it. */
-function takeFolder(folder: string): FileLock | null {
+function lockFolder(folder: string): FileLock | null {
   try {
-    return takeLock(join(folder, LOCK_FILE));
+    return acquireLock(join(folder, LOCK_FILE));
   } catch (error) {
     if (((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') return null;
     throw error;
