@@ -12,7 +12,8 @@ import {
   resultFromExitCode,
   resultFromReports,
 } from './batch-results.js';
-import { type CommandResult, type CommandRunner, commandError, commandLine, splitByLength } from './command-runner.js';
+import { commandError, commandLine, splitByLength } from './command-line.js';
+import type { CommandResult, CommandRunner } from './command-runner.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
 import { UsageError } from './usage-error.js';
 

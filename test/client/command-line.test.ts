@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandError, commandLine, splitByLength } from '../../src/client/command-runner.js';
+import { commandError, commandLine, splitByLength } from '../../src/client/command-line.js';
 
 describe('the command of a batch', () => {
   it.each([
