@@ -269,7 +269,7 @@ describe('a node of a CI run', () => {
         who(environment, given);
       } catch (error) {
         expect(error).toBeInstanceOf(UsageError);
-        return (error as UsageError).complaints;
+        return (error as UsageError).errors;
       }
       return [];
     };
