@@ -89,7 +89,7 @@ async function runBatches(
     if (files.length > 0 && !runner.signal) await run.runBatch(files.map(path => ({ path, expected: null })));
     return;
   }
-  if (run.commands > 0 || runner.signal) return;
+  if (run.commandCount > 0 || runner.signal) return;
   printToStderr(
     `nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`,
   );

@@ -6,13 +6,13 @@ import type { TestQueueAnswer } from '../api/messages/test-queue.js';
 import type { Answer, AnswerParser } from './api.js';
 
 /**
- * Checks of each answer against the protocol. They are written by hand, because a compiled typia checker needs typia at run time, which a
- * CI node does not have. Additional fields are allowed: a newer server may send them.
+ * Parsers for the answers of the protocol. They are written by hand: a compiled typia validator needs typia at run time, which a CI node does
+ * not have. They allow additional fields, which a newer server may send.
  */
 
 type Predicate = (value: unknown) => boolean;
 
-/** The compiler requires a checker for each field. */
+/** The compiler requires a predicate for each field. */
 type Shape<T> = { [Name in keyof T]-?: Predicate };
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -23,7 +23,7 @@ function hasShape<T>(value: unknown, shape: Shape<T>): value is T {
   return isRecord(value) && Object.entries<Predicate>(shape).every(([name, is]) => is(value[name]));
 }
 
-/** A code says that there is no split or queue yet. */
+/** An answer with a code means that there is no split or queue yet. */
 function hasCode(body: unknown): boolean {
   return isRecord(body) && 'code' in body;
 }
@@ -50,13 +50,13 @@ const recordOf =
   value =>
     hasShape(value, shape);
 
-/** Accepts the files of a node, but not of another list than its own. Older servers do not name the list. */
+/** Accepts the files of a node, unless the split was made from another list. Older servers do not name the list. */
 export function splitParser(node_index: number, digest: string): AnswerParser<SplitAnswer> {
   return ({ status, body }) =>
     status === 200 && isSplit(body) && body.node_index === node_index && (body.test_files_digest ?? digest) === digest ? body : null;
 }
 
-/** The answer to a request that does not bring the test files. */
+/** For a request without the list of test files. */
 export function splitOrMissParser(node_index: number, digest: string): AnswerParser<SplitAnswer | SplitMiss> {
   return answer => (answer.status === 200 && isSplitMiss(answer.body) ? answer.body : splitParser(node_index, digest)(answer));
 }
@@ -78,28 +78,27 @@ function isSplit(body: unknown): body is SplitAnswer {
   );
 }
 
-/** A batch with the times of its files, or the end of the queue. */
+/** Accepts a batch with the times of its files, or the end of the queue. */
 export function parseBatch({ status, body }: Answer): TestQueueAnswer | null {
   return status === 200 && isBatch(body) ? body : null;
 }
 
-/** The answer to a request that attempts to connect. */
+/** For a request that attempts to connect. */
 export function parseBatchOrMiss(answer: Answer): TestQueueAnswer | ConnectFailed | null {
   const { status, body } = answer;
   return status === 200 && isConnectFailed(body) ? body : parseBatch(answer);
 }
 
 /**
- * Rejects an answer that names another pull than the one that was sent: a cache, or a proxy that mixes up answers, must not end a queue.
- * Older servers do not name the pull.
+ * Rejects the answer to another pull: a cache, or a proxy that mixes up answers, must not end a queue. Older servers do not name the pull.
  */
 export function pullParser<T extends TestQueueAnswer | ConnectFailed>(
   node_uuid: string,
   batch_index: number,
-  check: AnswerParser<T>,
+  parse: AnswerParser<T>,
 ): AnswerParser<T> {
   return answer => {
-    const accepted = check(answer);
+    const accepted = parse(answer);
     if (!accepted || 'code' in accepted) return accepted;
     const { node_uuid: node = node_uuid, batch_index: batch = batch_index } = accepted;
     return node === node_uuid && batch === batch_index ? accepted : null;
@@ -128,7 +127,7 @@ function isBatch(body: unknown): body is TestQueueAnswer {
 
 /** The result of recording a run. */
 export interface RecordingResult {
-  /** False: the server keeps no more runs of this node. */
+  /** False if the server keeps no more runs of this node. */
   isStored: boolean;
   message: string | null;
 }
@@ -141,16 +140,16 @@ export function parseRecording({ status, body }: Answer): RecordingResult | null
 
 type RequiredList = 'never_handed_out' | 'handed_out_not_recorded';
 type RequiredField = 'is_complete' | 'kind' | 'test_files' | 'recorded' | 'errors' | 'warnings' | RequiredList;
-/** The other lists of details are optional: older servers do not send them. */
+/** The other lists are optional: older servers do not send them. */
 export type Completeness = Pick<CompletenessAnswer, RequiredField> & Partial<CompletenessAnswer>;
 
-/** @param asked what the id that was asked about is of; null: of either */
-export function completenessParser(asked: Completeness['kind']): AnswerParser<Completeness> {
+/** @param expectedKind what the id in the request belongs to; null: to either */
+export function completenessParser(expectedKind: Completeness['kind']): AnswerParser<Completeness> {
   return ({ status, body }) => {
     if ((status !== 200 && status !== 409) || !isCompleteness(body)) return null;
     const { is_complete, kind, test_files, recorded, errors, never_handed_out, handed_out_not_recorded, ran_not_recorded } = body;
     if (is_complete !== (status === 200) || is_complete !== (errors.length === 0) || recorded > test_files) return null;
-    if (kind !== null && asked !== null && kind !== asked) return null;
+    if (kind !== null && expectedKind !== null && kind !== expectedKind) return null;
     if (!is_complete) return body;
     const isUnexplained = recorded < test_files && ran_not_recorded?.length === 0;
     return kind === null || isUnexplained || never_handed_out.length > 0 || handed_out_not_recorded.length > 0 ? null : body;
@@ -177,7 +176,7 @@ function isCompleteness(body: unknown): body is Completeness {
   });
 }
 
-/** A page of a list of builds, of this server or of another one. */
+/** One page of builds, from this server or another one. */
 export interface BuildList {
   data: { id: string; created_at?: string | null }[];
   meta?: { is_last_page?: boolean } | null;

@@ -17,7 +17,7 @@ import type { CommandResult, CommandRunner } from './command-runner.js';
 import { failureNames, ReportWatch, readReport } from './report-files.js';
 import { UsageError } from './usage-error.js';
 
-/** A command that cannot be started: nothing was run, and nothing will be. */
+/** The command could not be started: nothing was run, and nothing will be. */
 export class CommandNotStarted extends Error {
   constructor(
     readonly exitCode: number,
@@ -28,21 +28,21 @@ export class CommandNotStarted extends Error {
 }
 
 interface BatchReports extends ReportResults {
-  /** The number of reports that were written. */
+  /** The number of reports that could be read. */
   count: number;
-  /** Reports that cannot be read. Other kinds of XML do not count. */
+  /** Reports that could not be read, without XML of other kinds. */
   unreadable: string[];
 }
 
-/** What one node runs, batch by batch, and what became of it. */
+/** The batches that one node runs, and their results. */
 export class NodeRun {
   #recorded = new Map<string, number>();
   readonly #failed = new Set<string>();
   readonly #reportWatch: ReportWatch;
-  commandCount = 0;
+  #commandCount = 0;
   #hasFailed = false;
 
-  /** @param allFiles the files of all nodes, as reports may tell of others than those of a batch */
+  /** @param allFiles the files of all nodes: a report may name a file of another batch */
   constructor(
     readonly allFiles: readonly string[],
     readonly command: readonly string[],
@@ -53,8 +53,8 @@ export class NodeRun {
   ) {
     if (policy.failUnreported && reportGlobs.length === 0)
       throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
-    const complaint = commandError(command, allFiles);
-    if (complaint !== null) throw new UsageError([complaint]);
+    const error = commandError(command, allFiles);
+    if (error !== null) throw new UsageError([error]);
     this.#reportWatch = new ReportWatch(reportGlobs);
   }
 
@@ -67,22 +67,24 @@ export class NodeRun {
   }
 
   /** How often the command was run. */
-  get commands(): number {
-    return this.commandCount;
+  get commandCount(): number {
+    return this.#commandCount;
   }
 
-  /** Each file that ran since it was asked for the last time, once. */
+  /** Returns the files that ran since the last call, each once. */
   takeRecorded(): RecordedFile[] {
     const recorded = this.#recorded;
     this.#recorded = new Map();
     return [...recorded].map(([path, time_execution]) => ({ path, time_execution }));
   }
 
-  /** Runs the command for a batch, as often as the length of its arguments demands. Throws NotStarted. */
+  /** Runs the command for a batch, in several parts if the paths do not fit into one command. Throws CommandNotStarted. */
   async runBatch(files: readonly PlannedFile[]): Promise<BatchResult> {
     const parts = splitByLength(files);
     if (parts.length > 1)
-      printToStderr(`${pluralize(files.length, 'test file')} of a batch are too many for one command: run by ${parts.length}`);
+      printToStderr(
+        `the paths of ${pluralize(files.length, 'test file')} in one batch are too long for one command: running ${parts.length} commands`,
+      );
     const results: BatchResult[] = [];
     for (const part of parts) results.push(this.runner.signal === null ? await this.#runCommand(part) : notRunResult(part));
     return {
@@ -93,88 +95,79 @@ export class NodeRun {
   }
 
   async #runCommand(files: readonly PlannedFile[]): Promise<BatchResult> {
-    this.commandCount += 1;
+    this.#commandCount += 1;
     await this.#reportWatch.snapshot();
     const command = commandLine(
       this.command,
       files.map(({ path }) => path),
     );
-    const ending = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.commandCount) });
-    if (ending.startError !== null)
-      throw new CommandNotStarted(ending.exitCode, `cannot start the command ${this.command[0]}: ${ending.startError}`);
-    const result = await this.#resultOf(files, ending);
+    const ended = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.#commandCount) });
+    if (ended.startError !== null)
+      throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
+    const result = this.runner.signal === null ? await this.#resultOf(files, ended) : await this.#interruptedResult(files);
     for (const { path, time_execution } of result.recorded) this.#recorded.set(path, time_execution);
     if (this.runner.signal === null) {
       for (const path of result.failed) this.#failed.add(path);
-      if (ending.exitCode !== 0) printToStderr(`the command ended with ${ending.exitCode} (${this.#batchLabel(files)})`);
+      if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${this.#batchLabel(files)})`);
     }
     this.#hasFailed ||= result.failed.length > 0;
     return result;
   }
 
-  async #resultOf(files: readonly PlannedFile[], { exitCode, seconds }: CommandResult): Promise<BatchResult> {
-    const isInterrupted = this.runner.signal !== null;
-    // Ended in the middle: only a report knows what ran.
-    if (this.reportGlobs.length === 0) return isInterrupted ? notRunResult(files) : resultFromExitCode(files, seconds, exitCode === 0);
-    const reports = await this.#readReports(files);
-    const { byFile, unreadable } = reports;
-    // What failed may have failed for that.
-    if (isInterrupted)
-      return {
-        ...notRunResult(files),
-        recorded: resultFromReports(
-          files.filter(({ path }) => byFile.get(path)?.isFailed === false),
-          byFile,
-          true,
-        ).recorded,
-      };
-    const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path));
-    const why = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
-    if (why !== null) printToStderr(`the command ended with 0, but the batch failed (${this.#batchLabel(files)}): ${why}`);
-    const isSuccess = exitCode === 0 && why === null;
-    const isUntold = this.#warn(files, reports, unreported, isSuccess);
-    return isUntold && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess);
+  /** A signal ended the command early: only the files that passed in a report are known to have run. */
+  async #interruptedResult(files: readonly PlannedFile[]): Promise<BatchResult> {
+    if (this.reportGlobs.length === 0) return notRunResult(files);
+    const { byFile } = await this.#readReports(files);
+    const passed = files.filter(({ path }) => byFile.get(path)?.isFailed === false);
+    return { ...notRunResult(files), recorded: resultFromReports(passed, byFile, true).recorded };
   }
 
-  /** Warns of what the reports leave out. Returns whether they say nothing about the batch, not even that it had nothing to run. */
-  #warn(
-    files: readonly PlannedFile[],
-    { byFile, unmatched, count }: BatchReports,
-    unreported: readonly string[],
-    isSuccess: boolean,
-  ): boolean {
-    const globs = this.reportGlobs.join(' ');
+  async #resultOf(files: readonly PlannedFile[], { exitCode, seconds }: CommandResult): Promise<BatchResult> {
+    if (this.reportGlobs.length === 0) return resultFromExitCode(files, seconds, exitCode === 0);
+    const reports = await this.#readReports(files);
+    const { byFile, unreadable } = reports;
+    const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path));
+    const reason = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
+    if (reason !== null) printToStderr(`the command ended with 0, but the batch failed (${this.#batchLabel(files)}): ${reason}`);
+    const isSuccess = exitCode === 0 && reason === null;
+    const areReportsUsable = this.#warnOfGaps(files, reports, unreported, isSuccess);
+    return !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess);
+  }
+
+  /** Warns about what the reports leave out. Returns false if they say nothing about the batch, not even that it had nothing to run. */
+  #warnOfGaps(files: readonly PlannedFile[], reports: BatchReports, unreported: readonly string[], isSuccess: boolean): boolean {
+    const { byFile, unmatched, count } = reports;
     const batch = new Set(files.map(({ path }) => path));
     const others = [...byFile.keys()].filter(path => !batch.has(path));
     const hint = isSuccess ? ' (--fail-unreported: fail instead)' : '';
     if (unreported.length < files.length) {
       if (others.length > 0)
         printToStderr(`WARNING: the command ran ${pluralize(others.length, 'test file')} of other batches, too: ${abbreviate(others)}`);
-      const stray =
-        unmatched.length > 0
-          ? `; it does not name the file of ${pluralize(unmatched.length, 'test case')}, such as ${describeCase(unmatched[0])}`
-          : '';
-      if (unreported.length > 0 && (isSuccess || stray !== ''))
-        printToStderr(
-          `WARNING: --junit ${globs} does not mention ${unreported.length} of ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${stray}${hint}`,
-        );
-      return false;
+      if (unreported.length > 0 && (isSuccess || unmatched.length > 0)) this.#warnOfUnreported(files, unreported, unmatched, hint);
+      return true;
     }
     const isEmpty = count > 0 && unmatched.length === 0 && others.length === 0;
     if (isEmpty && isSuccess) {
       printToStderr(
-        `WARNING: no test was run in batch ${this.commandCount}, ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${hint}`,
+        `WARNING: no test was run in batch ${this.#commandCount}, ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${hint}`,
       );
-      return false;
+      return true;
     }
-    const why =
-      count === 0
-        ? 'the command wrote no report there'
-        : `the reports mention no file of the batch, but ${describeCase(unmatched[0]) ?? (abbreviate(others) || 'no test case')}`;
+    const contents = describeCase(unmatched[0]) ?? (abbreviate(others) || 'no test case');
+    const reason = count === 0 ? 'the command wrote no report there' : `the reports mention no file of the batch, but ${contents}`;
+    const consequence = isSuccess ? 'the time of the batch is divided among its test files' : 'its test files count as failed and not run';
+    printToStderr(`WARNING: --junit ${this.reportGlobs.join(' ')}: ${reason}; ${consequence}`);
+    return false;
+  }
+
+  #warnOfUnreported(files: readonly PlannedFile[], unreported: readonly string[], unmatched: readonly TestCase[], hint: string): void {
+    const cases =
+      unmatched.length > 0
+        ? `; it does not name the file of ${pluralize(unmatched.length, 'test case')}, such as ${describeCase(unmatched[0])}`
+        : '';
     printToStderr(
-      `WARNING: --junit ${globs}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`,
+      `WARNING: --junit ${this.reportGlobs.join(' ')} does not mention ${unreported.length} of ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${cases}${hint}`,
     );
-    return true;
   }
 
   async #readReports(files: readonly PlannedFile[]): Promise<BatchReports> {
@@ -197,7 +190,7 @@ export class NodeRun {
   }
 
   #batchLabel(files: readonly PlannedFile[]): string {
-    return `batch ${this.commandCount}, ${pluralize(files.length, 'test file')}`;
+    return `batch ${this.#commandCount}, ${pluralize(files.length, 'test file')}`;
   }
 }
 
@@ -205,8 +198,8 @@ function notRunResult(files: readonly PlannedFile[]): BatchResult {
   return { recorded: [], failed: files.map(({ path }) => path), allRan: false };
 }
 
-function describeCase(stray: TestCase | undefined): string | null {
-  if (!stray) return null;
-  const { file, suite, classname, name } = stray;
+function describeCase(testCase: TestCase | undefined): string | null {
+  if (!testCase) return null;
+  const { file, suite, classname, name } = testCase;
   return JSON.stringify({ ...(file !== null && { file }), suite: suite.name, classname, name });
 }

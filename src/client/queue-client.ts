@@ -8,13 +8,12 @@ import type { BatchResult, PlannedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
 
-/** A batch, and what its acknowledgement names. */
 export interface Batch {
   id: number;
   files: PlannedFile[];
 }
 
-/** The queue of a CI run, as one process of one node takes batches from it. */
+/** Takes batches from the queue of a CI run, for one process of one node. */
 export class QueueClient {
   readonly #nodeUuid = randomUUID();
   readonly #digest: string;
@@ -29,19 +28,21 @@ export class QueueClient {
     this.#digest = digestOfList(allFiles);
   }
 
-  /** Returns the first batch; null: there is none for this node. Creates the queue if there is none. Throws ListDiffers when it was made of another list. */
+  /**
+   * Returns the first batch; null: the queue has none for this node. Creates the queue if there is none. Throws ListMismatch if the queue was
+   * made from another list.
+   */
   async firstBatch(): Promise<Batch | null> {
     const start = { can_initialize_queue: true, batch_index: 0 };
     const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
     if (!('code' in answer)) return this.#toBatch(answer);
-    return this.#toBatch(
-      await retryOnMismatch(() => this.#pull({ ...start, attempt_connect_to_queue: false, paths: this.allFiles }, parseBatch)),
-    );
+    const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, paths: this.allFiles }, parseBatch);
+    return this.#toBatch(await retryOnMismatch(initialise));
   }
 
   /**
-   * Tells what became of a batch; returns the next one, null at the end. What may not have been run is not told to have been: the
-   * node gets it when it is run again, and until then the build is not complete.
+   * Acknowledges a batch and returns the next one; null: the queue is empty. A batch that may not have run completely is not acknowledged: the
+   * node gets it again when it is retried, and the build is incomplete until then.
    */
   async nextBatch({ id: batch_id }: Batch, { failed: failed_paths, allRan }: BatchResult): Promise<Batch | null> {
     this.#batchIndex += 1;
@@ -50,12 +51,12 @@ export class QueueClient {
   }
 
   #pull<T extends TestQueueAnswer | ConnectFailed>(
-    more: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] },
-    check: AnswerParser<T>,
+    fields: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] },
+    parse: AnswerParser<T>,
   ): Promise<T> {
     const { build_id: test_queue_id, ...node } = this.identity;
-    const message = { ...node, test_queue_id, node_uuid: this.#nodeUuid, wants_times: true, test_files_digest: this.#digest, ...more };
-    return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, more.batch_index, check)));
+    const message = { ...node, test_queue_id, node_uuid: this.#nodeUuid, wants_times: true, test_files_digest: this.#digest, ...fields };
+    return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, fields.batch_index, parse)));
   }
 
   #toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {

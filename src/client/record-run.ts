@@ -4,10 +4,10 @@ import type { Api } from './api.js';
 import type { RecordedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 
-/** The node and its build; the CI run if it is known. */
+/** A node of a build, with its CI run if that is known. */
 type RecordedNode = Omit<Identity, 'build_id'> & { build_id?: string | undefined };
 
-/** Records what a node ran, and prints that or the message of the server. Returns whether the server stored it. */
+/** Records the run of a node and prints a summary, or the message of the server. Returns whether the server stored the run. */
 export async function recordRun(
   api: Api,
   { build_id: ci_build_id, ...node }: RecordedNode,

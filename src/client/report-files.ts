@@ -7,7 +7,7 @@ import { ReportError } from '../reports/report.js';
 import type { ReportResults } from '../reports/report-results.js';
 import { isFile, relativeToCwd } from './test-files.js';
 
-/** Reads the test cases of a report. Throws an Error that names the file and the problem; its cause is the reader's error. */
+/** Reads the test cases of a report. Throws an Error that names the file; its cause is the error of the reader. */
 export function readReport(path: string): TestCase[] {
   let bytes: Buffer;
   try {
@@ -24,12 +24,12 @@ export function readReport(path: string): TestCase[] {
   }
 }
 
-/** The name of a test case in messages. */
+/** Returns the name of a test case for messages. */
 export function testCaseName({ suite, classname, name }: TestCase): string {
   return `${classname} ${name}`.trim() || suite.name || 'a suite without a name';
 }
 
-/** The names, in messages, of the files and of the other test cases that failed. */
+/** Returns the names, for messages, of the files that failed and of the failed test cases of unknown files. */
 export function failureNames({ byFile, unmatched }: ReportResults): string[] {
   return [
     ...[...byFile].filter(([, { isFailed }]) => isFailed).map(([path]) => path),
@@ -37,7 +37,7 @@ export function failureNames({ byFile, unmatched }: ReportResults): string[] {
   ];
 }
 
-/** Which reports that some globs name were written since `look`. */
+/** Finds the reports that were written since the last snapshot. */
 export class ReportWatch {
   #snapshot = new Map<string, string>();
 
@@ -47,25 +47,24 @@ export class ReportWatch {
     this.#globs = globs.map(relativeToCwd);
   }
 
-  /** Remembers the reports that are there. */
   async snapshot(): Promise<void> {
     this.#snapshot = await this.#fingerprints();
   }
 
-  /** Those that were made or changed since. */
+  /** Returns the reports that are new or have changed since the snapshot. */
   async changed(): Promise<string[]> {
     const now = await this.#fingerprints();
-    return [...now].filter(([path, mark]) => this.#snapshot.get(path) !== mark).map(([path]) => path);
+    return [...now].filter(([path, fingerprint]) => this.#snapshot.get(path) !== fingerprint).map(([path]) => path);
   }
 
   async #fingerprints(): Promise<Map<string, string>> {
     const fingerprints = new Map<string, string>();
     if (this.#globs.length === 0) return fingerprints;
-    // What exists is a path, though it may look like a glob.
-    const named = [...this.#globs.filter(isFile), ...(await glob([...this.#globs], { dot: true, expandDirectories: false }))];
-    for (const path of [...new Set(named)].sort()) {
-      const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-      if (found) fingerprints.set(path, `${found.ino} ${found.size} ${found.mtimeNs}`);
+    // A path that exists is taken literally, even if it looks like a glob.
+    const paths = [...this.#globs.filter(isFile), ...(await glob([...this.#globs], { dot: true, expandDirectories: false }))];
+    for (const path of [...new Set(paths)].sort()) {
+      const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+      if (stats) fingerprints.set(path, `${stats.ino} ${stats.size} ${stats.mtimeNs}`);
     }
     return fingerprints;
   }

@@ -8,7 +8,7 @@ import type { Identity } from './ci/identity.js';
 
 type Node = Omit<Identity, 'build_id'>;
 
-/** What `split` saves for `record`: the split that the node ran a part of, and the parameters that ask for it. */
+/** What `split` saves for `record`: the id of the split whose part the node ran, and the parameters to request it. */
 interface SplitState extends Node {
   build_distribution_id: string;
   ci_build_id: string;
@@ -16,12 +16,12 @@ interface SplitState extends Node {
   test_files_digest: string;
 }
 
-/** The server no longer has the split that this node ran a part of: other nodes get parts of another one. */
+/** The server no longer has the split whose part this node ran. Other nodes get parts of another split. */
 class SplitLost extends Error {
   readonly exitCode = 3;
 }
 
-/** Saves which split the part of the node in this folder comes from. If it cannot be saved, only the gate detects a lost split. */
+/** Saves the split whose part the node runs in this folder. If saving fails, only the completeness gate detects a lost split. */
 export function saveSplit(api: Api, state: SplitState): void {
   const path = statePath(api, state);
   try {
@@ -33,29 +33,29 @@ export function saveSplit(api: Api, state: SplitState): void {
   }
 }
 
-/** Deletes the saved split: the node does not run a part of it. */
+/** Deletes the saved split, because the node does not run a part of it. */
 export function deleteSplit(api: Api, node: Node): void {
   try {
     rmSync(statePath(api, node), { force: true });
   } catch {
-    // What another user left there is not read either.
+    // A file of another user cannot be deleted, and is not read either.
   }
 }
 
-/** The CI run that `split` named for the node in this folder; null: it left no state of this commit. */
+/** Returns the CI run that `split` saved for the node in this folder; null: it saved none for this commit. */
 export function savedCiRun(api: Api, node: Node): string | null {
   return loadState(api, node)?.ci_build_id ?? null;
 }
 
-/** Reports that are older than the list that `split` printed. An earlier run left them: this node did not run what they contain. */
+/** Returns the reports that are older than the split. An earlier run wrote them, so this node did not run their tests. */
 export function reportsOlderThanSplit(api: Api, node: Node, list: string, reports: readonly string[]): string[] {
   const [splitAt, listedAt] = [modifiedAt(statePath(api, node)), modifiedAt(list)];
-  // An older list belongs to another split.
+  // A list that is older than the split belongs to another split.
   if (splitAt === null || listedAt === null || listedAt < splitAt) return [];
   return reports.filter(path => modifiedAt(path)! < splitAt);
 }
 
-/** Milliseconds since 1970; null: it is not a file. */
+/** Returns milliseconds since 1970; null: the path is not a file. */
 function modifiedAt(path: string): number | null {
   try {
     const stats = statSync(path);
@@ -65,24 +65,24 @@ function modifiedAt(path: string): number | null {
   }
 }
 
-/** Throws SplitLost when the server no longer has the split that the node ran. Sends nothing when `split` saved no state here. */
+/** Throws SplitLost if the server no longer has the split of this node. Sends no request if `split` saved no state here. */
 export async function assertSplitExists(api: Api, node: Node): Promise<void> {
   const state = loadState(api, node);
   if (state === null) return;
-  const { build_distribution_id: ran, ...split } = state;
+  const { build_distribution_id: savedId, ...split } = state;
   const answer = await api.post(
     '/v1/build_distributions/subset',
     { ...split, cache_read_attempt: true },
     splitOrMissParser(node.node_index, split.test_files_digest),
   );
-  if ('build_distribution_id' in answer && answer.build_distribution_id === ran) return;
+  if ('build_distribution_id' in answer && answer.build_distribution_id === savedId) return;
   throw new SplitLost(
-    `the server no longer has the split that this node ran a part of (${ran}): its data was lost or restored. ` +
+    `the server no longer has the split that this node ran a part of (${savedId}): its data was lost or restored. ` +
       'Other nodes got parts of another split, so some test files may not have run: run all nodes of this CI run again',
   );
 }
 
-/** What `split` left for this commit; null: nothing that can be used. */
+/** Returns the state that `split` saved for this commit; null: it saved none that can be used. */
 function loadState(api: Api, node: Node): SplitState | null {
   try {
     const path = statePath(api, node);

@@ -4,8 +4,8 @@ import { glob } from 'tinyglobby';
 import { UsageError } from './usage-error.js';
 
 /**
- * The test files that the arguments name, sorted by name, each once. An argument is a path that exists, a glob, a `!glob` of
- * what is left out, or `-` for a list on stdin, which is taken as it is.
+ * Returns the test files that the arguments name, sorted and without duplicates. An argument is a path that exists, a glob, a `!glob` of
+ * files to leave out, or `-` for a list of literal paths on stdin.
  */
 export async function listTestFiles(args: readonly string[], readsStdin: boolean): Promise<string[]> {
   const patterns = args.filter(arg => arg !== '-');
@@ -25,7 +25,10 @@ export async function listTestFiles(args: readonly string[], readsStdin: boolean
   return [...files].sort();
 }
 
-/** Files that paths and globs name, without those in node_modules. What exists is a path, though it may look like a glob: app/[id].test.js */
+/**
+ * Returns the files that paths and globs name, without those in node_modules. A path that exists is taken literally, even if it looks like a
+ * glob: app/[id].test.js
+ */
 export async function filesMatching(args: readonly string[]): Promise<string[]> {
   const patterns = args.map(relativeToCwd);
   const excluded = new Set(await expand(patterns.filter(arg => arg.startsWith('!')).map(arg => arg.slice(1))));
@@ -35,7 +38,7 @@ export async function filesMatching(args: readonly string[]): Promise<string[]> 
   return [...new Set([...paths, ...found])].filter(path => !excluded.has(path));
 }
 
-/** Without what says that it is in this folder: paths are the same on all machines. */
+/** Makes a path relative to the current folder, so that it is the same on all machines. */
 export function relativeToCwd(arg: string): string {
   const path = arg.replace(/^!/, '');
   const here = `${process.cwd()}/`;
@@ -52,7 +55,7 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** The list of test files in a file, `-` is stdin. */
+/** Reads a list of test files from a file; `-` is stdin. */
 export async function readList(path: string): Promise<string[]> {
   try {
     return parseList(path === '-' ? await text(process.stdin) : readFileSync(path, 'utf8'));
@@ -61,7 +64,7 @@ export async function readList(path: string): Promise<string[]> {
   }
 }
 
-/** Separated by NUL when there is one, else by line breaks. */
+/** Paths are separated by NUL if the list has one, else by line breaks. */
 function parseList(list: string): string[] {
   const parts = list.includes('\0') ? list.split('\0') : list.split(/\r?\n/);
   return parts.filter(part => part !== '');

@@ -3,15 +3,14 @@ import type { Progress } from '../cli/process/progress.js';
 import { detectFormat, type Format, formats, HEAD_BYTES, reportOffset } from '../reports/format.js';
 
 export interface OpenReport {
-  /** As it was named; `-` is what is piped in. */
+  /** The path as given; `-` is stdin. */
   file: string;
   format: Format;
-  /** All of it. */
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Opens a file and tells its format by how it begins, unless that is given. Throws a sentence when it cannot. */
-export async function openReport(file: string, given: Format | null, progress: Progress): Promise<OpenReport> {
+/** Opens a file and detects its format from its beginning, unless the format is given. */
+export async function openReport(file: string, givenFormat: Format | null, progress: Progress): Promise<OpenReport> {
   const source = file === '-' ? process.stdin : createReadStream(file);
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   const head: Buffer[] = [];
@@ -26,23 +25,23 @@ export async function openReport(file: string, given: Format | null, progress: P
   } catch (error) {
     throw readError(file, error);
   }
-  const all = Buffer.concat(head);
-  const beginning = all.subarray(reportOffset(all));
-  const complaint = contentError(beginning);
-  if (complaint) throw new Error(`${file} is ${complaint}`);
-  const format = given ?? detectFormat(beginning.toString());
+  const bytes = Buffer.concat(head);
+  const beginning = bytes.subarray(reportOffset(bytes));
+  const error = contentError(beginning);
+  if (error) throw new Error(`${file} is ${error}`);
+  const format = givenFormat ?? detectFormat(beginning.toString());
   if (!format)
     throw new Error(
-      `cannot tell the format of ${file}, which begins with ${JSON.stringify(beginning.toString().slice(0, 60))}: name it with --format (${formats.join(', ')})`,
+      `cannot detect the format of ${file}, which begins with ${JSON.stringify(beginning.toString().slice(0, 60))}: name it with --format (${formats.join(', ')})`,
     );
   return { file, format, bytes: allBytes(file, beginning, chunks, progress) };
 }
 
-/** What is no text that could be read. */
+/** Returns what the content is instead of readable text; null: it may be text. */
 function contentError(beginning: Buffer): string | null {
   if (beginning.length === 0) return 'empty: there are no timings in it';
   const [first = 0, second = 0] = beginning;
-  // Windows PowerShell writes what is redirected so.
+  // Windows PowerShell redirects output as UTF-16.
   if (first + second === 0x1fd) return 'UTF-16: save it as UTF-8';
   if (first === 0x1f && second === 0x8b) return 'compressed: unpack it first, as in gunzip -c FILE | ballast import -';
   return beginning.subarray(0, 4).equals(Buffer.from('PK\x03\x04')) ? 'a zip archive: unpack it first' : null;

@@ -8,8 +8,8 @@ import { type KnownFiles, normalizePath, UNKNOWN_FILE } from './known-files.js';
 import type { AddTime, ReadReport } from './report.js';
 import { FileTimes } from './report-results.js';
 
-/** JUnit XML of whatever runner. Files are the known ones, else those that the report itself names. */
-export const readJunitTimes: ReadReport = async (bytes, tell, { root, known }) => {
+/** Reads JUnit XML. Test cases are matched to the known files; without these, to the files that the report names. */
+export const readJunitTimes: ReadReport = async (bytes, addTime, { root, known }) => {
   const disk = new DiskFiles(root ?? '.');
   const reportedFiles = new ReportedFiles(disk);
   const fileOfCase = (testCase: TestCase) => {
@@ -17,35 +17,36 @@ export const readJunitTimes: ReadReport = async (bytes, tell, { root, known }) =
     return testCase.file === null ? findFile(testCase, reportedFiles) : (findFile(testCase, disk) ?? normalizePath(testCase.file));
   };
   const times = new FileTimes();
-  const reader = new JunitReader(testCase => addCase(times, testCase, fileOfCase(testCase), tell, known));
+  const reader = new JunitReader(testCase => addCase(times, testCase, fileOfCase(testCase), addTime, known));
   for await (const text of decodeChunks(bytes)) reader.write(text);
   reader.end();
-  for (const [path, { seconds }] of times.end()) tell(path, seconds);
+  for (const [path, { seconds }] of times.end()) addTime(path, seconds);
 };
 
-/** What go test prints, plain or with -json: a package is a file. */
-export const readGoTimes: ReadReport = async (bytes, tell, { known }) => {
+/** Reads the output of go test, plain or with -json. Each package counts as a file. */
+export const readGoTimes: ReadReport = async (bytes, addTime, { known }) => {
   let whole = '';
   for await (const text of decodeChunks(bytes)) whole += text;
   const times = new FileTimes();
-  for (const testCase of readGoTest(whole)) addCase(times, testCase, known ? findFile(testCase, known) : testCase.suite.name, tell, known);
-  for (const [path, { seconds }] of times.end()) tell(path, seconds);
+  for (const testCase of readGoTest(whole))
+    addCase(times, testCase, known ? findFile(testCase, known) : testCase.suite.name, addTime, known);
+  for (const [path, { seconds }] of times.end()) addTime(path, seconds);
 };
 
-function addCase(times: FileTimes, testCase: TestCase, file: string | null, tell: AddTime, known: KnownFiles | null): void {
+function addCase(times: FileTimes, testCase: TestCase, file: string | null, addTime: AddTime, known: KnownFiles | null): void {
   times.add(testCase, file);
   const { suite, classname, name } = testCase;
   if (file === null)
-    tell(
+    addTime(
       testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' '),
       NaN,
-      known ? UNKNOWN_FILE : 'the report does not tell its file',
+      known ? UNKNOWN_FILE : 'the report does not name its file',
     );
 }
 
 const SOURCE = /\.(rb|py|[cm]?[jt]sx?|vue|feature|go|php|java|kts?|groovy|scala|cs|fs|exs?|dart|swift|rs|cljs?|robot|bats|lua|pl|t)$/i;
 
-/** What a report calls a file, or a package, and not a class or a title. */
+/** Accepts a reported name that looks like a file or a package, not like a class or a title. */
 class ReportedFiles implements KnownFiles {
   constructor(private readonly disk: KnownFiles) {}
 
@@ -55,12 +56,11 @@ class ReportedFiles implements KnownFiles {
 }
 
 function isFileName(text: string): boolean {
-  // Perhaps a Python module, of which only the dotted name was told. Django's are tests.py of an app; what is called just "test" is none.
+  // The name may be made from a dotted class name: only test modules count. Django's are named tests.py, in the folder of an app.
   if (text.endsWith('.py')) return isTestModule(posix.basename(text, '.py')) || /\/tests?\.py$/.test(text);
   return SOURCE.test(text) || /^[^\s/\\]+(\/[^\s/\\]+)+$/.test(text);
 }
 
-/** Piece by piece. */
 async function* decodeChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: ReturnType<typeof decoderFor> | null = null;
   for await (const chunk of bytes) yield (decoder ??= decoderFor(chunk)).decode(chunk, { stream: true });

@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util';
 import { ReportError } from './report.js';
 
-/** Of the encoding that the first bytes of a report or its first line tell, else of UTF-8. Throws a ReportError about one that is not known. */
+/** Returns a decoder for the encoding that the byte order mark or the XML declaration of a report names, else for UTF-8. */
 export function decoderFor(beginning: Uint8Array): TextDecoder {
   const [first, second] = beginning;
   const fromByteOrderMark = first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : null;
@@ -9,6 +9,6 @@ export function decoderFor(beginning: Uint8Array): TextDecoder {
   try {
     return new TextDecoder(fromByteOrderMark ?? declared ?? 'utf-8');
   } catch {
-    throw new ReportError(`its encoding is ${declared}, which is not known`);
+    throw new ReportError(`its encoding ${declared} is not supported`);
   }
 }

@@ -2,13 +2,12 @@ import type { TestCase } from './junit.js';
 import { type KnownFiles, normalizePath } from './known-files.js';
 
 /**
- * The file that a test case is in, as it is known; null when none of what the report says of it is a known one. Asked in this
- * order: the attribute for it (rspec, minitest, jest-junit when told to); the suite's and the class's name (vitest, jest-junit with
- * `{filepath}`, the package of a Go test); the class as a Python module (pytest, which for a module that cannot be
- * imported has it in the name).
+ * Returns the known file of a test case; null: the report names no known file. It looks at, in this order: the file attribute (rspec,
+ * minitest, jest-junit with an option); the names of the suite and of the class (vitest, jest-junit with `{filepath}`, the package of a Go
+ * test); the class as a Python module (pytest, which puts a module that cannot be imported into the name).
  */
 export function findFile({ file, suite, classname, name }: TestCase, known: KnownFiles): string | null {
-  // The file of an inherited test is the one that it is written in, its class the one that it is run in.
+  // The file attribute of an inherited test names the base class. The class name says which file was run.
   if (file?.endsWith('.py')) {
     const found = findModule(classname, known);
     if (found !== null) return found;
@@ -25,7 +24,7 @@ export function findFile({ file, suite, classname, name }: TestCase, known: Know
   return findModule(classname || name, known);
 }
 
-/** What people call suites and classes is seldom a path. */
+/** Reports whether a name of a suite or a class could be a path. */
 function isPathLike(text: string): boolean {
   return /[/\\]/.test(text) || /^\S+\.[A-Za-z0-9]+$/.test(text);
 }
@@ -37,19 +36,19 @@ function findModule(dotted: string, known: KnownFiles): string | null {
   for (let count = segments.length; count > 0; count -= 1) {
     const found = known.find(`${segments.slice(0, count).join('/')}.py`);
     if (found !== null) return found;
-    // A package is no class: without it another module of the same name could be meant. Classes within a test module may be called anything.
+    // Only a class may be dropped. Dropping a package could match another module of the same name. Inside a test module, any name is a class.
     const isClass = /^_*\p{Lu}/u.test(segments[count - 1]!) || segments.slice(0, count - 1).some(isTestModule);
     if (!isClass) return null;
   }
   return null;
 }
 
-/** Whether pytest collects a Python module of this name, if nobody told it otherwise. */
+/** Reports whether pytest collects a Python module of this name by default. */
 export function isTestModule(name: string): boolean {
   return /^test_|_test$/.test(name);
 }
 
-/** What a report says itself that a case is in, though nobody knows it: a file, or the package of a Go test. Null: nothing. */
+/** Returns what the report itself names, known or not: a file, or the package of a Go test. Null: it names neither. */
 export function reportedFile({ file, suite, classname }: TestCase): string | null {
   if (file !== null) return normalizePath(file);
   return suite.name === classname && /^[^\s/]+(\/[^\s/]+)+$/.test(classname) ? classname : null;

@@ -1,35 +1,35 @@
-/** Paths that somebody named, found by what a report calls them. */
+/** A set of paths, found by the names that reports use for them. */
 export interface KnownFiles {
-  /** The path as it was given; null when nothing, or more than one, could be meant. */
+  /** Returns the path as it was given; null: the name matches no path, or several. */
   find(reported: string): string | null;
 }
 
-/** Why a path cannot be used where the known files were given. */
-export const UNKNOWN_FILE = 'it is none of --files-from, or may be several';
+/** The reason for leaving out a name that `find` does not resolve. */
+export const UNKNOWN_FILE = 'it matches no file of --files-from, or several';
 
 /**
- * Finds a path by the whole of it, and else by how one of the two ends: a report may have it absolute, from another folder on,
- * or behind the name of a Go module.
+ * Finds a path by its full name, or else by a common ending: a report may name a file by an absolute path, relative to another folder, or
+ * behind the name of a Go module.
  */
 export class ListedFiles implements KnownFiles {
   readonly #byPath = new Map<string, string>();
   readonly #byName = new Map<string, string[][]>();
 
-  /** @param others that are meant only by the whole of them */
+  /** @param others paths that are found by their full name only */
   constructor(paths: readonly string[], others: readonly string[] = []) {
     for (const path of paths) this.#add(normalizePath(path), path, true);
     for (const path of others) this.#add(normalizePath(path), path, false);
-    // What a report makes of a Python module in a folder with a dot in its name.
+    // Reports separate the folders of a Python module by dots, so a dot in the name of a folder looks like a separator.
     for (const path of paths) {
       const plain = normalizePath(path);
       if (/\..*\.py$/.test(plain)) this.#add(`${plain.slice(0, -3).replaceAll('.', '/')}.py`, path, true);
     }
   }
 
-  #add(plain: string, path: string, hasEnd: boolean): void {
+  #add(plain: string, path: string, matchesEnding: boolean): void {
     if (this.#byPath.has(plain)) return;
     this.#byPath.set(plain, path);
-    if (!hasEnd) return;
+    if (!matchesEnding) return;
     const segments = plain.split('/');
     const last = segments.at(-1)!;
     const others = this.#byName.get(last);
@@ -39,13 +39,14 @@ export class ListedFiles implements KnownFiles {
 
   find(reported: string): string | null {
     const plain = normalizePath(reported);
-    const whole = this.#byPath.get(plain);
-    if (whole !== undefined) return whole;
+    const exact = this.#byPath.get(plain);
+    if (exact !== undefined) return exact;
     const segments = plain.replace(/^(\.\.\/)+/, '').split('/');
-    const ending = (this.#byName.get(segments.at(-1)!) ?? []).filter(given => haveSameEnd(given, segments));
-    // The longest that the reported path ends with says the most.
-    const longest = ending.reduce((most, given) => Math.max(most, Math.min(given.length, segments.length)), 0);
-    const best = ending.filter(given => Math.min(given.length, segments.length) === longest);
+    const candidates = (this.#byName.get(segments.at(-1)!) ?? []).filter(candidate => haveSameEnd(candidate, segments));
+    // The longest common ending is the best match.
+    const commonLength = (candidate: readonly string[]) => Math.min(candidate.length, segments.length);
+    const longest = candidates.reduce((max, candidate) => Math.max(max, commonLength(candidate)), 0);
+    const best = candidates.filter(candidate => commonLength(candidate) === longest);
     return best.length === 1 ? this.#byPath.get(best[0]!.join('/'))! : null;
   }
 }
@@ -56,7 +57,7 @@ function haveSameEnd(one: readonly string[], other: readonly string[]): boolean 
   return true;
 }
 
-/** Without what says nothing: `./`, doubled and closing slashes, backslashes. */
+/** Replaces backslashes, and removes a leading `./` and doubled or trailing slashes. */
 export function normalizePath(path: string): string {
   const plain = path
     .replaceAll('\\', '/')

@@ -2,7 +2,7 @@ import { ReportError } from './report.js';
 
 const NEWLINE = 10;
 
-/** The lines of a text that are not empty, without what ends them. */
+/** Yields the lines of a text, trimmed, without empty lines. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let number = 1;
   let rest: Uint8Array[] = [];
@@ -22,7 +22,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
 function* decodeLine(number: number, parts: readonly Uint8Array[]): Generator<string> {
   let text;
   try {
-    // Without a byte order mark, which it takes away.
+    // The decoder removes a byte order mark.
     text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
   } catch {
     throw new ReportError(`line ${number} is not UTF-8`);

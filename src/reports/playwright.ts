@@ -9,11 +9,11 @@ interface PlaywrightSuite {
 }
 
 /**
- * What Playwright's JSON reporter writes. A file takes what its tests take in all projects, each by its last attempt: a
- * retry is an accident and not what the file takes. Paths are relative to the folder of the configuration, as they are
- * named on the command line, unless another root is named. Merged reports do not tell of a configuration: then they are absolute.
+ * Reads the output of Playwright's JSON reporter. A file takes the time of its tests in all projects. Only the last attempt of a test counts,
+ * because retries are accidents. Paths are relative to the folder of the configuration file, as on the command line, unless a root is given.
+ * Merged reports name no configuration file: their paths are absolute.
  */
-export const readPlaywright: ReadReport = async (bytes, tell, { root }) => {
+export const readPlaywright: ReadReport = async (bytes, addTime, { root }) => {
   let rootDir = '';
   let configFile = '';
   const times = new Map<string, number>();
@@ -21,7 +21,7 @@ export const readPlaywright: ReadReport = async (bytes, tell, { root }) => {
     if (at[0] === 'suites') {
       const suite = (value ?? {}) as PlaywrightSuite;
       if (typeof suite.file !== 'string') throw new ReportError(`suites[${String(at[1])}] has no "file"`);
-      // Each project may have a suite of its own for the file.
+      // Each project may have its own suite for the file.
       times.set(suite.file, (times.get(suite.file) ?? 0) + suiteDuration(suite));
     } else if (typeof value === 'string') {
       if (at[1] === 'rootDir') rootDir = toForwardSlashes(value);
@@ -30,7 +30,7 @@ export const readPlaywright: ReadReport = async (bytes, tell, { root }) => {
   }
   for (const [file, milliseconds] of times) {
     const path = posix.join(rootDir, toForwardSlashes(file));
-    tell(root === null && configFile ? posix.relative(posix.dirname(configFile), path) : path, milliseconds / 1000);
+    addTime(root === null && configFile ? posix.relative(posix.dirname(configFile), path) : path, milliseconds / 1000);
   }
 };
 
@@ -41,7 +41,7 @@ function suiteDuration({ specs, suites }: PlaywrightSuite): number {
   return sum;
 }
 
-/** Windows names some of them with backslashes. */
+/** On Windows some paths have backslashes. */
 function toForwardSlashes(path: string): string {
   return path.replaceAll('\\', '/');
 }

@@ -2,36 +2,37 @@ import { findFile } from './find-file.js';
 import type { TestCase, TestSuite } from './junit.js';
 import type { KnownFiles } from './known-files.js';
 
-/** What reports say of one file. */
+/** What reports say about one file. */
 export interface FileResult {
   seconds: number;
   isFailed: boolean;
-  /** Some case of it was not skipped. */
+  /** False if all of its cases were skipped. */
   hasRun: boolean;
 }
 
 export interface ReportResults {
   byFile: Map<string, FileResult>;
-  /** Cases of which no known file is told. */
+  /** Test cases whose file is not known. */
   unmatched: TestCase[];
 }
 
 interface SuiteSum {
-  /** Of its first case. */
+  /** The file of the first case. */
   file: string | null;
   caseSeconds: number;
+  /** True if the suite has cases of several files. */
   isShared: boolean;
 }
 
 /**
- * Adds up what one report says of files. A file takes what its suite takes, where that has no other file's cases: that contains
- * loading it, and counts cases that ran at the same time, or within others, once. Else it takes what its cases take.
+ * Adds up the times of files in one report. A suite with the cases of one file only counts with its own time, which includes loading the file
+ * and counts nested or concurrent cases once. Otherwise the times of the cases are added.
  */
 export class FileTimes {
   readonly #byFile = new Map<string, FileResult>();
   readonly #suites = new Map<TestSuite, SuiteSum>();
 
-  /** @param file that a case is in, null when it is in none that is known */
+  /** @param file the file of the case; null: not known */
   add({ suite, seconds, isFailed, isSkipped }: TestCase, file: string | null): void {
     const sum = this.#suites.get(suite);
     if (!sum) this.#suites.set(suite, { file, caseSeconds: seconds, isShared: false });
@@ -48,7 +49,7 @@ export class FileTimes {
     } else this.#byFile.set(file, { seconds, isFailed, hasRun: !isSkipped });
   }
 
-  /** After the last case. */
+  /** Returns the results after the last case. */
   end(): Map<string, FileResult> {
     for (const [{ seconds }, { file, caseSeconds, isShared }] of this.#suites) {
       if (file !== null && !isShared && seconds > 0) this.#byFile.get(file)!.seconds += seconds - caseSeconds;
@@ -58,7 +59,7 @@ export class FileTimes {
   }
 }
 
-/** What one report says of the known files. */
+/** Returns what one report says about the known files. */
 export function collectResults(cases: readonly TestCase[], known: KnownFiles): ReportResults {
   const times = new FileTimes();
   const unmatched: TestCase[] = [];
@@ -70,7 +71,7 @@ export function collectResults(cases: readonly TestCase[], known: KnownFiles): R
   return { byFile: times.end(), unmatched };
 }
 
-/** What several reports say together: shards of one run, or runs of parts. */
+/** Merges the results of several reports, such as the shards of one run. */
 export function mergeResults(all: readonly ReportResults[]): ReportResults {
   const byFile = new Map<string, FileResult>();
   for (const results of all) {

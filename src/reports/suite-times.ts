@@ -7,25 +7,26 @@ import type { AddTime } from './report.js';
 import { pathError, SkippedEntries, secondsError } from './skipped-entries.js';
 
 export interface SuiteOptions {
-  /** What absolute paths are made relative to. */
+  /** Absolute paths are made relative to this folder. */
   root: string;
-  /** The test files, where they were named. */
+  /** The test files; null: not given. */
   known: KnownFiles | null;
-  /** Test cases stay what they are, and are not added up by file. */
+  /** Keep test cases instead of adding them up by file. */
   cases: boolean;
-  /** No other report says anything of the same test cases: they need not be kept apart, of which there may be millions. */
+  /** There is one report only. Its test cases, of which there may be millions, can be added up at once. */
   isOnlyReport?: boolean;
 }
 
-/** The times of a suite, from one report or many: added up by file. What tables say twice is said twice, and counts with its mean. */
+/** Adds up the times of a suite by file, from one or more reports. A path in several timing tables counts with its mean. */
 export class SuiteTimes {
-  /** Seconds by what was run, a test case or a file: as reports of runs tell. */
+  /** Seconds from reports of runs, by file or test case. */
   readonly #runTimes = new Map<string, number>();
-  /** As tables tell, each of which may. */
+  /** Seconds from timing tables, by path, with the number of tables that have the path. */
   readonly #tableTimes = new Map<string, { seconds: number; tables: number }>();
   readonly #root: string;
-  /** Of the report that is being read: how many paths can be used, and which are absolute and not below the root. */
+  /** The number of usable paths in the current report. */
   #usableCount = 0;
+  /** The absolute paths of the current report that are not below the root. */
   readonly #outsideRoot = new Set<string>();
   readonly skipped = new SkippedEntries();
   readonly known: KnownFiles | null;
@@ -35,16 +36,16 @@ export class SuiteTimes {
     this.#root = toForwardSlashes(isAbsolute(options.root) ? options.root : resolve(options.root)).replace(/\/+$/, '');
   }
 
-  /** Whom a report of a format is told. */
+  /** Returns the function that adds the times of a report of a format. */
   timeCollector(format: Format): AddTime {
     const isTable = timingTables.has(format);
-    return (reported, seconds, unusable) => {
-      const complaint = unusable ?? secondsError(seconds);
-      if (complaint) return this.skipped.add(complaint, reported);
+    return (reported, seconds, entryError) => {
+      const error = entryError ?? secondsError(seconds);
+      if (error) return this.skipped.add(error, reported);
       const path = this.#resolvePath(reported);
       if (path === null) return;
       const file = this.#recordedPath(path);
-      // Cases of one table alone.
+      // No other table can have this test case, so no mean is needed.
       const isPart = this.options.isOnlyReport && file !== path;
       const before = this.#tableTimes.get(path);
       if (!isTable || isPart) this.#runTimes.set(file, (this.#runTimes.get(file) ?? 0) + seconds);
@@ -56,38 +57,38 @@ export class SuiteTimes {
     };
   }
 
-  /** The seconds of each path. What took no time at all is left out. */
+  /** Returns the seconds of each path. Paths with 0 s are skipped. */
   times(): Map<string, number> {
     const sums = new Map(this.#runTimes);
-    for (const [told, { seconds, tables }] of this.#tableTimes) {
-      const path = this.#recordedPath(told);
+    for (const [tablePath, { seconds, tables }] of this.#tableTimes) {
+      const path = this.#recordedPath(tablePath);
       sums.set(path, (sums.get(path) ?? 0) + seconds / tables);
     }
     const times = new Map<string, number>();
     for (const [path, sum] of sums) {
       const seconds = Number(sum.toPrecision(12));
-      const complaint = timingError(path, seconds);
-      if (complaint) this.skipped.add(complaint, path);
+      const error = timingError(path, seconds);
+      if (error) this.skipped.add(error, path);
       else times.set(path, seconds);
     }
     return times;
   }
 
-  /** At the end of a report: a sentence when all of its paths are absolute and not below the root, as no client would ask for them. */
+  /** Ends a report. Returns an error if all of its paths are absolute and not below the root: no client would ask for them. */
   endReport(): string | null {
-    const [inside, outside] = [this.#usableCount, [...this.#outsideRoot]];
+    const [usable, outside] = [this.#usableCount, [...this.#outsideRoot]];
     this.#usableCount = 0;
     this.#outsideRoot.clear();
-    if (inside > 0 || outside.length === 0) return null;
+    if (usable > 0 || outside.length === 0) return null;
     const root = this.#guessRoot(outside);
     const folder = commonFolder(outside);
     return (
       `all of its paths are absolute and not below ${this.#root || '/'}, such as ${outside[0]}: name the folder that the test files are relative to with --root` +
-      (root !== null ? ` (by the files that are here: --root ${root})` : folder ? ` (all of them are below ${folder})` : '')
+      (root !== null ? ` (judging by the files in this folder: --root ${root})` : folder ? ` (all of them are below ${folder})` : '')
     );
   }
 
-  /** The path as it is recorded. Null: it was left out, and that is told. */
+  /** Returns the path of a known file or relative to the root, with its test case. Null: the path was skipped. */
   #resolvePath(reported: string): string | null {
     const file = withoutCase(reported);
     const path = posix.normalize(toForwardSlashes(file));
@@ -106,7 +107,7 @@ export class SuiteTimes {
     return this.options.cases ? path : withoutCase(path);
   }
 
-  /** Null: it is elsewhere, such as a file of a library. */
+  /** Null: the path is not below the root, such as a file of a library. */
   #relativeToRoot(path: string): string | null {
     if (isAbsolute(path) && !path.startsWith(`${this.#root}/`)) {
       this.#outsideRoot.add(path);
@@ -116,7 +117,7 @@ export class SuiteTimes {
     return isAbsolute(path) ? path.slice(this.#root.length + 1) : path;
   }
 
-  /** Where the root of this machine was on that of the report, by a file that both have. */
+  /** Guesses the root on the machine of the report, by a file that is also on this machine. Null: there is none. */
   #guessRoot(paths: readonly string[]): string | null {
     const disk = new DiskFiles(this.#root || '/');
     for (const path of paths.slice(0, 100)) {
@@ -127,11 +128,11 @@ export class SuiteTimes {
   }
 }
 
-/** Why neither path nor time can be recorded, null when they can. */
+/** Returns why a path or its time cannot be recorded; null: both can. */
 function timingError(path: string, seconds: number): string | null {
-  // What the report has there was no character of its encoding.
-  const ofPath = pathError(path) ?? (path.includes('\ufffd') ? 'its path is in another encoding than the report says' : null);
-  return ofPath ?? secondsError(seconds) ?? (seconds === 0 ? 'it took 0 s: it was not run' : null);
+  // The decoder replaces invalid bytes by U+FFFD.
+  const encodingError = path.includes('\ufffd') ? 'its path is not in the encoding that the report declares' : null;
+  return pathError(path) ?? encodingError ?? secondsError(seconds) ?? (seconds === 0 ? 'it took 0 s: it was not run' : null);
 }
 
 function withoutCase(path: string): string {
@@ -142,7 +143,7 @@ function isAbsolute(path: string): boolean {
   return path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path);
 }
 
-/** Of Windows: clients name paths with slashes there, too. */
+/** Replaces the backslashes of a Windows path. Clients use slashes on Windows, too. */
 function toForwardSlashes(path: string): string {
   return /^[A-Za-z]:\\/.test(path) || !path.includes('/') ? path.replaceAll('\\', '/') : path;
 }

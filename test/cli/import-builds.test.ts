@@ -33,7 +33,7 @@ describe('ballast import over the network', () => {
     expect(await into(fresh, ...flags.slice(0, -1))).toEqual({
       code: 0,
       stdout:
-        'imported 104 builds, 106 runs, 209 times, 5366.8 s\nthey count as recorded now, in the order of before: the protocol has no way to say when\n',
+        'imported 104 builds, 106 runs, 209 times, 5366.8 s\nthe builds keep their order, but count as recorded now: the protocol has no field for the time of a recording\n',
       stderr: '',
     });
     expect(await runsOf(fresh)).toEqual(await runsOf(there));
@@ -122,7 +122,7 @@ describe('ballast import of an export', () => {
     const { code, stderr } = await into(server, file);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `ballast: cannot import ${file}: line 4: it ends in the middle; 2 runs were recorded before that: import again, which does not record them twice\n`,
+      stderr: `ballast: cannot import ${file}: line 4: unexpected end of file; 2 runs were recorded before that: import again, which does not record them twice\n`,
     });
     writeFileSync(file, lines.join('\n'));
     expect((await into(server, file)).stdout).toContain(
@@ -137,7 +137,9 @@ describe('ballast import of an export', () => {
     const file = join(temporaryFolder(), 'all.ndjson');
     await runBallast(['export', '--data-dir', server.dataDir, '--output', file]);
     expect((await into(server, file)).stderr).toContain('it has several projects ("default", "web"): name the one to read with --project');
-    expect((await into(server, file, '--project', 'other')).stderr).toContain('it has no project "other", but "default", "web"');
+    expect((await into(server, file, '--project', 'other')).stderr).toContain(
+      'it has no project "other"; its projects are "default", "web"',
+    );
     expect((await into(server, file, '--project', 'default')).stdout).toContain('1 run was there already');
   });
 
@@ -170,11 +172,11 @@ describe('ballast import of an export', () => {
     );
     expect(stdout.split('\n').slice(1)).toEqual([
       'imported 1 build, 1 run, 1 time, 0.0 s',
-      'they count as recorded now, in the order of before: the protocol has no way to say when',
-      'left out 1: the path has not 3 to 4096 characters (x)',
+      'the builds keep their order, but count as recorded now: the protocol has no field for the time of a recording',
+      'left out 1: the path does not have 3 to 4096 characters (x)',
       'left out 1: it has no time (a_spec.rb)',
       'left out 1: its time is negative (b_spec.rb)',
-      'left out 1: the node is none of its build (node 1 of 1 of commit c)',
+      'left out 1: the index of the node is not below the number of nodes of its build (node 1 of 1 of commit c)',
       '',
     ]);
   });

@@ -42,7 +42,7 @@ describe('ballast import of reports', () => {
     const outcome = JSON.parse(stdout) as { files: { format: string }[]; test_files: number; skipped: { count: number }[] };
     expect(outcome).toMatchObject({ builds: 1, runs: 1, known_runs: 0, test_files: 16, dry_run: false });
     expect(outcome.skipped).toMatchObject([
-      { reason: 'the line is no "path:seconds"', count: 4 },
+      { reason: 'the line is not "path:seconds"', count: 4 },
       { reason: 'it took 0 s: it was not run', count: 5 },
     ]);
     expect(outcome.files.map(({ format }) => format)).toEqual([
@@ -116,12 +116,12 @@ describe('ballast import of reports', () => {
     writeFileSync(utf16, Buffer.from('\uFEFF{"a_spec.rb": 1}', 'utf16le'));
     for (const [file, complaint] of [
       [missing, `cannot read ${missing}: there is no such file`],
-      [cut, `cannot read ${cut} as knapsack: line 3: it ends in the middle; nothing was imported`],
+      [cut, `cannot read ${cut} as knapsack: line 3: unexpected end of file; nothing was imported`],
       [zip, `${zip} is a zip archive: unpack it first`],
       [xml, `cannot read ${xml} as junit: it is not well-formed XML: line 3: `],
       [utf16, `${utf16} is UTF-16: save it as UTF-8`],
       [fileOf('hello', 'x.txt'), 'begins with "hello": name it with --format (junit, pytest-split, '],
-      [fileOf(' ', 'x.txt'), 'cannot tell the format of '],
+      [fileOf(' ', 'x.txt'), 'cannot detect the format of '],
       [fileOf('', 'x.txt'), ' is empty: there are no timings in it'],
       [temporaryFolder(), ' is a folder: name the files in it ('],
     ] as const) {

@@ -102,7 +102,7 @@ describe('ballast queue', () => {
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      'ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is shared out instead\n',
+      'ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is divided among its test files\n',
     );
     const times = Object.values(await recorded(server));
     expect(times).toHaveLength(FILES.length);

@@ -110,7 +110,8 @@ describe('ballast record', () => {
     writeFileSync(join(suite.folder, 'bad.xml'), '<html/>');
     expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({
       code: 1,
-      stderr: 'ballast: cannot use the report bad.xml: it is no JUnit report, and no other XML can be read: its first element is <html>\n',
+      stderr:
+        'ballast: cannot use the report bad.xml: it is not a JUnit report: its first element is <html>, not <testsuites> or <testsuite>\n',
     });
     expect(await suite.run(nowhere, 0, ['record', 'none/*.xml'])).toMatchObject({
       code: 2,

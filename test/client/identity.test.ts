@@ -276,10 +276,10 @@ describe('a node of a CI run', () => {
     expect(complaintsOf({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_SHA: 'c1' })).toEqual([
       'the index of this node, from 0 is not known: give --node-index <number> or set BALLAST_NODE_INDEX; tried CI_NODE_INDEX (GitHub Actions)',
       'the number of nodes is not known: give --node-total <number> or set BALLAST_NODE_TOTAL; tried CI_NODE_TOTAL (GitHub Actions)',
-      'the branch is not known: give --branch <name> or set BALLAST_BRANCH; tried GITHUB_HEAD_REF, GITHUB_REF_NAME (GitHub Actions), and git does not tell either',
+      'the branch is not known: give --branch <name> or set BALLAST_BRANCH; tried GITHUB_HEAD_REF, GITHUB_REF_NAME (GitHub Actions), and git does not know it either',
     ]);
     expect(complaintsOf({ CODEBUILD_BUILD_ARN: 'a', ...numbered }, { branch: 'b', commitHash: 'c' })).toEqual([
-      'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID (AWS CodeBuild does not tell)',
+      'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID (AWS CodeBuild does not set it)',
     ]);
     expect(complaintsOf(numbered, { branch: 'b', commitHash: 'c' })).toEqual([
       'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID',

@@ -54,7 +54,7 @@ describe('a report', () => {
       [
         ...['Randomized with seed 4711', 'Randomized with seed 4711', 'Run options: exclude {:slow=>true}']
           .sort()
-          .map(line => `${line}: the line is no "path:seconds"`),
+          .map(line => `${line}: the line is not "path:seconds"`),
         `spec/skipped_spec.rb: ${NOT_RUN}`,
       ],
     ],

@@ -25,8 +25,8 @@ describe('values of a document', () => {
   it.each([
     ['{\n"a": 1,\n"b": nul }', 'line 3: unexpected " "'],
     ['{\n"a": 1,\n"b" 2\n}', 'line 3: unexpected NUMBER (2)'],
-    ['{\n"a": 1,\n', 'line 3: it ends in the middle'],
-    ['', 'line 1: it ends in the middle'],
+    ['{\n"a": 1,\n', 'line 3: unexpected end of file'],
+    ['', 'line 1: unexpected end of file'],
     ['{"a": NaN}', 'line 1: unexpected "N"'],
   ])('of %j are refused with the line', async (wrong, complaint) => {
     for (const size of [3, 10_000]) await expect(all(jsonValues(pieces(wrong, size), ['$.*']))).rejects.toThrow(complaint);
@@ -39,7 +39,7 @@ describe('a text that is not UTF-8', () => {
     const latin1 = (async function* () {
       yield bytes;
     })();
-    await expect(all(jsonValues(latin1, ['$.*']))).rejects.toThrow('line 1 or one soon after it is not UTF-8');
+    await expect(all(jsonValues(latin1, ['$.*']))).rejects.toThrow('line 1, or a line soon after it, is not UTF-8');
   });
 });
 
@@ -53,7 +53,7 @@ describe('documents one behind the other', () => {
     const documents: unknown[] = [];
     await expect(async () => {
       for await (const document of jsonDocuments(pieces('{"a":1}\n{"b":[1,', 4))) documents.push(document);
-    }).rejects.toThrow('line 2: it ends in the middle');
+    }).rejects.toThrow('line 2: unexpected end of file');
     expect(documents).toEqual([{ a: 1 }]);
   });
 });

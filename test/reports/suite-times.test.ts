@@ -64,14 +64,16 @@ describe('the times of a suite', () => {
       ['web/e2e/b.spec.ts', 2],
       ['api/c.py', 8],
     ]);
-    expect(suite.skipped.entries).toEqual([{ reason: 'it is none of --files-from, or may be several', count: 1, examples: ['x.spec.ts'] }]);
+    expect(suite.skipped.entries).toEqual([
+      { reason: 'it matches no file of --files-from, or several', count: 1, examples: ['x.spec.ts'] },
+    ]);
   });
 
   it('say where the root was by a file that is here, too', () => {
     const { url } = import.meta;
     const here = dirname(fileURLToPath(url));
     expect(suiteOf([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain(
-      'with --root (by the files that are here: --root /builds/shop)',
+      'with --root (judging by the files in this folder: --root /builds/shop)',
     );
   });
 
@@ -137,10 +139,10 @@ describe('the times of a suite', () => {
     expect(suite.skipped.entries).toEqual([
       { reason: 'it has no time', count: 1, examples: ['a.rb'] },
       { reason: 'its time is negative', count: 1, examples: ['b.rb'] },
-      { reason: 'it took more than a day: is that seconds?', count: 1, examples: ['c.rb'] },
+      { reason: 'its time is more than a day: times must be in seconds', count: 1, examples: ['c.rb'] },
       { reason: 'it took 0 s: it was not run', count: 4, examples: ['d.rb', 'e.rb', 'f.rb'] },
-      { reason: 'the path has not 3 to 4096 characters', count: 1, examples: ['x'] },
-      { reason: 'its path is in another encoding than the report says', count: 1, examples: ['k\ufffdse.rb'] },
+      { reason: 'the path does not have 3 to 4096 characters', count: 1, examples: ['x'] },
+      { reason: 'its path is not in the encoding that the report declares', count: 1, examples: ['k\ufffdse.rb'] },
     ]);
   });
 });

@@ -2,7 +2,7 @@ import { UsageError } from '../usage-error.js';
 import type { CiSystem, Environment } from './system.js';
 import { systems, unknownSystem } from './systems.js';
 
-/** What was said by flag or by a variable of Ballast's own: that wins. */
+/** Values from flags and BALLAST_ variables. They override those of the CI system. */
 export interface IdentityOptions {
   nodeIndex?: string;
   nodeTotal?: string;
@@ -24,7 +24,6 @@ type Field = keyof IdentityOptions;
 
 interface FieldDescription {
   flag: string;
-  /** Of Ballast's own. */
   variable: string;
   description: string;
 }
@@ -37,7 +36,7 @@ export const identityFields: Readonly<Record<Field, FieldDescription>> = {
   commitHash: { flag: '--commit-hash <hash>', variable: 'BALLAST_COMMIT_HASH', description: 'the commit' },
 };
 
-/** What Git knows of the working folder: null where it knows nothing. */
+/** What Git knows about the working folder; null: nothing. */
 export interface Checkout {
   branch(): string | null;
   commitHash(): string | null;
@@ -47,7 +46,7 @@ export function detectSystem(environment: Environment): CiSystem {
   return systems.find(({ isHere }) => isHere(environment)) ?? unknownSystem;
 }
 
-/** A value of the CI system here; null when it says nothing. */
+/** Returns the value that the CI system sets; null: it sets none. */
 export function detectValue(field: Field, environment: Environment): string | null {
   for (const { name, read } of detectSystem(environment)[field]) {
     const text = environment[name]?.trim();
@@ -57,56 +56,55 @@ export function detectValue(field: Field, environment: Environment): string | nu
   return null;
 }
 
-/** Finds out which node this is. Throws the UsageError that names all that is missing, with what was tried. */
+/** Finds out which node this is. Throws a UsageError that lists every missing or invalid value. */
 export function identify<Wanted extends keyof Identity>(
   wanted: readonly Wanted[],
-  given: IdentityOptions,
+  options: IdentityOptions,
   environment: Environment,
   checkout: Checkout,
 ): Pick<Identity, Wanted> {
-  const complaints: string[] = [];
-  const valueFor = (field: Field) => given[field] || detectValue(field, environment) || checkoutValue(field, checkout);
-  const find = (field: Field): string => {
-    const text = valueFor(field) || (field === 'nodeIndex' && valueFor('nodeTotal') === '1' ? '0' : null);
-    if (!text) complaints.push(missingMessage(field, environment));
-    return text ?? '';
+  const errors: string[] = [];
+  const findValue = (field: Field) => options[field] || detectValue(field, environment) || checkoutValue(field, checkout);
+  const text = (field: Field): string => {
+    // The only node needs no index.
+    const value = findValue(field) || (field === 'nodeIndex' && findValue('nodeTotal') === '1' ? '0' : null);
+    if (!value) errors.push(missingMessage(field, environment));
+    return value ?? '';
   };
-  const number = (field: 'nodeIndex' | 'nodeTotal', least: number): number => {
-    const text = find(field);
-    if (text === '' || (/^\d{1,9}$/.test(text) && Number(text) >= least)) return Number(text);
-    complaints.push(
-      `${identityFields[field].description} is ${JSON.stringify(text)}: it must be a whole number from ${least} on (${identityFields[field].flag.split(' ')[0]})`,
-    );
+  const number = (field: 'nodeIndex' | 'nodeTotal', min: number): number => {
+    const value = text(field);
+    if (value === '' || (/^\d{1,9}$/.test(value) && Number(value) >= min)) return Number(value);
+    const { flag, description } = identityFields[field];
+    errors.push(`${description} is ${JSON.stringify(value)}: it must be a whole number from ${min} on (${flag.split(' ')[0]})`);
     return 0;
   };
   const read: { [Key in keyof Identity]: () => Identity[Key] } = {
     node_index: () => number('nodeIndex', 0),
     node_total: () => number('nodeTotal', 1),
-    build_id: () => find('buildId'),
-    branch: () => find('branch'),
-    commit_hash: () => find('commitHash'),
+    build_id: () => text('buildId'),
+    branch: () => text('branch'),
+    commit_hash: () => text('commitHash'),
   };
-  const found: Partial<Identity> = {};
-  for (const key of wanted) Object.assign(found, { [key]: read[key]() });
-  const { node_index = 0, node_total = Infinity } = found;
-  if (complaints.length === 0 && node_index >= node_total) {
-    complaints.push(`the index of this node is ${node_index}, and of ${node_total} nodes the last one is ${node_total - 1}`);
-  }
-  if (complaints.length > 0) throw new UsageError(complaints);
-  return found as Pick<Identity, Wanted>;
+  const identity: Partial<Identity> = {};
+  for (const key of wanted) Object.assign(identity, { [key]: read[key]() });
+  const { node_index = 0, node_total = Infinity } = identity;
+  if (errors.length === 0 && node_index >= node_total)
+    errors.push(`the index of this node is ${node_index}, and of ${node_total} nodes the last one is ${node_total - 1}`);
+  if (errors.length > 0) throw new UsageError(errors);
+  return identity as Pick<Identity, Wanted>;
 }
 
 function checkoutValue(field: Field, checkout: Checkout): string | null {
   return field === 'branch' || field === 'commitHash' ? checkout[field]() : null;
 }
 
-/** The error message for an unknown value: it names what was tried. */
+/** Returns the error for a value that is not known, with the variables that were tried. */
 export function missingMessage(field: Field, environment: Environment): string {
   const { flag, variable, description } = identityFields[field];
   const system = detectSystem(environment);
   const names = system[field].map(({ name }) => name);
-  const git = field === 'branch' || field === 'commitHash' ? ', and git does not tell either' : '';
-  const untold = system === unknownSystem ? '' : ` (${system.name} does not tell)`;
-  const ofSystem = names.length > 0 ? `; tried ${names.join(', ')} (${system.name})` : untold;
-  return `${description} is not known: give ${flag} or set ${variable}${ofSystem}${git}`;
+  const git = field === 'branch' || field === 'commitHash' ? ', and git does not know it either' : '';
+  const unset = system === unknownSystem ? '' : ` (${system.name} does not set it)`;
+  const tried = names.length > 0 ? `; tried ${names.join(', ')} (${system.name})` : unset;
+  return `${description} is not known: give ${flag} or set ${variable}${tried}${git}`;
 }
