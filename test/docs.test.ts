@@ -102,13 +102,13 @@ const flagsOf = (text: string) => listed(text, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
 const foreignFlags = ['--runTestsByPath', '--fail', '--spec'];
 
 describe('a recipe of the README and the guides', () => {
-  it('is there for each runner, and for the gate', () => {
+  it('exists for each runner and for the completeness gate', () => {
     const texts = recipes.join('\n');
     for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast split', 'verify', 'completeness'])
       expect(texts).toContain(part);
   });
 
-  it.each(recipes.map(recipe => [recipe.split('\n')[0]!, recipe] as const))('fails when any of its commands fails: %s', (_, recipe) => {
+  it.each(recipes.map(recipe => [recipe.split('\n')[0]!, recipe] as const))('fails if any of its commands fails: %s', (_, recipe) => {
     const { code, ran } = run(recipe, 0);
     expect(code).toBe(0);
     expect(ran.length).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ describe('the README and the guides', () => {
       expect({ path, isShort: text.split('\n').length <= (path === 'README.md' ? 250 : 200) }).toEqual({ path, isShort: true });
   });
 
-  it('are all named in the index', () => {
+  it('are all in the index', () => {
     for (const path of documents.keys()) if (path !== 'README.md') expect(documents.get('README.md')).toContain(`](${path})`);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { escapeControls } from '../src/terminal.js';
 
-describe('what a terminal gets', () => {
-  it('has no character that it would obey, or not show', () => {
+describe('output to a terminal', () => {
+  it('has no control or invisible characters', () => {
     for (const [text, shown] of [
       ['\x1b[2J\x07', '\\u001b[2J\\u0007'],
       ['\x9b31m\x7f', '\\u009b31m\\u007f'],
@@ -18,7 +18,7 @@ describe('what a terminal gets', () => {
     expect(escapeControls(plain)).toBe(plain);
   });
 
-  it('as JSON is JSON of the same value', () => {
+  it('keeps the value of JSON', () => {
     const value = { 'k\x9b': Array.from({ length: 0x3000 }, (_, i) => String.fromCharCode(i)).join(''), tag: '\u{e0041}\ud800\\\u0085' };
     const json = escapeControls(JSON.stringify(value));
     expect(JSON.parse(json)).toEqual(value);

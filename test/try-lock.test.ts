@@ -28,7 +28,7 @@ describe('a lock', () => {
     expect(() => tryLock(99_999)).toThrow(/EBADF|bad file descriptor/i);
   });
 
-  it('is an error where no binary loads', () => {
+  it('fails if no binary loads', () => {
     expect(() => loadTryLock(requireOnAlpine, 'plan9')).toThrow('Cannot find addon');
   });
 });

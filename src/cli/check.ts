@@ -30,17 +30,17 @@ export type FoundProblem = Omit<Problem, 'repair'> & { repairable: boolean };
 /** Result of the check. */
 export interface CheckOutcome {
   found: FoundProblem[];
-  /** After repairs. */
+  /** The problems that are left after repairs. */
   left: FoundProblem[];
-  /** How many were looked at, by table. */
+  /** The number of records that were checked, by table. */
   records: ReadonlyMap<string, number>;
 }
 
-/** How many problems of one table are printed one by one. */
+/** How many problems of one table are printed. */
 const MAX_SHOWN = 20;
 
 /**
- * Checks that the store is consistent, and repairs what can be derived from other records, until `stop` ends it. Exit code 1: problems
+ * Checks that the store is consistent. With --repair, rebuilds records that can be derived from others. `stop` ends it. Exit code 1: problems
  * are left.
  */
 export function check(dataDir: string, options: CheckOptions, stop: AbortSignal): Promise<void> {
@@ -58,28 +58,28 @@ export function check(dataDir: string, options: CheckOptions, stop: AbortSignal)
 
 async function runCheckThread(setup: CheckInput, stop: AbortSignal): Promise<CheckOutcome> {
   stop.throwIfAborted();
-  // No server runs during a repair, so it may take as long as it needs.
-  const ends = setup.isRepairing ? stop : AbortSignal.any([stop, snapshotDeadline()]);
+  // No server runs during a repair, so the repair has no deadline.
+  const abort = setup.isRepairing ? stop : AbortSignal.any([stop, snapshotDeadline()]);
   const thread = new Worker(new URL('./data-folder/check-thread.js', import.meta.url), {
     workerData: setup,
     resourceLimits: { maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) },
   });
   const progress = startProgress();
   let outcome: CheckOutcome | null = null;
-  thread.on('message', (told: CheckProgress | CheckOutcome) => {
-    if ('found' in told) outcome = told;
-    else progress.show(() => `${told.table}: ${told.count.toLocaleString('en')}`);
+  thread.on('message', (message: CheckProgress | CheckOutcome) => {
+    if ('found' in message) outcome = message;
+    else progress.show(() => `${message.table}: ${message.count.toLocaleString('en')}`);
   });
-  const end = () => void thread.terminate();
-  ends.addEventListener('abort', end);
+  const terminate = () => void thread.terminate();
+  abort.addEventListener('abort', terminate);
   try {
     await once(thread, 'exit');
   } finally {
-    ends.removeEventListener('abort', end);
+    abort.removeEventListener('abort', terminate);
     progress.end();
   }
   if (outcome) return outcome;
-  ends.throwIfAborted();
+  abort.throwIfAborted();
   throw new Error(`cannot check ${setup.dataDir}: the checking thread ended without a result`);
 }
 
@@ -96,20 +96,19 @@ function printOutcome({ found, left, records }: CheckOutcome, { json }: CheckOpt
     if (count <= MAX_SHOWN) print(sentenceOf(problem));
   }
   for (const [table, count] of shown) if (count > MAX_SHOWN) print(`${table}: ${count - MAX_SHOWN} more`);
-  print(
-    `${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}`,
-  );
+  const counts = [...records].map(([table, count]) => `${count} ${table}`).join(', ');
+  print(`${verdict(found, left)}; checked ${counts || 'nothing: the store is empty'}`);
 }
 
 function verdict(found: readonly FoundProblem[], left: readonly FoundProblem[]): string {
   if (found.length === 0) return 'sound';
   if (left.length === 0) return `${found.length} problems, all repaired`;
   const repairable = left.filter(problem => problem.repairable).length;
-  const rest = left.length - repairable;
+  const unrepairable = left.length - repairable;
   const advice = [
     ...(repairable > 0 ? [`${repairable} can be repaired: stop the server and run this with --repair`] : []),
-    ...(rest > 0 ? [`${rest} cannot: start from a backup, or let what is named expire`] : []),
+    ...(unrepairable > 0 ? [`${unrepairable} cannot: restore a backup, or wait until the named records expire`] : []),
   ];
-  const isLess = left.length < found.length;
-  return `${found.length} problems${isLess ? `, ${left.length} left` : ''}; ${advice.join('; ')}`;
+  const remaining = left.length < found.length ? `, ${left.length} left` : '';
+  return `${found.length} problems${remaining}; ${advice.join('; ')}`;
 }

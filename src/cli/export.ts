@@ -20,12 +20,14 @@ export interface ExportOptions {
   json?: true;
 }
 
-/** Writes builds and timings as lines of JSON, also while a server writes: on stdout, or in a file that is there when it is whole. */
+/** Writes builds and timings as lines of JSON to stdout or to a file, which appears when it is complete. A server may run meanwhile. */
 export function exportStore(dataDir: string, options: ExportOptions, stop: AbortSignal): Promise<void> {
   const { project, builds, timings, json } = options;
   const output = options.output === undefined || options.output === '-' ? null : resolveOutput(options.output);
   if (json && output === null)
-    throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
+    throw new ConfigError([
+      '--json needs --output, because it describes that file: without --output, stdout gets the export, which is JSON already',
+    ]);
   return withExistingStore(dataDir, async store => {
     const projects = selectProjects(store, project);
     const counts = { builds: 0, timings: 0 };
@@ -42,8 +44,8 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
     if (output === null) return;
     const { size: bytes } = statSync(output);
     const file = options.output!;
-    const told = { file, bytes, projects: projects.map(({ name }) => name), ...counts };
-    if (json) print(JSON.stringify(told));
+    const summary = { file, bytes, projects: projects.map(({ name }) => name), ...counts };
+    if (json) print(JSON.stringify(summary));
     else
       print(
         `${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes`,
@@ -51,13 +53,13 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
   });
 }
 
-/** The file itself, where a link was named. Throws when it is none that could be replaced, such as a device. */
+/** Follows links. Throws if the output is not a regular file, such as a device: it could not be replaced. */
 function resolveOutput(output: string): string {
-  const found = statSync(output, { throwIfNoEntry: false });
-  if (!found) return output;
-  if (!found.isFile())
+  const stats = statSync(output, { throwIfNoEntry: false });
+  if (!stats) return output;
+  if (!stats.isFile())
     throw new Error(
-      `cannot export to ${output}: it is ${found.isDirectory() ? 'a folder: name a file in it' : 'no file: leave --output out, and redirect stdout'}`,
+      `cannot export to ${output}: it is ${stats.isDirectory() ? 'a folder: name a file in it' : 'not a regular file: omit --output, and redirect stdout'}`,
     );
   return realpathSync(output);
 }
@@ -66,7 +68,7 @@ function selectProjects(store: Store, name: string | undefined): Project[] {
   const all = listProjects(store);
   if (name === undefined) return all;
   const projects = all.filter(project => project.name === name);
-  if (projects.length === 0) throw new Error(`cannot export the project "${name}": there is none; "project list" shows all`);
+  if (projects.length === 0) throw new Error(`cannot export the project "${name}": there is no such project; "project list" shows all`);
   return projects;
 }
 
@@ -74,7 +76,7 @@ async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Prom
   try {
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), process.stdout, { end: false, signal });
   } catch (error) {
-    // Whoever reads it has enough.
+    // EPIPE: the reader has closed the pipe.
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE')
       throw new Error(`cannot export to stdout: ${(error as Error).message}`, { cause: error });
   }

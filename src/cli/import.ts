@@ -30,11 +30,11 @@ export interface ImportOptions {
   cases?: true;
   commitHash?: string;
   branch: string;
-  /** Of an export that has several. */
+  /** The project to read from an export. */
   project?: string;
   from?: string;
   fromToken?: string;
-  /** The newest so many. */
+  /** How many of the newest builds to import from another server. */
   builds?: number;
   dryRun?: true;
   json?: true;
@@ -45,36 +45,25 @@ const TIMEOUT_SECONDS = 60;
 /** One answer has all runs of a build. */
 const MAX_ANSWER_BYTES = 256 * 2 ** 20;
 
-/** Imports timings recorded by other tools. All reports are read before the first one is recorded. */
+/** What was read, besides the builds, which the recorder counts. */
+interface Imported {
+  files: ImportedFile[];
+  suite: ImportedSuite | undefined;
+  skipped: Skipped[];
+}
+
+/** Imports timings recorded by other tools. It reads all reports before it records the first one. */
 export async function importTimings(files: readonly string[], options: ImportOptions): Promise<void> {
-  const to = createTargetApi(files, options);
-  const recorder = new BuildRecorder(to);
+  const api = createTargetApi(files, options);
+  const recorder = new BuildRecorder(api);
   const progress = startProgress();
-  const told: ImportedFile[] = [];
-  const skipped: Skipped[] = [];
-  let suite: ImportedSuite | undefined;
+  const imported: Imported = { files: [], suite: undefined, skipped: [] };
   try {
-    if (options.from !== undefined) {
-      const from = createApi(options.from, options.fromToken!, options);
-      // A wrong token shows before all lists of builds are read.
-      if (to) await to.get('/v1/builds', parseBuildList);
-      for await (const build of remoteBuilds(from, options.builds ?? Infinity, recorder.skipped, progress)) await recorder.record(build);
-    } else {
-      const named = await expandArguments(files);
-      const times = await createSuite(options, named.length === 1);
-      const exports: OpenReport[] = [];
-      for (const file of named) {
-        const report = await openReport(file, options.format ?? null, progress);
-        told.push({ file, format: report.format });
-        if (report.format === 'ballast') exports.push(report);
-        else await readReport(times, report, options);
-      }
-      if (exports.length < told.length) suite = await recordSuite(times, told, recorder, options, skipped);
-      for (const report of exports) suite = (await recordExport(report, recorder, options, skipped, progress)) ?? suite;
-    }
+    if (options.from !== undefined) await importServer(options.from, api, recorder, options, progress);
+    else await importFiles(files, imported, recorder, options, progress);
   } catch (error) {
     const { runs } = recorder.counts;
-    if (runs === 0 || to === null) throw error;
+    if (runs === 0 || api === null) throw error;
     const { message, exitCode } = error as Error & { exitCode?: number };
     throw Object.assign(
       new Error(`${message}; ${runs} runs were recorded before that: import again, which does not record them twice`, { cause: error }),
@@ -83,9 +72,45 @@ export async function importTimings(files: readonly string[], options: ImportOpt
   } finally {
     progress.end();
   }
-  skipped.push(...recorder.skipped.entries);
-  const { seconds, ...tally } = recorder.counts;
-  printOutcome({ files: told, ...suite, ...tally, seconds: Number(seconds.toFixed(4)), skipped, dry_run: to === null }, options);
+  const { seconds, ...counts } = recorder.counts;
+  const skipped = [...imported.skipped, ...recorder.skipped.entries];
+  printOutcome(
+    { files: imported.files, ...imported.suite, ...counts, seconds: Number(seconds.toFixed(4)), skipped, dry_run: api === null },
+    options,
+  );
+}
+
+async function importServer(
+  url: string,
+  target: Api | null,
+  recorder: BuildRecorder,
+  options: ImportOptions,
+  progress: Progress,
+): Promise<void> {
+  const source = createApi(url, options.fromToken!, options);
+  // Detects a wrong token of the target before the lists of builds are read.
+  if (target) await target.get('/v1/builds', parseBuildList);
+  for await (const build of remoteBuilds(source, options.builds ?? Infinity, recorder.skipped, progress)) await recorder.record(build);
+}
+
+async function importFiles(
+  args: readonly string[],
+  imported: Imported,
+  recorder: BuildRecorder,
+  options: ImportOptions,
+  progress: Progress,
+): Promise<void> {
+  const paths = await expandArguments(args);
+  const times = await createSuite(options, paths.length === 1);
+  const exports: OpenReport[] = [];
+  for (const path of paths) {
+    const report = await openReport(path, options.format ?? null, progress);
+    imported.files.push({ file: path, format: report.format });
+    if (report.format === 'ballast') exports.push(report);
+    else await readReport(times, report, options);
+  }
+  if (exports.length < paths.length) await recordSuite(times, imported.files, imported, recorder, options);
+  for (const report of exports) await recordExport(report, imported, recorder, options, progress);
 }
 
 async function createSuite({ root, cases, filesFrom }: ImportOptions, isOnlyReport: boolean): Promise<SuiteTimes> {
@@ -93,7 +118,7 @@ async function createSuite({ root, cases, filesFrom }: ImportOptions, isOnlyRepo
   return new SuiteTimes({ root: root ?? process.cwd(), known, cases: cases ?? false, isOnlyReport });
 }
 
-/** Each once; globs, too, where the shell left them alone. What there is not is told when it is opened. */
+/** Expands globs that the shell left alone, and removes duplicates. A path that does not exist is kept: opening it fails with an error. */
 async function expandArguments(args: readonly string[]): Promise<string[]> {
   const byPath = new Map<string, string>();
   for (const arg of args) {
@@ -106,51 +131,49 @@ async function expandArguments(args: readonly string[]): Promise<string[]> {
 async function readReport(suite: SuiteTimes, { file, format, bytes }: OpenReport, { root }: ImportOptions): Promise<void> {
   try {
     if (format !== 'ballast') await readers[format](bytes, suite.timeCollector(format), { root: root ?? null, known: suite.known });
-    const complaint = suite.endReport();
-    if (complaint) throw new ReportError(complaint);
+    const error = suite.endReport();
+    if (error) throw new ReportError(error);
   } catch (error) {
     throw new Error(`cannot read ${file} as ${format}: ${(error as Error).message}; nothing was imported`, { cause: error });
   }
 }
 
-/** Records all that the reports told as one build. */
+/** Records the times of reports as one build. */
 async function recordSuite(
-  told: SuiteTimes,
+  suiteTimes: SuiteTimes,
   reports: readonly ImportedFile[],
+  imported: Imported,
   recorder: BuildRecorder,
   options: ImportOptions,
-  skipped: Skipped[],
-): Promise<ImportedSuite> {
-  const times = told.times();
-  skipped.push(...told.skipped.entries);
-  if (times.size === 0) {
-    const names =
-      reports.length > MAX_NAMED
-        ? `${reports.length.toLocaleString('en')} files`
-        : reports.map(({ file, format }) => `${file} (${format})`).join(', ');
-    throw new Error(
-      `there are no timings of test files in ${names}${skipped
-        .map(describeSkipped)
-        .map(line => `; ${line}`)
-        .join('')}`,
-    );
-  }
+): Promise<void> {
+  const times = suiteTimes.times();
+  imported.skipped.push(...suiteTimes.skipped.entries);
+  if (times.size === 0) throw new Error(noTimingsMessage(reports, imported.skipped));
   const test_files = [...times].map(([path, time_execution]) => ({ path, time_execution }));
-  const build_subsets = [...requestChunks(test_files)].map((part, node_index) => ({ node_index, test_files: part }));
-  // Of the same content the same build, of newer timings another: estimates follow builds.
+  const build_subsets = [...requestChunks(test_files)].map((chunk, node_index) => ({ node_index, test_files: chunk }));
+  // Estimates follow builds, so new timings need a new build. The same timings again give the same build.
   const commit_hash = options.commitHash ?? `import-${timesDigest(times)}`;
   await recorder.record({ commit_hash, branch: options.branch, node_total: build_subsets.length, build_subsets });
-  return { commit_hash, longest: test_files.reduce((longest, file) => (file.time_execution > longest.time_execution ? file : longest)) };
+  const longest = test_files.reduce((longest, file) => (file.time_execution > longest.time_execution ? file : longest));
+  imported.suite = { commit_hash, longest };
 }
 
-/** Returns what was recorded of timings that came without builds. */
+function noTimingsMessage(reports: readonly ImportedFile[], skipped: readonly Skipped[]): string {
+  const names =
+    reports.length > MAX_NAMED
+      ? `${reports.length.toLocaleString('en')} files`
+      : reports.map(({ file, format }) => `${file} (${format})`).join(', ');
+  return [`there are no timings of test files in ${names}`, ...skipped.map(describeSkipped)].join('; ');
+}
+
+/** Records the builds of an export; or, if it has none, its timings as one build. */
 async function recordExport(
   report: OpenReport,
+  imported: Imported,
   recorder: BuildRecorder,
   options: ImportOptions,
-  skipped: Skipped[],
   progress: Progress,
-): Promise<ImportedSuite | undefined> {
+): Promise<void> {
   const { file, bytes } = report;
   const timings = new SuiteTimes({ root: '/', known: null, cases: true });
   let builds = 0;
@@ -163,33 +186,39 @@ async function recordExport(
   } catch (error) {
     throw new Error(`cannot import ${file}: ${(error as Error).message}`, { cause: error });
   }
-  return builds > 0 ? undefined : recordSuite(timings, [report], recorder, options, skipped);
+  if (builds === 0) await recordSuite(timings, [report], imported, recorder, options);
 }
 
-/** Where to record, null for a dry run. Throws what is wrong with the flags. */
+/** Returns the API to record with; null: a dry run. Throws if the flags are wrong. */
 function createTargetApi(files: readonly string[], options: ImportOptions): Api | null {
+  const errors = optionErrors(files, options);
+  if (errors.length > 0) throw new ConfigError(errors);
+  return options.dryRun ? null : createApi(options.url!, options.token!, options);
+}
+
+function optionErrors(files: readonly string[], options: ImportOptions): string[] {
   const { from, fromToken, filesFrom, builds, url, token, dryRun } = options;
-  const complaints: string[] = [];
-  if (files.length === 0 && from === undefined) complaints.push('name the files to import, or another server with --from');
-  if (files.length > 0 && from !== undefined) complaints.push('import either files or --from another server');
-  if (filesFrom === '-' && files.includes('-')) complaints.push('stdin (-) is either a file to import or the list of --files-from');
-  if (from !== undefined && !fromToken) complaints.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
+  const errors: string[] = [];
+  if (files.length === 0 && from === undefined) errors.push('name the files to import, or another server with --from');
+  if (files.length > 0 && from !== undefined) errors.push('import either files or --from another server');
+  if (filesFrom === '-' && files.includes('-')) errors.push('stdin (-) is either a file to import or the list of --files-from');
+  if (from !== undefined && !fromToken) errors.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
   for (const [flag, text] of [
     ['--url', url],
     ['--from', from],
   ])
-    if (text && !isServerUrl(text)) complaints.push(`${flag} ${text} is no address, such as https://ballast.example.com`);
+    if (text && !isServerUrl(text)) errors.push(`${flag} ${text} is not an address such as https://ballast.example.com`);
   for (const [flag, text] of [
     ['--token', token],
     ['--from-token', fromToken],
   ])
-    if (text && !isToken(text)) complaints.push(`${flag} has characters that no token has: was it copied whole, and alone?`);
-  if (builds === 0) complaints.push('--builds 0 imports nothing: leave it out for all of them');
-  if (from === undefined && builds !== undefined) complaints.push('--builds goes with --from: a file is read as it comes');
+    if (text && !isToken(text))
+      errors.push(`${flag} has characters that no token has: check that it was copied completely and without other text`);
+  if (builds === 0) errors.push('--builds 0 imports nothing: omit it to import all builds');
+  if (from === undefined && builds !== undefined) errors.push('--builds needs --from: all builds of a file are imported');
   if (!dryRun && (!url || !token))
-    complaints.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
-  if (complaints.length > 0) throw new ConfigError(complaints);
-  return dryRun ? null : createApi(url!, token!, options);
+    errors.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
+  return errors;
 }
 
 function createApi(url: string, token: string, { retries, clientVersion }: ImportOptions): Api {

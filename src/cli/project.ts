@@ -4,13 +4,13 @@ import { createToken, idOfToken, listTokens, revokeToken } from '../store/lmdb/t
 import { pluralize, print, printRow, printToStderr } from '../terminal.js';
 import { withExistingStore, withStore } from './data-folder/data-folder.js';
 
-/** Commands on the data folder. They work beside a running server, which sees the change at its next request. */
+/** Commands for projects and tokens. A running server sees a change at its next request. */
 
 export interface PrintOptions {
   json?: true;
 }
 
-/** Makes a project; prints its first token and nothing else. */
+/** Creates a project and prints its first token, and nothing else. */
 export function createProjectWithToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
   return withStore(dataDir, async store => {
     const { token } = await createProject(store, name, Date.now());
@@ -18,7 +18,7 @@ export function createProjectWithToken(dataDir: string, name: string, { json }: 
   });
 }
 
-/** A line a project: name, creation, tokens in force; or one JSON array. */
+/** Prints one line for each project (name, creation, active tokens), or one JSON array. */
 export function printProjects(dataDir: string, _: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, store => {
     const activeTokens = new Map<number, number>();
@@ -36,7 +36,7 @@ export function printProjects(dataDir: string, _: string, { json }: PrintOptions
   });
 }
 
-/** Makes a further token (rotation without downtime); prints it and nothing else. */
+/** Creates another token, for a rotation without downtime, and prints it, and nothing else. */
 export function createProjectToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, async store => {
     const token = await createToken(store, requireProject(store, name).id, Date.now());
@@ -44,7 +44,7 @@ export function createProjectToken(dataDir: string, name: string, { json }: Prin
   });
 }
 
-/** A line a token: id, creation, state; or one JSON array. Tokens themselves are not kept. */
+/** Prints one line for each token (id, creation, state), or one JSON array. The tokens themselves are not stored. */
 export function printTokens(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
   return withExistingStore(dataDir, store => {
     const { id: project } = requireProject(store, name);

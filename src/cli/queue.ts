@@ -20,72 +20,68 @@ export interface QueueOptions extends ClientOptions, ListOptions, FailurePolicy 
   junit: readonly string[];
 }
 
-/** Behind a signal an answer of the server is waited for no longer: who sends one kills some seconds later. */
+/** How long to wait for the server after a signal. CI systems kill the process some seconds after it. */
 const SHUTDOWN_MILLISECONDS = 4000;
 
-/** Runs a command for each batch of the queue, then records. Sets the exit code. */
+/** Runs a command for each batch of the queue, then records the times. Sets the exit code. */
 export async function queue(globs: readonly string[], command: readonly string[], options: QueueOptions): Promise<void> {
-  if (command.length === 0)
-    throw new UsageError(['no command: give it behind --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
+  if (command.length === 0) throw new UsageError(['no command: give it after --, as in: ballast queue "test/**/*.test.js" -- npx jest {}']);
   const identity = identify(
     ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'],
     options,
     options.environment,
     gitCheckout('.'),
   );
-  const all = await listTestFiles(globs, options.stdin === true);
+  const allFiles = await listTestFiles(globs, options.stdin === true);
   const runner = new CommandRunner();
-  const run = new NodeRun(all, command, options.junit, options, runner, options.environment);
-  const recordRest = () => exitCodeOf(() => record(run, runner, identity, options));
+  const run = new NodeRun(allFiles, command, options.junit, options, runner, options.environment);
+  const recordRemaining = () => exitCodeOf(() => record(run, runner, identity, options));
   runner.start(options.environment.npm_command !== undefined);
   try {
-    // At once: who sends a signal may not wait for the command to end.
-    const early = runner.interrupted.then(recordRest);
-    const code = await exitCodeOf(() => runBatches(run, runner, identity, all, options));
-    const soon = (work: Promise<number>) =>
+    // After a signal, record at once: the CI system may not wait for the command to end.
+    const recordedEarly = runner.interrupted.then(recordRemaining);
+    const code = await exitCodeOf(() => runBatches(run, runner, identity, allFiles, options));
+    const unlessShutdown = (work: Promise<number>) =>
       Promise.race([work, runner.interrupted.then(() => sleep(SHUTDOWN_MILLISECONDS, exitCodes.server))]);
-    const recorded = await soon(recordRest());
+    const recordCode = await unlessShutdown(recordRemaining());
     if (runner.signal) {
-      await soon(early);
+      await unlessShutdown(recordedEarly);
       printToStderr(`ended by ${runner.signal}`);
-      // What was asked of the server when the signal came is not waited for.
+      // A request may still wait for its answer: do not wait for it.
       process.exit(signalExitCode(runner.signal));
     }
     if (run.failed.length > 0) printToStderr(`failed: ${abbreviate(run.failed)}`);
-    process.exitCode = code || (run.hasFailed ? exitCodes.failed : recorded);
+    process.exitCode = code || (run.hasFailed ? exitCodes.failed : recordCode);
   } finally {
     runner.stop();
   }
 }
 
-/** Runs all batches of the node; with --fallback and without the server, all files that it has not run. */
+/** Runs all batches of the node. Without the server and with --fallback, runs all files that the node has not run. */
 async function runBatches(
   run: NodeRun,
   runner: CommandRunner,
   identity: Identity,
-  all: readonly string[],
+  allFiles: readonly string[],
   options: QueueOptions,
 ): Promise<void> {
-  const server = new QueueClient(new Api(options), identity, all);
-  const unlessInterrupted = (asked: Promise<Batch | null>) => Promise.race([asked, runner.interrupted.then(() => null)]);
+  const queueClient = new QueueClient(new Api(options), identity, allFiles);
+  const unlessInterrupted = (batch: Promise<Batch | null>) => Promise.race([batch, runner.interrupted.then(() => null)]);
   const ran = new Set<string>();
   try {
-    let batch = await unlessInterrupted(server.firstBatch());
+    let batch = await unlessInterrupted(queueClient.firstBatch());
     while (batch && !runner.signal) {
       const result = await run.runBatch(batch.files);
       if (runner.signal) return;
       for (const { path } of batch.files) ran.add(path);
-      batch = await unlessInterrupted(server.nextBatch(batch, result));
+      batch = await unlessInterrupted(queueClient.nextBatch(batch, result));
     }
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
-    if (!options.fallback)
-      throw new ServerUnreachable(
-        noFallbackMessage(error, `what is left to run is not known; this node ran ${ran.size} of ${pluralize(all.length, 'test file')}`),
-        { cause: error },
-      );
-    const files = fallbackFiles(all, ran);
-    printToStderr(...fallbackWarning(error, files.length, all.length));
+    const progress = `what is left to run is not known; this node ran ${ran.size} of ${pluralize(allFiles.length, 'test file')}`;
+    if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, progress), { cause: error });
+    const files = fallbackFiles(allFiles, ran);
+    printToStderr(...fallbackWarning(error, files.length, allFiles.length));
     if (files.length > 0 && !runner.signal) await run.runBatch(files.map(path => ({ path, expected: null })));
     return;
   }
@@ -93,18 +89,17 @@ async function runBatches(
   printToStderr(
     `nothing is left to run for node ${identity.node_index} of ${identity.node_total} in this CI run (to run all again, give another --build-id)`,
   );
-  // It tells the gate that the node started and ended.
+  // An empty run shows the completeness gate that the node started and ended.
   await recordFiles([], options.retries, identity, options);
 }
 
-/** Records what was run and is not recorded yet, also when the rest was not. */
+/** Records the files that were run and are not recorded yet. */
 async function record(run: NodeRun, runner: CommandRunner, identity: Identity, options: QueueOptions): Promise<void> {
   const recorded = run.takeRecorded();
-  // A process that got a signal has a few seconds left.
+  // After a signal there is no time for retries.
   if (recorded.length > 0) await recordFiles(recorded, runner.signal ? 0 : options.retries, identity, options);
 }
 
-/** Throws Unreachable when the server cannot be reached and there is no fallback. */
 async function recordFiles(recorded: readonly RecordedFile[], retries: number, identity: Identity, options: QueueOptions): Promise<void> {
   try {
     await recordRun(new Api(options), identity, recorded, retries);
@@ -118,22 +113,18 @@ async function recordFiles(recorded: readonly RecordedFile[], retries: number, i
   }
 }
 
-/** What the process is to end with when this fails, which is said; 0 when it does not. */
+/** Returns 0, or the exit code of an expected error, which it prints. */
 async function exitCodeOf(work: () => Promise<void>): Promise<number> {
   try {
     await work();
     return exitCodes.done;
   } catch (error) {
-    if (
-      !(
-        error instanceof CommandNotStarted ||
-        error instanceof RequestRejected ||
-        error instanceof ServerUnreachable ||
-        error instanceof ListMismatch
-      )
-    )
-      throw error;
+    if (!isExpected(error)) throw error;
     printToStderr(error.message);
-    return error instanceof CommandNotStarted ? error.exitCode : error.exitCode;
+    return error.exitCode;
   }
+}
+
+function isExpected(error: unknown): error is Error & { exitCode: number } {
+  return [CommandNotStarted, RequestRejected, ServerUnreachable, ListMismatch].some(kind => error instanceof kind);
 }

@@ -13,10 +13,10 @@ import { escapeControls, print, printData, printToStderr } from '../terminal.js'
 import type { ClientOptions, ListOptions } from './client-options.js';
 
 export interface SplitOptions extends ClientOptions, ListOptions {
-  /** NUL behind each, not a line break. */
+  /** End each path with NUL instead of a line break. */
   null?: true;
   format: string;
-  /** Each CI run has a split of its own. */
+  /** Make a split for each CI run. */
   dynamic?: true;
   json?: true;
 }
@@ -29,54 +29,56 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
     options.environment,
     gitCheckout('.'),
   );
-  const all = await listTestFiles(globs, options.stdin === true);
-  const files = await nodeFiles(identity, all, options);
+  const allFiles = await listTestFiles(globs, options.stdin === true);
+  const files = await nodeFiles(identity, allFiles, options);
   if (options.json) {
     const test_files = files.map(({ path, expected: time_execution }) => ({ path, time_execution }));
     return print(JSON.stringify({ test_files }));
   }
   const end = options.null ? '\0' : '\n';
-  const broken = options.null ? undefined : files.find(({ path }) => path.includes('\n'));
-  if (broken) throw new UsageError([`the path ${JSON.stringify(broken.path)} has a line break: use --null, and read up to each NUL`]);
-  // Data for a program, unless it goes to a terminal.
+  const withLineBreak = options.null ? undefined : files.find(({ path }) => path.includes('\n'));
+  if (withLineBreak)
+    throw new UsageError([`the path ${JSON.stringify(withLineBreak.path)} has a line break: use --null, and read up to each NUL`]);
+  // Programs get the paths unchanged; a terminal gets them escaped.
   const shown = process.stdout.isTTY ? files.map(file => ({ ...file, path: escapeControls(file.path) })) : files;
   printData(shown.map(file => `${formatLine(options.format, file)}${end}`).join(''));
 }
 
-async function nodeFiles(identity: Identity, all: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
+async function nodeFiles(identity: Identity, allFiles: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
   const api = new Api(options);
   try {
-    const files = await splitByServer(api, identity, all, options.dynamic !== true);
+    const files = await requestSplit(api, identity, allFiles, options.dynamic !== true);
     assertListed(
       'split',
       files.map(({ path }) => path),
-      all,
+      allFiles,
     );
     return files;
   } catch (error) {
     if (!(error instanceof ServerUnreachable)) throw error;
     if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, 'no test file is printed'), { cause: error });
-    const files = fallbackFiles(all, new Set());
+    const files = fallbackFiles(allFiles, new Set());
     deleteSplit(api, identity);
-    printToStderr(...fallbackWarning(error, files.length, all.length));
+    printToStderr(...fallbackWarning(error, files.length, allFiles.length));
     return files.map(path => ({ path, expected: null }));
   }
 }
 
-async function splitByServer(
+/** Returns the files of this node. Sends the list of all files only if the server has no split for it yet. */
+async function requestSplit(
   api: Api,
   { build_id: ci_build_id, ...node }: Identity,
-  all: readonly string[],
+  allFiles: readonly string[],
   fixed_test_suite_split: boolean,
 ): Promise<PlannedFile[]> {
-  const test_files_digest = digestOfList(all);
+  const test_files_digest = digestOfList(allFiles);
   const message = { ...node, ci_build_id, fixed_test_suite_split, test_files_digest };
-  const ask = <T>(more: object, check: AnswerParser<T>) =>
-    detectMismatch(() => api.post('/v1/build_distributions/subset', { ...message, ...more }, check));
+  const ask = <T>(fields: object, parse: AnswerParser<T>) =>
+    detectMismatch(() => api.post('/v1/build_distributions/subset', { ...message, ...fields }, parse));
   let answer = await ask({ cache_read_attempt: true }, splitOrMissParser(node.node_index, test_files_digest));
   if ('code' in answer)
     answer = await retryOnMismatch(() =>
-      ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitParser(node.node_index, test_files_digest)),
+      ask({ cache_read_attempt: false, test_files: allFiles.map(path => ({ path })) }, splitParser(node.node_index, test_files_digest)),
     );
   const { build_distribution_id } = answer;
   saveSplit(api, { ...message, build_distribution_id });

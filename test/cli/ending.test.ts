@@ -33,7 +33,7 @@ describe('a command that reads a store', () => {
     ['backup', (dataDir, target, stop) => backup(dataDir, target, {}, stop)],
     ['check', (dataDir, _, stop) => check(dataDir, {}, stop)],
     ['export', (dataDir, target, stop) => exportStore(dataDir, { output: join(target, 'x'), builds: true, timings: true }, stop)],
-  ])('%s that is told to stop leaves nothing behind', async (_, run) => {
+  ])('%s leaves nothing behind when it is stopped', async (_, run) => {
     const dataDir = await usedStore();
     const target = temporaryFolder();
     const stopping = new AbortController();
@@ -44,7 +44,7 @@ describe('a command that reads a store', () => {
     expect({ left: readdirSync(target), readers: readersOf(dataDir) }).toEqual({ left: [], readers: [] });
   });
 
-  it('ends by a signal with its code', async () => {
+  it('ends with the exit code of the signal', async () => {
     const server = await startServer();
     await record(server, { test_files: timed(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
     // Nobody reads what it prints, which is more than a pipe holds.
@@ -60,7 +60,7 @@ describe('a command that reads a store', () => {
 });
 
 describe('a process that is killed while it reads the store', () => {
-  it('is noticed by the server, which then uses freed pages again', async () => {
+  it('is noticed by the server, which then reuses freed pages', async () => {
     const server = await startServer();
     const program = `
       import { openStore } from '${new URL('../../src/store/lmdb/open.js', import.meta.url).href}';

@@ -16,7 +16,7 @@ const linesOf = (text: string) =>
     .map(line => JSON.parse(line) as Record<string, unknown>);
 
 describe('ballast export', () => {
-  it('has a head, the projects, the builds as the API answers them, and what each path takes', async () => {
+  it('has a header, the projects, the builds as in the API, and the timing of each path', async () => {
     const server = await startServer();
     await record(server, { commit_hash: 'c1', test_files: timed({ 'a_spec.rb': 4, 'b_spec.rb': 0 }) });
     await record(server, { commit_hash: 'c2', node_index: 1, test_files: timed({ 'c_spec.rb': 1.5 }) });
@@ -56,7 +56,7 @@ describe('ballast export', () => {
     expect(rest).toHaveLength(5);
   });
 
-  it('while the server records has whole lines, and all that was acknowledged before', async () => {
+  it('has complete lines and all acknowledged data while the server records', async () => {
     const server = await startServer();
     for (let i = 0; i < 250; i++) await record(server, { commit_hash: `before-${i}` });
     let over = false;
@@ -71,7 +71,7 @@ describe('ballast export', () => {
     expect(commits.slice(0, 250)).toEqual(Array.from({ length: 250 }, (_, i) => `before-${i}`));
   });
 
-  it('takes one project, or only timings, and tells a machine what it wrote', async () => {
+  it('exports one project or only timings, and prints JSON with --json', async () => {
     const server = await startServer();
     await record(server);
     const token = (await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).stdout.trim();
@@ -91,7 +91,7 @@ describe('ballast export', () => {
     );
   });
 
-  it('leaves a file as it is when it cannot be done, and says why', async () => {
+  it('leaves an existing file unchanged if it fails, and reports why', async () => {
     const { dataDir } = await startServer();
     const folder = temporaryFolder();
     const file = join(folder, 'missing', 'x.ndjson');
@@ -101,12 +101,12 @@ describe('ballast export', () => {
     });
     expect(await exportOf(dataDir, '--project', 'nope', '--output', join(folder, 'x'))).toMatchObject({
       code: 1,
-      stderr: 'ballast: cannot export the project "nope": there is none; "project list" shows all\n',
+      stderr: 'ballast: cannot export the project "nope": there is no such project; "project list" shows all\n',
     });
     expect(await exportOf(dataDir, '--output', '/dev/null')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'ballast: cannot export to /dev/null: it is no file: leave --output out, and redirect stdout\n',
+      stderr: 'ballast: cannot export to /dev/null: it is not a regular file: omit --output, and redirect stdout\n',
     });
     expect(await exportOf(dataDir, '--output', folder)).toMatchObject({
       code: 1,
@@ -114,7 +114,7 @@ describe('ballast export', () => {
     });
     expect(await exportOf(dataDir, '--json', '--output', '-')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--json tells of the file of --output') as string,
+      stderr: expect.stringContaining('--json needs --output, because it describes that file') as string,
     });
     expect(await exportOf(join(folder, 'none'))).toMatchObject({
       code: 1,

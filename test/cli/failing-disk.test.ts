@@ -14,7 +14,7 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 /** A new store is opened with fewer flushes, of all threads; faults count those of each. */
 const FLUSHES_OF_START = 40;
 const SENTENCE =
-  /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; look at that disk, and start again/;
+  /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; check the disk, and start again/;
 
 /** The command that runs another one, in whose place calls on the store's file fail or hang. */
 const failing = (dataDir: string, calls: string, fault: string) => [
@@ -55,7 +55,7 @@ describe('a server whose disk', () => {
   let why: string | null = null;
   beforeAll(() => void (why = whyNotTraced()));
 
-  it('fails a flush ends at once, says why, and goes on at the next start with all that was acknowledged', async ({ skip }) => {
+  it('fails a flush exits at once with the reason, and has all acknowledged data at the next start', async ({ skip }) => {
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
     const under = failing(dataDir, 'fdatasync', `error=EIO:when=${FLUSHES_OF_START}+`);
@@ -71,7 +71,7 @@ describe('a server whose disk', () => {
     expect(await missing(again, acknowledged)).toEqual([]);
   });
 
-  it('fails a write ends, too', async ({ skip }) => {
+  it('fails a write exits, too', async ({ skip }) => {
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
     // Two for each flush mark it.
@@ -88,7 +88,7 @@ describe('a server whose disk', () => {
     expect(await problemsIn(dataDir)).toEqual([]);
   });
 
-  it('does not answer is not ready soon, and ends in time when it is told to stop', async ({ skip }) => {
+  it('does not answer is soon not ready, and exits in time when it is stopped', async ({ skip }) => {
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
     const seconds = limits.readySeconds + limits.drainSeconds + limits.closeSeconds;
@@ -119,7 +119,7 @@ describe('a server whose disk', () => {
 });
 
 describe('a command whose disk fails', () => {
-  it('ends with the same sentence', async ({ skip }) => {
+  it('exits with the same error', async ({ skip }) => {
     const why = whyNotTraced();
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();

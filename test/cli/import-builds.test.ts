@@ -11,7 +11,7 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 import { estimatesOf, fileOf, into, runsOf } from './importing.js';
 
 describe('ballast import over the network', () => {
-  it('from another server takes over all builds in their order, once, however often, and goes on where it was', async () => {
+  it('from another server imports all builds in their order, each once, and continues after an interruption', async () => {
     const [there, here] = [await startServer(), await startServer()];
     // More than a page.
     for (let i = 0; i < 103; i++) await record(there, { commit_hash: `c${i}`, test_files: timed({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
@@ -42,7 +42,7 @@ describe('ballast import over the network', () => {
     expect(now['a_spec.rb']! / old['a_spec.rb']!).toBeCloseTo(1, 1);
   });
 
-  it('records a run once when its answer is lost', async () => {
+  it('records a run once if its answer is lost', async () => {
     const server = await startServer();
     let posts = 0;
     const proxy = createServer((request, response) => {
@@ -72,7 +72,7 @@ describe('ballast import over the network', () => {
     expect((await runsOf(server)).map(({ runs }) => runs.length)).toEqual([1]);
   });
 
-  it('says what is no such server, and which token is wrong', async () => {
+  it('reports an address without such a server, and which token is wrong', async () => {
     const server = await startServer();
     expect(await into(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({
       code: 3,
@@ -82,7 +82,7 @@ describe('ballast import over the network', () => {
 });
 
 describe('ballast import of an export', () => {
-  it('makes the same builds and timings elsewhere', async () => {
+  it('creates the same builds and timings on another server', async () => {
     const [there, here] = [await startServer(), await startServer()];
     for (const [i, seconds] of [8, 9, 10].entries())
       await record(there, {
@@ -109,7 +109,7 @@ describe('ballast import of an export', () => {
     expect(await estimatesOf(third, of)).toEqual(await estimatesOf(there, of));
   });
 
-  it('that is damaged keeps what came before, says so, and goes on when it is imported again', async () => {
+  it('that is damaged keeps the builds before the damage, and continues when it is imported again', async () => {
     const server = await startServer();
     const build = (commit_hash: string) => ({
       commit_hash,
@@ -130,7 +130,7 @@ describe('ballast import of an export', () => {
     );
   });
 
-  it('of several projects asks for the one', async () => {
+  it('with several projects requires --project', async () => {
     const server = await startServer();
     await record(server);
     expect((await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).code).toBe(0);
@@ -143,7 +143,7 @@ describe('ballast import of an export', () => {
     expect((await into(server, file, '--project', 'default')).stdout).toContain('1 run was there already');
   });
 
-  it('tells which entry is none, and leaves out what the server would refuse', async () => {
+  it('names an invalid entry, and leaves out what the server would refuse', async () => {
     const server = await startServer();
     const build = {
       commit_hash: 'c',

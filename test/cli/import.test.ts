@@ -9,7 +9,7 @@ import { fixtureFile } from '../reports/fixture.js';
 import { estimatesOf, fileOf, into, runsOf } from './importing.js';
 
 describe('ballast import of reports', () => {
-  it('makes the first split of any branch balanced', async () => {
+  it('balances the first split of any branch', async () => {
     const server = await startServer();
     const seconds = Object.fromEntries(manyPaths(60).map((path, i) => [path, 1 + ((i * 37) % 60) ** 2 / 10]));
     const { code, stdout, stderr } = await into(server, fileOf(seconds));
@@ -24,7 +24,7 @@ describe('ballast import of reports', () => {
     expect(Math.max(...spans) / (7081 / 4)).toBeLessThan(1.001);
   });
 
-  it('takes files of every format at once, and adds up what they say of one file', async () => {
+  it('takes files of every format at once, and adds up the times of each file', async () => {
     const server = await startServer();
     const names = [
       'test_durations.json',
@@ -62,7 +62,7 @@ describe('ballast import of reports', () => {
     expect(estimates['tests/test_cart.py']).toBeCloseTo(1.7515, 4);
   });
 
-  it('changes nothing when it is done twice, and follows newer timings', async () => {
+  it('changes nothing if it is repeated, and follows newer timings', async () => {
     const server = await startServer();
     const first = fileOf({ 'a_spec.rb': 10, 'b_spec.rb': 5 });
     await into(server, first);
@@ -75,7 +75,7 @@ describe('ballast import of reports', () => {
     expect(a).toBeLessThanOrEqual(14);
   });
 
-  it('keeps test cases where it is told to, and the file is the sum of them', async () => {
+  it('keeps test cases with --cases, and adds them up for the file', async () => {
     const server = await startServer();
     const { stdout } = await into(server, fixtureFile('test_durations.json'), '--cases', '--commit-hash', 'abc', '--branch', 'develop');
     expect(stdout).toMatch(
@@ -84,7 +84,7 @@ describe('ballast import of reports', () => {
     expect(await estimatesOf(server, ['tests/test_cart.py'])).toEqual({ 'tests/test_cart.py': 1.7515 });
   });
 
-  it('sends what one request does not hold as nodes of one build', async () => {
+  it('divides what does not fit into one request among nodes of one build', async () => {
     const server = await startServer();
     const cases = Object.fromEntries(Array.from({ length: 50_001 }, (_, i) => [`test/a_${i % 900}.py::test_${i}`, 1]));
     const { stdout } = await into(server, fileOf(cases), '--cases', '--json');
@@ -93,7 +93,7 @@ describe('ballast import of reports', () => {
     expect(JSON.parse((await into(server, fileOf(cases), '--cases', '--json')).stdout)).toMatchObject({ runs: 0, known_runs: 2 });
   });
 
-  it('only tells in a dry run, which needs no server; of a list of test files has their paths', async () => {
+  it('records nothing in a dry run, which needs no server; takes the paths from a list of test files', async () => {
     const list = fileOf('app/spec/models/cart_spec.rb\napp/spec/user_spec.rb\n');
     const { code, stdout } = await runHere(['import', '--dry-run', fixtureFile('rspec.xml'), '--files-from', list], {
       BALLAST_URL: '',
@@ -105,7 +105,7 @@ describe('ballast import of reports', () => {
     });
   });
 
-  it('imports nothing when one of the files cannot be read, and says where it fails', async () => {
+  it('imports nothing if a file cannot be read, and reports where it fails', async () => {
     const server = await startServer();
     const good = fixtureFile('rspec.xml');
     const missing = join(temporaryFolder(), 'nothing.xml');
@@ -144,18 +144,18 @@ describe('ballast import of reports', () => {
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
   });
 
-  it('says which flags do not go together', async () => {
+  it('reports flags that cannot be combined', async () => {
     const none = { BALLAST_URL: '', BALLAST_TOKEN: '', BALLAST_FROM_TOKEN: '' };
     for (const [args, complaint] of [
       [[], 'ballast: name the files to import, or another server with --from\n'],
       [['a.xml'], '--dry-run only reads\n'],
       [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
-      [['--from', 'nonsense', '--from-token', 'x', '--dry-run'], '--from nonsense is no address, such as https://ballast.example.com'],
+      [['--from', 'nonsense', '--from-token', 'x', '--dry-run'], '--from nonsense is not an address such as https://ballast.example.com'],
       [
         ['--from', 'http://127.0.0.1', '--from-token', '3f0c…', '--dry-run'],
-        '--from-token has characters that no token has: was it copied whole, and alone?',
+        '--from-token has characters that no token has: check that it was copied completely and without other text',
       ],
-      [['a.xml', '--dry-run', '--builds', '3'], '--builds goes with --from'],
+      [['a.xml', '--dry-run', '--builds', '3'], '--builds needs --from'],
       [
         ['a.xml', '--format', 'nunit'],
         'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, ballast.',
@@ -167,7 +167,7 @@ describe('ballast import of reports', () => {
     }
   });
 
-  it('says why the server refused it', async () => {
+  it('reports why the server refused it', async () => {
     const server = await startServer();
     const { code, stderr } = await into({ url: server.url, token: 'x'.repeat(40) }, fixtureFile('rspec.xml'));
     expect(code).toBe(3);
@@ -176,7 +176,7 @@ describe('ballast import of reports', () => {
     );
   });
 
-  it('reads a file whose name says nothing, as it is told, and once though it is named twice', async () => {
+  it('reads a file by --format, whatever its name, and only once if it is named twice', async () => {
     const server = await startServer();
     const file = join(temporaryFolder(), 'odd name');
     copyFileSync(fixtureFile('parallel_runtime_rspec.log'), file);

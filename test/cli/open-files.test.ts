@@ -5,7 +5,7 @@ import { httpServers } from '../harness/http-server.js';
 import { spawnServer } from '../harness/process.js';
 
 describe.skipIf(process.platform !== 'linux').each(httpServers)('a server over %s with few open files', name => {
-  it('refuses connections, and answers at the same port when some of them have ended', async () => {
+  it('refuses connections, and accepts them again on the same port after some have ended', async () => {
     const server = await spawnServer({ env: { BALLAST_HTTP_SERVER: name }, under: ['sh', '-c', 'ulimit -n 80; exec "$@"', 'sh'] });
     const { hostname, port } = new URL(server.url);
     const silent: Socket[] = [];

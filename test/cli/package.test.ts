@@ -15,7 +15,7 @@ const MADE_OF =
   /^(dist\/src\/.*\.js|src\/docs\/.*\.md|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
 
 describe('the package', () => {
-  it('unpacked in any folder is all that a CI node needs', { timeout: 60_000 }, async () => {
+  it('has everything that a CI node needs, in any folder', { timeout: 60_000 }, async () => {
     const [server, folder] = [await startServer(), temporaryFolder()];
     const options = { cwd: root, encoding: 'utf8', env: plainEnvironment({ npm_config_cache: temporaryFolder() }) } as const;
     const [{ filename, files }] = JSON.parse(

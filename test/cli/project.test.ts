@@ -18,7 +18,7 @@ function commandsOn(dataDir: string, run = runHere) {
 }
 
 describe('project and token commands beside a running server', () => {
-  it('take effect at its next request: a project made, a token rotated, the old one revoked', async () => {
+  it('take effect at the next request: a project created, a token rotated, the old token revoked', async () => {
     const server = await startServer();
     const ballast = commandsOn(server.dataDir, runBallast);
 
@@ -87,8 +87,8 @@ describe('project and token commands with --json', () => {
   });
 });
 
-describe('a command that cannot be done', () => {
-  it('says why on stderr, and ends with 1', async () => {
+describe('a command that fails', () => {
+  it('reports why on stderr, and exits with 1', async () => {
     const ballast = commandsOn(temporaryFolder());
     await ballast('project', 'create', 'one');
     for (const [args, message] of [
@@ -110,7 +110,7 @@ describe('a command on a folder without a store', () => {
     ['token', 'list', 'web'],
     ['token', 'create', 'web'],
     ['token', 'revoke', 'abc'],
-  ])('%s %s says so and makes none', async (...args) => {
+  ])('%s %s reports that, and creates no store', async (...args) => {
     const folder = join(temporaryFolder(), 'mistyped');
     expect(await commandsOn(folder)(...args)).toEqual({
       code: 1,

@@ -38,7 +38,7 @@ describe('ballast queue', () => {
     expect(await completeness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 8 } });
   });
 
-  it('gives a node that is run again what failed, and nothing to one that was green', async () => {
+  it('gives a retried node the files that failed, and nothing to a node that passed', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const queue = (more: NodeJS.ProcessEnv = {}) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
@@ -60,7 +60,7 @@ describe('ballast queue', () => {
     expect(suite.ran).toHaveLength(FILES.length + 1);
   });
 
-  it('fails for a failure in a report when the exit code of the command is lost, unless that is trusted', async () => {
+  it('fails for a failure in a report if the command ends with 0, unless the exit code is trusted', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
     const queue = (...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...flags, ...suite.runner], { ...REPORT, FAILING: FILES[0]!, LOST: '1' });
@@ -78,7 +78,7 @@ describe('ballast queue', () => {
     expect(suite.ran).toHaveLength(2);
   });
 
-  it('names what no report mentions, and has it run again where that is to fail', async () => {
+  it('names unreported files, and runs them again with --fail-unreported', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
     const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...flags, ...suite.runner], { ...REPORT, ...more });
@@ -97,7 +97,7 @@ describe('ballast queue', () => {
     expect(suite.ran).toEqual([FILES[0], FILES[0]]);
   });
 
-  it('shares out the time of a batch without reports, and says so when they are missing', async () => {
+  it('divides the time of a batch without reports, and warns if they are missing', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
     expect(code).toBe(0);
@@ -109,7 +109,7 @@ describe('ballast queue', () => {
     for (const time of times) expect(time).toBeGreaterThan(0);
   });
 
-  it('records as not measured what a batch had nothing to run of', async () => {
+  it('records files without tests as not measured', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, SILENT: FILES[0]! });
     expect({ code, stderr }).toEqual({
@@ -120,13 +120,13 @@ describe('ballast queue', () => {
     expect(await recorded(server)).toEqual({ [FILES[0]!]: 0 });
   });
 
-  it('tells when a command runs files of other batches', async () => {
+  it('warns if a command runs files of other batches', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 2))];
     const { stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner.slice(0, -1), ...FILES.slice(0, 2)], REPORT);
     expect(stderr).toContain('WARNING: the command ran 1 test file of other batches, too: test/x');
   });
 
-  it('records nothing of a file that a failed command left out of its report: it is to run again, and the gate names it', async () => {
+  it('does not record an unreported file of a failed command: the file must run again, and the gate names it', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 2))];
     const lost = { FAILING: FILES[0]!, SILENT: FILES[0]! };
     await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
@@ -142,7 +142,7 @@ describe('ballast queue', () => {
     expect(await recorded(server)).toEqual(lengths(FILES.slice(0, 2)));
   });
 
-  it('that cannot start its command ends as a shell would, and the batch is not lost', async () => {
+  it('ends like a shell if its command cannot be started, and the batch is not lost', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual({
       code: 127,
@@ -154,7 +154,7 @@ describe('ballast queue', () => {
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
   });
 
-  it('ends with 3, and runs nothing, when there is no server', async () => {
+  it('ends with 3 and runs nothing if there is no server', async () => {
     const suite = new Suite(FILES);
     expect(await suite.run(nowhere, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({
       code: 3,
@@ -165,7 +165,7 @@ describe('ballast queue', () => {
     expect(suite.ran).toEqual([]);
   });
 
-  it('runs all files, loudly, when there is no server and it is told to fall back', async () => {
+  it('runs all files with a warning if there is no server, with --fallback', async () => {
     const suite = new Suite(FILES);
     const { code, stderr } = await suite.run(nowhere, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
@@ -174,7 +174,7 @@ describe('ballast queue', () => {
     expect(stderr).toContain('the times of 8 test files are not recorded');
   });
 
-  it('that loses its server midway runs, told to fall back, whatever it did not run: what others have it cannot know', async () => {
+  it('runs all files that it has not run if it loses its server, with --fallback', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     // The second pull is served, and its answer lost.
     let pulls = 0;
@@ -187,7 +187,7 @@ describe('ballast queue', () => {
     expect(Object.keys(await recorded(server))).toHaveLength(FILES.length);
   });
 
-  it('whose server has lost the queue ends with 3: what is left is not known', async () => {
+  it('ends with 3 if the server has lost the queue', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const other = await startServer();
     // Its pulls behind the first one reach a server that has none.
@@ -200,7 +200,7 @@ describe('ballast queue', () => {
     expect(suite.ran.length).toBeLessThan(FILES.length);
   });
 
-  it('that lists a file more than the node that made the queue ends with 2, and names it', async () => {
+  it('ends with 2 if it lists a file that the queue does not have, and names the file', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     expect((await suite.run(server, 0, ['queue', GLOB, `!${FILES[7]}`, ...suite.runner])).code).toBe(0);
     const { code, stderr } = await suite.run(server, 1, ['queue', GLOB, ...suite.runner]);
@@ -209,7 +209,7 @@ describe('ballast queue', () => {
     expect(suite.ran).not.toContain(FILES[7]);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('passes %s on, records what ran, and ends as if by the signal', async signal => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('forwards %s, records what ran, and ends like a process that the signal ended', async signal => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: signal }));
     const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...suite.runner], {
@@ -229,7 +229,7 @@ describe('ballast queue', () => {
     expect(new Set(suite.ran).size).toBe(FILES.length);
   });
 
-  it('passes a signal on to what its command started, waits for that, and says no more than that it was ended', async () => {
+  it('forwards a signal to the processes of its command, waits for them, and prints only the signal', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }));
     // A shell, which passes none on.
@@ -255,7 +255,7 @@ describe('ballast queue', () => {
   it('needs a command', async () => {
     expect(await new Suite(FILES).run(nowhere, 0, ['queue', GLOB])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no command: give it behind --') as string,
+      stderr: expect.stringContaining('no command: give it after --') as string,
     });
   });
 });

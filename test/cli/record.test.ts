@@ -34,7 +34,7 @@ describe('ballast record', () => {
     expect(Object.fromEntries(Object.entries(times).map(([path, time]) => [path, Math.round(time * 1000) / 1000]))).toEqual(expected);
   });
 
-  it('takes the names of a list, and says what of it is in no report', async () => {
+  it('takes the names of a list, and names the files that are in no report', async () => {
     const [server, suite] = [await startServer(), suiteWith([], 'gotestsum')];
     const { code, stderr } = await suite.run(server, 0, ['record', 'gotestsum.xml', '--files-from', '-'], {}, './cart\n./user\n');
     expect(code).toBe(0);
@@ -63,7 +63,7 @@ describe('ballast record', () => {
     });
   });
 
-  it('fails for what reports tell when the command is said to have ended with 0, and records it all the same', async () => {
+  it('fails for failures in reports with --exit-code 0, but records the times', async () => {
     const [server, suite] = [await startServer(), suiteWith([], 'rspec', 'gotestsum')];
     const record = (...args: string[]) => suite.run(server, 0, ['record', ...args]);
     writeFileSync(join(suite.folder, 'list'), 'spec/models/cart_spec.rb\nspec/user_spec.rb\nspec/other_spec.rb\n');
@@ -89,7 +89,7 @@ describe('ballast record', () => {
     });
   });
 
-  it('says which cases are in no known file, and fails when all are', async () => {
+  it('names test cases of unknown files, and fails if there are no others', async () => {
     const [server, suite] = [await startServer(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
     const some = await suite.run(server, 0, ['record', 'pytest.xml']);
     expect(some).toMatchObject({
@@ -101,11 +101,11 @@ describe('ballast record', () => {
     const none = suiteWith([], 'pytest');
     expect(await none.run(server, 0, ['record', 'pytest.xml'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('nothing to record: no test file that is known here is in 1 report;') as string,
+      stderr: expect.stringContaining('nothing to record: found no known test file in 1 report;') as string,
     });
   });
 
-  it('names a report that is missing or none', async () => {
+  it('names a report that is missing or is not a report', async () => {
     const suite = new Suite([]);
     writeFileSync(join(suite.folder, 'bad.xml'), '<html/>');
     expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({
@@ -123,12 +123,12 @@ describe('ballast record', () => {
     });
   });
 
-  it('ends with 3 when the server cannot be reached: what is not recorded has no fallback', async () => {
+  it('ends with 3 if the server cannot be reached: there is no fallback for recording', async () => {
     const suite = suiteWith(['spec/user_spec.rb'], 'rspec');
     expect((await suite.run(nowhere, 0, ['record', 'rspec.xml'])).code).toBe(3);
   });
 
-  it('ends with 3 when the server has lost the split that the node ran: other nodes got parts of another one', async () => {
+  it('ends with 3 if the server has lost the split of the node: other nodes got parts of another split', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const [split, record] = [
       ['split', 'src/*.js', '--node-total', '1'],
@@ -148,7 +148,7 @@ describe('ballast record', () => {
     });
   });
 
-  it('counts for the CI run of the split only, also when the times name none', async () => {
+  it('counts only for the CI run of the split, even without --build-id', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const other = suiteWith(suite.files);
     const github = (id: string) => ({ BALLAST_BUILD_ID: '', BALLAST_NODE_TOTAL: '1', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: id });
@@ -162,7 +162,7 @@ describe('ballast record', () => {
     expect((await suite.run(server, 0, ['verify'], github('1'))).code).toBe(1);
   });
 
-  it('goes without a folder for temporary files', async () => {
+  it('works without a folder for temporary files', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const TMPDIR = join(suite.folder, 'runner.mjs');
     for (const args of [

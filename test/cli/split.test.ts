@@ -12,7 +12,7 @@ const FILES = ['test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js', 'test/
 const lines = (stdout: string) => stdout.split('\n').slice(0, -1);
 
 describe('ballast split', () => {
-  it('prints each file at one node, and the same ones when it is asked again', async () => {
+  it('prints each file on one node, and the same files if it is repeated', async () => {
     const [server, suite] = [await startServer(), new Suite([...FILES, 'node_modules/x/e.test.js'])];
     const split = (node: number) => suite.run(server, node, ['split', '**/*.test.js']);
     const nodes = [await split(0), await split(1)];
@@ -21,7 +21,7 @@ describe('ballast split', () => {
     expect(await split(1)).toEqual(nodes[1]);
   });
 
-  it('takes paths, globs and globs of what is left out', async () => {
+  it('takes paths, globs and negated globs', async () => {
     const [server, suite] = [await startServer(), new Suite([...FILES, 'app/[id].test.js'])];
     const here = realpathSync(suite.folder);
     const all = await suite.run(server, 0, [
@@ -39,13 +39,13 @@ describe('ballast split', () => {
   it.each([
     ['lines', 'pkg/a\r\npkg/b c\n', ['--stdin']],
     ['NUL between them', 'pkg/a\0pkg/b c', ['-']],
-  ])('takes a list on stdin as it is, with %s', async (_, stdin, args) => {
+  ])('takes a list of literal paths on stdin, with %s', async (_, stdin, args) => {
     const [server, suite] = [await startServer(), new Suite([])];
     const { stdout } = await suite.run(server, 0, ['split', ...args, '--node-total', '1'], {}, stdin);
     expect(sorted(lines(stdout))).toEqual(['pkg/a', 'pkg/b c']);
   });
 
-  it('prints by a template, and with NUL behind each', async () => {
+  it('prints by a template, and with NUL after each path', async () => {
     const [server, suite] = [await startServer(), new Suite([])];
     await server.post('/v1/build_subsets', {
       commit_hash: 'c0',
@@ -69,7 +69,7 @@ describe('ballast split', () => {
     });
   });
 
-  it('prints nothing of a split that was made of another list, and names both', async () => {
+  it('prints nothing if the split was made from another list, and names both lists', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     await startSplit(server, ['test/a.test.js', 'gone.test.js'], { ...BUILD, node_total: 1 });
     expect(await suite.run(server, 0, ['split', '**/[ab].test.js', '--node-total', '1'])).toEqual({
@@ -81,7 +81,7 @@ describe('ballast split', () => {
     });
   });
 
-  it.skipIf(!existsSync('/dev/full'))('fails when its list cannot be written whole', async () => {
+  it.skipIf(!existsSync('/dev/full'))('fails if its list cannot be written completely', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     const out = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], {
@@ -101,7 +101,7 @@ describe('ballast split', () => {
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
   });
 
-  it('prints all files, loudly, when there is no server and it is told to fall back', async () => {
+  it('prints all files with a warning if there is no server, with --fallback', async () => {
     const suite = new Suite(FILES);
     const { code, stdout, stderr } = await suite.run(nowhere, 1, ['split', '**/*.test.js', '--fallback']);
     expect({ code, files: lines(stdout) }).toEqual({ code: 0, files: FILES });
@@ -110,7 +110,7 @@ describe('ballast split', () => {
     );
   });
 
-  it('ends with 3 when there is no server, or one that refuses', async () => {
+  it('ends with 3 if there is no server, or if it refuses', async () => {
     const [server, suite] = [await startServer(), new Suite(FILES)];
     for (const more of [[], ['--no-fallback']]) {
       expect(await suite.run(nowhere, 0, ['split', '**/*.test.js', ...more])).toMatchObject({
@@ -126,7 +126,7 @@ describe('ballast split', () => {
     });
   });
 
-  it('ends with 2 when there is nothing to split, or it is not known which node this is', async () => {
+  it('ends with 2 if there is nothing to split or the node is not known', async () => {
     const suite = new Suite(FILES);
     expect(await suite.run(nowhere, 0, ['split', 'spec/**'])).toMatchObject({
       code: 2,

@@ -38,7 +38,7 @@ describe('a server that answers 200 {} to everything', () => {
 });
 
 describe('ballast import', () => {
-  it('follows no redirect: the token goes nowhere else, and a login page records nothing', async () => {
+  it('follows no redirect: no other server gets the token, and a login page records nothing', async () => {
     const elsewhere: string[] = [];
     const other = await startStrange((request, response) => {
       elsewhere.push(request.method!);
@@ -55,7 +55,7 @@ describe('ballast import', () => {
     expect(elsewhere).toEqual([]);
   });
 
-  it('counts no run as recorded that the server says it did not store', async () => {
+  it('does not count a run that the server did not store', async () => {
     const server = await startStrange((request, response) =>
       request.method === 'GET' ? response.end('{"data":[]}') : response.writeHead(202).end('{"message":"too many"}'),
     );
@@ -70,7 +70,7 @@ describe('ballast import', () => {
 });
 
 describe('ballast record', () => {
-  it('says what the server says when that did not store the run', async () => {
+  it('prints the message of the server if the run was not stored', async () => {
     const server = await startStrange((_, response) => response.writeHead(202).end('{"message":"retried too often\\u009b2J"}'));
     const suite = new Suite(['test/a.js']);
     const { code, stdout, stderr } = await suite.run(server, 0, ['record', fileOf(REPORT), '--json']);
@@ -79,11 +79,11 @@ describe('ballast record', () => {
   });
 });
 
-describe('foreign text', () => {
+describe('text with control characters', () => {
   const hostile = 'x\x1b[2J\x9b31m\u202e';
   const shown = 'x\\u001b[2J\\u009b31m\\u202e';
 
-  it('of a server reaches the terminal escaped', async () => {
+  it('from a server is escaped for the terminal', async () => {
     const answer = {
       is_complete: false,
       kind: 'queue',
@@ -109,7 +109,7 @@ describe('foreign text', () => {
     expect(JSON.parse(json.stdout)).toEqual(answer);
   });
 
-  it('of files and arguments reaches it escaped, too; a list of paths stays as it is', async () => {
+  it('from files and arguments is escaped, too; a list of paths is printed unchanged', async () => {
     const run = (...args: string[]) => runHere(args, { BALLAST_URL: '', BALLAST_TOKEN: '' });
     const file = fileOf('{"a.js": 1', hostile);
     const [unreadable, option] = await Promise.all([run('import', '--dry-run', file), run('import', `--${hostile}`)]);

@@ -14,7 +14,7 @@ const verify = ({ url, token }: Pick<Client, 'url' | 'token'>, ...more: string[]
   runHere(['verify', ...FLAGS, ...more], { BALLAST_URL: `${url}/`, BALLAST_TOKEN: token });
 
 describe('ballast verify', () => {
-  it('ends with 0 when every test file was recorded, with 1 and what is missing before', async () => {
+  it('ends with 0 if every test file was recorded, before that with 1 and the missing files', async () => {
     const server = await startServer();
     const paths = pathsOf(await initialise(server, manyPaths(30), { ...TRIPLE, node_build_id: '7' }));
     expect(paths).toHaveLength(30);
@@ -43,7 +43,7 @@ describe('ballast verify', () => {
     expect((await waiting).code).toBe(0);
   });
 
-  it('ends with 3 when it could not be told', async () => {
+  it('ends with 3 if the server could not be asked', async () => {
     const server = await startServer();
     const refused = await verify({ url: server.url, token: 'x'.repeat(40) }, '--newest');
     expect(refused).toEqual({
@@ -60,7 +60,7 @@ describe('ballast verify', () => {
     });
   });
 
-  it('is about the queue and the split of its CI run, and about no other CI run unless that is wanted', async () => {
+  it('asks about the queue and the split of its CI run, and about other CI runs only with --newest', async () => {
     const server = await startServer();
     const paths = pathsOf(await initialise(server, manyPaths(3), { ...TRIPLE, node_build_id: '7' }));
     await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '8' });
@@ -93,7 +93,7 @@ describe('ballast verify', () => {
     });
   });
 
-  it('asks again when a server is restarted', async () => {
+  it('asks again after a server was restarted', async () => {
     let requests = 0;
     const server = createServer((request, response) => {
       requests += 1;
@@ -122,7 +122,7 @@ describe('ballast verify', () => {
     expect(requests).toBe(2);
   });
 
-  it('names a flag that is missing or wrong', async () => {
+  it('names missing and wrong flags', async () => {
     expect(await runHere(['verify', ...FLAGS.slice(0, 4), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject({
       code: 2,
       stderr:

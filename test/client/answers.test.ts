@@ -48,7 +48,7 @@ describe('an answer to a pull', () => {
   const end = { paths: [], batch_id: null, node_uuid: 'node', batch_index: 3 };
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' };
 
-  it('names that pull: an old one, or that of another node, ends no queue', () => {
+  it('must name the same pull: an answer to an old pull or another node does not end the queue', () => {
     const wrong = changed(end, { node_uuid: [null, 'other'], batch_index: [null, 2] });
     expect(accepted(pullParser('node', 3, parseBatch), [[200, end], ...wrong])).toEqual([[200, end]]);
     expect(accepted(pullParser('node', 3, parseBatchOrMiss), [[200, miss], ...wrong])).toEqual([[200, miss]]);
@@ -67,7 +67,7 @@ describe('an answer to split', () => {
   };
   const miss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
-  it('is the files of this node, or none, or that there is no split', () => {
+  it('has the files of this node, or says that there is no split', () => {
     const known = [
       [200, split],
       [200, { ...split, test_files: [] }],
@@ -77,7 +77,7 @@ describe('an answer to split', () => {
     expect(accepted(splitOrMissParser(1, 'digest'), [...known, [200, miss]])).toEqual([...known, [200, miss]]);
   });
 
-  it('is nothing else', () => {
+  it('is rejected in any other form', () => {
     const wrong = [
       ...changed(split, {
         build_distribution_id: [undefined, null, 1, ''],
@@ -117,7 +117,7 @@ describe('an answer to queue', () => {
   const end = { paths: [], batch_id: null };
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: 'there is none' };
 
-  it('is a batch with times, or the end, or that there is no queue', () => {
+  it('is a batch with times, the end of the queue, or says that there is no queue', () => {
     const known = [
       [200, batch],
       [200, end],
@@ -133,7 +133,7 @@ describe('an answer to queue', () => {
     expect(accepted(parseBatchOrMiss, [...known, ...misses])).toEqual([...known, ...misses]);
   });
 
-  it('is nothing else', () => {
+  it('is rejected in any other form', () => {
     const wrong = [
       ...changed(batch, {
         paths: [undefined, null, {}, 'ab', ['a.js', ''], ['a.js', 1], ['a.js'], []],
@@ -160,13 +160,13 @@ describe('an answer to queue', () => {
 });
 
 describe('an answer to a recording', () => {
-  it('says that it is stored, with 201, or that it is not, with 202', () => {
+  it('is 201 for a stored run and 202 for a run that is not stored', () => {
     expect(parseRecording({ status: 201, body: undefined })).toEqual({ isStored: true, message: null });
     expect(parseRecording({ status: 201, body: { message: 'update' } })).toEqual({ isStored: true, message: 'update' });
     expect(parseRecording({ status: 202, body: { message: 'too many' } })).toEqual({ isStored: false, message: 'too many' });
   });
 
-  it('is nothing else', () => {
+  it('is rejected in any other form', () => {
     expect(acceptedNonsense(parseRecording)).toEqual([
       [201, undefined],
       [201, { message: 'ok' }],
@@ -208,7 +208,7 @@ describe('an answer to verify', () => {
     handed_out_not_recorded: [{ path: 'b.js', node_index: 0, handed_out_at: null }],
   };
 
-  it('says whether the build is complete, in its status, too', () => {
+  it('says whether the build is complete, consistently with its status', () => {
     const ranOnly = { ...complete, recorded: 1, ran_not_recorded: [{ path: 'a.js', node_index: 0 }] };
     const known = [
       [200, complete],
@@ -221,7 +221,7 @@ describe('an answer to verify', () => {
     expect(accepted(completenessParser('split'), known)).toEqual(known.slice(3));
   });
 
-  it('is nothing else, and in itself consistent', () => {
+  it('is rejected in any other form, or if it contradicts itself', () => {
     const wrong = [
       [409, complete],
       [200, incomplete],
@@ -253,7 +253,7 @@ describe('an answer to verify', () => {
 });
 
 describe('an answer to a list of builds', () => {
-  it('is a page, of this server or of another one', () => {
+  it('is a page of this server or of another one', () => {
     const known = [
       [200, { data: [] }],
       [200, { data: [{ id: 'x', created_at: null }, { id: 'y' }], meta: { is_last_page: true } }],

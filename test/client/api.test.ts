@@ -26,7 +26,7 @@ const anything = (answer: Answer) => answer;
 const ok = (answer: Answer) => (answer.status === 200 && answer.body !== undefined ? answer : null);
 
 describe('a request of a node', () => {
-  it('carries the token and who sends it, to the address with or without /v1', async () => {
+  it('carries the token and the client version, to an address with or without /v1', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(201).end());
     expect(await api.post('/v1/build_subsets', {}, anything)).toEqual({ status: 201, body: undefined });
     expect(requests[0]!.url).toBe('/v1/build_subsets');
@@ -38,7 +38,7 @@ describe('a request of a node', () => {
     });
   });
 
-  it('is sent again when the server is in trouble, after what that says', async () => {
+  it('is repeated after a server error, when Retry-After has passed', async () => {
     const { api, requests } = await answering((_, response, count) =>
       count < 3 ? response.writeHead(503, now).end('{"errors":["busy"]}') : response.end('{"a":1}'),
     );
@@ -46,7 +46,7 @@ describe('a request of a node', () => {
     expect(requests.map(({ headers }) => headers['x-retry-count'])).toEqual(['0', '1', '2']);
   });
 
-  it('that is never answered says what was tried', async () => {
+  it('without an answer fails with the address and the number of attempts', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(500, now).end('{"errors":["it broke"]}'));
     const failed = api.post('/x', {}, ok);
     await expect(failed).rejects.toThrow(ServerUnreachable);
@@ -56,7 +56,7 @@ describe('a request of a node', () => {
     await expect(gone.post('/x', {}, ok)).rejects.toThrow(/^no answer from POST http:\/\/127\.0\.0\.1:1\/x \(.+\)$/);
   });
 
-  it('whose answer is cut off, or late, was not answered', async () => {
+  it('with a truncated or late answer counts as unanswered', async () => {
     const cut = await answering(
       (_, response) => void response.writeHead(200, { 'Content-Length': '20' }).write('{}', () => response.destroy()),
       { retries: 0 },
@@ -66,7 +66,7 @@ describe('a request of a node', () => {
     await expect(late.api.get('/x', ok)).rejects.toThrow(ServerUnreachable);
   });
 
-  it('that is refused is not sent again, and tells why', async () => {
+  it('that is refused is not repeated, and fails with the reason', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(422).end('{"errors":[{"branch":["is required"]}]}'));
     const refused = api.post('/x', {}, ok);
     await expect(refused).rejects.toThrow(RequestRejected);
@@ -78,7 +78,7 @@ describe('a request of a node', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('that is redirected is refused with where to, and takes its token nowhere', async () => {
+  it('that is redirected fails with the new address, and does not follow it', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const { api, requests } = await answering((_, response) => response.writeHead(status, { Location: '/elsewhere' }).end('{}'));
       await expect(api.post('/x', {}, ok)).rejects.toThrow(
@@ -89,7 +89,7 @@ describe('a request of a node', () => {
     }
   });
 
-  it('is refused with the beginning of an answer that is not of the protocol', async () => {
+  it('fails with an excerpt of an answer outside the protocol', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     for (const [status, body, complaint] of [
       [200, '<html>Log in</html>', 'status 200, "<html>Log in</html>"'],
@@ -112,7 +112,7 @@ describe('a request of a node', () => {
     }
   });
 
-  it('is refused when an answer is too large, packed or not', async () => {
+  it('fails if an answer is too large, compressed or not', async () => {
     const zeros = Buffer.alloc(100_000, '0');
     const plain = await answering((_, response) => response.end(zeros), { maxBytes: 99_999 });
     await expect(plain.api.get('/x', ok)).rejects.toThrow('was answered with 200 and more than 99999 bytes');

@@ -12,7 +12,7 @@ describe('the command of a batch', () => {
     expect(commandLine(command, ['a b', '$&'])).toEqual(expected);
   });
 
-  it('gets no file that looks like a flag', () => {
+  it('gets no path that looks like a flag', () => {
     expect(commandLine(['x'], ['-rf', 'a-b'])).toEqual(['x', './-rf', 'a-b']);
   });
 
@@ -25,8 +25,8 @@ describe('the command of a batch', () => {
       ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'],
       'the first test file as $0',
     ],
-  ])('is refused when it gets %s', (_, command, complaint) => {
-    expect(commandError(command, ['a', 'b,c'])).toContain(complaint);
+  ])('is refused if it gets %s', (_, command, reason) => {
+    expect(commandError(command, ['a', 'b,c'])).toContain(reason);
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe('the command of a batch', () => {
     [['sh', '-c', 'jest "$0" "$@"', '{}']],
     [['sh', '-c', 'make test', '{}']],
     [['sh', 'run.sh', '{}']],
-  ])('is taken as %j', command => {
+  ])('is accepted as %j', command => {
     expect(commandError(command, ['a', 'b,c'])).toBeNull();
   });
 
@@ -44,7 +44,7 @@ describe('the command of a batch', () => {
     ['that is too long for one', ['aa', 'bb', 'c', 'dd', 'ü'], [['aa', 'bb'], ['c', 'dd'], ['ü']]],
     ['with a path that is too long alone', ['a', 'bbbbbbbb', 'c'], [['a'], ['bbbbbbbb'], ['c']]],
     ['of nothing', [], []],
-  ])('takes all of a list %s', (_, paths, parts) => {
+  ])('is divided without losing files: %s', (_, paths, parts) => {
     expect(
       splitByLength(
         paths.map(path => ({ path })),

@@ -236,7 +236,7 @@ const builds: [string, Environment, Identity][] = [
 ];
 
 describe('a node of a CI run', () => {
-  it.each(builds)('of %s is known by its variables', (_, environment, expected) => {
+  it.each(builds)('on %s is identified by its variables', (_, environment, expected) => {
     const given = {
       ...(expected.build_id === 'given' && { buildId: 'given' }),
       ...(environment.CIRRUS_CI && { nodeIndex: '1', nodeTotal: '4' }),
@@ -244,16 +244,16 @@ describe('a node of a CI run', () => {
     expect(who(environment, given, git)).toEqual(expected);
   });
 
-  it('is tested for every system of the table', () => {
+  it('is tested for every CI system', () => {
     expect(new Set(builds.map(([name]) => name))).toEqual(new Set(systems.map(({ name }) => name)));
   });
 
-  it('is what was said by flag or variable first', () => {
+  it('takes flags and BALLAST_ variables first', () => {
     const given = { nodeIndex: '3', nodeTotal: '8', buildId: 'own', branch: 'mine', commitHash: 'c2' };
     expect(who(builds[0]![1], given)).toEqual({ node_index: 3, node_total: 8, build_id: 'own', branch: 'mine', commit_hash: 'c2' });
   });
 
-  it('takes branch and commit from git where nothing else tells them', () => {
+  it('takes branch and commit from git if nothing else has them', () => {
     expect(who({ ...numbered, BALLAST_BRANCH: '' }, { buildId: '1' }, git)).toEqual({
       ...of('1'),
       branch: 'of-git',
@@ -263,7 +263,7 @@ describe('a node of a CI run', () => {
     expect(who(builds[0]![1], {}, notAsked)).toEqual(builds[0]![2]);
   });
 
-  it('that cannot be told is refused with all that is missing and what was tried', () => {
+  it('fails with all missing values and the variables that were tried', () => {
     const complaintsOf = (environment: Environment, given: IdentityOptions = {}): readonly string[] => {
       try {
         who(environment, given);
@@ -293,11 +293,11 @@ describe('a node of a CI run', () => {
     expect(complaintsOf({ GITLAB_CI: 'true', CI_NODE_INDEX: '5', CI_NODE_TOTAL: '4' }, full)).toHaveLength(1);
   });
 
-  it('is the only one of one, whether it is numbered or not', () => {
+  it('needs no index if it is the only node', () => {
     expect(who({ GITLAB_CI: 'true', CI_NODE_TOTAL: '1', CI_PIPELINE_ID: '9' }, {}, git)).toMatchObject({ node_index: 0, node_total: 1 });
   });
 
-  it('needs no more than is asked for', () => {
+  it('needs only the requested values', () => {
     expect(identify(['node_total'], {}, { CI_NODE_TOTAL: '4' }, noGit)).toEqual({ node_total: 4 });
   });
 });

@@ -10,14 +10,14 @@ const reportOf = (...cases: string[]) => `<testsuites><testsuite>${cases.join(''
 const passed = (file: string) => `<testcase name="one" file="${file}" time="2"/>`;
 const failing = (file: string) => `<testcase name="one" file="${file}" time="2"><failure/></testcase>`;
 
-/** What became of a batch of a.js and b.js whose command writes these reports. */
+/** Returns the result of a batch of a.js and b.js whose command writes these reports. */
 async function run(
   reports: Record<string, string>,
   { code = 0, ...judgement }: FailurePolicy & { code?: number } = {},
 ): Promise<BatchResult & { isRed: boolean; said: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
-  // Of an earlier run.
+  // A report of an earlier run.
   writeFileSync(join(folder, 'reports/old.xml'), reportOf(failing('a.js')));
   const runner = {
     signal: null,
@@ -37,12 +37,12 @@ async function run(
 const paths = ({ recorded }: BatchResult) => recorded.map(({ path }) => path);
 
 describe('a command that ended with 0', () => {
-  it('passed when its report has all files of the batch, and no failure; one of an earlier run does not count', async () => {
+  it('passes if its report has all files of the batch and no failure; a report of an earlier run does not count', async () => {
     const result = await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) });
     expect(result).toMatchObject({ isRed: false, failed: [], allRan: true, said: '' });
   });
 
-  it('failed for a failure in its report: what that does not mention may not have been run', async () => {
+  it('fails for a failure in its report; files that the report does not mention may not have run', async () => {
     const result = await run({ 'new.xml': reportOf(failing('a.js')) });
     expect(result).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], allRan: false });
     expect(paths(result)).toEqual(['a.js']);
@@ -56,19 +56,19 @@ describe('a command that ended with 0', () => {
     ['no file that is known', reportOf(passed('a.js'), passed('b.js'), '<testcase classname="x" name="y"><error/></testcase>'), 'x y'],
     ['a suite without cases', reportOf(passed('a.js'), passed('b.js'), '<testsuite name="s" errors="1"/>'), 's'],
     ['a package of go test', 'FAIL\texample.com/a.js [setup failed]\n', 'a.js'],
-  ])('failed whole for a failure of %s', async (_, report, name) => {
+  ])('fails with all files for a failure of %s', async (_, report, name) => {
     const result = await run({ new: report });
     expect(result.isRed).toBe(true);
     expect(result.failed).toEqual(['a.js', 'b.js']);
     expect(result.said).toContain(`a report has failures (${name})`);
   });
 
-  it('passed when it is trusted, failures or not, and nothing is told to have failed', async () => {
+  it('passes with --trust-exit-code, whatever fails in the reports', async () => {
     const result = await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { trustExitCode: true });
     expect(result).toMatchObject({ isRed: false, failed: [], allRan: true, said: '' });
   });
 
-  it('failed when a report is cut off, or has nothing in it', async () => {
+  it('fails if a report is truncated or empty', async () => {
     for (const text of [`<testsuites><testsuite>${passed('a.js')}`, '']) {
       const result = await run({ '1.xml': reportOf(passed('a.js')), '2.xml': text });
       expect(result).toMatchObject({ isRed: true, failed: ['b.js'], allRan: false });
@@ -77,14 +77,14 @@ describe('a command that ended with 0', () => {
     expect(await run({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ isRed: false, failed: [], allRan: true });
   });
 
-  it('passed when other XML is beside the report', async () => {
+  it('passes if there is other XML beside the report', async () => {
     expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
       isRed: false,
       allRan: true,
     });
   });
 
-  it('names what its report does not mention, which is recorded with 0', async () => {
+  it('records files that its report does not mention with 0, and names them', async () => {
     const result = await run({ 'new.xml': reportOf(passed('a.js')) });
     expect(result).toMatchObject({
       isRed: false,
@@ -102,9 +102,9 @@ describe('a command that ended with 0', () => {
   it.each<[string, Record<string, string>, string[]]>([
     ['mentions one file only', { 'new.xml': reportOf(passed('a.js')) }, ['b.js']],
     ['has no case', { 'new.xml': reportOf() }, ['a.js', 'b.js']],
-    ['has cases of which it does not tell the file', { 'new.xml': reportOf('<testcase classname="x" name="y"/>') }, ['a.js', 'b.js']],
+    ['has cases without a file', { 'new.xml': reportOf('<testcase classname="x" name="y"/>') }, ['a.js', 'b.js']],
     ['is missing', {}, ['a.js', 'b.js']],
-  ])('failed, where that is asked for, when its report %s', async (_, reports, failed) => {
+  ])('fails with --fail-unreported if its report %s', async (_, reports, failed) => {
     const result = await run(reports, { failUnreported: true });
     expect(result).toMatchObject({ isRed: true, failed, allRan: false });
     expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
@@ -113,7 +113,7 @@ describe('a command that ended with 0', () => {
 });
 
 describe('a command that failed', () => {
-  it('has the failures of its report, and is as it was for a report that tells of none', async () => {
+  it('takes the failures from its report; without any there, all files fail', async () => {
     expect(await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
       isRed: true,
       failed: ['a.js'],

@@ -30,11 +30,11 @@ async function recorded(server: Client): Promise<string[]> {
   return build_subsets.flatMap((subset: any) => subset.test_files.map(({ path }: any) => path));
 }
 
-describe('@knapsack-pro/jest 10, which tells what it ran', () => {
+describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
   const CLIENT = '@knapsack-pro/jest';
   const ID = { KNAPSACK_PRO_TEST_QUEUE_ID: '7' };
 
-  it('runs each file once, and nodes that are run again run what failed or could not be loaded', { timeout: 60_000 }, async () => {
+  it('runs each file once, and retried nodes run the files that failed or could not be loaded', { timeout: 60_000 }, async () => {
     const [server, project] = [await startServer(), new JestProject(6)];
     project.breakFile(5);
     const failing = { ...ID, FAILING: project.files[0]! };
@@ -60,7 +60,7 @@ describe('@knapsack-pro/jest 9', () => {
   const CLIENT = 'knapsack-pro-jest-9';
   const ID = { KNAPSACK_PRO_CI_NODE_BUILD_ID: '7' };
 
-  it('runs each file once, and a node that is run again with a fixed split runs what it had', { timeout: 60_000 }, async () => {
+  it('runs each file once, and a retried node with a fixed split runs the same files', { timeout: 60_000 }, async () => {
     const [server, project] = [await startServer(), new JestProject(6)];
     const nodes = await Promise.all(
       [0, 1].map(node => project.run(CLIENT, server, nodeOf(node, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' }))),

@@ -79,12 +79,12 @@ describe('a report', () => {
     ['jest-junit-file.xml', 'junit', { 'src/cart.test.js': 0.143, 'src/user.test.js': 0.111 }, []],
     ['cypress.xml', 'junit', { 'cypress/e2e/cart.cy.js': 1.9, 'cypress/e2e/user.cy.js': 1.9 }, []],
     ['go-junit-report.xml', 'junit', { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0.002 }, []],
-  ])('%s is told by its content, and read', async (name, format, times, leftOut) => {
+  ])('%s is detected by its content and read', async (name, format, times, leftOut) => {
     const read = await timesIn(name);
     expect({ ...read, leftOut: read.leftOut.sort() }).toEqual({ format, times, leftOut });
   });
 
-  it('keeps test cases where it is told to', async () => {
+  it('keeps test cases if asked to', async () => {
     const { times } = await timesIn('test_durations.json', { cases: true });
     expect(times).toMatchObject({
       'tests/test_cart.py::TestCart::test_add[a::b-1]': 0.501,
@@ -92,7 +92,7 @@ describe('a report', () => {
     });
   });
 
-  it('of Playwright has its paths from another folder on where that is named', async () => {
+  it('of Playwright has paths relative to the root, if given', async () => {
     expect(Object.keys((await timesIn('playwright.json', { root: '/home/ci' })).times)).toEqual([
       'app/e2e/cart.spec.ts',
       'app/e2e/admin/login.spec.ts',
@@ -113,8 +113,8 @@ async function told(
   return all;
 }
 
-describe('a report that does not tell all', () => {
-  it('of Playwright, merged of shards and so without a configuration, has absolute paths', async () => {
+describe('a report with gaps', () => {
+  it('of Playwright, merged from shards without a configuration, has absolute paths', async () => {
     const text = JSON.stringify({
       config: { rootDir: '/ci/app/e2e' },
       suites: [{ file: 'a.spec.ts', specs: [{ tests: [{ results: [{ duration: 1500 }] }] }] }],
@@ -128,12 +128,12 @@ describe('a report that does not tell all', () => {
     ['a module that is no test by its name', 'tests.checks.cart', []],
     ['a title, as Node’s test runner has it', 'test', []],
     ['a class of Java', 'com.example.CartTest', []],
-  ])('of %s is read by its name, or not at all', async (_, classname, times) => {
+  ])('of %s is matched by its name, or not at all', async (_, classname, times) => {
     const all = await told('junit', `<testsuite><testcase classname="${classname}" name="a" time="2"/></testsuite>`);
     expect(all.filter(([, seconds]) => !Number.isNaN(seconds))).toEqual(times);
   });
 
-  it('is read as of the test files where they are named', async () => {
+  it('is matched to the test files, if given', async () => {
     const xml =
       '<testsuite><testcase classname="tests.checks.cart" name="a" time="2"/><testcase file="/ci/x/web/a.spec.ts" time="1"/></testsuite>';
     expect(await told('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([
@@ -142,7 +142,7 @@ describe('a report that does not tell all', () => {
     ]);
   });
 
-  it('is completed by the files that are here: modules of any name, and those in which inherited tests run', async () => {
+  it('is matched to the files of this folder: modules of any name, and those that run inherited tests', async () => {
     const root = temporaryFolder();
     for (const name of ['base.py', 'cart_checks.py']) writeFileSync(join(root, name), '');
     const xml =
@@ -153,7 +153,7 @@ describe('a report that does not tell all', () => {
     ]);
   });
 
-  it('of go test has a package for a file', async () => {
+  it('of go test has packages as files', async () => {
     expect(await told('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([
       ['example.com/shop/cart', 0.305],
       ['mail', 0],
@@ -161,7 +161,7 @@ describe('a report that does not tell all', () => {
   });
 });
 
-describe('what comes before a report', () => {
+describe('output before a report', () => {
   const jest = '{"numTotalTests":1,"numRuntimeErrorTestSuites":0,"testResults":[]}';
   it.each([
     ['npm’s banner', '\n> shop@1.0.0 test\n> jest --json\n\n', jest],
@@ -169,7 +169,7 @@ describe('what comes before a report', () => {
     ['nothing', '', jest],
     ['nothing', '', 'spec/a_spec.rb:1\n{"a_spec.rb": 1}'],
     ['what is no report', '', 'hello\n{"a": "b"}'],
-  ])('is %s', (_, before, report) => {
+  ])('may be %s', (_, before, report) => {
     expect(reportOffset(Buffer.from(before + report))).toBe(Buffer.byteLength(before));
   });
 });

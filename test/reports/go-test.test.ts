@@ -30,12 +30,12 @@ const events = [
 const json = `${events.map(event => JSON.stringify(event)).join('\n')}\n`;
 const given = new ListedFiles(['example.com/shop/cart', './user', 'example.com/shop/model', 'example.com/shop/broken']);
 
-describe('what go test prints', () => {
+describe('output of go test', () => {
   it.each([
     ['plain', plain],
     ['with -json', json],
     ['with -json, behind what the compiler says', `# example.com/shop/broken\nbroken/b.go:3: undefined: x\n${json}`],
-  ])('%s tells what each package took, and which failed', (_, text) => {
+  ])('%s has the time of each package, and its failures', (_, text) => {
     expect(isGoTest(text)).toBe(true);
     expect(Object.fromEntries(collectResults(readGoTest(text), given).byFile)).toEqual({
       'example.com/shop/cart': { seconds: 0.305, isFailed: true, hasRun: true },
@@ -45,7 +45,7 @@ describe('what go test prints', () => {
     });
   });
 
-  it('that is from the cache is no measure', () => {
+  it('from the cache is not measured', () => {
     expect(readGoTest(plain).find(({ suite }) => suite.name.endsWith('mail'))).toMatchObject({
       seconds: 0,
       isFailed: false,
@@ -53,14 +53,14 @@ describe('what go test prints', () => {
     });
   });
 
-  it('may be of more cases than a call takes arguments', () => {
+  it('may have more cases than a function call takes arguments', () => {
     const many = 150_000;
     expect(readGoTest(`${'--- FAIL: T (0.00s)\n'.repeat(many)}FAIL\tshop\t1s\n`)).toHaveLength(many);
     const ended = (more: object) => `${JSON.stringify({ Action: 'fail', Package: 'shop', ...more })}\n`;
     expect(readGoTest(ended({ Test: 'T' }).repeat(many) + ended({}))).toHaveLength(many);
   });
 
-  it('is told from a JUnit report, and from anything else', () => {
+  it('is distinguished from a JUnit report and from anything else', () => {
     expect(isGoTest(fixture('gotestsum'))).toBe(false);
     expect(isGoTest('hello\n')).toBe(false);
     expect(isGoTest('{"numTotalTests":1}')).toBe(false);

@@ -68,7 +68,7 @@ describe('the files of a report', () => {
     expect(results(name, given)).toEqual(expected);
   });
 
-  it('takes for a suite with suites in it what its own cases take', () => {
+  it('use the cases of a suite that contains other suites', () => {
     const xml = '<testsuite file="a.rb" time="9"><testcase time="1"/><testsuite time="5"><testcase time="2"/></testsuite></testsuite>';
     expect(collectResults(readJunit(xml), new ListedFiles(['a.rb'])).byFile.get('a.rb')).toEqual({
       seconds: 6,
@@ -77,7 +77,7 @@ describe('the files of a report', () => {
     });
   });
 
-  it('leaves out what was not asked for, and says what that is', () => {
+  it('exclude unknown files, whose cases are listed', () => {
     const { byFile, unmatched } = collectResults(readJunit(fixture('rspec')), new ListedFiles(['spec/user_spec.rb']));
     expect([...byFile.keys()]).toEqual(['spec/user_spec.rb']);
     expect(unmatched.map(({ name }) => name)).toEqual(['Cart is empty', 'Cart adds items']);
@@ -96,11 +96,11 @@ describe('a path that a report names', () => {
     ['of another folder', 'd/y.test.js', null],
     ['with a name that only ends alike', 'yz.py', null],
     ['from a folder beside it', '../b/x.test.js', 'b/x.test.js'],
-  ])('%s is found by its end, or not at all', (_, reported, found) => {
+  ])('%s is found by its ending, or not at all', (_, reported, found) => {
     expect(known.find(reported)).toBe(found);
   });
 
-  it('given as another is that one, and no other of a name that ends alike', () => {
+  it('that is another known file does not match a file with a similar ending', () => {
     const batch = new ListedFiles(['a.test.js', 'services/b/tests/test_x.py'], ['pkg/a.test.js', 'services/a/tests/test_x.py']);
     expect(['a.test.js', 'pkg/a.test.js', 'tests/test_x.py'].map(path => batch.find(path))).toEqual([
       'a.test.js',
@@ -114,12 +114,12 @@ describe('a path that a report names', () => {
     ['in a folder with a dot', '', 'tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
     ['in one, from another folder on', '', 'app.tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
     ['of which it inherits', ' file="tests/base.py"', 'tests.unit.test_cart.TestCart', 'tests/unit/test_cart.py'],
-  ])('means a Python module %s', (_, file, classname, expected) => {
+  ])('names a Python module %s', (_, file, classname, expected) => {
     const testCase = readJunit(`<testsuite><testcase classname="${classname.replaceAll('"', '&quot;')}"${file} name="a"/></testsuite>`);
     expect([...collectResults(testCase, new ListedFiles([expected, 'tests/base.py'])).byFile.keys()]).toEqual([expected]);
   });
 
-  it('means no module of the same name in another package', () => {
+  it('does not match a module of the same name in another package', () => {
     const testCase = readJunit('<testsuite><testcase classname="other.unit.test_cart" name="a"/></testsuite>');
     expect(collectResults(testCase, new ListedFiles(['app/other.py', 'test_cart.py'])).byFile.size).toBe(1);
     expect(collectResults(testCase, new ListedFiles(['app/other.py'])).byFile.size).toBe(0);

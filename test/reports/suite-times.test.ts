@@ -27,7 +27,7 @@ describe('the times of a suite', () => {
     ]);
   });
 
-  it('of tables that name a path twice are the mean of that, test case by test case', () => {
+  it('of a path in two timing tables are their mean, for each test case', () => {
     const suite = new SuiteTimes({ root: '/', known: null, cases: false });
     for (const table of [
       { 'a.py::test_1': 1, 'a.py::test_2': 4 },
@@ -48,7 +48,7 @@ describe('the times of a suite', () => {
     expect([...suite.times().keys()]).toEqual(['a/b_spec.rb', 'cypress/e2e/c.cy.js', 'tests/d.py']);
   });
 
-  it('are of the test files where these are named, and say what is none', () => {
+  it('are limited to the known test files, if given, and list the others', () => {
     const suite = suiteOf(
       [
         ['/ci/app/web/a.spec.ts', 1],
@@ -69,7 +69,7 @@ describe('the times of a suite', () => {
     ]);
   });
 
-  it('say where the root was by a file that is here, too', () => {
+  it('guess the root by a file that also exists here', () => {
     const { url } = import.meta;
     const here = dirname(fileURLToPath(url));
     expect(suiteOf([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain(
@@ -77,7 +77,7 @@ describe('the times of a suite', () => {
     );
   });
 
-  it('have no absolute paths where they are below the root, of Windows either', () => {
+  it('have relative paths below the root, also on Windows', () => {
     expect([
       ...suiteOf([['/home/ci/app/src/a.test.js', 1]], '/home/ci/app/')
         .times()
@@ -90,7 +90,7 @@ describe('the times of a suite', () => {
     ]).toEqual(['src/a.test.js']);
   });
 
-  it('say which folder could be meant where none of them is', () => {
+  it('suggest a folder if no path is below the root', () => {
     const suite = suiteOf(
       [
         ['/home/ci/app/src/a.test.js', 1],
@@ -122,7 +122,7 @@ describe('the times of a suite', () => {
     ]);
   });
 
-  it('are without what cannot be a time, which is counted and told', () => {
+  it('leave out invalid times, which are counted by reason', () => {
     const suite = suiteOf([
       ['a.rb', NaN],
       ['b.rb', -1],

@@ -5,9 +5,9 @@ import type { Store } from '../../store/lmdb/open.js';
 import type { CheckInput, CheckOutcome, CheckProgress, FoundProblem } from '../check.js';
 import { withStore } from './data-folder.js';
 
-/** The thread that checks a store for `check`: it never yields, and the process must handle signals meanwhile. */
+/** The thread that checks a store for `check`. The check never yields, so the main thread must handle signals. */
 
-/** A repair may uncover further problems: a build without runs is still listed. */
+/** A repair may reveal further problems: a build without runs is still listed. */
 const MAX_ROUNDS = 5;
 const PROGRESS_MILLISECONDS = 200;
 

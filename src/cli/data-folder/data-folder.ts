@@ -3,22 +3,24 @@ import { hasStore, openStore, type Store, storeFileOf } from '../../store/lmdb/o
 import { escapeControls, printToStderr } from '../../terminal.js';
 import { hardExit, storeFailureMessage } from '../process/hard-exit.js';
 
-/** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
+/** Runs work on the existing store of a folder. A mistyped folder must not create a store. */
 export async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
   if (!hasStore(dataDir)) {
     throw new Error(`there is no store in ${dataDir}; name the server's folder with --data-dir or BALLAST_DATA_DIR`);
   }
   const file = storeFileOf(dataDir);
   if (file && file.bytes < file.expectedBytes) {
-    printToStderr(`the store has ${file.bytes} of ${file.expectedBytes} bytes; if this ends without a message, the file was cut off`);
+    printToStderr(
+      `the store has ${file.bytes} of ${file.expectedBytes} bytes; if the command ends without a message, the file was cut off`,
+    );
   }
   await withStore(dataDir, work);
 }
 
-/** Runs work on the store of a folder, made if missing. */
+/** Runs work on the store of a folder. Creates the store if it is missing. */
 export async function withStore<T>(dataDir: string, work: (store: Store) => T | Promise<T>): Promise<T> {
   const store = openStore(dataDir, error => {
-    // Synchronously, so that a thread's message is not lost.
+    // A synchronous write, so that the message of a worker thread is not lost.
     writeSync(2, `ballast: ${escapeControls(storeFailureMessage(dataDir, error))}\n`);
     hardExit();
   });

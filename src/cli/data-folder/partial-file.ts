@@ -2,10 +2,10 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { acquireLock, type FileLock } from '../../file-lock.js';
 
-/** A file that is being written, in a folder of its own beside its final place. */
+/** A file that is being written, in a temporary folder beside its final path. */
 export interface PartialFile {
   path: string;
-  /** Deletes the folder with what is in it. */
+  /** Deletes the temporary folder. */
   remove(): void;
 }
 
@@ -13,14 +13,14 @@ const LOCK_FILE = 'lock';
 const MAX_ATTEMPTS = 10;
 
 /**
- * Creates a folder, named PREFIX and six characters, for a file of this name, and removes the folders of killed processes. A process
- * holds the lock of its folder. A free lock means that its process has ended, in whichever container it ran.
+ * Creates a temporary folder, named PREFIX and six characters, for a file of this name. Removes the folders of killed processes. A process
+ * holds the lock of its folder: a free lock means that the process has ended, also in another container.
  */
 export function createPartialFile(prefix: string, name: string): PartialFile {
   removeStale(prefix, name);
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const folder = mkdtempSync(prefix);
-    // Null: another process took this folder for a stale one before it was locked.
+    // Null: another process took the new folder for a stale one before it was locked.
     const lock = lockFolder(folder);
     if (lock) return { path: join(folder, name), remove: () => removeFolder(folder, lock) };
   }
@@ -37,7 +37,7 @@ function removeStale(prefix: string, name: string): void {
   }
 }
 
-/** A folder with any other entry belongs to somebody else. */
+/** A folder with any other entry was not made by Ballast. */
 function isPartialFolder(folder: string, name: string): boolean {
   try {
     return lstatSync(folder).isDirectory() && readdirSync(folder).every(entry => entry === name || entry === LOCK_FILE);

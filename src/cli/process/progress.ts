@@ -4,14 +4,14 @@ const INTERVAL_MILLISECONDS = 200;
 const ERASE_LINE = '\r\x1b[K';
 
 export interface Progress {
-  /** Shows the text, now and then. */
+  /** Shows the text, at most every 200 ms. */
   show(text: () => string): void;
   end(): void;
 }
 
 /**
- * A line on the terminal that tells how far long work is; nothing where stderr is no terminal.
- * @param isWanted not where the work itself is written to the terminal
+ * Shows the progress of long work in one line of the terminal. Does nothing if stderr is not a terminal.
+ * @param isWanted false: the work itself is written to the terminal
  */
 export function startProgress(isWanted = true): Progress {
   const { stderr } = process;
@@ -22,7 +22,7 @@ export function startProgress(isWanted = true): Progress {
       if (!isWanted || !stderr.isTTY || performance.now() < next) return;
       next = performance.now() + INTERVAL_MILLISECONDS;
       isShown = true;
-      // Of what is wrapped only the last line could be erased.
+      // Only the last line of wrapped text could be erased.
       stderr.write(`${ERASE_LINE}${escapeControls(text()).slice(0, Math.max(1, stderr.columns - 1))}`);
     },
     end() {

@@ -39,7 +39,7 @@ async function store({ skip }: TestContext): Promise<string> {
 }
 
 describe('a lock file that this user may not write', () => {
-  it('is named by every command, with what to do', async context => {
+  it('is named in the error of every command, with the remedy', async context => {
     const dataDir = await store(context);
     const file = join(dataDir, 'ballast.lmdb-lock');
     // Made by root, who looked at the store of another user.
@@ -54,7 +54,7 @@ describe('a lock file that this user may not write', () => {
     }
   });
 
-  it('cannot be made in a folder that this user may not write, which is named, too', async context => {
+  it('is named, too, if this user may not create it in the folder', async context => {
     const dataDir = await store(context);
     rmSync(join(dataDir, 'ballast.lmdb-lock'));
     chmodSync(dataDir, 0o555);

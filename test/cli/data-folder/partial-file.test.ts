@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createPartialFile } from '../../../src/cli/data-folder/partial-file.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
-describe('the part of a copy', () => {
-  it('has a folder of its own, which removes those of killed processes and nothing else', () => {
+describe('a partial file', () => {
+  it('has its own folder; creating it removes the folders of killed processes and nothing else', () => {
     const parent = temporaryFolder();
     const prefix = join(parent, 'x.part-');
     const others = createPartialFile(prefix, 'x');
