@@ -9,7 +9,7 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const exportOf = (dataDir: string, ...flags: string[]) => runBallast(['export', '--data-dir', dataDir, ...flags]);
 
-const linesOf = (text: string) =>
+const parseLines = (text: string) =>
   text
     .trim()
     .split('\n')
@@ -24,7 +24,7 @@ describe('ballast export', () => {
     await server.close();
     const { code, stdout, stderr } = await exportOf(server.dataDir);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const [head, project, ...rest] = linesOf(stdout);
+    const [head, project, ...rest] = parseLines(stdout);
     expect(head).toEqual({ type: 'export', v: 1, exported_at: expect.stringMatching(/Z$/) as string, projects: ['default'] });
     expect(project).toMatchObject({ type: 'project', name: 'default', default_branch: 'main' });
     const restored = await startServer({ dataDir: server.dataDir });
@@ -67,7 +67,7 @@ describe('ballast export', () => {
     over = true;
     await recording;
     expect(code).toBe(0);
-    const commits = linesOf(stdout).flatMap(({ type, commit_hash }) => (type === 'build' ? [commit_hash as string] : []));
+    const commits = parseLines(stdout).flatMap(({ type, commit_hash }) => (type === 'build' ? [commit_hash as string] : []));
     expect(commits.slice(0, 250)).toEqual(Array.from({ length: 250 }, (_, i) => `before-${i}`));
   });
 
@@ -80,12 +80,12 @@ describe('ballast export', () => {
     const file = join(temporaryFolder(), 'web.ndjson');
     const { stdout } = await exportOf(server.dataDir, '--project', 'web', '--output', file, '--json');
     expect(JSON.parse(stdout)).toEqual({ file, bytes: statSync(file).size, projects: ['web'], builds: 1, timings: 1 });
-    expect(linesOf(readFileSync(file, 'utf8')).map(({ type }) => type)).toEqual(['export', 'project', 'build', 'timing']);
+    expect(parseLines(readFileSync(file, 'utf8')).map(({ type }) => type)).toEqual(['export', 'project', 'build', 'timing']);
     // A link stays one.
     const link = join(temporaryFolder(), 'latest.ndjson');
     symlinkSync(file, link);
     await exportOf(server.dataDir, '--project', 'default', '--output', link);
-    expect([lstatSync(link).isSymbolicLink(), linesOf(readFileSync(file, 'utf8'))[0]]).toMatchObject([true, { projects: ['default'] }]);
+    expect([lstatSync(link).isSymbolicLink(), parseLines(readFileSync(file, 'utf8'))[0]]).toMatchObject([true, { projects: ['default'] }]);
     expect((await exportOf(server.dataDir, '--no-builds', '--output', file)).stdout).toBe(
       `${file}: 0 builds and 3 timings of 2 projects, ${statSync(file).size} bytes\n`,
     );

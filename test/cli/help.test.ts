@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { settings } from '../../src/server/settings.js';
-import { runHere } from '../harness/command.js';
 import { runBallast } from '../harness/process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 
 describe('help', () => {
   it('lists the commands on stdout, with exit code 0', async () => {
-    const { code, stdout, stderr } = await runHere(['--help']);
+    const { code, stdout, stderr } = await runInProcess(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const command of ['serve', 'project', 'token', 'backup', 'check', 'split', 'queue', 'record', 'verify'])
       expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
   });
 
   it('lists every setting of serve with its variable', async () => {
-    const { code, stdout } = await runHere(['serve', '--help']);
+    const { code, stdout } = await runInProcess(['serve', '--help']);
     expect(code).toBe(0);
     for (const { flag, env } of Object.values(settings)) {
       if (flag) expect(stdout).toContain(flag);
@@ -21,7 +21,7 @@ describe('help', () => {
   });
 
   it('lists the subcommands of project and token', async () => {
-    const [project, token] = await Promise.all([runHere(['project', '--help']), runHere(['token', '--help'])]);
+    const [project, token] = await Promise.all([runInProcess(['project', '--help']), runInProcess(['token', '--help'])]);
     expect([project.code, token.code]).toEqual([0, 0]);
     for (const usage of ['create [options] <name>', 'list [options]']) expect(project.stdout).toContain(usage);
     for (const usage of ['create [options] <project>', 'list [options] <project>', 'revoke [options] <token-or-id>']) {
@@ -30,7 +30,7 @@ describe('help', () => {
   });
 
   it('prints the version of the package', async () => {
-    const { code, stdout } = await runHere(['--version']);
+    const { code, stdout } = await runInProcess(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });

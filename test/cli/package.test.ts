@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { plainEnvironment } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { BUILD } from './suite.js';
+import { BUILD } from './test-project.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 /** What it is made of: the program, its guides, and the packages that a CI node needs, with what those need. */

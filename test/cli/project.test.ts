@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
-import { runHere } from '../harness/command.js';
 import { record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
@@ -13,7 +13,7 @@ const INVALID = { status: 403, json: { errors: ['invalid test suite token'] } };
 const AT = '\\d{4}-\\d\\d-\\d\\dT\\S+Z';
 
 /** Runs commands on a data folder. Beside a server of this process they need processes of their own. */
-function commandsOn(dataDir: string, run = runHere) {
+function commandsOn(dataDir: string, run = runInProcess) {
   return (...args: string[]) => run([...args, '--data-dir', dataDir]);
 }
 

@@ -7,7 +7,7 @@ import { sorted } from '../harness/messages.js';
 import { main, plainEnvironment, runBallast } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
 import { startServer } from '../harness/server.js';
-import { BUILD, nowhere, recorded, Suite } from './suite.js';
+import { BUILD, fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
 
 const FILES = Array.from({ length: 8 }, (_, i) => `test/${'x'.repeat(i + 1)}.test.js`);
 const GLOB = 'test/*.test.js';
@@ -17,7 +17,7 @@ const lengths = (files: readonly string[]) => Object.fromEntries(files.map(file 
 
 describe('ballast queue', () => {
   it('runs each file once over all nodes, and records the times of its reports', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     // At the same time, as on two machines.
     const queue = (node: number) =>
       runBallast(
@@ -34,12 +34,12 @@ describe('ballast queue', () => {
       })),
     );
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
-    expect(await recorded(server)).toEqual(lengths(FILES));
+    expect(await fetchRecordedTimes(server)).toEqual(lengths(FILES));
     expect(await completeness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 8 } });
   });
 
   it('gives a retried node the files that failed, and nothing to a node that passed', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const queue = (more: NodeJS.ProcessEnv = {}) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
     const red = await queue({ FAILING: FILES[3]! });
@@ -61,7 +61,7 @@ describe('ballast queue', () => {
   });
 
   it('fails for a failure in a report if the command ends with 0, unless the exit code is trusted', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const queue = (...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...flags, ...suite.runner], { ...REPORT, FAILING: FILES[0]!, LOST: '1' });
     const lost = await queue();
@@ -79,7 +79,7 @@ describe('ballast queue', () => {
   });
 
   it('names unreported files, and runs them again with --fail-unreported', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...flags, ...suite.runner], { ...REPORT, ...more });
     expect(await queue({}, '--fail-unreported')).toMatchObject({
@@ -98,39 +98,39 @@ describe('ballast queue', () => {
   });
 
   it('divides the time of a batch without reports, and warns if they are missing', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
     expect(code).toBe(0);
     expect(stderr).toContain(
       'ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is divided among its test files\n',
     );
-    const times = Object.values(await recorded(server));
+    const times = Object.values(await fetchRecordedTimes(server));
     expect(times).toHaveLength(FILES.length);
     for (const time of times) expect(time).toBeGreaterThan(0);
   });
 
   it('records files without tests as not measured', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, SILENT: FILES[0]! });
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr:
         'ballast: WARNING: no test was run in batch 1, 1 test file: test/x.test.js (--fail-unreported: fail instead)\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n',
     });
-    expect(await recorded(server)).toEqual({ [FILES[0]!]: 0 });
+    expect(await fetchRecordedTimes(server)).toEqual({ [FILES[0]!]: 0 });
   });
 
   it('warns if a command runs files of other batches', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 2))];
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
     const { stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner.slice(0, -1), ...FILES.slice(0, 2)], REPORT);
     expect(stderr).toContain('WARNING: the command ran 1 test file of other batches, too: test/x');
   });
 
   it('does not record an unreported file of a failed command: the file must run again, and the gate names it', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 2))];
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
     const lost = { FAILING: FILES[0]!, SILENT: FILES[0]! };
     await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
-    expect(await recorded(server)).toEqual(lengths([FILES[1]!]));
+    expect(await fetchRecordedTimes(server)).toEqual(lengths([FILES[1]!]));
     const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
     expect(json).toMatchObject({
       is_complete: false,
@@ -139,11 +139,11 @@ describe('ballast queue', () => {
       handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }],
     });
     expect((await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], REPORT)).code).toBe(0);
-    expect(await recorded(server)).toEqual(lengths(FILES.slice(0, 2)));
+    expect(await fetchRecordedTimes(server)).toEqual(lengths(FILES.slice(0, 2)));
   });
 
   it('ends like a shell if its command cannot be started, and the batch is not lost', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual({
       code: 127,
       stdout: '',
@@ -155,8 +155,8 @@ describe('ballast queue', () => {
   });
 
   it('ends with 3 and runs nothing if there is no server', async () => {
-    const suite = new Suite(FILES);
-    expect(await suite.run(nowhere, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({
+    const suite = new TestProject(FILES);
+    expect(await suite.run(unreachableServer, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
         /^ballast: no answer from .*; what is left to run is not known; this node ran 0 of 8 test files\. .*--fallback/,
@@ -166,8 +166,8 @@ describe('ballast queue', () => {
   });
 
   it('runs all files with a warning if there is no server, with --fallback', async () => {
-    const suite = new Suite(FILES);
-    const { code, stderr } = await suite.run(nowhere, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
+    const suite = new TestProject(FILES);
+    const { code, stderr } = await suite.run(unreachableServer, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
     expect(stderr).toMatch(/^ballast: WARNING: no answer .*\nballast: WARNING: --fallback: this node runs all 8 test files/);
@@ -175,20 +175,20 @@ describe('ballast queue', () => {
   });
 
   it('runs all files that it has not run if it loses its server, with --fallback', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     // The second pull is served, and its answer lost.
     let pulls = 0;
-    const url = await startProxy(request => ({ url: server.url, isLost: request.url === '/v2/queues/queue' && ++pulls > 2 }));
+    const url = await startProxy(request => ({ url: server.url, loseAnswer: request.url === '/v2/queues/queue' && ++pulls > 2 }));
     const lossy = { url, token: server.token };
     const { code, stderr } = await suite.run(lossy, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/this node runs the \d of 8 test files that it has not run/);
     expect(sorted(suite.ran)).toEqual(sorted(FILES));
-    expect(Object.keys(await recorded(server))).toHaveLength(FILES.length);
+    expect(Object.keys(await fetchRecordedTimes(server))).toHaveLength(FILES.length);
   });
 
   it('ends with 3 if the server has lost the queue', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const other = await startServer();
     // Its pulls behind the first one reach a server that has none.
     let pulls = 0;
@@ -201,7 +201,7 @@ describe('ballast queue', () => {
   });
 
   it('ends with 2 if it lists a file that the queue does not have, and names the file', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     expect((await suite.run(server, 0, ['queue', GLOB, `!${FILES[7]}`, ...suite.runner])).code).toBe(0);
     const { code, stderr } = await suite.run(server, 1, ['queue', GLOB, ...suite.runner]);
     expect(code).toBe(2);
@@ -210,7 +210,7 @@ describe('ballast queue', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('forwards %s, records what ran, and ends like a process that the signal ended', async signal => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: signal }));
     const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...suite.runner], {
       cwd: suite.folder,
@@ -222,7 +222,7 @@ describe('ballast queue', () => {
     child.kill(signal);
     const [code] = await once(child, 'exit');
     expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
-    expect(await recorded(server)).toEqual(lengths(suite.ran));
+    expect(await fetchRecordedTimes(server)).toEqual(lengths(suite.ran));
     // It did not tell that it ran its batch: it gets that again.
     const again = await suite.run(server, 0, ['queue', GLOB, ...suite.runner]);
     expect(again.code).toBe(0);
@@ -230,7 +230,7 @@ describe('ballast queue', () => {
   });
 
   it('forwards a signal to the processes of its command, waits for them, and prints only the signal', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }));
     // A shell, which passes none on.
     const shell = ['--', 'sh', '-c', 'sh runner.sh "$@"; exit 5', 'sh', '{}'];
@@ -249,11 +249,11 @@ describe('ballast queue', () => {
     expect(stderr).toBe(
       `${passed.map(() => 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n').join('')}ballast: ended by SIGTERM\n`,
     );
-    expect(await recorded(server)).toEqual(lengths(passed));
+    expect(await fetchRecordedTimes(server)).toEqual(lengths(passed));
   });
 
   it('needs a command', async () => {
-    expect(await new Suite(FILES).run(nowhere, 0, ['queue', GLOB])).toMatchObject({
+    expect(await new TestProject(FILES).run(unreachableServer, 0, ['queue', GLOB])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no command: give it after --') as string,
     });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startProxy } from '../harness/proxy.js';
 import { startServer } from '../harness/server.js';
-import { fixture } from '../reports/fixture.js';
-import { nowhere, recorded, Suite } from './suite.js';
+import { readFixture } from '../reports/fixture.js';
+import { fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
 
-function suiteWith(files: readonly string[], ...reports: string[]): Suite {
-  const suite = new Suite(files);
-  for (const report of reports) writeFileSync(join(suite.folder, `${report}.xml`), fixture(report));
+function suiteWith(files: readonly string[], ...reports: string[]): TestProject {
+  const suite = new TestProject(files);
+  for (const report of reports) writeFileSync(join(suite.folder, `${report}.xml`), readFixture(report));
   return suite;
 }
 
@@ -30,7 +30,7 @@ describe('ballast record', () => {
         /^ballast: recorded \d test files?, \d\.\d s, as node 1 of 2\n(ballast: WARNING: reports have failures .*\n)?$/,
       ) as string,
     });
-    const times = await recorded(server);
+    const times = await fetchRecordedTimes(server);
     expect(Object.fromEntries(Object.entries(times).map(([path, time]) => [path, Math.round(time * 1000) / 1000]))).toEqual(expected);
   });
 
@@ -39,7 +39,7 @@ describe('ballast record', () => {
     const { code, stderr } = await suite.run(server, 0, ['record', 'gotestsum.xml', '--files-from', '-'], {}, './cart\n./user\n');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^ballast: WARNING: no report mentions 1 of 2 test files \(not recorded\): \.\/user\nballast: recorded 1 /);
-    expect(await recorded(server)).toEqual({ './cart': 0.305 });
+    expect(await fetchRecordedTimes(server)).toEqual({ './cart': 0.305 });
     const passed = await suite.run(
       server,
       1,
@@ -106,18 +106,18 @@ describe('ballast record', () => {
   });
 
   it('names a report that is missing or is not a report', async () => {
-    const suite = new Suite([]);
+    const suite = new TestProject([]);
     writeFileSync(join(suite.folder, 'bad.xml'), '<html/>');
-    expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({
+    expect(await suite.run(unreachableServer, 0, ['record', 'bad.xml'])).toMatchObject({
       code: 1,
       stderr:
         'ballast: cannot use the report bad.xml: it is not a JUnit report: its first element is <html>, not <testsuites> or <testsuite>\n',
     });
-    expect(await suite.run(nowhere, 0, ['record', 'none/*.xml'])).toMatchObject({
+    expect(await suite.run(unreachableServer, 0, ['record', 'none/*.xml'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^ballast: no reports: nothing matches none\/\*\.xml in /) as string,
     });
-    expect(await suite.run(nowhere, 0, ['record'])).toMatchObject({
+    expect(await suite.run(unreachableServer, 0, ['record'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("missing required argument 'reports'") as string,
     });
@@ -125,7 +125,7 @@ describe('ballast record', () => {
 
   it('ends with 3 if the server cannot be reached: there is no fallback for recording', async () => {
     const suite = suiteWith(['spec/user_spec.rb'], 'rspec');
-    expect((await suite.run(nowhere, 0, ['record', 'rspec.xml'])).code).toBe(3);
+    expect((await suite.run(unreachableServer, 0, ['record', 'rspec.xml'])).code).toBe(3);
   });
 
   it('ends with 3 if the server has lost the split of the node: other nodes got parts of another split', async () => {

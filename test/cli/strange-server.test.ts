@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runHere } from '../harness/command.js';
-import { fileOf, into } from './importing.js';
-import { BUILD, Suite } from './suite.js';
+import { runInProcess } from '../harness/run-in-process.js';
+import { runImport, writeReport } from './run-import.js';
+import { BUILD, TestProject } from './test-project.js';
 
 /** A server, or a proxy, that is not of Ballast. */
 async function startStrange(answer: RequestListener): Promise<{ url: string; token: string }> {
@@ -21,8 +21,8 @@ const REPORT = '<testsuites><testsuite><testcase name="x" file="test/a.js" time=
 describe('a server that answers 200 {} to everything', () => {
   it('is refused by every command', async () => {
     const server = await startStrange((_, response) => response.end('{}'));
-    const suite = new Suite(['test/a.js', 'test/b.js']);
-    const report = fileOf(REPORT);
+    const suite = new TestProject(['test/a.js', 'test/b.js']);
+    const report = writeReport(REPORT);
     const commands = [['queue', 'test/*.js', ...suite.runner], ['split', 'test/*.js'], ['record', report], ['verify'], ['import', report]];
     const runs = await Promise.all(commands.map(args => suite.run(server, 0, args)));
     const refused = {
@@ -45,13 +45,13 @@ describe('ballast import', () => {
       response.end('<html>Log in</html>');
     });
     const redirecting = await startStrange((_, response) => response.writeHead(302, { Location: `${other.url}/login` }).end());
-    const file = fileOf(REPORT);
-    expect(await into(redirecting, file)).toEqual({
+    const file = writeReport(REPORT);
+    expect(await runImport(redirecting, file)).toEqual({
       code: 3,
       stdout: '',
       stderr: expect.stringContaining(`was answered with 302, a redirect to ${other.url}/login: give that address instead`) as string,
     });
-    expect((await into(redirecting, '--from', redirecting.url, '--from-token', 'theirs')).code).toBe(3);
+    expect((await runImport(redirecting, '--from', redirecting.url, '--from-token', 'theirs')).code).toBe(3);
     expect(elsewhere).toEqual([]);
   });
 
@@ -59,7 +59,7 @@ describe('ballast import', () => {
     const server = await startStrange((request, response) =>
       request.method === 'GET' ? response.end('{"data":[]}') : response.writeHead(202).end('{"message":"too many"}'),
     );
-    const { code, stdout } = await into(server, fileOf(REPORT), '--json');
+    const { code, stdout } = await runImport(server, writeReport(REPORT), '--json');
     expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({
       code: 0,
       runs: 0,
@@ -72,8 +72,8 @@ describe('ballast import', () => {
 describe('ballast record', () => {
   it('prints the message of the server if the run was not stored', async () => {
     const server = await startStrange((_, response) => response.writeHead(202).end('{"message":"retried too often\\u009b2J"}'));
-    const suite = new Suite(['test/a.js']);
-    const { code, stdout, stderr } = await suite.run(server, 0, ['record', fileOf(REPORT), '--json']);
+    const suite = new TestProject(['test/a.js']);
+    const { code, stdout, stderr } = await suite.run(server, 0, ['record', writeReport(REPORT), '--json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'ballast: retried too often\\u009b2J\n' });
     expect(JSON.parse(stdout)).toMatchObject({ test_files: [] });
   });
@@ -97,7 +97,7 @@ describe('text with control characters', () => {
     };
     const server = await startStrange((_, response) => response.writeHead(409).end(JSON.stringify(answer)));
     const flags = ['--commit-hash', 'c', '--branch', 'b', '--node-total', '1', '--node-build-id', '1', '--url', server.url, '--token', 't'];
-    const [plain, json] = await Promise.all([runHere(['verify', ...flags]), runHere(['verify', ...flags, '--json'])]);
+    const [plain, json] = await Promise.all([runInProcess(['verify', ...flags]), runInProcess(['verify', ...flags, '--json'])]);
     expect(plain.stdout.split('\n').slice(1)).toEqual([
       `error: ${shown}`,
       `  ${shown}  (never handed out)`,
@@ -110,8 +110,8 @@ describe('text with control characters', () => {
   });
 
   it('from files and arguments is escaped, too; a list of paths is printed unchanged', async () => {
-    const run = (...args: string[]) => runHere(args, { BALLAST_URL: '', BALLAST_TOKEN: '' });
-    const file = fileOf('{"a.js": 1', hostile);
+    const run = (...args: string[]) => runInProcess(args, { BALLAST_URL: '', BALLAST_TOKEN: '' });
+    const file = writeReport('{"a.js": 1', hostile);
     const [unreadable, option] = await Promise.all([run('import', '--dry-run', file), run('import', `--${hostile}`)]);
     expect(unreadable.stderr).toContain(`${shown} as knapsack: `);
     expect(option).toMatchObject({
@@ -121,7 +121,7 @@ describe('text with control characters', () => {
     const server = await startStrange((_, response) =>
       response.end(JSON.stringify({ build_distribution_id: 'id', node_index: 0, test_files: [{ path: hostile, time_execution: null }] })),
     );
-    const suite = new Suite([]);
+    const suite = new TestProject([]);
     const listed = await suite.run(server, 0, ['split', '-'], { BALLAST_NODE_TOTAL: String(BUILD.node_total) }, `${hostile}\n`);
     expect(listed).toEqual({ code: 0, stdout: `${hostile}\n`, stderr: '' });
   });

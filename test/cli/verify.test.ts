@@ -3,15 +3,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Client } from '../harness/client.js';
-import { runHere } from '../harness/command.js';
 import { initialise, manyPaths, pathsOf, record, startSplit, timed } from '../harness/messages.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 
 const TRIPLE = { commit_hash: 'abc', branch: 'main', node_total: 1 };
 const FLAGS = ['--commit-hash', 'abc', '--branch', 'main', '--node-total', '1'];
 
 const verify = ({ url, token }: Pick<Client, 'url' | 'token'>, ...more: string[]) =>
-  runHere(['verify', ...FLAGS, ...more], { BALLAST_URL: `${url}/`, BALLAST_TOKEN: token });
+  runInProcess(['verify', ...FLAGS, ...more], { BALLAST_URL: `${url}/`, BALLAST_TOKEN: token });
 
 describe('ballast verify', () => {
   it('ends with 0 if every test file was recorded, before that with 1 and the missing files', async () => {
@@ -53,7 +53,7 @@ describe('ballast verify', () => {
         /^ballast: cannot tell whether the build is complete: GET http:.* was refused with 403: invalid test suite token\n$/,
       ) as string,
     });
-    const wrong = await runHere(['verify', ...FLAGS.slice(0, -1), '0', '--url', server.url, '--token', server.token]);
+    const wrong = await runInProcess(['verify', ...FLAGS.slice(0, -1), '0', '--url', server.url, '--token', server.token]);
     expect(wrong).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('it must be a whole number from 1 on (--node-total)') as string,
@@ -66,7 +66,7 @@ describe('ballast verify', () => {
     await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '8' });
     await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
     const of = (env: Record<string, string>, ...more: string[]) =>
-      runHere(['verify', '--node-total', '1', ...more], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...env });
+      runInProcess(['verify', '--node-total', '1', ...more], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...env });
     const github = { GITHUB_ACTIONS: 'true', GITHUB_SHA: 'abc', GITHUB_REF_NAME: 'main' };
     expect(await of({ ...github, GITHUB_RUN_ID: '7' })).toEqual({
       code: 0,
@@ -123,7 +123,7 @@ describe('ballast verify', () => {
   });
 
   it('names missing and wrong flags', async () => {
-    expect(await runHere(['verify', ...FLAGS.slice(0, 4), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject({
+    expect(await runInProcess(['verify', ...FLAGS.slice(0, 4), '--url', 'http://127.0.0.1:1', '--token', 't'])).toMatchObject({
       code: 2,
       stderr:
         'ballast: the number of nodes is not known: give --node-total <number> or set BALLAST_NODE_TOTAL; tried CI_NODE_TOTAL (no known CI system)\n',

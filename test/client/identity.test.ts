@@ -264,7 +264,7 @@ describe('a node of a CI run', () => {
   });
 
   it('fails with all missing values and the variables that were tried', () => {
-    const complaintsOf = (environment: Environment, given: IdentityOptions = {}): readonly string[] => {
+    const errorsOf = (environment: Environment, given: IdentityOptions = {}): readonly string[] => {
       try {
         who(environment, given);
       } catch (error) {
@@ -273,24 +273,24 @@ describe('a node of a CI run', () => {
       }
       return [];
     };
-    expect(complaintsOf({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_SHA: 'c1' })).toEqual([
+    expect(errorsOf({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_SHA: 'c1' })).toEqual([
       'the index of this node, from 0 is not known: give --node-index <number> or set BALLAST_NODE_INDEX; tried CI_NODE_INDEX (GitHub Actions)',
       'the number of nodes is not known: give --node-total <number> or set BALLAST_NODE_TOTAL; tried CI_NODE_TOTAL (GitHub Actions)',
       'the branch is not known: give --branch <name> or set BALLAST_BRANCH; tried GITHUB_HEAD_REF, GITHUB_REF_NAME (GitHub Actions), and git does not know it either',
     ]);
-    expect(complaintsOf({ CODEBUILD_BUILD_ARN: 'a', ...numbered }, { branch: 'b', commitHash: 'c' })).toEqual([
+    expect(errorsOf({ CODEBUILD_BUILD_ARN: 'a', ...numbered }, { branch: 'b', commitHash: 'c' })).toEqual([
       'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID (AWS CodeBuild does not set it)',
     ]);
-    expect(complaintsOf(numbered, { branch: 'b', commitHash: 'c' })).toEqual([
+    expect(errorsOf(numbered, { branch: 'b', commitHash: 'c' })).toEqual([
       'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID',
     ]);
     const full = { branch: 'b', commitHash: 'c', buildId: '1' };
-    expect(complaintsOf({}, { ...full, nodeIndex: '4', nodeTotal: '4' })).toEqual([
+    expect(errorsOf({}, { ...full, nodeIndex: '4', nodeTotal: '4' })).toEqual([
       'the index of this node is 4, and of 4 nodes the last one is 3',
     ]);
-    expect(complaintsOf({}, { ...full, nodeIndex: '-1', nodeTotal: '0' })).toHaveLength(2);
+    expect(errorsOf({}, { ...full, nodeIndex: '-1', nodeTotal: '0' })).toHaveLength(2);
     // GitLab counts from 1: no node is 0.
-    expect(complaintsOf({ GITLAB_CI: 'true', CI_NODE_INDEX: '5', CI_NODE_TOTAL: '4' }, full)).toHaveLength(1);
+    expect(errorsOf({ GITLAB_CI: 'true', CI_NODE_INDEX: '5', CI_NODE_TOTAL: '4' }, full)).toHaveLength(1);
   });
 
   it('needs no index if it is the only node', () => {

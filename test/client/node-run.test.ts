@@ -6,19 +6,19 @@ import type { CommandRunner } from '../../src/client/command-runner.js';
 import { NodeRun } from '../../src/client/node-run.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const reportOf = (...cases: string[]) => `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`;
+const makeReport = (...cases: string[]) => `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`;
 const passed = (file: string) => `<testcase name="one" file="${file}" time="2"/>`;
 const failing = (file: string) => `<testcase name="one" file="${file}" time="2"><failure/></testcase>`;
 
 /** Returns the result of a batch of a.js and b.js whose command writes these reports. */
-async function run(
+async function runBatch(
   reports: Record<string, string>,
   { code = 0, ...judgement }: FailurePolicy & { code?: number } = {},
 ): Promise<BatchResult & { isRed: boolean; said: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
   // A report of an earlier run.
-  writeFileSync(join(folder, 'reports/old.xml'), reportOf(failing('a.js')));
+  writeFileSync(join(folder, 'reports/old.xml'), makeReport(failing('a.js')));
   const runner = {
     signal: null,
     run: async () => {
@@ -38,12 +38,12 @@ const paths = ({ recorded }: BatchResult) => recorded.map(({ path }) => path);
 
 describe('a command that ended with 0', () => {
   it('passes if its report has all files of the batch and no failure; a report of an earlier run does not count', async () => {
-    const result = await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) });
+    const result = await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')) });
     expect(result).toMatchObject({ isRed: false, failed: [], allRan: true, said: '' });
   });
 
   it('fails for a failure in its report; files that the report does not mention may not have run', async () => {
-    const result = await run({ 'new.xml': reportOf(failing('a.js')) });
+    const result = await runBatch({ 'new.xml': makeReport(failing('a.js')) });
     expect(result).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], allRan: false });
     expect(paths(result)).toEqual(['a.js']);
     expect(result.said).toMatch(
@@ -52,40 +52,40 @@ describe('a command that ended with 0', () => {
   });
 
   it.each([
-    ['another file', reportOf(passed('a.js'), passed('b.js'), failing('c.js')), 'c.js'],
-    ['no file that is known', reportOf(passed('a.js'), passed('b.js'), '<testcase classname="x" name="y"><error/></testcase>'), 'x y'],
-    ['a suite without cases', reportOf(passed('a.js'), passed('b.js'), '<testsuite name="s" errors="1"/>'), 's'],
+    ['another file', makeReport(passed('a.js'), passed('b.js'), failing('c.js')), 'c.js'],
+    ['no file that is known', makeReport(passed('a.js'), passed('b.js'), '<testcase classname="x" name="y"><error/></testcase>'), 'x y'],
+    ['a suite without cases', makeReport(passed('a.js'), passed('b.js'), '<testsuite name="s" errors="1"/>'), 's'],
     ['a package of go test', 'FAIL\texample.com/a.js [setup failed]\n', 'a.js'],
   ])('fails with all files for a failure of %s', async (_, report, name) => {
-    const result = await run({ new: report });
+    const result = await runBatch({ new: report });
     expect(result.isRed).toBe(true);
     expect(result.failed).toEqual(['a.js', 'b.js']);
     expect(result.said).toContain(`a report has failures (${name})`);
   });
 
   it('passes with --trust-exit-code, whatever fails in the reports', async () => {
-    const result = await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { trustExitCode: true });
+    const result = await runBatch({ 'new.xml': makeReport(failing('a.js'), passed('b.js')) }, { trustExitCode: true });
     expect(result).toMatchObject({ isRed: false, failed: [], allRan: true, said: '' });
   });
 
   it('fails if a report is truncated or empty', async () => {
     for (const text of [`<testsuites><testsuite>${passed('a.js')}`, '']) {
-      const result = await run({ '1.xml': reportOf(passed('a.js')), '2.xml': text });
+      const result = await runBatch({ '1.xml': makeReport(passed('a.js')), '2.xml': text });
       expect(result).toMatchObject({ isRed: true, failed: ['b.js'], allRan: false });
       expect(result.said).toContain('a report cannot be read (');
     }
-    expect(await run({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ isRed: false, failed: [], allRan: true });
+    expect(await runBatch({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ isRed: false, failed: [], allRan: true });
   });
 
   it('passes if there is other XML beside the report', async () => {
-    expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
+    expect(await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
       isRed: false,
       allRan: true,
     });
   });
 
   it('records files that its report does not mention with 0, and names them', async () => {
-    const result = await run({ 'new.xml': reportOf(passed('a.js')) });
+    const result = await runBatch({ 'new.xml': makeReport(passed('a.js')) });
     expect(result).toMatchObject({
       isRed: false,
       failed: [],
@@ -100,12 +100,12 @@ describe('a command that ended with 0', () => {
   });
 
   it.each<[string, Record<string, string>, string[]]>([
-    ['mentions one file only', { 'new.xml': reportOf(passed('a.js')) }, ['b.js']],
-    ['has no case', { 'new.xml': reportOf() }, ['a.js', 'b.js']],
-    ['has cases without a file', { 'new.xml': reportOf('<testcase classname="x" name="y"/>') }, ['a.js', 'b.js']],
+    ['mentions one file only', { 'new.xml': makeReport(passed('a.js')) }, ['b.js']],
+    ['has no case', { 'new.xml': makeReport() }, ['a.js', 'b.js']],
+    ['has cases without a file', { 'new.xml': makeReport('<testcase classname="x" name="y"/>') }, ['a.js', 'b.js']],
     ['is missing', {}, ['a.js', 'b.js']],
   ])('fails with --fail-unreported if its report %s', async (_, reports, failed) => {
-    const result = await run(reports, { failUnreported: true });
+    const result = await runBatch(reports, { failUnreported: true });
     expect(result).toMatchObject({ isRed: true, failed, allRan: false });
     expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
     expect(result.said).toContain(`no report mentions ${failed.length} test file`);
@@ -114,16 +114,16 @@ describe('a command that ended with 0', () => {
 
 describe('a command that failed', () => {
   it('takes the failures from its report; without any there, all files fail', async () => {
-    expect(await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
+    expect(await runBatch({ 'new.xml': makeReport(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
       isRed: true,
       failed: ['a.js'],
       allRan: true,
       said: 'ballast: the command ended with 7 (batch 1, 2 test files)\n',
     });
-    expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({
+    expect(await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({
       isRed: true,
       failed: ['a.js', 'b.js'],
     });
-    expect(await run({}, { code: 7 })).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], recorded: [] });
+    expect(await runBatch({}, { code: 7 })).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], recorded: [] });
   });
 });

@@ -13,7 +13,7 @@ export interface NodeRun {
   code: number | null;
   /** Test files in the order in which they ran. */
   ran: string[];
-  printed: string;
+  output: string;
 }
 
 /** A project whose tests note that they ran, and fail where they are told to. */
@@ -35,7 +35,7 @@ export class JestProject {
     this.#write(this.files[number]!, "require('./not-there');");
   }
 
-  mendFile(number: number): void {
+  repairFile(number: number): void {
     this.#write(this.files[number]!);
   }
 
@@ -66,6 +66,6 @@ export class JestProject {
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
     const [code] = (await once(child, 'close')) as [number | null];
-    return { code, printed, ran: readFileSync(ran, 'utf8').split('\n').slice(0, -1) };
+    return { code, output: printed, ran: readFileSync(ran, 'utf8').split('\n').slice(0, -1) };
   }
 }

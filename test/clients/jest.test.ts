@@ -20,7 +20,7 @@ function nodeOf(node: number, more: Record<string, string> = {}): Record<string,
 }
 
 /** That a node ran by what the server said, and not on its own. */
-function expectServed({ printed }: NodeRun): void {
+function expectServed({ output: printed }: NodeRun): void {
   expect(printed).not.toMatch(/fallback|ERROR|TypeError/i);
 }
 
@@ -39,13 +39,13 @@ describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
     project.breakFile(5);
     const failing = { ...ID, FAILING: project.files[0]! };
     const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, failing))));
-    for (const { printed } of nodes) expect(printed).not.toMatch(/fallback/i);
+    for (const { output: printed } of nodes) expect(printed).not.toMatch(/fallback/i);
     // The one that cannot be loaded runs no test.
     expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 5));
     expect(sorted(await recorded(server))).toEqual(project.files);
     expect(nodes.map(({ code }) => code)).toContain(1);
 
-    project.mendFile(5);
+    project.repairFile(5);
     const again = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, ID))));
     again.forEach(expectServed);
     expect(again.map(({ code }) => code)).toEqual([0, 0]);

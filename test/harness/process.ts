@@ -68,12 +68,12 @@ export async function spawnServer({
 }
 
 /** What a CI system would tell of the build that these tests are themselves part of. */
-const OF_CI =
+const CI_VARIABLES =
   /^(BALLAST_|CI$|CI_|GITHUB_|GITLAB_|CIRCLE|BUILDKITE|TF_BUILD|SYSTEM_|BITBUCKET_|SEMAPHORE|TRAVIS|APPVEYOR|DRONE|CF_|CIRRUS_|HEROKU_|CODEBUILD_|TEAMCITY_|JENKINS_)/;
 
 /** The environment of a command, as if no CI system were here. */
 export function plainEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_CI.test(name))), ...more };
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !CI_VARIABLES.test(name))), ...more };
 }
 
 export interface Run {

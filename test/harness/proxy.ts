@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** What becomes of a request: which server it is passed to, and whether its answer is lost on the way back. */
-export interface Passage {
+export interface Route {
   url: string;
-  isLost?: boolean;
+  loseAnswer?: boolean;
 }
 
 /** A proxy in front of servers, closed after the test; returns its address. */
-export async function startProxy(passageOf: (request: IncomingMessage) => Passage): Promise<string> {
+export async function startProxy(passageOf: (request: IncomingMessage) => Route): Promise<string> {
   const proxy = createServer((request, response) => {
     const { method, headers, url } = request;
-    const passage = passageOf(request);
-    const passed = httpRequest(`${passage.url}${url}`, { method: method!, headers }, answer => {
-      if (passage.isLost) return void response.destroy();
+    const route = passageOf(request);
+    const passed = httpRequest(`${route.url}${url}`, { method: method!, headers }, answer => {
+      if (route.loseAnswer) return void response.destroy();
       response.writeHead(answer.statusCode!, answer.headers);
       return void answer.pipe(response);
     });

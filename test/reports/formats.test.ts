@@ -7,13 +7,13 @@ import { ListedFiles } from '../../src/reports/known-files.js';
 import { readers } from '../../src/reports/readers.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { fixtureFile } from './fixture.js';
+import { fixturePath } from './fixture.js';
 
 const APP = '/home/ci/app';
 
 /** What an import would record of a file, in seconds to the millisecond; and what it would leave out. */
 async function timesIn(name: string, { root = APP, cases = false } = {}) {
-  const file = fixtureFile(name);
+  const file = fixturePath(name);
   const format = detectFormat(readFileSync(file, 'utf8')) as keyof typeof readers;
   const suite = new SuiteTimes({ root, known: null, cases });
   // In small pieces: nothing may depend on where they are cut.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isGoTest, readGoTest } from '../../src/reports/go-test.js';
 import { ListedFiles } from '../../src/reports/known-files.js';
 import { collectResults } from '../../src/reports/report-results.js';
-import { fixture } from './fixture.js';
+import { readFixture } from './fixture.js';
 
 const plain = `--- FAIL: TestAdd (0.20s)
     --- FAIL: TestAdd/two (0.10s)
@@ -61,7 +61,7 @@ describe('output of go test', () => {
   });
 
   it('is distinguished from a JUnit report and from anything else', () => {
-    expect(isGoTest(fixture('gotestsum'))).toBe(false);
+    expect(isGoTest(readFixture('gotestsum'))).toBe(false);
     expect(isGoTest('hello\n')).toBe(false);
     expect(isGoTest('{"numTotalTests":1}')).toBe(false);
     expect(() => readGoTest('{"Action":"start"}\n{"Action":')).toThrow('line 2');

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { JunitReader, readJunit, type TestCase } from '../../src/reports/junit.js';
 import { ReportError } from '../../src/reports/report.js';
-import { fixture } from './fixture.js';
+import { readFixture } from './fixture.js';
 
 describe('a JUnit report', () => {
   it('has its cases in order, with the attributes of their suite', () => {
     expect(
-      readJunit(fixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite: suite.name, name, isFailed, isSkipped })),
+      readJunit(readFixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite: suite.name, name, isFailed, isSkipped })),
     ).toEqual([
       { suite: 'vi/a.test.mjs', name: 'a > one', isFailed: false, isSkipped: false },
       { suite: 'vi/a.test.mjs', name: 'a > two', isFailed: false, isSkipped: false },
@@ -17,7 +17,7 @@ describe('a JUnit report', () => {
   });
 
   it('has all attributes of a case', () => {
-    expect(readJunit(fixture('go-junit-report'))[1]).toEqual({
+    expect(readJunit(readFixture('go-junit-report'))[1]).toEqual({
       file: null,
       suite: { name: 'example.com/shop/cart', seconds: 0.305, file: null },
       classname: 'example.com/shop/cart',
@@ -93,7 +93,7 @@ describe('a JUnit report', () => {
   });
 
   it.each([
-    ['is cut off', fixture('pytest').slice(0, 900), /not well-formed XML: line 1: /],
+    ['is cut off', readFixture('pytest').slice(0, 900), /not well-formed XML: line 1: /],
     ['is another document', '<html><body/></html>', /its first element is <html>/],
     ['is empty', '', /not well-formed|no <testsuite>/],
     ['is no XML', '{"a": 1}', /not well-formed/],
@@ -111,7 +111,7 @@ describe('a JUnit report', () => {
 
   it.each([1, 7, 1000])('is read the same in pieces of %i characters', size => {
     for (const name of ['pytest', 'vitest', 'rspec', 'go-junit-report', 'jest-junit-file']) {
-      const xml = fixture(name).replace('<testcase', `<testcase lines="&#x1B;[31m &amp; ${'long '.repeat(30_000)}"`);
+      const xml = readFixture(name).replace('<testcase', `<testcase lines="&#x1B;[31m &amp; ${'long '.repeat(30_000)}"`);
       const cases: TestCase[] = [];
       const reader = new JunitReader(testCase => cases.push(testCase));
       for (let i = 0; i < xml.length; i += size) reader.write(xml.slice(i, i + size));

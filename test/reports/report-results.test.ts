@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { readJunit } from '../../src/reports/junit.js';
 import { ListedFiles } from '../../src/reports/known-files.js';
 import { collectResults } from '../../src/reports/report-results.js';
-import { fixture } from './fixture.js';
+import { readFixture } from './fixture.js';
 
 /** Path: seconds, and "failed". */
 function results(name: string, given: readonly string[]): Record<string, string> {
-  const { byFile } = collectResults(readJunit(fixture(name)), new ListedFiles(given));
+  const { byFile } = collectResults(readJunit(readFixture(name)), new ListedFiles(given));
   return Object.fromEntries(
     [...byFile].map(([path, { seconds, isFailed }]) => [path, `${seconds.toFixed(3)}${isFailed ? ' failed' : ''}`]),
   );
@@ -78,7 +78,7 @@ describe('the files of a report', () => {
   });
 
   it('exclude unknown files, whose cases are listed', () => {
-    const { byFile, unmatched } = collectResults(readJunit(fixture('rspec')), new ListedFiles(['spec/user_spec.rb']));
+    const { byFile, unmatched } = collectResults(readJunit(readFixture('rspec')), new ListedFiles(['spec/user_spec.rb']));
     expect([...byFile.keys()]).toEqual(['spec/user_spec.rb']);
     expect(unmatched.map(({ name }) => name)).toEqual(['Cart is empty', 'Cart adds items']);
   });

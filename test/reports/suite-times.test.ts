@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ListedFiles } from '../../src/reports/known-files.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 
-function suiteOf(reported: readonly [string, number][], root = '/home/ci/app', known: readonly string[] | null = null): SuiteTimes {
+function collectTimes(reported: readonly [string, number][], root = '/home/ci/app', known: readonly string[] | null = null): SuiteTimes {
   const suite = new SuiteTimes({ root, known: known && new ListedFiles(known), cases: false });
   const tell = suite.timeCollector('junit');
   for (const [path, seconds] of reported) tell(path, seconds);
@@ -13,7 +13,7 @@ function suiteOf(reported: readonly [string, number][], root = '/home/ci/app', k
 
 describe('the times of a suite', () => {
   it('are added up by file, over test cases and reports', () => {
-    const suite = suiteOf([
+    const suite = collectTimes([
       ['a_spec.rb[1:1]', 0.1],
       ['./a_spec.rb', 0.2],
       ['b.feature:12', 1],
@@ -40,7 +40,7 @@ describe('the times of a suite', () => {
   });
 
   it('have paths as clients write them', () => {
-    const suite = suiteOf([
+    const suite = collectTimes([
       ['spec/../a//b_spec.rb[1:2]', 1],
       ['cypress\\e2e\\c.cy.js', 1],
       ['tests/d.py::test[x//y\\z]', 1],
@@ -49,7 +49,7 @@ describe('the times of a suite', () => {
   });
 
   it('are limited to the known test files, if given, and list the others', () => {
-    const suite = suiteOf(
+    const suite = collectTimes(
       [
         ['/ci/app/web/a.spec.ts', 1],
         ['b.spec.ts', 2],
@@ -72,26 +72,26 @@ describe('the times of a suite', () => {
   it('guess the root by a file that also exists here', () => {
     const { url } = import.meta;
     const here = dirname(fileURLToPath(url));
-    expect(suiteOf([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain(
+    expect(collectTimes([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain(
       'with --root (judging by the files in this folder: --root /builds/shop)',
     );
   });
 
   it('have relative paths below the root, also on Windows', () => {
     expect([
-      ...suiteOf([['/home/ci/app/src/a.test.js', 1]], '/home/ci/app/')
+      ...collectTimes([['/home/ci/app/src/a.test.js', 1]], '/home/ci/app/')
         .times()
         .keys(),
     ]).toEqual(['src/a.test.js']);
     expect([
-      ...suiteOf([['C:\\ci\\app\\src\\a.test.js', 1]], 'C:\\ci\\app')
+      ...collectTimes([['C:\\ci\\app\\src\\a.test.js', 1]], 'C:\\ci\\app')
         .times()
         .keys(),
     ]).toEqual(['src/a.test.js']);
   });
 
   it('suggest a folder if no path is below the root', () => {
-    const suite = suiteOf(
+    const suite = collectTimes(
       [
         ['/home/ci/app/src/a.test.js', 1],
         ['/home/ci/app/src/deep/b.test.js', 1],
@@ -107,7 +107,7 @@ describe('the times of a suite', () => {
   });
 
   it('leave out a file of a library', () => {
-    const suite = suiteOf([
+    const suite = collectTimes([
       ['test/a_test.rb', 1],
       ['/home/ci/.rbenv/gems/minitest-rails/dsl.rb', 1],
     ]);
@@ -123,7 +123,7 @@ describe('the times of a suite', () => {
   });
 
   it('leave out invalid times, which are counted by reason', () => {
-    const suite = suiteOf([
+    const suite = collectTimes([
       ['a.rb', NaN],
       ['b.rb', -1],
       ['c.rb', 86_401],

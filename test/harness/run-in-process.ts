@@ -6,24 +6,24 @@ class Exit extends Error {}
 
 const program = new URL('../../src/cli/program.js', import.meta.url).href;
 let runs = 0;
-let last: Promise<unknown> = Promise.resolve();
+let previous: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs a command of the program to its end in the process of the test, which takes a tenth of the time of a new process. One command runs
  * at a time, because it has the arguments, the environment, the folder and the streams of the process to itself. A command that
  * handles signals or starts others needs a process of its own: runBallast.
  */
-export function runHere(
+export function runInProcess(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   { cwd = process.cwd(), stdin = '' }: { cwd?: string; stdin?: string } = {},
 ): Promise<Run> {
-  const run = last.then(() => runAlone(args, env, cwd, stdin));
-  last = run.catch(() => {});
+  const run = previous.then(() => runExclusively(args, env, cwd, stdin));
+  previous = run.catch(() => {});
   return run;
 }
 
-async function runAlone(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string, stdin: string): Promise<Run> {
+async function runExclusively(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string, stdin: string): Promise<Run> {
   const printed = { stdout: '', stderr: '' };
   let code: number | null = null;
   const stream = (name: keyof typeof printed) =>
@@ -48,7 +48,7 @@ async function runAlone(args: readonly string[], env: NodeJS.ProcessEnv, cwd: st
     stderr: stream('stderr'),
     stdin: Readable.from([Buffer.from(stdin)]),
   };
-  const own = Object.fromEntries(Object.keys(replaced).map(name => [name, Object.getOwnPropertyDescriptor(process, name)!]));
+  const originals = Object.fromEntries(Object.keys(replaced).map(name => [name, Object.getOwnPropertyDescriptor(process, name)!]));
   const folder = process.cwd();
   for (const [name, value] of Object.entries(replaced)) Object.defineProperty(process, name, { value, configurable: true, writable: true });
   process.chdir(cwd);
@@ -62,7 +62,7 @@ async function runAlone(args: readonly string[], env: NodeJS.ProcessEnv, cwd: st
   } finally {
     process.exitCode = undefined;
     process.chdir(folder);
-    Object.defineProperties(process, own);
+    Object.defineProperties(process, originals);
   }
   return { code, ...printed };
 }
