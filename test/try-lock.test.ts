@@ -7,7 +7,7 @@ import { temporaryFolder } from './harness/temporary-folder.js';
 
 const require = createRequire(import.meta.url);
 
-/** As on Alpine, where the package looks for a binary for musl. */
+/** Behaves as on Alpine, where the package looks for a binary for musl. */
 const requireOnAlpine = (path: string): unknown => {
   if (path === 'fs-native-extensions') throw Object.assign(new Error("Cannot find addon '.'"), { code: 'ADDON_NOT_FOUND' });
   return require(path);

@@ -65,11 +65,11 @@ function resolveOutput(output: string): string {
 }
 
 function selectProjects(store: Store, name: string | undefined): Project[] {
-  const all = listProjects(store);
-  if (name === undefined) return all;
-  const projects = all.filter(project => project.name === name);
-  if (projects.length === 0) throw new Error(`cannot export the project "${name}": there is no such project; "project list" shows all`);
-  return projects;
+  const projects = listProjects(store);
+  if (name === undefined) return projects;
+  const selected = projects.filter(project => project.name === name);
+  if (selected.length === 0) throw new Error(`cannot export the project "${name}": there is no such project; "project list" shows all`);
+  return selected;
 }
 
 async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {

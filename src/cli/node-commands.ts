@@ -109,7 +109,7 @@ function addNodeCommand(program: Command, usage: string, description: string, fi
     .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN'));
   for (const field of fields) {
     const { flag, variable, description } = identityFields[field];
-    command.addOption(new Option(flag, `${description} (default: what the CI system tells)`).env(variable));
+    command.addOption(new Option(flag, `${description} (default: from the CI system)`).env(variable));
   }
   return command.addOption(retriesOption()).addHelpText('after', EXIT_CODES_HELP);
 }

@@ -73,9 +73,9 @@ function readLines(text: string): TestCase[] {
 /** Returns the cases of a package with its name and time. Adds a case if none of them explains how the package ended. */
 function finishPackage(name: string, cases: readonly TestCase[], action: string, seconds: number): TestCase[] {
   const needsCase = cases.length === 0 || (action === 'fail' && !cases.some(({ isFailed }) => isFailed));
-  const all = needsCase ? [...cases, makeCase('', 0, action)] : cases;
+  const allCases = needsCase ? [...cases, makeCase('', 0, action)] : cases;
   const suite = { name, seconds };
-  return all.map(testCase => ({ ...testCase, suite, classname: name }));
+  return allCases.map(testCase => ({ ...testCase, suite, classname: name }));
 }
 
 function makeCase(name: string, seconds: number, action: string): TestCase {

@@ -25,7 +25,7 @@ interface SuiteSum {
 }
 
 /**
- * Adds up the times of files in one report. A suite with the cases of one file only counts with its own time, which includes loading the file
+ * Adds up the times of files in one report. A suite with cases of one file counts with its own time, which includes loading the file
  * and counts nested or concurrent cases once. Otherwise the times of the cases are added.
  */
 export class FileTimes {

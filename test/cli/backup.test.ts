@@ -10,7 +10,7 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const backup = (dataDir: string, target: string, ...flags: string[]) => runBallast(['backup', target, ...flags, '--data-dir', dataDir]);
 
-/** Records builds one after the other until told to stop; their commits as they were acknowledged. */
+/** Records builds one at a time until `over`. Returns their commits in the order of acknowledgement. */
 async function recordOn(server: Client, isOver: () => boolean): Promise<string[]> {
   const commits: string[] = [];
   while (!isOver()) {
@@ -51,7 +51,7 @@ describe('ballast backup', () => {
     const restored = await startServer({ dataDir: target });
     const commits = await commitsOf(restored);
     expect(commits.at(-1)).toBe('acknowledged');
-    // One moment: all up to it, in order, and nothing later.
+    // A snapshot: all commits up to one moment, and none later.
     expect(commits.slice(0, -1).reverse()).toEqual((await recording).slice(0, commits.length - 1));
     const rest = await drain(restored, { ...queue, node_index: 1 });
     expect(sorted([...before, ...rest])).toEqual(paths);

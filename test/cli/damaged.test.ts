@@ -6,7 +6,7 @@ import { initialise, manyPaths, record, startSplit } from '../harness/messages.j
 import { runBallast } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 
-/** The file of a store that was used, and closed. */
+/** Creates a store with data, closes it, and returns its file. */
 async function usedStore(): Promise<{ dataDir: string; file: string }> {
   const server = await startServer();
   await record(server);

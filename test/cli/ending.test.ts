@@ -12,7 +12,7 @@ import { main } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** A store that was used, and closed. */
+/** Creates a store with data and closes it. */
 async function usedStore(): Promise<string> {
   const server = await startServer();
   await record(server);
@@ -20,7 +20,7 @@ async function usedStore(): Promise<string> {
   return server.dataDir;
 }
 
-/** Process ids of those that have a read lock on the store. */
+/** Returns the ids of the processes with a read lock on the store. */
 function readersOf(dataDir: string): number[] {
   const store = openStore(dataDir);
   const list = store.root.readerList();
@@ -38,7 +38,7 @@ describe('a command that reads a store', () => {
     const target = temporaryFolder();
     const stopping = new AbortController();
     const running = expect(run(dataDir, target, stopping.signal)).rejects.toThrow(/told to stop|operation was aborted/);
-    // Sooner than any thread or process has started.
+    // Before any thread or process has started.
     stopping.abort(new Error('told to stop'));
     await running;
     expect({ left: readdirSync(target), readers: readersOf(dataDir) }).toEqual({ left: [], readers: [] });
@@ -47,7 +47,7 @@ describe('a command that reads a store', () => {
   it('ends with the exit code of the signal', async () => {
     const server = await startServer();
     await record(server, { test_files: timed(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
-    // Nobody reads what it prints, which is more than a pipe holds.
+    // The output is not read, and is larger than the buffer of a pipe.
     const child = spawn(process.execPath, [main, 'export', '--data-dir', server.dataDir], { stdio: ['ignore', 'pipe', 'pipe'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     let stderr = '';

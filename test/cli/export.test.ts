@@ -81,7 +81,7 @@ describe('ballast export', () => {
     const { stdout } = await exportOf(server.dataDir, '--project', 'web', '--output', file, '--json');
     expect(JSON.parse(stdout)).toEqual({ file, bytes: statSync(file).size, projects: ['web'], builds: 1, timings: 1 });
     expect(parseLines(readFileSync(file, 'utf8')).map(({ type }) => type)).toEqual(['export', 'project', 'build', 'timing']);
-    // A link stays one.
+    // A link is not replaced, but its target.
     const link = join(temporaryFolder(), 'latest.ndjson');
     symlinkSync(file, link);
     await exportOf(server.dataDir, '--project', 'default', '--output', link);

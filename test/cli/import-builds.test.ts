@@ -13,11 +13,11 @@ import { fetchBuilds, fetchEstimates, runImport, writeReport } from './run-impor
 describe('ballast import over the network', () => {
   it('from another server imports all builds in their order, each once, and continues after an interruption', async () => {
     const [there, here] = [await startServer(), await startServer()];
-    // More than a page.
+    // More builds than one page lists.
     for (let i = 0; i < 103; i++) await record(there, { commit_hash: `c${i}`, test_files: timed({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
     await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2 });
     await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2, test_files: timed({ 'a_spec.rb': 9 }) });
-    // It had nothing to run.
+    // A node that had nothing to run.
     await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 1, test_files: [] });
     const flags = ['--from', `${there.url}/v1/`, '--from-token', there.token, '--json'];
     expect(JSON.parse((await runImport(here, ...flags, '--builds', '2')).stdout)).toMatchObject({ builds: 2, runs: 4, known_runs: 0 });
@@ -105,8 +105,8 @@ describe('ballast import of an export', () => {
     expect((await runImport(third, timings)).stdout).toMatch(
       /\nimported 2 test files, 10\.\d s \(longest 9\.\d s: a_spec\.rb\), as commit import-\w+ of branch main\nleft out 1: it has no time \(b_spec\.rb\)\n$/,
     );
-    const of = ['a_spec.rb', 'c\u2028_spec.rb'];
-    expect(await fetchEstimates(third, of)).toEqual(await fetchEstimates(there, of));
+    const paths = ['a_spec.rb', 'c\u2028_spec.rb'];
+    expect(await fetchEstimates(third, paths)).toEqual(await fetchEstimates(there, paths));
   });
 
   it('that is damaged keeps the builds before the damage, and continues when it is imported again', async () => {

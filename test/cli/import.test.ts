@@ -56,7 +56,7 @@ describe('ballast import of reports', () => {
       'junit',
       'junit',
     ]);
-    // 41.53127861022949 of knapsack and 0.170151 of JUnit.
+    // 41.53127861022949 s from knapsack and 0.170151 s from JUnit.
     const estimates = await fetchEstimates(server, ['spec/models/cart_spec.rb', 'tests/test_cart.py']);
     expect(estimates['spec/models/cart_spec.rb']).toBeCloseTo(41.7014, 3);
     expect(estimates['tests/test_cart.py']).toBeCloseTo(1.7515, 4);
@@ -122,7 +122,7 @@ describe('ballast import of reports', () => {
     const xml = writeReport('<testsuites>\n<testsuite>\n</testsuites>');
     const utf16 = writeReport('');
     writeFileSync(utf16, Buffer.from('\uFEFF{"a_spec.rb": 1}', 'utf16le'));
-    for (const [file, complaint] of [
+    for (const [file, message] of [
       [missing, `cannot read ${missing}: there is no such file`],
       [cut, `cannot read ${cut} as knapsack: line 3: unexpected end of file; nothing was imported`],
       [zip, `${zip} is a zip archive: unpack it first`],
@@ -135,7 +135,7 @@ describe('ballast import of reports', () => {
     ] as const) {
       const { code, stdout, stderr } = await runImport(server, good, file);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toContain(complaint);
+      expect(stderr).toContain(message);
     }
     expect(await runImport(server, fixturePath('jest.json'))).toMatchObject({
       code: 1,
@@ -154,7 +154,7 @@ describe('ballast import of reports', () => {
 
   it('reports flags that cannot be combined', async () => {
     const none = { BALLAST_URL: '', BALLAST_TOKEN: '', BALLAST_FROM_TOKEN: '' };
-    for (const [args, complaint] of [
+    for (const [args, message] of [
       [[], 'ballast: name the files to import, or another server with --from\n'],
       [['a.xml'], '--dry-run only reads\n'],
       [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
@@ -173,7 +173,7 @@ describe('ballast import of reports', () => {
     ] as const) {
       expect(await runInProcess(['import', ...args], none)).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining(complaint) as string,
+        stderr: expect.stringContaining(message) as string,
       });
     }
   });

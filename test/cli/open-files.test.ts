@@ -20,7 +20,7 @@ describe.skipIf(process.platform !== 'linux').each(httpServers)('a server over %
         }
       }
     };
-    // Reset: the door was shut while it waited to be let in.
+    // ECONNRESET: the server stopped listening while the connection was in its backlog.
     expect(await refused()).toMatch(/^ECONN(REFUSED|RESET)$/);
     expect(silent.length).toBeGreaterThan(10);
     for (const socket of silent) socket.destroy();

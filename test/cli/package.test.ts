@@ -10,7 +10,7 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 import { BUILD } from './test-project.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** What it is made of: the program, its guides, and the packages that a CI node needs, with what those need. */
+/** The program, its guides, and the packages that a CI node needs, with their dependencies. */
 const MADE_OF =
   /^(dist\/src\/.*\.js|src\/docs\/.*\.md|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
 

@@ -12,7 +12,7 @@ const TOKEN_LINE = /^[0-9a-f]{32,}\n$/;
 const INVALID = { status: 403, json: { errors: ['invalid test suite token'] } };
 const AT = '\\d{4}-\\d\\d-\\d\\dT\\S+Z';
 
-/** Runs commands on a data folder. Beside a server of this process they need processes of their own. */
+/** Runs commands on a data folder. If the server runs in this process, the commands need processes of their own. */
 function commandsOn(dataDir: string, run = runInProcess) {
   return (...args: string[]) => run([...args, '--data-dir', dataDir]);
 }
@@ -47,7 +47,7 @@ describe('project and token commands beside a running server', () => {
       new RegExp(`^${id}\t${AT}\trevoked ${AT}\n[0-9a-f]+\t${AT}\tin force\n$`),
     );
 
-    // By the token itself, too; also a large request is refused from then on.
+    // The token itself works as well as its id. Large requests are refused, too.
     expect((await ballast('token', 'revoke', second.token)).code).toBe(0);
     expect(await second.get('/v1/builds')).toMatchObject(INVALID);
     const body = JSON.stringify({ test_suite_token: second.token, pad: 'x'.repeat(100_000) });

@@ -18,7 +18,7 @@ const lengths = (files: readonly string[]) => Object.fromEntries(files.map(file 
 describe('ballast queue', () => {
   it('runs each file once over all nodes, and records the times of its reports', async () => {
     const [server, suite] = [await startServer(), new TestProject(FILES)];
-    // At the same time, as on two machines.
+    // Concurrently, as on two machines.
     const queue = (node: number) =>
       runBallast(
         ['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...suite.runner],
@@ -72,7 +72,7 @@ describe('ballast queue', () => {
       ) as string,
     });
     expect(lost.stderr).toMatch(/\nballast: failed: test\/x\.test\.js\n$/);
-    // It was told to have failed: the node gets it again.
+    // The file was acknowledged as failed: the node gets it again.
     expect(await queue('--trust-exit-code')).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n' });
     expect((await queue()).code).toBe(0);
     expect(suite.ran).toHaveLength(2);
@@ -176,7 +176,7 @@ describe('ballast queue', () => {
 
   it('runs all files that it has not run if it loses its server, with --fallback', async () => {
     const [server, suite] = [await startServer(), new TestProject(FILES)];
-    // The second pull is served, and its answer lost.
+    // The second pull is served, but its answer is lost.
     let pulls = 0;
     const url = await startProxy(request => ({ url: server.url, loseAnswer: request.url === '/v2/queues/queue' && ++pulls > 2 }));
     const lossy = { url, token: server.token };
@@ -190,7 +190,7 @@ describe('ballast queue', () => {
   it('ends with 3 if the server has lost the queue', async () => {
     const [server, suite] = [await startServer(), new TestProject(FILES)];
     const other = await startServer();
-    // Its pulls behind the first one reach a server that has none.
+    // Pulls after the first one reach a server without the queue.
     let pulls = 0;
     const url = await startProxy(() => (++pulls > 2 ? other : server));
     const moved = { url, token: server.token };
@@ -223,7 +223,7 @@ describe('ballast queue', () => {
     const [code] = await once(child, 'exit');
     expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
     expect(await fetchRecordedTimes(server)).toEqual(lengths(suite.ran));
-    // It did not tell that it ran its batch: it gets that again.
+    // The node did not acknowledge its batch, so it gets the batch again.
     const again = await suite.run(server, 0, ['queue', GLOB, ...suite.runner]);
     expect(again.code).toBe(0);
     expect(new Set(suite.ran).size).toBe(FILES.length);
@@ -232,7 +232,7 @@ describe('ballast queue', () => {
   it('forwards a signal to the processes of its command, waits for them, and prints only the signal', async () => {
     const [server, suite] = [await startServer(), new TestProject(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }));
-    // A shell, which passes none on.
+    // A shell does not forward signals.
     const shell = ['--', 'sh', '-c', 'sh runner.sh "$@"; exit 5', 'sh', '{}'];
     const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...shell], {
       cwd: suite.folder,
@@ -242,9 +242,9 @@ describe('ballast queue', () => {
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
     child.kill('SIGTERM');
-    // Held open by all that is left.
+    // stderr stays open while any process of the command is left.
     const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
-    // What failed may have failed for the signal.
+    // A failure may be caused by the signal, so failed files are not recorded.
     const passed = suite.ran.filter(file => file === FILES[0]);
     expect(stderr).toBe(
       `${passed.map(() => 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n').join('')}ballast: ended by SIGTERM\n`,

@@ -18,7 +18,7 @@ describe('ballast record', () => {
     ['pytest', ['tests/unit/test_cart.py', 'tests/web/test_login.py'], { 'tests/unit/test_cart.py': 0.051, 'tests/web/test_login.py': 0 }],
     ['vitest', ['vi/a.test.mjs', 'vi/b.test.mjs', 'vi/c.test.mjs'], { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005, 'vi/c.test.mjs': 0 }],
     ['jest-junit-filepath', ['src/cart.test.js', 'src/user.test.js'], { 'src/cart.test.js': 0.141, 'src/user.test.js': 0.108 }],
-    // Of no file here; and of one all cases were skipped.
+    // Its packages are not files here. All cases of one package were skipped.
     ['go-junit-report', [], { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0 }],
     ['minitest', [], { 'test/models/cart_test.rb': 1.25 }],
   ])('records the files of a report of %s', async (report, files, expected) => {
@@ -68,10 +68,10 @@ describe('ballast record', () => {
     const record = (...args: string[]) => suite.run(server, 0, ['record', ...args]);
     writeFileSync(join(suite.folder, 'list'), 'spec/models/cart_spec.rb\nspec/user_spec.rb\nspec/other_spec.rb\n');
     utimesSync(join(suite.folder, 'rspec.xml'), 1, 1);
-    const lost = await record('rspec.xml', '--files-from', 'list', '--exit-code', '0');
-    expect(lost.code).toBe(1);
-    // Why it is not recorded: the command may not have come to it.
-    expect(lost.stderr).toMatch(
+    const ignored = await record('rspec.xml', '--files-from', 'list', '--exit-code', '0');
+    expect(ignored.code).toBe(1);
+    // The file is not recorded: a failed command may not have run it.
+    expect(ignored.stderr).toMatch(
       /^ballast: WARNING: reports are older than list and may be from an earlier run: rspec\.xml \(remove reports before the tests run\)\n.* 1 of 3 test files \(not recorded\): spec\/other_spec\.rb\nballast: recorded 2 .*\nballast: failed: spec\/models\/cart_spec\.rb\nballast: the command ended with 0, but record ends with 1: a report has failures/,
     );
     expect(await record('rspec.xml', '--exit-code', '0', '--trust-exit-code')).toMatchObject({

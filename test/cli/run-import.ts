@@ -5,18 +5,17 @@ import { startSplit } from '../harness/messages.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** Runs the import into a server. */
 export const runImport = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) =>
   runInProcess(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
 
-/** A file of a folder of its own. */
+/** Writes a file to a new folder and returns its path. */
 export function writeReport(text: string | object, name = 'report'): string {
   const file = join(temporaryFolder(), name);
   writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
   return file;
 }
 
-/** What a client is told that the paths take. */
+/** Returns the estimates that a client gets for paths. */
 export async function fetchEstimates(server: Client, paths: readonly string[], branch = 'main'): Promise<Record<string, number | null>> {
   const { json } = await startSplit(server, paths, { commit_hash: `ask-${Math.random()}`, branch, node_total: 1 });
   return Object.fromEntries(
@@ -24,7 +23,7 @@ export async function fetchEstimates(server: Client, paths: readonly string[], b
   );
 }
 
-/** All that is recorded on a server. */
+/** Returns all builds of a server with their runs. */
 export const fetchBuilds = async (server: Client) => {
   const { json } = await server.get('/v1/builds');
   const builds = [];

@@ -52,7 +52,7 @@ describe('SIGTERM', () => {
     const server = await spawnServer({ dataDir });
     const body = JSON.stringify(subsetMessage());
     const connection = await RawConnection.open(server.url);
-    // The answer to the first request tells that the head of the second arrived too.
+    // The answer to the first request shows that the head of the second has arrived.
     connection.send(
       head('GET /healthz', []),
       head('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, `Content-Length: ${body.length}`]),

@@ -6,7 +6,7 @@ import { runInProcess } from '../harness/run-in-process.js';
 import { runImport, writeReport } from './run-import.js';
 import { BUILD, TestProject } from './test-project.js';
 
-/** A server, or a proxy, that is not of Ballast. */
+/** Starts a server that is not a Ballast server. */
 async function startStrange(answer: RequestListener): Promise<{ url: string; token: string }> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => answer(request, response));

@@ -8,8 +8,8 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 export const BUILD = { commit_hash: 'c1', branch: 'main', node_total: 2 };
 
 /**
- * Notes what it runs, fails where it is told to (but for the exit code, where that is lost), and writes a report where it is told to. For a shell,
- * which starts ten times as fast as Node.
+ * A test runner for the shell, which starts ten times as fast as Node. It writes the files that it runs to $RAN, and a report to $REPORT. The
+ * files of $FAILING fail, but with $LOST the exit code stays 0.
  */
 const RUNNER_SCRIPT = `
 code=0
@@ -34,7 +34,7 @@ fi
 exit $code
 `;
 
-/** A folder with test files and a runner for them. */
+/** A folder with test files and a test runner. */
 export class TestProject {
   readonly folder = temporaryFolder();
   readonly #ran = join(temporaryFolder(), 'ran');
@@ -49,7 +49,7 @@ export class TestProject {
     writeFileSync(this.#ran, '');
   }
 
-  /** What the runner was given so far, in that order. */
+  /** The files that the runner got so far, in order. */
   get ran(): string[] {
     return readFileSync(this.#ran, 'utf8').split('\n').slice(0, -1);
   }
@@ -80,10 +80,10 @@ export class TestProject {
   }
 }
 
-/** Nobody listens there. */
+/** No server listens on this port. */
 export const unreachableServer = { url: 'http://127.0.0.1:1', token: 't' };
 
-/** Seconds by path, over all that was recorded for the build. */
+/** Returns the recorded seconds of the build by path. */
 export async function fetchRecordedTimes(server: Client): Promise<Record<string, number>> {
   const [build] = (await server.get('/v1/builds')).json.data;
   if (!build) return {};

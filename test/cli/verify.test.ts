@@ -65,29 +65,29 @@ describe('ballast verify', () => {
     const paths = pathsOf(await initialise(server, manyPaths(3), { ...TRIPLE, node_build_id: '7' }));
     await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '8' });
     await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
-    const of = (env: Record<string, string>, ...more: string[]) =>
+    const verifyWith = (env: Record<string, string>, ...more: string[]) =>
       runInProcess(['verify', '--node-total', '1', ...more], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...env });
     const github = { GITHUB_ACTIONS: 'true', GITHUB_SHA: 'abc', GITHUB_REF_NAME: 'main' };
-    expect(await of({ ...github, GITHUB_RUN_ID: '7' })).toEqual({
+    expect(await verifyWith({ ...github, GITHUB_RUN_ID: '7' })).toEqual({
       code: 0,
       stdout: 'complete: 3 of 3 test files of the queue were recorded\n',
       stderr: '',
     });
-    expect((await of({ ...github, GITHUB_RUN_ID: '8' })).stdout).toContain('of 2 test files of the split were recorded');
-    const unknown = await of({ ...github, GITHUB_RUN_ID: '9' });
+    expect((await verifyWith({ ...github, GITHUB_RUN_ID: '8' })).stdout).toContain('of 2 test files of the split were recorded');
+    const unknown = await verifyWith({ ...github, GITHUB_RUN_ID: '9' });
     expect(unknown).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^ballast: the server knows no queue and no split of this CI run \(9\)/) as string,
     });
-    expect((await of({ ...github, GITHUB_RUN_ID: '7' }, '--build-id', '9')).code).toBe(1);
-    expect(await of(github, '--newest')).toMatchObject({
+    expect((await verifyWith({ ...github, GITHUB_RUN_ID: '7' }, '--build-id', '9')).code).toBe(1);
+    expect(await verifyWith(github, '--newest')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('2 of 2 test files of the split') as string,
     });
-    expect(await of(github)).toMatchObject({ code: 2, stderr: expect.stringContaining('or give --newest') as string });
-    // Its queue is complete, its split is not.
+    expect(await verifyWith(github)).toMatchObject({ code: 2, stderr: expect.stringContaining('or give --newest') as string });
+    // The queue of the CI run is complete, its split is not.
     await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '7' });
-    expect(await of({ ...github, GITHUB_RUN_ID: '7' })).toMatchObject({
+    expect(await verifyWith({ ...github, GITHUB_RUN_ID: '7' })).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/^complete: .* of the queue .*\nincomplete: .* of the split /) as string,
     });

@@ -11,7 +11,7 @@ import {
 } from '../../src/client/answers.js';
 import type { AnswerParser } from '../../src/client/api.js';
 
-/** What a proxy, a login page or another server may answer to anything. */
+/** Bodies that a proxy, a login page or another server may answer with. */
 const nonsense: unknown[] = [
   undefined,
   null,
@@ -31,14 +31,14 @@ const nonsense: unknown[] = [
 ];
 const statuses = [100, 200, 201, 202, 204, 206, 301, 304, 400, 404, 409, 422];
 
-const accepted = (check: AnswerParser<unknown>, pairs: readonly (readonly [number, unknown])[]) =>
-  pairs.filter(([status, body]) => check({ status, body }) !== null);
-const acceptedNonsense = (check: AnswerParser<unknown>) =>
+const accepted = (parse: AnswerParser<unknown>, pairs: readonly (readonly [number, unknown])[]) =>
+  pairs.filter(([status, body]) => parse({ status, body }) !== null);
+const acceptedNonsense = (parse: AnswerParser<unknown>) =>
   accepted(
-    check,
+    parse,
     statuses.flatMap(status => nonsense.map(body => [status, body] as const)),
   );
-/** Each with some fields changed; undefined: without it. */
+/** Returns answers with one field changed each; undefined: without the field. */
 const changed = (body: object, changes: Record<string, readonly unknown[]>) =>
   Object.entries(changes).flatMap(([name, values]) =>
     values.map(value => [200, JSON.parse(JSON.stringify({ ...body, [name]: value }))] as const),
@@ -68,13 +68,13 @@ describe('an answer to split', () => {
   const miss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
   it('has the files of this node, or says that there is no split', () => {
-    const known = [
+    const valid = [
       [200, split],
       [200, { ...split, test_files: [] }],
       [200, { ...split, more: 1 }],
     ] as const;
-    expect(accepted(splitParser(1, 'digest'), known)).toEqual(known);
-    expect(accepted(splitOrMissParser(1, 'digest'), [...known, [200, miss]])).toEqual([...known, [200, miss]]);
+    expect(accepted(splitParser(1, 'digest'), valid)).toEqual(valid);
+    expect(accepted(splitOrMissParser(1, 'digest'), [...valid, [200, miss]])).toEqual([...valid, [200, miss]]);
   });
 
   it('is rejected in any other form', () => {
@@ -118,19 +118,19 @@ describe('an answer to queue', () => {
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: 'there is none' };
 
   it('is a batch with times, the end of the queue, or says that there is no queue', () => {
-    const known = [
+    const valid = [
       [200, batch],
       [200, end],
       [200, { ...end, times: [] }],
       [200, { ...batch, more: 1 }],
     ] as const;
-    expect(accepted(parseBatch, known)).toEqual(known);
+    expect(accepted(parseBatch, valid)).toEqual(valid);
     const misses = [
       [200, miss],
       [200, { ...miss, queue_name: 'q' }],
       [200, { ...miss, queue_name: null }],
     ] as const;
-    expect(accepted(parseBatchOrMiss, [...known, ...misses])).toEqual([...known, ...misses]);
+    expect(accepted(parseBatchOrMiss, [...valid, ...misses])).toEqual([...valid, ...misses]);
   });
 
   it('is rejected in any other form', () => {
@@ -210,15 +210,15 @@ describe('an answer to verify', () => {
 
   it('says whether the build is complete, consistently with its status', () => {
     const ranOnly = { ...complete, recorded: 1, ran_not_recorded: [{ path: 'a.js', node_index: 0 }] };
-    const known = [
+    const valid = [
       [200, complete],
       [200, ranOnly],
       [409, incomplete],
       [409, { ...incomplete, kind: null }],
     ] as const;
-    expect(accepted(completenessParser(null), known)).toEqual(known);
-    expect(accepted(completenessParser('queue'), known)).toEqual(known);
-    expect(accepted(completenessParser('split'), known)).toEqual(known.slice(3));
+    expect(accepted(completenessParser(null), valid)).toEqual(valid);
+    expect(accepted(completenessParser('queue'), valid)).toEqual(valid);
+    expect(accepted(completenessParser('split'), valid)).toEqual(valid.slice(3));
   });
 
   it('is rejected in any other form, or if it contradicts itself', () => {
@@ -254,11 +254,11 @@ describe('an answer to verify', () => {
 
 describe('an answer to a list of builds', () => {
   it('is a page of this server or of another one', () => {
-    const known = [
+    const valid = [
       [200, { data: [] }],
       [200, { data: [{ id: 'x', created_at: null }, { id: 'y' }], meta: { is_last_page: true } }],
     ] as const;
-    expect(accepted(parseBuildList, known)).toEqual(known);
+    expect(accepted(parseBuildList, valid)).toEqual(valid);
     const wrong = [
       [200, { data: [{}] }],
       [200, { data: [{ id: 1 }] }],

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Answer, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../../src/client/api.js';
 
-/** A server that answers so; what it got. */
+/** Starts a server with this handler. Returns a client and the requests that the server got. */
 async function answering(
   answer: (request: IncomingMessage, response: ServerResponse, count: number) => void,
   more: Partial<ApiOptions> = {},

@@ -14,8 +14,8 @@ const reports = (results: Record<string, Partial<FileResult>>) =>
 
 describe('a batch with reports', () => {
   it('takes times and failures from them', () => {
-    const told = reports({ a: { seconds: 5 }, b: { seconds: 2, isFailed: true }, c: { seconds: 0, hasRun: false } });
-    expect(resultFromReports(files, told, false)).toEqual({ recorded: recorded({ a: 5, b: 2, c: 0 }), failed: ['b'], allRan: true });
+    const reported = reports({ a: { seconds: 5 }, b: { seconds: 2, isFailed: true }, c: { seconds: 0, hasRun: false } });
+    expect(resultFromReports(files, reported, false)).toEqual({ recorded: recorded({ a: 5, b: 2, c: 0 }), failed: ['b'], allRan: true });
   });
 
   it('has no failures if it passed because the exit code is trusted', () => {

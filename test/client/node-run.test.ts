@@ -14,7 +14,7 @@ const failing = (file: string) => `<testcase name="one" file="${file}" time="2">
 async function runBatch(
   reports: Record<string, string>,
   { code = 0, ...judgement }: FailurePolicy & { code?: number } = {},
-): Promise<BatchResult & { isRed: boolean; said: string }> {
+): Promise<BatchResult & { hasFailed: boolean; stderrText: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
   // A report of an earlier run.
@@ -26,12 +26,12 @@ async function runBatch(
       return { exitCode: code, seconds: 4, startError: null };
     },
   } as unknown as CommandRunner;
-  let said = '';
-  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((said += String(text))));
+  let stderrText = '';
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
   onTestFinished(() => stderr.mockRestore());
   const node = new NodeRun(['a.js', 'b.js', 'c.js'], ['runner'], [`${folder}/reports/*`], judgement, runner, {});
   const result = await node.runBatch(['a.js', 'b.js'].map(path => ({ path, expected: null })));
-  return { ...result, isRed: node.hasFailed, said };
+  return { ...result, hasFailed: node.hasFailed, stderrText };
 }
 
 const paths = ({ recorded }: BatchResult) => recorded.map(({ path }) => path);
@@ -39,14 +39,14 @@ const paths = ({ recorded }: BatchResult) => recorded.map(({ path }) => path);
 describe('a command that ended with 0', () => {
   it('passes if its report has all files of the batch and no failure; a report of an earlier run does not count', async () => {
     const result = await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')) });
-    expect(result).toMatchObject({ isRed: false, failed: [], allRan: true, said: '' });
+    expect(result).toMatchObject({ hasFailed: false, failed: [], allRan: true, stderrText: '' });
   });
 
   it('fails for a failure in its report; files that the report does not mention may not have run', async () => {
     const result = await runBatch({ 'new.xml': makeReport(failing('a.js')) });
-    expect(result).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], allRan: false });
+    expect(result).toMatchObject({ hasFailed: true, failed: ['a.js', 'b.js'], allRan: false });
     expect(paths(result)).toEqual(['a.js']);
-    expect(result.said).toMatch(
+    expect(result.stderrText).toMatch(
       /^ballast: the command ended with 0, but the batch failed \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/,
     );
   });
@@ -58,28 +58,28 @@ describe('a command that ended with 0', () => {
     ['a package of go test', 'FAIL\texample.com/a.js [setup failed]\n', 'a.js'],
   ])('fails with all files for a failure of %s', async (_, report, name) => {
     const result = await runBatch({ new: report });
-    expect(result.isRed).toBe(true);
+    expect(result.hasFailed).toBe(true);
     expect(result.failed).toEqual(['a.js', 'b.js']);
-    expect(result.said).toContain(`a report has failures (${name})`);
+    expect(result.stderrText).toContain(`a report has failures (${name})`);
   });
 
   it('passes with --trust-exit-code, whatever fails in the reports', async () => {
     const result = await runBatch({ 'new.xml': makeReport(failing('a.js'), passed('b.js')) }, { trustExitCode: true });
-    expect(result).toMatchObject({ isRed: false, failed: [], allRan: true, said: '' });
+    expect(result).toMatchObject({ hasFailed: false, failed: [], allRan: true, stderrText: '' });
   });
 
   it('fails if a report is truncated or empty', async () => {
     for (const text of [`<testsuites><testsuite>${passed('a.js')}`, '']) {
       const result = await runBatch({ '1.xml': makeReport(passed('a.js')), '2.xml': text });
-      expect(result).toMatchObject({ isRed: true, failed: ['b.js'], allRan: false });
-      expect(result.said).toContain('a report cannot be read (');
+      expect(result).toMatchObject({ hasFailed: true, failed: ['b.js'], allRan: false });
+      expect(result.stderrText).toContain('a report cannot be read (');
     }
-    expect(await runBatch({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ isRed: false, failed: [], allRan: true });
+    expect(await runBatch({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ hasFailed: false, failed: [], allRan: true });
   });
 
   it('passes if there is other XML beside the report', async () => {
     expect(await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
-      isRed: false,
+      hasFailed: false,
       allRan: true,
     });
   });
@@ -87,14 +87,14 @@ describe('a command that ended with 0', () => {
   it('records files that its report does not mention with 0, and names them', async () => {
     const result = await runBatch({ 'new.xml': makeReport(passed('a.js')) });
     expect(result).toMatchObject({
-      isRed: false,
+      hasFailed: false,
       failed: [],
       recorded: [
         { path: 'a.js', time_execution: 2 },
         { path: 'b.js', time_execution: 0 },
       ],
     });
-    expect(result.said).toMatch(
+    expect(result.stderrText).toMatch(
       /^ballast: WARNING: --junit .* does not mention 1 of 2 test files: b\.js \(--fail-unreported: fail instead\)\n$/,
     );
   });
@@ -106,24 +106,24 @@ describe('a command that ended with 0', () => {
     ['is missing', {}, ['a.js', 'b.js']],
   ])('fails with --fail-unreported if its report %s', async (_, reports, failed) => {
     const result = await runBatch(reports, { failUnreported: true });
-    expect(result).toMatchObject({ isRed: true, failed, allRan: false });
+    expect(result).toMatchObject({ hasFailed: true, failed, allRan: false });
     expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
-    expect(result.said).toContain(`no report mentions ${failed.length} test file`);
+    expect(result.stderrText).toContain(`no report mentions ${failed.length} test file`);
   });
 });
 
 describe('a command that failed', () => {
   it('takes the failures from its report; without any there, all files fail', async () => {
     expect(await runBatch({ 'new.xml': makeReport(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
-      isRed: true,
+      hasFailed: true,
       failed: ['a.js'],
       allRan: true,
-      said: 'ballast: the command ended with 7 (batch 1, 2 test files)\n',
+      stderrText: 'ballast: the command ended with 7 (batch 1, 2 test files)\n',
     });
     expect(await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({
-      isRed: true,
+      hasFailed: true,
       failed: ['a.js', 'b.js'],
     });
-    expect(await runBatch({}, { code: 7 })).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], recorded: [] });
+    expect(await runBatch({}, { code: 7 })).toMatchObject({ hasFailed: true, failed: ['a.js', 'b.js'], recorded: [] });
   });
 });

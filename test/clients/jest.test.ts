@@ -19,9 +19,9 @@ function nodeOf(node: number, more: Record<string, string> = {}): Record<string,
   };
 }
 
-/** That a node ran by what the server said, and not on its own. */
-function expectServed({ output: printed }: NodeRun): void {
-  expect(printed).not.toMatch(/fallback|ERROR|TypeError/i);
+/** Asserts that the node did not fall back to running without the server. */
+function expectServed({ output }: NodeRun): void {
+  expect(output).not.toMatch(/fallback|ERROR|TypeError/i);
 }
 
 async function recorded(server: Client): Promise<string[]> {
@@ -39,8 +39,8 @@ describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
     project.breakFile(5);
     const failing = { ...ID, FAILING: project.files[0]! };
     const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, failing))));
-    for (const { output: printed } of nodes) expect(printed).not.toMatch(/fallback/i);
-    // The one that cannot be loaded runs no test.
+    for (const { output } of nodes) expect(output).not.toMatch(/fallback/i);
+    // The file that cannot be loaded runs no test.
     expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 5));
     expect(sorted(await recorded(server))).toEqual(project.files);
     expect(nodes.map(({ code }) => code)).toContain(1);

@@ -45,7 +45,7 @@ describe('ballast queue with a real runner', () => {
       runBallast(
         ['queue', 'test/*.test.*', '--junit', 'junit.xml', '--', process.execPath, ...command],
         {
-          // These tests run in vitest themselves.
+          // The environment of this vitest must not reach the runner.
           ...Object.fromEntries(
             Object.keys(process.env)
               .filter(name => /^(VITEST|JEST|TEST$|NODE_ENV)/.test(name))

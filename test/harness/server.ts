@@ -37,7 +37,7 @@ async function openServer(
   return { service, log };
 }
 
-/** A server on a free port and a folder of its own, closed after the test. */
+/** Starts a server on a free port, with a new folder. It is closed after the test. */
 export async function startServer(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
   const dataDir = settings.dataDir ?? temporaryFolder();
   const { service, log } = await openServer({ ...settings, dataDir }, { now, uptime });
@@ -47,7 +47,7 @@ export async function startServer(settings: Settings = {}, now = Date.now, uptim
   return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), { service, dataDir, log, close });
 }
 
-/** One server for all tests of a file, as starting one takes longer than most tests. */
+/** One server for all tests of a file, because starting a server takes longer than most tests. */
 export class SharedServer extends Client {
   readonly dataDir = temporaryFolder(afterAll);
   #service: Service | null = null;
@@ -57,12 +57,12 @@ export class SharedServer extends Client {
   constructor(settings: Settings = {}) {
     super('', TOKEN);
     beforeAll(async () => {
-      // Before the service: lmdb's write thread may wait for this thread within a transaction, and opening the store waits for that.
+      // Open the store before the service. lmdb's write thread may wait for this thread in a transaction, and opening a store waits for the write thread.
       this.#store = openStore(this.dataDir);
       ({ service: this.#service } = await openServer({ logLevel: 'silent', ...settings, dataDir: this.dataDir }));
       Object.assign(this, { url: this.#service.url });
     });
-    // vitest calls these in the reverse order: the folder goes last.
+    // vitest calls these in reverse order, so the folder is removed last.
     afterAll(async () => {
       await this.#service?.close();
       await this.#store?.root.close();
@@ -73,7 +73,7 @@ export class SharedServer extends Client {
     return this.#store!;
   }
 
-  /** A project of its own for a test that changes something: nothing of the others is in it. */
+  /** Creates an empty project for a test that changes data. */
   async project(): Promise<Client> {
     const { id } = await createProject(this.store, `project ${++this.#projects}`, Date.now());
     return new Client(this.url, await createToken(this.store, id, Date.now()));
@@ -86,10 +86,10 @@ export interface Listening extends Client {
 }
 
 const TOKENS = ['a-token', 'another-token', 'a-third-token'];
-/** Those that are not known are one. */
+/** All unknown tokens have one owner. */
 const ownerOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
 
-/** The socket layer alone, with a handler of the test. */
+/** Starts the HTTP layer alone, with a handler of the test. */
 export async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const sink = openLog('debug', { write: line => log.push(line) });

@@ -11,12 +11,12 @@ import { fixturePath } from './fixture.js';
 
 const APP = '/home/ci/app';
 
-/** What an import would record of a file, in seconds to the millisecond; and what it would leave out. */
+/** Returns what an import would record of a file, rounded to milliseconds, and what it would leave out. */
 async function timesIn(name: string, { root = APP, cases = false } = {}) {
   const file = fixturePath(name);
   const format = detectFormat(readFileSync(file, 'utf8')) as keyof typeof readers;
   const suite = new SuiteTimes({ root, known: null, cases });
-  // In small pieces: nothing may depend on where they are cut.
+  // Small chunks: no result may depend on their boundaries.
   await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.timeCollector(format), {
     root: root === APP ? null : root,
     known: null,
@@ -46,7 +46,7 @@ describe('a report', () => {
       { 'spec/models/cart_spec.rb': 41.531, 'spec/models/user_spec.rb': 20.101, 'spec/features/order_spec.rb': 19.732 },
       [],
     ],
-    // Of two runs, and with what RSpec wrote besides.
+    // From two runs, with other output of RSpec.
     [
       'parallel_runtime_rspec.log',
       'parallel-tests',
@@ -59,7 +59,7 @@ describe('a report', () => {
       ],
     ],
     ['cypress-timings.json', 'cypress-split', { 'cypress/e2e/cart.cy.js': 10.05, 'cypress/e2e/user.cy.js': 0.09 }, []],
-    // The last attempt of each test, in both projects: 1.2 + 1.8 + 2.5 + 2.7.
+    // The last attempts in both projects: 1.2 + 1.8 + 2.5 + 2.7.
     ['playwright.json', 'playwright', { 'e2e/cart.spec.ts': 8.2, 'e2e/admin/login.spec.ts': 4.2 }, [`e2e/later.spec.ts: ${NOT_RUN}`]],
     [
       'jest.json',
@@ -100,17 +100,17 @@ describe('a report', () => {
   });
 });
 
-/** What is told of a text that is read as one format. */
-async function told(
+/** Returns the times in a text of a format. */
+async function readTimes(
   format: keyof typeof readers,
   text: string,
   known: readonly string[] | null = null,
   root: string | null = null,
 ): Promise<[string, number][]> {
-  const all: [string, number][] = [];
+  const times: [string, number][] = [];
   const bytes = Readable.from([Buffer.from(text)]) as AsyncIterable<Buffer>;
-  await readers[format](bytes, (path, seconds) => void all.push([path, seconds]), { root, known: known && new ListedFiles(known) });
-  return all;
+  await readers[format](bytes, (path, seconds) => void times.push([path, seconds]), { root, known: known && new ListedFiles(known) });
+  return times;
 }
 
 describe('a report with gaps', () => {
@@ -119,7 +119,7 @@ describe('a report with gaps', () => {
       config: { rootDir: '/ci/app/e2e' },
       suites: [{ file: 'a.spec.ts', specs: [{ tests: [{ results: [{ duration: 1500 }] }] }] }],
     });
-    expect(await told('playwright', text)).toEqual([['/ci/app/e2e/a.spec.ts', 1.5]]);
+    expect(await readTimes('playwright', text)).toEqual([['/ci/app/e2e/a.spec.ts', 1.5]]);
   });
 
   it.each<[string, string, [string, number][]]>([
@@ -129,14 +129,14 @@ describe('a report with gaps', () => {
     ['a title, as Node’s test runner has it', 'test', []],
     ['a class of Java', 'com.example.CartTest', []],
   ])('of %s is matched by its name, or not at all', async (_, classname, times) => {
-    const all = await told('junit', `<testsuite><testcase classname="${classname}" name="a" time="2"/></testsuite>`);
+    const all = await readTimes('junit', `<testsuite><testcase classname="${classname}" name="a" time="2"/></testsuite>`);
     expect(all.filter(([, seconds]) => !Number.isNaN(seconds))).toEqual(times);
   });
 
   it('is matched to the test files, if given', async () => {
     const xml =
       '<testsuite><testcase classname="tests.checks.cart" name="a" time="2"/><testcase file="/ci/x/web/a.spec.ts" time="1"/></testsuite>';
-    expect(await told('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([
+    expect(await readTimes('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([
       ['app/tests/checks/cart.py', 2],
       ['web/a.spec.ts', 1],
     ]);
@@ -147,14 +147,14 @@ describe('a report with gaps', () => {
     for (const name of ['base.py', 'cart_checks.py']) writeFileSync(join(root, name), '');
     const xml =
       '<testsuite><testcase classname="cart_checks.Cart" name="a" file="base.py" time="2"/><testcase classname="cart_checks" name="b" time="1"/><testcase file="gone.py" time="4"/></testsuite>';
-    expect(await told('junit', xml, null, root)).toEqual([
+    expect(await readTimes('junit', xml, null, root)).toEqual([
       ['cart_checks.py', 3],
       ['gone.py', 4],
     ]);
   });
 
   it('of go test has packages as files', async () => {
-    expect(await told('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([
+    expect(await readTimes('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([
       ['example.com/shop/cart', 0.305],
       ['mail', 0],
     ]);

@@ -28,7 +28,7 @@ const events = [
   { Action: 'fail', Package: 'example.com/shop/broken', Elapsed: 0, FailedBuild: 'example.com/shop/broken' },
 ];
 const json = `${events.map(event => JSON.stringify(event)).join('\n')}\n`;
-const given = new ListedFiles(['example.com/shop/cart', './user', 'example.com/shop/model', 'example.com/shop/broken']);
+const listed = new ListedFiles(['example.com/shop/cart', './user', 'example.com/shop/model', 'example.com/shop/broken']);
 
 describe('output of go test', () => {
   it.each([
@@ -37,7 +37,7 @@ describe('output of go test', () => {
     ['with -json, behind what the compiler says', `# example.com/shop/broken\nbroken/b.go:3: undefined: x\n${json}`],
   ])('%s has the time of each package, and its failures', (_, text) => {
     expect(isGoTest(text)).toBe(true);
-    expect(Object.fromEntries(collectResults(readGoTest(text), given).byFile)).toEqual({
+    expect(Object.fromEntries(collectResults(readGoTest(text), listed).byFile)).toEqual({
       'example.com/shop/cart': { seconds: 0.305, isFailed: true, hasRun: true },
       './user': { seconds: 0.002, isFailed: false, hasRun: true },
       'example.com/shop/model': { seconds: 0, isFailed: false, hasRun: false },

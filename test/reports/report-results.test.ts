@@ -4,9 +4,9 @@ import { ListedFiles } from '../../src/reports/known-files.js';
 import { collectResults } from '../../src/reports/report-results.js';
 import { readFixture } from './fixture.js';
 
-/** Path: seconds, and "failed". */
-function results(name: string, given: readonly string[]): Record<string, string> {
-  const { byFile } = collectResults(readJunit(readFixture(name)), new ListedFiles(given));
+/** Returns the seconds by path, with "failed" if the file failed. */
+function results(name: string, listed: readonly string[]): Record<string, string> {
+  const { byFile } = collectResults(readJunit(readFixture(name)), new ListedFiles(listed));
   return Object.fromEntries(
     [...byFile].map(([path, { seconds, isFailed }]) => [path, `${seconds.toFixed(3)}${isFailed ? ' failed' : ''}`]),
   );
@@ -64,8 +64,8 @@ describe('the files of a report', () => {
       { 'example.com/shop/cart': '0.305 failed', 'example.com/shop/user': '0.002' },
     ],
     ['gotestsum, packages as folders', 'gotestsum', ['./cart', './user'], { './cart': '0.305' }],
-  ])('of %s', (_, name, given, expected) => {
-    expect(results(name, given)).toEqual(expected);
+  ])('of %s', (_, name, listed, expected) => {
+    expect(results(name, listed)).toEqual(expected);
   });
 
   it('use the cases of a suite that contains other suites', () => {
@@ -87,9 +87,9 @@ describe('the files of a report', () => {
 describe('a path that a report names', () => {
   const known = new ListedFiles(['a/x.test.js', 'b/x.test.js', './c/y.test.js', 'z.py']);
   it.each([
-    ['as it was given', 'a/x.test.js', 'a/x.test.js'],
+    ['as it was listed', 'a/x.test.js', 'a/x.test.js'],
     ['written in another way', './/b//x.test.js', 'b/x.test.js'],
-    ['given with a dot', 'c/y.test.js', './c/y.test.js'],
+    ['listed with a dot', 'c/y.test.js', './c/y.test.js'],
     ['absolute', '/home/ci/app/a/x.test.js', 'a/x.test.js'],
     ['of Windows', 'C:\\app\\c\\y.test.js', './c/y.test.js'],
     ['that may be two', 'x.test.js', null],

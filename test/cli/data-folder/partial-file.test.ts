@@ -13,12 +13,12 @@ describe('a partial file', () => {
       mkdirSync(`${prefix}${folder}`);
       for (const file of files) writeFileSync(join(`${prefix}${folder}`, file), '');
     }
-    // As split(1) names pieces of x.
+    // split(1) names the pieces of x in this way.
     writeFileSync(`${prefix}aa`, '');
-    const own = createPartialFile(prefix, 'x');
-    const left = [own.path, others.path].map(path => path.slice(parent.length + 1, -'/x'.length));
+    const part = createPartialFile(prefix, 'x');
+    const left = [part.path, others.path].map(path => path.slice(parent.length + 1, -'/x'.length));
     expect(readdirSync(parent).sort()).toEqual([...left, 'x.part-aa', 'x.part-foreign'].sort());
-    own.remove();
+    part.remove();
     others.remove();
     expect(readdirSync(parent).sort()).toEqual(['x.part-aa', 'x.part-foreign']);
   });

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const launch = fileURLToPath(new URL('../../../../scripts/launch.mjs', import.meta.url));
 
-/** Runs a program in a process that pretends to have this version or platform. */
+/** Runs a program in a process with a faked version or platform. */
 function runOn({ version, platform, arch }: { version?: string; platform?: string; arch?: string }, ...args: string[]) {
   const pretend = `
     const { versions } = process;
