@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { holderOf, takeLock } from '../file-lock.js';
+import { acquireLock, lockHolder } from '../file-lock.js';
 
 const PREFIX = 'unix:';
 
@@ -24,8 +24,8 @@ export interface UnixPathLock {
 export async function lockUnixPath(path: string, settingNames: string): Promise<UnixPathLock> {
   const remedy = `choose another with ${settingNames}`;
   const lockPath = `${path}.lock`;
-  const lock = takeLock(lockPath);
-  if (!lock) throw new Error(`cannot listen on ${path}: another process listens there${holderOf(lockPath)}; ${remedy}`);
+  const lock = acquireLock(lockPath);
+  if (!lock) throw new Error(`cannot listen on ${path}: another process listens there${lockHolder(lockPath)}; ${remedy}`);
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats && !stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file that is not a socket; ${remedy}`);

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const backup = (dataDir: string, target: string, ...flags: string[]) => runBallast(['backup', target, ...flags, '--data-dir', dataDir]);
 
-/** Records builds one after the other until told to stop; their commits as they were acknowledged. */
+/** Records builds one at a time until `over`. Returns their commits in the order of acknowledgement. */
 async function recordOn(server: Client, isOver: () => boolean): Promise<string[]> {
   const commits: string[] = [];
   while (!isOver()) {
@@ -32,7 +32,7 @@ async function commitsOf(server: Client): Promise<string[]> {
 }
 
 describe('ballast backup', () => {
-  it('while the server records has all that was acknowledged before, is sound, and is served as it is', async () => {
+  it('copies all acknowledged data while the server records; the copy is sound and can be served', async () => {
     const server = await startServer();
     const paths = manyPaths(300);
     const queue = { node_total: 3, node_build_id: '7' };
@@ -45,19 +45,19 @@ describe('ballast backup', () => {
     const { code, stdout, stderr } = await backup(server.dataDir, target);
     over = true;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/ballast\.lmdb: \d+ bytes in [\d.]+ s\nto restore it, serve that folder, or a copy of it \(--data-dir\)\n$/);
+    expect(stdout).toMatch(/ballast\.lmdb: \d+ bytes in [\d.]+ s\nto restore it, serve this folder or a copy of it \(--data-dir\)\n$/);
     expect(await problemsIn(target)).toEqual([]);
 
     const restored = await startServer({ dataDir: target });
     const commits = await commitsOf(restored);
     expect(commits.at(-1)).toBe('acknowledged');
-    // One moment: all up to it, in order, and nothing later.
+    // A snapshot: all commits up to one moment, and none later.
     expect(commits.slice(0, -1).reverse()).toEqual((await recording).slice(0, commits.length - 1));
     const rest = await drain(restored, { ...queue, node_index: 1 });
     expect(sorted([...before, ...rest])).toEqual(paths);
   });
 
-  it('tells a machine what it wrote', async () => {
+  it('prints JSON with --json', async () => {
     const { dataDir } = await startServer();
     const target = temporaryFolder();
     const { stdout } = await backup(dataDir, target, '--json');
@@ -73,11 +73,11 @@ describe('ballast backup', () => {
     const { code, stderr } = await backup(dataDir, dataDir);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `ballast: cannot back up to ${dataDir}: there is a store in it already; name another folder, or remove that one\n`,
+      stderr: `ballast: cannot back up to ${dataDir}: it already contains a store; name another folder, or remove the store\n`,
     });
   });
 
-  it('says why it could not write', async () => {
+  it('reports why it could not write', async () => {
     const { dataDir } = await startServer();
     const target = join(temporaryFolder(), 'file');
     writeFileSync(target, '');

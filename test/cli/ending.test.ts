@@ -12,7 +12,7 @@ import { main } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** A store that was used, and closed. */
+/** Creates a store with data and closes it. */
 async function usedStore(): Promise<string> {
   const server = await startServer();
   await record(server);
@@ -20,7 +20,7 @@ async function usedStore(): Promise<string> {
   return server.dataDir;
 }
 
-/** Process ids of those that have a read lock on the store. */
+/** Returns the ids of the processes with a read lock on the store. */
 function readersOf(dataDir: string): number[] {
   const { root } = openTables(dataDir);
   const list = root.readerList();
@@ -33,21 +33,21 @@ describe('a command that reads a store', () => {
     ['backup', (dataDir, target, stop) => backup(dataDir, target, {}, stop)],
     ['check', (dataDir, _, stop) => check(dataDir, {}, stop)],
     ['export', (dataDir, target, stop) => exportStore(dataDir, { output: join(target, 'x'), builds: true, timings: true }, stop)],
-  ])('%s that is told to stop leaves nothing behind', async (_, run) => {
+  ])('%s leaves nothing behind when it is stopped', async (_, run) => {
     const dataDir = await usedStore();
     const target = temporaryFolder();
     const stopping = new AbortController();
     const running = expect(run(dataDir, target, stopping.signal)).rejects.toThrow(/told to stop|operation was aborted/);
-    // Sooner than any thread or process has started.
+    // Before any thread or process has started.
     stopping.abort(new Error('told to stop'));
     await running;
     expect({ left: readdirSync(target), readers: readersOf(dataDir) }).toEqual({ left: [], readers: [] });
   });
 
-  it('ends by a signal with its code', async () => {
+  it('ends with the exit code of the signal', async () => {
     const server = await startServer();
     await record(server, { test_files: timed(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
-    // Nobody reads what it prints, which is more than a pipe holds.
+    // The output is not read, and is larger than the buffer of a pipe.
     const child = spawn(process.execPath, [main, 'export', '--data-dir', server.dataDir], { stdio: ['ignore', 'pipe', 'pipe'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     let stderr = '';
@@ -60,7 +60,7 @@ describe('a command that reads a store', () => {
 });
 
 describe('a process that is killed while it reads the store', () => {
-  it('is noticed by the server, which then uses freed pages again', async () => {
+  it('is noticed by the server, which then reuses freed pages', async () => {
     const server = await startServer();
     const program = `
       import { openTables } from '${new URL('../../src/store/lmdb/tables.js', import.meta.url).href}';

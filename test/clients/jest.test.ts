@@ -19,9 +19,9 @@ function nodeOf(node: number, more: Record<string, string> = {}): Record<string,
   };
 }
 
-/** That a node ran by what the server said, and not on its own. */
-function expectServed({ printed }: NodeRun): void {
-  expect(printed).not.toMatch(/fallback|ERROR|TypeError/i);
+/** Asserts that the node did not fall back to running without the server. */
+function expectServed({ output }: NodeRun): void {
+  expect(output).not.toMatch(/fallback|ERROR|TypeError/i);
 }
 
 async function recorded(server: Client): Promise<string[]> {
@@ -30,22 +30,22 @@ async function recorded(server: Client): Promise<string[]> {
   return build_subsets.flatMap((subset: any) => subset.test_files.map(({ path }: any) => path));
 }
 
-describe('@knapsack-pro/jest 10, which tells what it ran', () => {
+describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
   const CLIENT = '@knapsack-pro/jest';
   const ID = { KNAPSACK_PRO_TEST_QUEUE_ID: '7' };
 
-  it('runs each file once, and nodes that are run again run what failed or could not be loaded', { timeout: 60_000 }, async () => {
+  it('runs each file once, and retried nodes run the files that failed or could not be loaded', { timeout: 60_000 }, async () => {
     const [server, project] = [await startServer(), new JestProject(6)];
     project.breakFile(5);
     const failing = { ...ID, FAILING: project.files[0]! };
     const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, failing))));
-    for (const { printed } of nodes) expect(printed).not.toMatch(/fallback/i);
-    // The one that cannot be loaded runs no test.
+    for (const { output } of nodes) expect(output).not.toMatch(/fallback/i);
+    // The file that cannot be loaded runs no test.
     expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 5));
     expect(sorted(await recorded(server))).toEqual(project.files);
     expect(nodes.map(({ code }) => code)).toContain(1);
 
-    project.mendFile(5);
+    project.repairFile(5);
     const again = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, ID))));
     again.forEach(expectServed);
     expect(again.map(({ code }) => code)).toEqual([0, 0]);
@@ -60,7 +60,7 @@ describe('@knapsack-pro/jest 9', () => {
   const CLIENT = 'knapsack-pro-jest-9';
   const ID = { KNAPSACK_PRO_CI_NODE_BUILD_ID: '7' };
 
-  it('runs each file once, and a node that is run again with a fixed split runs what it had', { timeout: 60_000 }, async () => {
+  it('runs each file once, and a retried node with a fixed split runs the same files', { timeout: 60_000 }, async () => {
     const [server, project] = [await startServer(), new JestProject(6)];
     const nodes = await Promise.all(
       [0, 1].map(node => project.run(CLIENT, server, nodeOf(node, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' }))),

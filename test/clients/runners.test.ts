@@ -31,7 +31,7 @@ describe('ballast queue with a real runner', () => {
   it.each([
     ['jest, and jest-junit', jest],
     ['vitest', vitest],
-  ])('runs %s, and knows times and failures of each file', { timeout: 120_000 }, async (_, { file, text, command }) => {
+  ])('runs %s and gets the time and failures of each file', { timeout: 120_000 }, async (_, { file, text, command }) => {
     const [server, folder] = [await startServer(), temporaryFolder()];
     const files = [0, 1, 2, 3].map(file);
     mkdirSync(join(folder, 'test'));
@@ -45,7 +45,7 @@ describe('ballast queue with a real runner', () => {
       runBallast(
         ['queue', 'test/*.test.*', '--junit', 'junit.xml', '--', process.execPath, ...command],
         {
-          // These tests run in vitest themselves.
+          // The environment of this vitest must not reach the runner.
           ...Object.fromEntries(
             Object.keys(process.env)
               .filter(name => /^(VITEST|JEST|TEST$|NODE_ENV)/.test(name))

@@ -2,27 +2,27 @@ import type { Client, Reply } from './client.js';
 
 export type Fields = Record<string, unknown>;
 
-/** What every message here is about, unless a test says otherwise. */
+/** The build of every message, unless a test gives another one. */
 export const triple = { commit_hash: 'c0ffee1', branch: 'main', node_total: 2 };
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Test files as a client lists them. */
+/** Returns test files as a client lists them. */
 export function listed(paths: readonly string[]): { path: string }[] {
   return paths.map(path => ({ path }));
 }
 
-/** Test files as a client records them: seconds by path. */
+/** Returns test files as a client records them, from seconds by path. */
 export function timed(seconds: Readonly<Record<string, number>>): { path: string; time_execution: number }[] {
   return Object.entries(seconds).map(([path, time_execution]) => ({ path, time_execution }));
 }
 
-/** So many different paths, in the order of their names. */
+/** Returns a number of different paths, sorted. */
 export function manyPaths(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `spec/models/model_${String(i).padStart(6, '0')}_spec.rb`);
 }
 
-/** The paths of an answer. */
+/** Returns the paths in an answer. */
 export function pathsOf(reply: Reply): string[] {
   return (reply.json.test_files as { path: string }[]).map(({ path }) => path);
 }
@@ -51,7 +51,7 @@ export function queueMessage(more: Fields = {}): Fields {
   };
 }
 
-/** Records a run of a node, which must succeed. */
+/** Records a run of a node. Throws if the server refuses it. */
 export async function record(client: Client, more: Fields = {}): Promise<void> {
   const reply = await client.post('/v1/build_subsets', subsetMessage(more));
   if (reply.status !== 201) throw new Error(`not recorded: ${reply.status} ${reply.text}`);
@@ -83,7 +83,7 @@ export function pull(client: Client, more: Fields = {}, headers: Record<string, 
   return connect(client, { can_initialize_queue: false, attempt_connect_to_queue: false, ...more }, headers);
 }
 
-/** Pulls until the end of the queue; returns the paths in the order handed out. */
+/** Pulls until the end of the queue. Returns the paths in the order in which they were handed out. */
 export async function drain(client: Client, more: Fields = {}): Promise<string[]> {
   const paths: string[] = [];
   for (;;) {

@@ -2,7 +2,7 @@ import { problemsOf } from '../../src/store/lmdb/check/check.js';
 import { sentenceOf } from '../../src/store/lmdb/check/problem.js';
 import { openParts } from '../../src/store/lmdb/parts.js';
 
-/** What `ballast check` finds in a folder. A server of this process must be closed first: two stores on one file may block each other. */
+/** Returns the problems that `ballast check` finds. A server in this process must be closed first: two stores on one file may block each other. */
 export async function problemsIn(dataDir: string): Promise<string[]> {
   const parts = openParts(dataDir);
   const sentences = [...problemsOf(parts, () => {})].map(sentenceOf);

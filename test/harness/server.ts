@@ -72,7 +72,7 @@ export class SharedServer extends Client {
     return this.#store!;
   }
 
-  /** A project of its own for a test that changes something: nothing of the others is in it. */
+  /** Creates an empty project for a test that changes data. */
   async project(): Promise<Client> {
     const { token } = await createProject(this.store.access, `project ${++this.#projects}`, Date.now());
     return new Client(this.url, token);
@@ -85,10 +85,10 @@ export interface Listening extends Client {
 }
 
 const TOKENS = ['a-token', 'another-token', 'a-third-token'];
-/** Those that are not known are one. */
+/** All unknown tokens have one owner. */
 const ownerOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
 
-/** The socket layer alone, with a handler of the test. */
+/** Starts the HTTP layer alone, with a handler of the test. */
 export async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const sink = openLog('debug', { write: line => log.push(line) });

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { takeLock } from '../../../src/file-lock.js';
+import { acquireLock } from '../../../src/file-lock.js';
 import { lockFolder } from '../../../src/store/lmdb/lock.js';
 import { startServer } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
@@ -95,11 +95,11 @@ describe('a folder', () => {
 describe('a file that cannot be locked', () => {
   it('is an error that says why, and not a lock that is free', () => {
     const folder = temporaryFolder();
-    expect(() => takeLock(folder)).toThrow(/^cannot lock .*: EISDIR/);
-    expect(() => takeLock(join(folder, 'missing', 'x.lock'))).toThrow(/^cannot lock .*: ENOENT/);
+    expect(() => acquireLock(folder)).toThrow(/^cannot lock .*: EISDIR/);
+    expect(() => acquireLock(join(folder, 'missing', 'x.lock'))).toThrow(/^cannot lock .*: ENOENT/);
     writeFileSync(join(folder, 'precious'), 'precious');
     symlinkSync(join(folder, 'precious'), join(folder, 'link'));
-    expect(() => takeLock(join(folder, 'link'))).toThrow(/^cannot lock .*: ELOOP/);
+    expect(() => acquireLock(join(folder, 'link'))).toThrow(/^cannot lock .*: ELOOP/);
     expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('precious');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { complaintOf, inCommands, withFiles } from '../../src/client/command.js';
+import { commandError, commandLine, splitByLength } from '../../src/client/command-line.js';
 
 describe('the command of a batch', () => {
   it.each([
@@ -9,11 +9,11 @@ describe('the command of a batch', () => {
     ['both', ['x', '{}', '{,}'], ['x', 'a b', '$&', 'a b,$&']],
     ['braces of its own as they are', ['x', '{a}', '{}x'], ['x', '{a}', '{}x', 'a b', '$&']],
   ])('gets %s', (_, command, expected) => {
-    expect(withFiles(command, ['a b', '$&'])).toEqual(expected);
+    expect(commandLine(command, ['a b', '$&'])).toEqual(expected);
   });
 
-  it('gets no file that looks like a flag', () => {
-    expect(withFiles(['x'], ['-rf', 'a-b'])).toEqual(['x', './-rf', 'a-b']);
+  it('gets no path that looks like a flag', () => {
+    expect(commandLine(['x'], ['-rf', 'a-b'])).toEqual(['x', './-rf', 'a-b']);
   });
 
   it.each([
@@ -25,8 +25,8 @@ describe('the command of a batch', () => {
       ['/bin/bash', '-e', '-o', 'pipefail', '-ec', 'jest "${@}" | tee log'],
       'the first test file as $0',
     ],
-  ])('is refused when it gets %s', (_, command, complaint) => {
-    expect(complaintOf(command, ['a', 'b,c'])).toContain(complaint);
+  ])('is refused if it gets %s', (_, command, reason) => {
+    expect(commandError(command, ['a', 'b,c'])).toContain(reason);
   });
 
   it.each([
@@ -35,8 +35,8 @@ describe('the command of a batch', () => {
     [['sh', '-c', 'jest "$0" "$@"', '{}']],
     [['sh', '-c', 'make test', '{}']],
     [['sh', 'run.sh', '{}']],
-  ])('is taken as %j', command => {
-    expect(complaintOf(command, ['a', 'b,c'])).toBeNull();
+  ])('is accepted as %j', command => {
+    expect(commandError(command, ['a', 'b,c'])).toBeNull();
   });
 
   it.each([
@@ -44,9 +44,9 @@ describe('the command of a batch', () => {
     ['that is too long for one', ['aa', 'bb', 'c', 'dd', 'ü'], [['aa', 'bb'], ['c', 'dd'], ['ü']]],
     ['with a path that is too long alone', ['a', 'bbbbbbbb', 'c'], [['a'], ['bbbbbbbb'], ['c']]],
     ['of nothing', [], []],
-  ])('takes all of a list %s', (_, paths, parts) => {
+  ])('is divided without losing files: %s', (_, paths, parts) => {
     expect(
-      inCommands(
+      splitByLength(
         paths.map(path => ({ path })),
         6,
       ).map(part => part.map(({ path }) => path)),

@@ -1,31 +1,30 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '../harness/client.js';
-import { runHere } from '../harness/command.js';
 import { startSplit } from '../harness/messages.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** Runs the import into a server. */
-export const into = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) =>
-  runHere(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
+export const runImport = ({ url, token }: Pick<Client, 'url' | 'token'>, ...args: string[]) =>
+  runInProcess(['import', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
 
-/** A file of a folder of its own. */
-export function fileOf(text: string | object, name = 'report'): string {
+/** Writes a file to a new folder and returns its path. */
+export function writeReport(text: string | object, name = 'report'): string {
   const file = join(temporaryFolder(), name);
   writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text));
   return file;
 }
 
-/** What a client is told that the paths take. */
-export async function estimatesOf(server: Client, paths: readonly string[], branch = 'main'): Promise<Record<string, number | null>> {
+/** Returns the estimates that a client gets for paths. */
+export async function fetchEstimates(server: Client, paths: readonly string[], branch = 'main'): Promise<Record<string, number | null>> {
   const { json } = await startSplit(server, paths, { commit_hash: `ask-${Math.random()}`, branch, node_total: 1 });
   return Object.fromEntries(
     (json.test_files as { path: string; time_execution: number | null }[]).map(({ path, time_execution }) => [path, time_execution]),
   );
 }
 
-/** All that is recorded on a server. */
-export const runsOf = async (server: Client) => {
+/** Returns all builds of a server with their runs. */
+export const fetchBuilds = async (server: Client) => {
   const { json } = await server.get('/v1/builds');
   const builds = [];
   for (const { id, commit_hash, branch, node_total } of json.data as Record<string, string>[]) {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readJunit } from '../../src/reports/junit.js';
-import { GivenFiles } from '../../src/reports/known-files.js';
-import { timesOf } from '../../src/reports/times.js';
-import { fixture } from './fixture.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
+import { collectResults } from '../../src/reports/report-results.js';
+import { readFixture } from './fixture.js';
 
-/** Path: seconds, and "failed". */
-function results(name: string, given: readonly string[]): Record<string, string> {
-  const { byFile } = timesOf(readJunit(fixture(name)), new GivenFiles(given));
+/** Returns the seconds by path, with "failed" if the file failed. */
+function results(name: string, listed: readonly string[]): Record<string, string> {
+  const { byFile } = collectResults(readJunit(readFixture(name)), new ListedFiles(listed));
   return Object.fromEntries(
     [...byFile].map(([path, { seconds, isFailed }]) => [path, `${seconds.toFixed(3)}${isFailed ? ' failed' : ''}`]),
   );
@@ -64,40 +64,44 @@ describe('the files of a report', () => {
       { 'example.com/shop/cart': '0.305 failed', 'example.com/shop/user': '0.002' },
     ],
     ['gotestsum, packages as folders', 'gotestsum', ['./cart', './user'], { './cart': '0.305' }],
-  ])('of %s', (_, name, given, expected) => {
-    expect(results(name, given)).toEqual(expected);
+  ])('of %s', (_, name, listed, expected) => {
+    expect(results(name, listed)).toEqual(expected);
   });
 
-  it('takes for a suite with suites in it what its own cases take', () => {
+  it('use the cases of a suite that contains other suites', () => {
     const xml = '<testsuite file="a.rb" time="9"><testcase time="1"/><testsuite time="5"><testcase time="2"/></testsuite></testsuite>';
-    expect(timesOf(readJunit(xml), new GivenFiles(['a.rb'])).byFile.get('a.rb')).toEqual({ seconds: 6, isFailed: false, hasRun: true });
+    expect(collectResults(readJunit(xml), new ListedFiles(['a.rb'])).byFile.get('a.rb')).toEqual({
+      seconds: 6,
+      isFailed: false,
+      hasRun: true,
+    });
   });
 
-  it('leaves out what was not asked for, and says what that is', () => {
-    const { byFile, strays } = timesOf(readJunit(fixture('rspec')), new GivenFiles(['spec/user_spec.rb']));
+  it('exclude unknown files, whose cases are listed', () => {
+    const { byFile, unmatched } = collectResults(readJunit(readFixture('rspec')), new ListedFiles(['spec/user_spec.rb']));
     expect([...byFile.keys()]).toEqual(['spec/user_spec.rb']);
-    expect(strays.map(({ name }) => name)).toEqual(['Cart is empty', 'Cart adds items']);
+    expect(unmatched.map(({ name }) => name)).toEqual(['Cart is empty', 'Cart adds items']);
   });
 });
 
 describe('a path that a report names', () => {
-  const known = new GivenFiles(['a/x.test.js', 'b/x.test.js', './c/y.test.js', 'z.py']);
+  const known = new ListedFiles(['a/x.test.js', 'b/x.test.js', './c/y.test.js', 'z.py']);
   it.each([
-    ['as it was given', 'a/x.test.js', 'a/x.test.js'],
+    ['as it was listed', 'a/x.test.js', 'a/x.test.js'],
     ['written in another way', './/b//x.test.js', 'b/x.test.js'],
-    ['given with a dot', 'c/y.test.js', './c/y.test.js'],
+    ['listed with a dot', 'c/y.test.js', './c/y.test.js'],
     ['absolute', '/home/ci/app/a/x.test.js', 'a/x.test.js'],
     ['of Windows', 'C:\\app\\c\\y.test.js', './c/y.test.js'],
     ['that may be two', 'x.test.js', null],
     ['of another folder', 'd/y.test.js', null],
     ['with a name that only ends alike', 'yz.py', null],
     ['from a folder beside it', '../b/x.test.js', 'b/x.test.js'],
-  ])('%s is found by its end, or not at all', (_, reported, found) => {
+  ])('%s is found by its ending, or not at all', (_, reported, found) => {
     expect(known.find(reported)).toBe(found);
   });
 
-  it('given as another is that one, and no other of a name that ends alike', () => {
-    const batch = new GivenFiles(['a.test.js', 'services/b/tests/test_x.py'], ['pkg/a.test.js', 'services/a/tests/test_x.py']);
+  it('that is another known file does not match a file with a similar ending', () => {
+    const batch = new ListedFiles(['a.test.js', 'services/b/tests/test_x.py'], ['pkg/a.test.js', 'services/a/tests/test_x.py']);
     expect(['a.test.js', 'pkg/a.test.js', 'tests/test_x.py'].map(path => batch.find(path))).toEqual([
       'a.test.js',
       'pkg/a.test.js',
@@ -110,14 +114,14 @@ describe('a path that a report names', () => {
     ['in a folder with a dot', '', 'tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
     ['in one, from another folder on', '', 'app.tests.v1.2.test_x.TestX', 'tests/v1.2/test_x.py'],
     ['of which it inherits', ' file="tests/base.py"', 'tests.unit.test_cart.TestCart', 'tests/unit/test_cart.py'],
-  ])('means a Python module %s', (_, file, classname, expected) => {
+  ])('names a Python module %s', (_, file, classname, expected) => {
     const testCase = readJunit(`<testsuite><testcase classname="${classname.replaceAll('"', '&quot;')}"${file} name="a"/></testsuite>`);
-    expect([...timesOf(testCase, new GivenFiles([expected, 'tests/base.py'])).byFile.keys()]).toEqual([expected]);
+    expect([...collectResults(testCase, new ListedFiles([expected, 'tests/base.py'])).byFile.keys()]).toEqual([expected]);
   });
 
-  it('means no module of the same name in another package', () => {
+  it('does not match a module of the same name in another package', () => {
     const testCase = readJunit('<testsuite><testcase classname="other.unit.test_cart" name="a"/></testsuite>');
-    expect(timesOf(testCase, new GivenFiles(['app/other.py', 'test_cart.py'])).byFile.size).toBe(1);
-    expect(timesOf(testCase, new GivenFiles(['app/other.py'])).byFile.size).toBe(0);
+    expect(collectResults(testCase, new ListedFiles(['app/other.py', 'test_cart.py'])).byFile.size).toBe(1);
+    expect(collectResults(testCase, new ListedFiles(['app/other.py'])).byFile.size).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** A file, or what a folder lists, survives a power cut from then on. */
-export function flush(path: string): void {
+/** Flushes a file, or the entries of a folder, to the disk. */
+export function fsyncPath(path: string): void {
   const handle = openSync(path, 'r');
   try {
     fsyncSync(handle);

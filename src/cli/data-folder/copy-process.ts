@@ -1,9 +1,9 @@
 import { openTables } from '../../store/lmdb/tables.js';
 import { hardExit } from '../process/hard-exit.js';
 
-/** The process that copies a store for `backup`: LMDB cannot stop a copy, so only the end of its process does. */
+/** The process that copies a store for `backup`. LMDB cannot stop a copy: only killing its process does. */
 
-// A signal to all processes of a terminal also reaches `backup`, which ends this process.
+// A signal from the terminal also reaches `backup`, which kills this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', hardExit);
 if (!process.connected) hardExit();
@@ -11,7 +11,7 @@ if (!process.connected) hardExit();
 const [dataDir, target] = process.argv.slice(2) as [string, string];
 const { root } = openTables(dataDir);
 try {
-  // Compact: without free pages.
+  // true: compact, without free pages.
   await root.backup(target, true);
 } catch (error) {
   process.send!((error as Error).message);

@@ -1,17 +1,17 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Client } from '../harness/client.js';
-import { runHere } from '../harness/command.js';
 import type { Run } from '../harness/process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 export const BUILD = { commit_hash: 'c1', branch: 'main', node_total: 2 };
 
 /**
- * Notes what it runs, fails where it is told to (but for the exit code, where that is lost), and writes a report where it is told to. For a shell,
- * which starts ten times as fast as Node.
+ * A test runner for the shell, which starts ten times as fast as Node. It writes the files that it runs to $RAN, and a report to $REPORT. The
+ * files of $FAILING fail, but with $LOST the exit code stays 0.
  */
-const RUNNER = `
+const RUNNER_SCRIPT = `
 code=0
 for file do
   printf '%s\\n' "$file" >> "$RAN"
@@ -34,8 +34,8 @@ fi
 exit $code
 `;
 
-/** A folder with test files and a runner for them. */
-export class Suite {
+/** A folder with test files and a test runner. */
+export class TestProject {
   readonly folder = temporaryFolder();
   readonly #ran = join(temporaryFolder(), 'ran');
   readonly runner = ['--', 'sh', 'runner.sh', '{}'];
@@ -45,11 +45,11 @@ export class Suite {
       mkdirSync(dirname(join(this.folder, file)), { recursive: true });
       writeFileSync(join(this.folder, file), '');
     }
-    writeFileSync(join(this.folder, 'runner.sh'), RUNNER);
+    writeFileSync(join(this.folder, 'runner.sh'), RUNNER_SCRIPT);
     writeFileSync(this.#ran, '');
   }
 
-  /** What the runner was given so far, in that order. */
+  /** The files that the runner got so far, in order. */
   get ran(): string[] {
     return readFileSync(this.#ran, 'utf8').split('\n').slice(0, -1);
   }
@@ -76,15 +76,15 @@ export class Suite {
     more: NodeJS.ProcessEnv = {},
     stdin = '',
   ): Promise<Run> {
-    return runHere(args, this.environment(server, node, more), { cwd: this.folder, stdin });
+    return runInProcess(args, this.environment(server, node, more), { cwd: this.folder, stdin });
   }
 }
 
-/** Nobody listens there. */
-export const nowhere = { url: 'http://127.0.0.1:1', token: 't' };
+/** No server listens on this port. */
+export const unreachableServer = { url: 'http://127.0.0.1:1', token: 't' };
 
-/** Seconds by path, over all that was recorded for the build. */
-export async function recorded(server: Client): Promise<Record<string, number>> {
+/** Returns the recorded seconds of the build by path. */
+export async function fetchRecordedTimes(server: Client): Promise<Record<string, number>> {
   const [build] = (await server.get('/v1/builds')).json.data;
   if (!build) return {};
   const { build_subsets } = (await server.get(`/v1/builds/${build.id}`)).json;
