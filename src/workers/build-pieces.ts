@@ -29,7 +29,7 @@ export interface Piece {
 }
 
 export async function buildOutline({ builds }: Store, { number }: Build): Promise<Outline> {
-  const heads = (await builds.runs(number)).sort((a, b) => b.created_at - a.created_at);
+  const heads = (await builds.runs(number)).sort((a, b) => b.created_at - a.created_at || b.ordinal - a.ordinal);
   return {
     nodes: Uint32Array.from(heads, ({ node_index }) => node_index),
     runs: Uint32Array.from(heads, ({ run }) => run),

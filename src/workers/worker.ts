@@ -2,9 +2,10 @@ import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
+import { toSegments } from '../engine/segments.js';
 import { openLmdbStore } from '../store/lmdb/store.js';
 import { perform } from './perform.js';
-import type { Task, WorkerSetup } from './task.js';
+import type { Task, TaskAnswer, WorkerSetup } from './task.js';
 
 /** The entry of a worker thread: a task in, blocks of bytes out. */
 
@@ -18,11 +19,17 @@ export default async function work(task: Task | null): Promise<unknown> {
   // The main thread has committed since this thread's last read.
   store.maintenance.refresh();
   try {
-    return moved(await perform(store, setup, task));
+    return moved(withBytes(await perform(store, setup, task)));
   } finally {
     // While the thread waits, it holds no snapshot: LMDB could not reuse the pages that it could still read.
     store.maintenance.refresh();
   }
+}
+
+/** JSON goes to the main thread as bytes, because a string would be copied there. */
+function withBytes(answer: TaskAnswer): TaskAnswer {
+  const value = 'value' in answer ? (answer.value as { json?: string } | null | undefined) : null;
+  return typeof value?.json === 'string' ? { value: { ...value, json: toSegments([value.json]).bytes } } : answer;
 }
 
 /** Moves the blocks of bytes in an answer to the main thread, instead of copying them. */

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { record, subsetMessage, timed, triple, uuidPattern } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -115,7 +114,7 @@ describe('POST /build_subsets', () => {
   });
 
   it('keeps what it acknowledged over a restart', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     await record(server);
     const before = await onlyBuild(server);
     await server.close();

@@ -5,8 +5,7 @@ import { Clock } from '../harness/clock.js';
 import { completeness, ran } from '../harness/completeness.js';
 import { drain, initialise, manyPaths, pathsOf, pull, readSplit, startSplit, triple } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
-import { SharedServer, startServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -233,7 +232,7 @@ describe('GET /builds/completeness', () => {
 
   it('tells what a silent node had, and who ran it in its place', async () => {
     const clock = new Clock();
-    const server = await startServer({ dataDir: temporaryFolder(), leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
+    const server = await startServerOnDisk({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
     const queue = { ...triple, node_build_id: '7' };
     const lost = pathsOf(await initialise(server, manyPaths(30), queue));
     const first = pathsOf(await pull(server, { ...queue, node_index: 1 }));
@@ -324,7 +323,7 @@ describe('GET /builds/completeness', () => {
 
   it('of a CI run that repeats a split asks for what that run recorded', async () => {
     const clock = new Clock();
-    const server = await startServer({ dataDir: temporaryFolder() }, clock.now);
+    const server = await startServerOnDisk({}, clock.now);
     const split = await Promise.all(
       [0, 1].map(async node_index => pathsOf(await startSplit(server, manyPaths(4), { ...triple, node_index }))),
     );

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../harness/clock.js';
-import { startServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 
 describe('health', () => {
   it('needs no token', async () => {
@@ -20,7 +19,7 @@ describe('health', () => {
 
 describe('/readyz', () => {
   it('costs one commit, however often it is asked for and on whichever port', async () => {
-    const server = await startServer({ dataDir: temporaryFolder(), adminPort: '0' }, Date.now, new Clock().now);
+    const server = await startServerOnDisk({ adminPort: '0' }, Date.now, new Clock().now);
     const admin = server.service.adminUrl!;
     const commits = async () =>
       Number(/^ballast_commit_duration_seconds_count (\d+)$/m.exec(await (await fetch(`${admin}/metrics`)).text())![1]);

@@ -3,8 +3,7 @@ import { Metrics } from '../../src/server/metrics.js';
 import { version } from '../../src/version.js';
 import { Clock } from '../harness/clock.js';
 import { initialise, manyPaths, record } from '../harness/messages.js';
-import { startServer, type TestServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
 
 /** Reads metrics as a map from name and labels to value. */
 async function metricsAt(url: string): Promise<Map<string, number>> {
@@ -33,7 +32,7 @@ describe('GET /metrics', () => {
   });
 
   it('tells what queues, store, disk and process are like', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const { test_files } = (await initialise(server, manyPaths(30))).json;
     const metrics = await metricsAt(server.url);
     expect(metrics.get('ballast_queues_in_memory')).toBe(1);
@@ -84,7 +83,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts large suites by what is done with them', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     await initialise(server, manyPaths(1000));
     const metrics = await metricsAt(server.url);
     expect(metrics.get('ballast_job_duration_seconds_count{job="prepareQueue"}')).toBe(1);

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { initialise, manyPaths, startSplit, subsetMessage } from '../harness/messages.js';
-import { startServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { startServerOnDisk } from '../harness/server.js';
 
 const people = {
   user_seat: 'Wilhelmina Zebrowski',
@@ -16,7 +15,7 @@ describe('people that the client did not mask', () => {
     ['a small', 3],
     ['a large', 1500],
   ])('are masked before they are stored or logged, with %s suite', async (_, count) => {
-    const server = await startServer({ dataDir: temporaryFolder(), logLevel: 'trace' });
+    const server = await startServerOnDisk({ logLevel: 'trace' });
     const paths = manyPaths(count);
     expect((await startSplit(server, paths, people)).status).toBe(200);
     expect((await initialise(server, paths, people)).status).toBe(200);

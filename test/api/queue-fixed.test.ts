@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { connect, drain, type Fields, initialise, manyPaths, pathsOf, pull, record, sorted } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -150,7 +149,7 @@ describe('fixed_queue_split', () => {
   });
 
   it('is kept over a restart', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const { ran } = await firstRun(server);
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { connect, drain, initialise, listed, manyPaths, pathsOf, pull, queueMessage, sorted } from '../harness/messages.js';
-import { SharedServer, startServer, type TestServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { SharedServer, startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
 import { postRequest, RawConnection } from '../http/raw-connection.js';
 
 const shared = new SharedServer();
@@ -53,7 +52,7 @@ describe('batch_uuid', () => {
   });
 
   it('is known after a restart', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });
@@ -94,7 +93,7 @@ describe('a node that leaves before its answer was written', () => {
   }
 
   it('keeps nothing: its batch is the next one handed out', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     // A queue whose node does not leave shows which batch would come second.
     await initialise(server, paths, { node_build_id: 'twin' });
     const expected = await connect(server, { node_build_id: 'twin', node_index: 1 });
@@ -109,7 +108,7 @@ describe('a node that leaves before its answer was written', () => {
   });
 
   it('may come back with its uuid, and no file is lost or handed out twice', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const first = await initialise(server, paths);
     const uuid = { batch_uuid: 'u1', node_index: 1 };
     await sendAndLeave(server, queueMessage(uuid));
@@ -123,7 +122,7 @@ describe('a node that leaves before its answer was written', () => {
     ['small', 40],
     ['large', 3000],
   ])('while it initialises a %s suite leaves the queue to the others', async (_, count) => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const all = manyPaths(count);
     await sendAndLeave(server, queueMessage({ attempt_connect_to_queue: false, test_files: listed(all) }));
     const other = await initialise(server, all, { node_index: 1 });

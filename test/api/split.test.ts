@@ -15,8 +15,7 @@ import {
   timed,
   uuidPattern,
 } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -165,7 +164,7 @@ describe('POST /build_distributions/subset', () => {
   });
 
   it('keeps a split over a restart', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });

@@ -4,8 +4,7 @@ import { digestOfList } from '../../src/list-digest.js';
 import type { Client, Reply } from '../harness/client.js';
 import { completeness, ran as record } from '../harness/completeness.js';
 import { drain, type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
 const all = manyPaths(40);
@@ -153,7 +152,7 @@ describe('a node that is run again', () => {
   });
 
   it('gets it after a restart of the server, too', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const { failed, batches } = await afterDeath(server);
     await server.close();
     const restarted = await startServer({ dataDir: server.dataDir });
@@ -172,7 +171,7 @@ describe('a node that is run again', () => {
   });
 
   it('gets of a file only the test cases that failed, where it named them', async () => {
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const node = new Process(server, 0);
     const files = await node.start(all);
     const [failed = '', ...rest] = files.map(path => `${path}[1:2]`);

@@ -5,7 +5,7 @@ import type { Client } from '../harness/client.js';
 import { drain, initialise, manyPaths, pathsOf, pull, record, sorted, timed } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const backup = (dataDir: string, target: string, ...flags: string[]) => runBallast(['backup', target, ...flags, '--data-dir', dataDir]);
@@ -33,7 +33,7 @@ async function commitsOf(server: Client): Promise<string[]> {
 
 describe('ballast backup', () => {
   it('copies all acknowledged data while the server records; the copy is sound and can be served', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const paths = manyPaths(300);
     const queue = { node_total: 3, node_build_id: '7' };
     await initialise(server, paths, { ...queue, skip_pull: true });
@@ -58,7 +58,7 @@ describe('ballast backup', () => {
   });
 
   it('prints JSON with --json', async () => {
-    const { dataDir } = await startServer();
+    const { dataDir } = await startServerOnDisk();
     const target = temporaryFolder();
     const { stdout } = await backup(dataDir, target, '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -69,7 +69,7 @@ describe('ballast backup', () => {
   });
 
   it('never overwrites a store', async () => {
-    const { dataDir } = await startServer();
+    const { dataDir } = await startServerOnDisk();
     const { code, stderr } = await backup(dataDir, dataDir);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -78,7 +78,7 @@ describe('ballast backup', () => {
   });
 
   it('reports why it could not write', async () => {
-    const { dataDir } = await startServer();
+    const { dataDir } = await startServerOnDisk();
     const target = join(temporaryFolder(), 'file');
     writeFileSync(target, '');
     const { code, stderr } = await backup(dataDir, join(target, 'below'));

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { closeParts, openParts, type Parts } from '../../src/store/lmdb/parts.js';
 import { initialise, manyPaths, pull, record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer, type TestServer } from '../harness/server.js';
+import { startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
 
 async function usedServer(): Promise<TestServer> {
-  const server = await startServer();
+  const server = await startServerOnDisk();
   await record(server);
   await initialise(server, manyPaths(70));
   await pull(server);

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { initialise, manyPaths, record, startSplit } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 
 /** Creates a store with data, closes it, and returns its file. */
 async function usedStore(): Promise<{ dataDir: string; file: string }> {
-  const server = await startServer();
+  const server = await startServerOnDisk();
   await record(server);
   await initialise(server, manyPaths(500));
   await startSplit(server, manyPaths(500));

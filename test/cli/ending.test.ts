@@ -9,12 +9,12 @@ import { exportStore } from '../../src/cli/export.js';
 import { openTables } from '../../src/store/lmdb/tables.js';
 import { manyPaths, record, timed } from '../harness/messages.js';
 import { main } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 /** Creates a store with data and closes it. */
 async function usedStore(): Promise<string> {
-  const server = await startServer();
+  const server = await startServerOnDisk();
   await record(server);
   await server.close();
   return server.dataDir;
@@ -45,7 +45,7 @@ describe('a command that reads a store', () => {
   });
 
   it('ends with the exit code of the signal', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     await record(server, { test_files: timed(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
     // The output is not read, and is larger than the buffer of a pipe.
     const child = spawn(process.execPath, [main, 'export', '--data-dir', server.dataDir], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -61,7 +61,7 @@ describe('a command that reads a store', () => {
 
 describe('a process that is killed while it reads the store', () => {
   it('is noticed by the server, which then reuses freed pages', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const program = `
       import { openTables } from '${new URL('../../src/store/lmdb/tables.js', import.meta.url).href}';
       const { root } = openTables(${JSON.stringify(server.dataDir)});

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import { record, subsetMessage, timed } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const exportOf = (dataDir: string, ...flags: string[]) => runBallast(['export', '--data-dir', dataDir, ...flags]);
@@ -17,7 +17,7 @@ const parseLines = (text: string) =>
 
 describe('ballast export', () => {
   it('has a header, the projects, the builds as in the API, and the timing of each path', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     await record(server, { commit_hash: 'c1', test_files: timed({ 'a_spec.rb': 4, 'b_spec.rb': 0 }) });
     await record(server, { commit_hash: 'c2', node_index: 1, test_files: timed({ 'c_spec.rb': 1.5 }) });
     await record(server, { commit_hash: 'c1', node_index: 1, test_files: timed({ 'a_spec.rb': 6 }) });
@@ -57,7 +57,7 @@ describe('ballast export', () => {
   });
 
   it('has complete lines and all acknowledged data while the server records', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     for (let i = 0; i < 250; i++) await record(server, { commit_hash: `before-${i}` });
     let over = false;
     const recording = (async () => {
@@ -72,7 +72,7 @@ describe('ballast export', () => {
   });
 
   it('exports one project or only timings, and prints JSON with --json', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     await record(server);
     const token = (await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).stdout.trim();
     await new Client(server.url, token).post('/v1/build_subsets', subsetMessage({ test_files: timed({ 'web_spec.rb': 3 }) }));
@@ -92,7 +92,7 @@ describe('ballast export', () => {
   });
 
   it('leaves an existing file unchanged if it fails, and reports why', async () => {
-    const { dataDir } = await startServer();
+    const { dataDir } = await startServerOnDisk();
     const folder = temporaryFolder();
     const file = join(folder, 'missing', 'x.ndjson');
     expect(await exportOf(dataDir, '--output', file)).toMatchObject({

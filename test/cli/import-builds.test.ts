@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { record, timed } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 import { fetchBuilds, fetchEstimates, runImport, writeReport } from './run-import.js';
 
@@ -83,7 +83,7 @@ describe('ballast import over the network', () => {
 
 describe('ballast import of an export', () => {
   it('creates the same builds and timings on another server', async () => {
-    const [there, here] = [await startServer(), await startServer()];
+    const [there, here] = [await startServerOnDisk(), await startServer()];
     for (const [i, seconds] of [8, 9, 10].entries())
       await record(there, {
         commit_hash: `c${i}`,
@@ -131,7 +131,7 @@ describe('ballast import of an export', () => {
   });
 
   it('with several projects requires --project', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     await record(server);
     expect((await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).code).toBe(0);
     const file = join(temporaryFolder(), 'all.ndjson');

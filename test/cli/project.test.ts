@@ -5,7 +5,7 @@ import { Client } from '../harness/client.js';
 import { record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
 import { runInProcess } from '../harness/run-in-process.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const TOKEN_LINE = /^[0-9a-f]{32,}\n$/;
@@ -19,7 +19,7 @@ function commandsOn(dataDir: string, run = runInProcess) {
 
 describe('project and token commands beside a running server', () => {
   it('take effect at the next request: a project created, a token rotated, the old token revoked', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const ballast = commandsOn(server.dataDir, runBallast);
 
     const created = await ballast('project', 'create', 'web shop');

@@ -6,7 +6,7 @@ import { completeness } from '../harness/completeness.js';
 import { sorted } from '../harness/messages.js';
 import { main, plainEnvironment, runBallast } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
-import { startServer } from '../harness/server.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 import { BUILD, fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
 
 const FILES = Array.from({ length: 8 }, (_, i) => `test/${'x'.repeat(i + 1)}.test.js`);
@@ -17,7 +17,7 @@ const lengths = (files: readonly string[]) => Object.fromEntries(files.map(file 
 
 describe('ballast queue', () => {
   it('runs each file once over all nodes, and records the times of its reports', async () => {
-    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
     // Concurrently, as on two machines.
     const queue = (node: number) =>
       runBallast(

@@ -10,6 +10,7 @@ import { openService, type Service, type ServiceDependencies } from '../../src/s
 import { openMemoryStore } from '../../src/store/memory/store.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
 
@@ -49,6 +50,11 @@ export async function startServer(settings: Settings = {}, now = Date.now, uptim
   const close = () => (closed ??= service.close());
   onTestFinished(close);
   return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), { service, dataDir: settings.dataDir ?? '', log, close });
+}
+
+/** The same with a folder of its own, and worker threads. */
+export function startServerOnDisk(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
+  return startServer({ dataDir: temporaryFolder(), ...settings }, now, uptime);
 }
 
 /** One server for all tests of a file, as starting one takes longer than most tests. It keeps nothing on disk. */

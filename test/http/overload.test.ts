@@ -3,13 +3,13 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { Reply } from '../harness/client.js';
 import { listed, manyPaths, readSplit, splitMessage } from '../harness/messages.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 
 const EXCESS = 3;
 
 describe('more large suites than may wait', () => {
   it('get a 503 with Retry-After, and the server continues', async () => {
-    const server = await startServer({ workers: '1' });
+    const server = await startServerOnDisk({ workers: '1' });
     let resume = () => {};
     const held = new Promise<void>(resolve => (resume = resolve));
     const { run } = Piscina.prototype;

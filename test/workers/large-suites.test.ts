@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 
 interface TestFile {
   path: string;
@@ -39,7 +39,7 @@ async function splitOf(client: Client, count: number, commit_hash: string, blank
 
 describe('a suite around 1,000 files', () => {
   it.each([999, 1000, 1001])('of %i is split evenly over the nodes, every file once', async count => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     await record(server, measured(count));
     const nodes = await splitOf(server, count, 'abc');
     const all = nodes.flat();
@@ -52,7 +52,7 @@ describe('a suite around 1,000 files', () => {
   });
 
   it.each([10, 999])('of %i is split in a thread as it is outside of one', async count => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     await record(server, measured(count));
     const outside = await splitOf(server, count, 'outside');
     const inside = await splitOf(server, count, 'inside', 100_000);
@@ -60,7 +60,7 @@ describe('a suite around 1,000 files', () => {
   });
 
   it.each([999, 1001])('of %i is handed out by a queue, every file once', async count => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     await record(server, measured(count));
     const pull = (given: object): Promise<Reply> =>
       server.post('/v1/queues/queue', {
@@ -83,7 +83,7 @@ describe('a suite around 1,000 files', () => {
   });
 
   it('of 1,500 that all nodes initialise at once is one split, and one queue', async () => {
-    const server = await startServer({ workers: '2' });
+    const server = await startServerOnDisk({ workers: '2' });
     const indices = Array.from({ length: NODES }, (_, index) => index);
     const splits = await Promise.all(indices.map(index => split(server, index, listed(1500), 'abc')));
     expect(new Set(splits.map(reply => reply.json.build_distribution_id as string)).size).toBe(1);
@@ -105,7 +105,7 @@ describe('nodes that initialise large suites at the same time, again and again',
   const test_files = Array.from({ length: 1000 }, (_, i) => ({ path: `${1000 + i}` }));
 
   it('are never told that there is no queue: one of them makes it', async () => {
-    const server = await startServer({ workers: '2' });
+    const server = await startServerOnDisk({ workers: '2' });
     const request = { ...node, can_initialize_queue: true, attempt_connect_to_queue: false, test_files };
     const answers = await Promise.all(
       rounds.map(async node_build_id => {
@@ -119,7 +119,7 @@ describe('nodes that initialise large suites at the same time, again and again',
   });
 
   it('are never told that there is no split: one of them makes it', async () => {
-    const server = await startServer({ workers: '2' });
+    const server = await startServerOnDisk({ workers: '2' });
     const answers = await Promise.all(
       rounds.map(async commit_hash => {
         const splits = Array.from({ length: NODES }, (_, index) => split(server, index, test_files, commit_hash));
@@ -132,7 +132,7 @@ describe('nodes that initialise large suites at the same time, again and again',
 
 describe('a large request that is refused', () => {
   it('is told which of 1,001 entries are wrong', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const test_files = [...measured(1400).slice(0, 999), { path: 'ab', time_execution: 1 }, { path: 'abc', time_execution: 'x' }];
     const reply = await record(server, test_files, { node_index: NODES });
     expect(reply.status).toBe(422);
@@ -148,7 +148,7 @@ describe('a large request that is refused', () => {
   });
 
   it('is told that it is no JSON', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const reply = await server.post('/v1/build_subsets', `{"test_files": [${'{"path":"spec/a_spec.rb"},'.repeat(4000)}`);
     expect(reply).toMatchObject({
       status: 400,
@@ -157,7 +157,7 @@ describe('a large request that is refused', () => {
   });
 
   it('is told that the token in its body is invalid, and served when it is not', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const send = (test_suite_token: string | undefined) =>
       server.send('/v1/build_subsets', {
         method: 'POST',
@@ -174,7 +174,7 @@ describe('a large request that is refused', () => {
 
 describe('a large build', () => {
   it('is read with every run of every node as it was recorded', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const runs = [measured(1600), measured(1200), []];
     for (const [node_index, files] of runs.entries()) {
       expect((await record(server, files, { node_index })).status).toBe(201);
@@ -188,7 +188,7 @@ describe('a large build', () => {
   });
 
   it('is the last distribution, by path the median of its runs, slowest first', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     for (const factor of [1, 5, 2]) {
       const files = measured(1600).map(({ path, time_execution }) => ({
         path,

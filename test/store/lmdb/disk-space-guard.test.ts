@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { DiskSpaceGuard } from '../../../src/store/lmdb/disk-space-guard.js';
 import { initialise, manyPaths, pathsOf, pull, readSplit, record, startSplit, timed } from '../../harness/messages.js';
-import { startServer } from '../../harness/server.js';
+import { startServerOnDisk } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const FULL = {
@@ -46,7 +46,7 @@ describe('a server whose disk fills up', () => {
         { timeout: 10_000, interval: 5 },
       );
     };
-    const server = await startServer({ dataDir: temporaryFolder() });
+    const server = await startServerOnDisk();
     const queue = { commit_hash: 'queued', node_total: 2, node_build_id: '1' };
     const paths = manyPaths(60);
     const first = await initialise(server, paths, { ...queue, batch_uuid: 'first' });

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acquireLock } from '../../../src/file-lock.js';
 import { lockFolder } from '../../../src/store/lmdb/lock.js';
-import { startServer } from '../../harness/server.js';
+import { startServer, startServerOnDisk } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const STARTERS = 8;
@@ -37,7 +37,7 @@ const starter = `
 
 describe('a folder', () => {
   it('has one server at a time, which is named', async () => {
-    const { dataDir, close } = await startServer({ dataDir: temporaryFolder() });
+    const { dataDir, close } = await startServerOnDisk();
     await expect(startServer({ dataDir })).rejects.toThrow(
       `cannot take ${dataDir}: another Ballast serves this folder (process ${process.pid} on ${hostname()}); stop it, or choose another with BALLAST_DATA_DIR`,
     );
