@@ -7,7 +7,7 @@ import { newRun } from '../engine/recordings.js';
 import type { SplitRequest } from '../engine/splits.js';
 import { toBuildSubsetMessage } from './messages/build-subset.js';
 import type { RawParameters } from './messages/coerce.js';
-import { extractPeople } from './messages/people.js';
+import { maskPeople } from './messages/people.js';
 import { isInitialization, toQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
 import { distinctPaths } from './messages/test-file.js';
@@ -26,8 +26,7 @@ export function splitRequest(sent: RawParameters, project: number): SplitRequest
   return {
     key: splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split),
     node_index,
-    people: extractPeople(message).people,
-    paths: cache_read_attempt ? null : distinctPaths(test_files),
+    suite: cache_read_attempt ? null : { paths: distinctPaths(test_files), people: maskPeople(message) },
     listDigest: message.test_files_digest,
   };
 }
@@ -40,8 +39,7 @@ export function queueRequest(sent: RawParameters, project: number): QueueRequest
   return {
     key,
     node_index,
-    people: extractPeople(message).people,
-    paths: isInitialization(message) ? distinctPaths(message.test_files ?? []) : null,
+    suite: isInitialization(message) ? { paths: distinctPaths(message.test_files ?? []), people: maskPeople(message) } : null,
     listDigest: undefined,
     isFirstRequest,
     // A later pull that took nothing would look like the end of the queue.
@@ -62,8 +60,7 @@ export function testQueueRequest(sent: RawParameters, project: number): { reques
   const request: QueueRequest = {
     key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
     node_index,
-    people: extractPeople(message).people,
-    paths: isInitialization(message) ? [...new Set(message.paths)] : null,
+    suite: isInitialization(message) ? { paths: [...new Set(message.paths)], people: maskPeople(message) } : null,
     listDigest: message.test_files_digest,
     isFirstRequest,
     takesNothing: message.skip_pull === true && isFirstRequest,

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Access, Project, Token } from './ports/access.js';
-import type { Millis } from './ports/store.js';
+import type { Millis, Soon } from './ports/store.js';
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 const ID_CHARACTERS = 12;
@@ -24,10 +24,11 @@ export async function createToken(access: Access, project: number, at: Millis, t
 }
 
 /** The record of a token, in force or revoked. The look-up is by hash, so the time that it takes reveals nothing about tokens. */
-export async function findToken(access: Access, token: string): Promise<Token | null> {
-  const digest = hashOf(token);
-  const found = await access.token(digest);
-  return found && timingSafeEqual(Buffer.from(found.hash), Buffer.from(digest)) ? found : null;
+export function findToken(access: Access, token: string): Soon<Token | null> {
+  const digest = Buffer.from(hashOf(token));
+  const confirmed = (found: Token | null) => (found && timingSafeEqual(Buffer.from(found.hash), digest) ? found : null);
+  const found = access.token(digest.toString());
+  return found instanceof Promise ? found.then(confirmed) : confirmed(found);
 }
 
 /** The project of a token in force, else null. */

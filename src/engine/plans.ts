@@ -6,12 +6,12 @@ import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '..
 import { forecast, unknownFiles } from '../planning/forecasting/forecast.js';
 import { pack } from '../planning/packing/pack.js';
 import type { BuildKey } from './build-key.js';
+import type { QueueKey, SplitKey } from './keys.js';
 import { describeDifference, listDifference } from './list-difference.js';
+import type { People } from './people.js';
 import type { NewQueue } from './ports/queues.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Store } from './ports/store.js';
-import type { QueueRequest } from './queues.js';
-import type { SplitRequest } from './splits.js';
 import type { PlannedTestFile } from './test-file.js';
 import type { SentList, TestFileList } from './test-file-list.js';
 
@@ -23,7 +23,14 @@ export interface Planned<Plan> {
   sent: SentList | null;
 }
 
-const NOTHING: Planned<never> = { plan: null, sent: null };
+/** The test files of a build. */
+export interface Suite {
+  /** Distinct. */
+  paths: readonly string[];
+  people: People;
+}
+
+export const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
 
 export interface PlanOptions {
   /** This is a worker thread: large suites hold nobody up. */
@@ -35,10 +42,10 @@ export interface PlanOptions {
 /** Plans a split. Null: only a worker thread should do that. */
 export async function planSplit(
   store: Store,
-  { key, paths, people }: SplitRequest,
+  key: SplitKey,
+  { paths, people }: Suite,
   { isWorker }: PlanOptions,
 ): Promise<Planned<NewSplit> | null> {
-  if (!paths) return NOTHING;
   const split = await store.splits.find(key);
   if (split) return compareLists('split', split.list, paths, isWorker, () => pathsOfSplit(store, split));
   const files = await estimates(store, key, paths, SPLIT_PERCENTILE, isWorker);
@@ -50,14 +57,18 @@ export async function planSplit(
   return { plan, sent: { ...list, difference: null } };
 }
 
-/** Plans a queue. Null: only a worker thread should do that. */
+/**
+ * Plans a queue. Null: only a worker thread should do that.
+ * @param repeatsNewest a queue that does not exist yet repeats the newest one of the build, if there is one
+ */
 export async function planQueue(
   store: Store,
-  { key, paths, people, wantsLastSplit }: QueueRequest,
+  key: QueueKey,
+  { paths, people }: Suite,
+  repeatsNewest: boolean,
   { isWorker, pullCost }: PlanOptions,
 ): Promise<Planned<NewQueue> | null> {
-  if (!paths) return NOTHING;
-  const queue = (await store.queues.find(key)) ?? (wantsLastSplit ? await store.queues.newest(key.project, key.build) : null);
+  const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
   if (queue) return compareLists('queue', queue.list, paths, isWorker, () => pathsOfQueue(store, queue.id));
   const files = await estimates(store, key, paths, QUEUE_PERCENTILE, isWorker);
   if (!files) return null;

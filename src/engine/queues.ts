@@ -2,8 +2,7 @@ import type { NodeKey } from './build-key.js';
 import { lastRunId, pathsWithoutTime, runsRecorded } from './builds.js';
 import type { QueueKey } from './keys.js';
 import { beginningOf } from './moment.js';
-import type { People } from './people.js';
-import { type Planned, pathsOfQueue } from './plans.js';
+import { type Planned, pathsOfQueue, type Suite } from './plans.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Verdict } from './ports/queues.js';
 import type { Millis, Soon, Store } from './ports/store.js';
 import type { Batch } from './queue/batch.js';
@@ -14,9 +13,8 @@ import { describeLists, differs, isOtherList, type SentList } from './test-file-
 export interface QueueRequest {
   key: QueueKey;
   node_index: number;
-  people: People;
-  /** The distinct paths of all test files; null: the request brings no list. */
-  paths: readonly string[] | null;
+  /** Null: the request brings no list of test files. */
+  suite: Suite | null;
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
   /** The first request of the node's process: it may initialize the queue. */

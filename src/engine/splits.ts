@@ -1,7 +1,6 @@
 import { apiErrors } from '../api-error.js';
 import type { SplitKey } from './keys.js';
-import type { People } from './people.js';
-import type { Planned } from './plans.js';
+import type { Planned, Suite } from './plans.js';
 import type { NewSplit, Split } from './ports/splits.js';
 import type { Millis, Store } from './ports/store.js';
 import { describeLists, differs, isOtherList } from './test-file-list.js';
@@ -10,9 +9,8 @@ import { describeLists, differs, isOtherList } from './test-file-list.js';
 export interface SplitRequest {
   key: SplitKey;
   node_index: number;
-  people: People;
-  /** The distinct paths of all test files; null: the request brings no list. */
-  paths: readonly string[] | null;
+  /** Null: the request brings no list of test files. */
+  suite: Suite | null;
   /** The digest of the node's list; undefined: its client sends none. */
   listDigest: string | undefined;
 }

@@ -29,14 +29,10 @@ export interface MaskedPeople {
   build_author: string | null;
 }
 
-/** Removes the people from a message, and masks those that are stored. */
-export function extractPeople<M extends People>(message: M): { rest: Omit<M, keyof People>; people: MaskedPeople } {
-  const { user_seat, build_author, commit_authors: _dropped, ...rest } = message;
+/** The people in a message that are stored. */
+export function maskPeople({ user_seat, build_author }: People): MaskedPeople {
   return {
-    rest,
-    people: {
-      user_seat: user_seat === undefined ? null : maskPerson(user_seat),
-      build_author: build_author === undefined ? null : maskPerson(build_author),
-    },
+    user_seat: user_seat === undefined ? null : maskPerson(user_seat),
+    build_author: build_author === undefined ? null : maskPerson(build_author),
   };
 }

@@ -1,7 +1,8 @@
 import type { BuildKey } from '../../engine/build-key.js';
 import type { People } from '../../engine/people.js';
+import type { QueueInfo } from '../../engine/ports/queues.js';
+import type { Split } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
-import type { TestFileList } from '../../engine/test-file-list.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 
 /**
@@ -55,21 +56,10 @@ export interface ForecastRecord extends Forecast {
   v: 1;
 }
 
-/** A split: which node runs which test files. These are in `blobs`. */
-export interface SplitRecord {
+/** A split. Its files are in `blobs`. `runs_before` and `list` are missing below store version 7. */
+export interface SplitRecord extends Split {
   v: 1;
-  id: string;
-  node_total: number;
   people: People;
-  created_at: Millis;
-  /** How many runs of its build were recorded before it was made; missing below store version 7. */
-  runs_before?: number;
-  /** The list of test files that it was made of; missing below store version 7. */
-  list?: TestFileList;
-  /** How a node's list differed from `list`; missing: no node sent another one. */
-  other_list?: string;
-  /** Renewed while it is in use: it expires by this time. */
-  used_at: Millis;
 }
 
 /**
@@ -78,30 +68,15 @@ export interface SplitRecord {
  */
 export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: string } | Millis;
 
-/** A queue as it was created. Its test files are in `blobs`; what nodes were handed is in `journalTurns`, later in `batches`. */
-export interface QueueRecord {
+/**
+ * A queue as it was created. Its files are in `blobs`; what nodes were handed is in `journalTurns`, later in `batches`. `runs_before` and
+ * `list` are missing below store version 7.
+ */
+export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   v: 1;
-  /** Its name in answers, the same for all nodes of its build. */
-  name: string;
-  node_total: number;
-  /** Most of its files were never measured. */
+  /** Most files were never measured. */
   guessed: boolean;
-  /** It repeats an earlier queue: every node that starts gets first what it was handed there. */
-  repeats: boolean;
-  /** When it began to repeat; `created_at` and `runs_before` are those of the earlier queue. */
-  copied_at?: Millis;
-  /** How many runs of its build were recorded before it began to repeat. */
-  copied_runs_before?: number;
   people: People;
-  created_at: Millis;
-  /** How many runs of its build were recorded before it was made; missing below store version 7. */
-  runs_before?: number;
-  /** The list of test files that it was made of; missing below store version 7. */
-  list?: TestFileList;
-  /** How a node's list differed from `list`; missing: no node sent another one. */
-  other_list?: string;
-  /** Renewed while it is in use: it expires by this time. */
-  used_at: Millis;
   /** Its key in queuesOfBuild. */
   build: string;
 }

@@ -16,10 +16,7 @@ import { encodeSplitFiles, filesInBlob } from './split-files.js';
 export function lmdbSplits(parts: Parts) {
   const { splits, splitRuns, splitUsers, blobs, forecasts, creations } = parts;
 
-  const found = (key: SplitKey): Split | null => {
-    const record = splits.get(key.digest);
-    return record ? toSplit(record) : null;
-  };
+  const found = (key: SplitKey): Split | null => splits.get(key.digest) ?? null;
 
   /** Notes that a CI run uses a fixed split, and whether one of its nodes sent another list, within a write transaction. */
   function putUse(key: SplitKey, split: Split, at: Millis, other_list?: string): void {
@@ -59,7 +56,7 @@ export function lmdbSplits(parts: Parts) {
           void splits.put(key.digest, record);
           void forecasts.put(id, { v: 1, ...forecast });
           if (key.isFixed) void splitRuns.put(useKey(record, key.ci_run), use);
-          return toSplit(record);
+          return record;
         },
       });
       return split!;
@@ -107,10 +104,6 @@ const nameOf = ({ digest: key }: SplitKey) => `split ${key}`;
 
 function useKey({ id }: Pick<Split, 'id'>, ci_run: string): [split: string, ci_build: string] {
   return [id, digest(ci_run)];
-}
-
-function toSplit({ v: _, people: _people, ...split }: SplitRecord): Split {
-  return split;
 }
 
 function toSplitUse(record: SplitRunRecord | undefined): SplitUse | null {

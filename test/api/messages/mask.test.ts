@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { extractPeople, maskPerson } from '../../../src/api/messages/people.js';
+import { maskPeople, maskPerson } from '../../../src/api/messages/people.js';
 
 describe('masking people', () => {
   it.each([
@@ -18,16 +18,13 @@ describe('masking people', () => {
 
   it('keeps user_seat and build_author, and drops commit_authors', () => {
     const commit_authors = [{ commits: 2, author: 'Jane Roe' }];
-    const message = { user_seat: 'John Doe', build_author: 'Jane Roe', commit_authors, branch: 'main' };
-    expect(extractPeople(message)).toEqual({
-      rest: { branch: 'main' },
-      people: { user_seat: 'Jo** Do*', build_author: 'Ja** Ro*' },
-    });
-    expect(extractPeople({}).people).toEqual({ user_seat: null, build_author: null });
+    const message = { user_seat: 'John Doe', build_author: 'Jane Roe', commit_authors };
+    expect(maskPeople(message)).toEqual({ user_seat: 'Jo** Do*', build_author: 'Ja** Ro*' });
+    expect(maskPeople({})).toEqual({ user_seat: null, build_author: null });
   });
 
   it('keeps the hex digest that some clients send as user_seat', () => {
     const user_seat = '5f4dcc3b5aa765d61d8327deb882cf99a3c1e4f05f4dcc3b5aa765d61d8327de';
-    expect(extractPeople({ user_seat }).people.user_seat).toBe(user_seat);
+    expect(maskPeople({ user_seat }).user_seat).toBe(user_seat);
   });
 });
