@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 
-/** Runs the fast tests (test/tiers.ts) on other versions of Node, one after another. npm downloads each version once. */
+/** Runs the tests of the tiers fast and store (test/tiers.ts) on other versions of Node, one after another. npm downloads each version once. */
 
 /** The newest release of each supported line in the npm registry, which has fewer for macOS. */
 const RELEASES: Record<string, { name: string; versions: string[] }> = {
@@ -22,7 +22,7 @@ const majors = release.versions.map(majorOf);
 const current = majorOf(process.versions.node);
 
 const program = new Command('npm run test:nodes --')
-  .description('Run the fast tests on other versions of Node, which npm downloads once.')
+  .description('Run the tests of the tiers fast and store on other versions of Node, which npm downloads once.')
   .argument('[versions...]', `major versions, of ${majors.join(', ')} (default: all but ${current}, which runs this)`)
   .parse();
 
@@ -58,6 +58,7 @@ function testOn(version: string): Outcome {
       '--config',
       'dist/test/vitest.config.js',
       '--project=fast*',
+      '--project=store',
       '--reporter=minimal',
       '--reporter=json',
       `--outputFile.json=${file}`,
