@@ -1,8 +1,8 @@
 import type { Access, Project } from '../../engine/ports/access.js';
 import type { Millis } from '../../engine/ports/store.js';
-import { type Committing, commit } from './commit.js';
 import type { ProjectRecord } from './records.js';
 import type { Tables } from './tables.js';
+import { type Committing, commit } from './writes/commit.js';
 
 const KEY_CHARACTERS = 32;
 

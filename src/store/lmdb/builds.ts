@@ -3,9 +3,9 @@ import { buildDigest } from '../../engine/keys.js';
 import type { Build, Builds, Run, RunHead } from '../../engine/ports/builds.js';
 import { limits } from '../../limits.js';
 import { newestNumber, pageOfBuilds } from './build-index.js';
+import { decodeSubset, subsetCount, subsetHead } from './codecs/subset-codec.js';
 import type { Parts } from './parts.js';
 import type { BuildRecord, RunKey } from './records.js';
-import { decodeSubset, subsetCount, subsetHead } from './subset-codec.js';
 import type { Tables } from './tables.js';
 
 /** The length of a build's id. The other keys of `buildNumbers` are shorter. */

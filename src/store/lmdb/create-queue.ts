@@ -1,9 +1,9 @@
 import type { Millis } from '../../engine/ports/store.js';
-import type { BatchRecord } from './batch-codec.js';
-import type { Blobs } from './blobs.js';
-import { createOnce } from './create-once.js';
+import type { BatchRecord } from './codecs/batch-codec.js';
 import type { Parts } from './parts.js';
 import type { ForecastRecord, QueueRecord } from './records.js';
+import type { Blobs } from './writes/blobs.js';
+import { createOnce } from './writes/create-once.js';
 
 export interface QueueCreation {
   /** The digest of its key. */

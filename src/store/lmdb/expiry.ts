@@ -1,14 +1,14 @@
 import type { ExpiringKind } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
-import { entriesOf, type OwnedTable } from './blobs.js';
-import { commit } from './commit.js';
+import { pathKey } from './codecs/path-keys.js';
+import { headOfTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
-import { pathKey } from './path-keys.js';
 import { deleteSubset } from './recordings.js';
 import type { RunKey } from './records.js';
 import type { ExpiryKey, Tables } from './tables.js';
-import { headOfTimings } from './timing-codec.js';
+import { entriesOf, type OwnedTable } from './writes/blobs.js';
+import { commit } from './writes/commit.js';
 
 /** Called with the kind of each record that is deleted. */
 export type Count = (kind: ExpiringKind) => void;

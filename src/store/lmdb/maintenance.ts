@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Maintenance } from '../../engine/ports/maintenance.js';
-import { commit, written } from './commit.js';
 import { expirePaths, expireStep } from './expiry.js';
 import type { Parts } from './parts.js';
+import { commit, written } from './writes/commit.js';
 
 /**
  * @param file the file of the store

@@ -2,8 +2,8 @@ import type { Change, OpenQueue, QueueInfo } from '../../engine/ports/queues.js'
 import type { Batch } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
-import { decodeChange } from './batch-codec.js';
-import { weightsOfQueue } from './file-blocks.js';
+import { decodeChange } from './codecs/batch-codec.js';
+import { weightsOfQueue } from './codecs/file-blocks.js';
 import type { Parts } from './parts.js';
 import type { QueueRecord } from './records.js';
 

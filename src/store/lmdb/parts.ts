@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { limits } from '../../limits.js';
-import type { Committing } from './commit.js';
-import { DiskSpaceGuard } from './disk-space-guard.js';
-import { Failure } from './failure.js';
-import { Journal } from './journal.js';
 import { type NameOfPath, pathNameCache } from './path-name-cache.js';
 import { PathNumbers } from './path-numbers.js';
 import { openTables, type Tables } from './tables.js';
-import { TimingWriteBuffer } from './timing-write-buffer.js';
+import type { Committing } from './writes/commit.js';
+import { DiskSpaceGuard } from './writes/disk-space-guard.js';
+import { Failure } from './writes/failure.js';
+import { Journal } from './writes/journal.js';
+import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
 
 /** The tables of an open store, and what reads and writes them. The groups of the port are made of these parts. */
 export interface Parts extends Tables, Committing {

@@ -1,5 +1,5 @@
 import { limits } from '../../limits.js';
-import { pathKey } from './path-keys.js';
+import { pathKey } from './codecs/path-keys.js';
 import type { Tables } from './tables.js';
 
 /** Rough bytes, measured: an entry of the map, and its string at two bytes a character, the most possible. */

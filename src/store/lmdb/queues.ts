@@ -7,14 +7,14 @@ import type { Millis, Soon } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { decodeChange, encodeBatch } from './batch-codec.js';
 import { runsRecordedOf } from './builds.js';
-import { commit } from './commit.js';
+import { decodeChange, encodeBatch } from './codecs/batch-codec.js';
+import { blobsOfQueue, copyOfBlobs, encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
 import { putQueue } from './create-queue.js';
-import { blobsOfQueue, copyOfBlobs, encodeFileBlocks, readFiles, weightsOfQueue } from './file-blocks.js';
 import { toForecast } from './forecasts.js';
 import { batchesOf, bytesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
 import type { Parts } from './parts.js';
+import { commit } from './writes/commit.js';
 
 /** A cached queue is measured again when it may have grown by this factor. */
 const GROWN = 1.1;

@@ -7,14 +7,14 @@ import type { Millis } from '../../engine/ports/store.js';
 import { type LastRun, outcomeOf } from '../../engine/recordings.js';
 import { type Segments, segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
-import { applyTimes, kindOf, type PendingRun } from './apply-times.js';
 import { buildCount, indexBuild, unindexBuild } from './build-index.js';
 import { runsOfNode, runsRecorded } from './builds.js';
-import { commit, written } from './commit.js';
+import { areSameRuns, encodeSubset, setOrdinal, subsetCount, subsetHead } from './codecs/subset-codec.js';
 import type { Parts } from './parts.js';
 import type { BuildRecord, RunKey } from './records.js';
-import { areSameRuns, encodeSubset, setOrdinal, subsetCount, subsetHead } from './subset-codec.js';
 import type { Tables } from './tables.js';
+import { applyTimes, kindOf, type PendingRun } from './writes/apply-times.js';
+import { commit, written } from './writes/commit.js';
 
 export function lmdbRecordings(parts: Parts) {
   return { record: (project, key, run, isRetry, at) => record(parts, project, key, run, isRetry, at) } satisfies Recordings;

@@ -1,11 +1,11 @@
 import type { FileLock } from '../../file-lock.js';
 import { limits } from '../../limits.js';
 import type { Logger } from '../../server/log.js';
-import { applyPendingRuns } from './apply-times.js';
-import { commit } from './commit.js';
 import { lockFolder } from './lock.js';
 import { type LmdbOptions, type LmdbStore, openLmdbStore } from './store.js';
 import { STORE_VERSION, type Tables } from './tables.js';
+import { applyPendingRuns } from './writes/apply-times.js';
+import { commit } from './writes/commit.js';
 
 /**
  * Opens the store in a folder for the one process that serves it: takes the lock of the folder, and finishes what the last

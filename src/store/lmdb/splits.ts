@@ -6,12 +6,12 @@ import type { Millis } from '../../engine/ports/store.js';
 import { segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import { runsRecordedOf } from './builds.js';
-import { commit } from './commit.js';
-import { createOnce, creationSettled } from './create-once.js';
+import { encodeSplitFiles, filesInBlob } from './codecs/split-files.js';
 import { toForecast } from './forecasts.js';
 import type { Parts } from './parts.js';
 import type { SplitRecord, SplitRunRecord } from './records.js';
-import { encodeSplitFiles, filesInBlob } from './split-files.js';
+import { commit } from './writes/commit.js';
+import { createOnce, creationSettled } from './writes/create-once.js';
 
 export function lmdbSplits(parts: Parts) {
   const { splits, splitRuns, splitUsers, blobs, forecasts, creations } = parts;

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Millis } from '../../engine/ports/store.js';
-import type { ChangeRecord, TurnRecord } from './batch-codec.js';
+import type { ChangeRecord, TurnRecord } from './codecs/batch-codec.js';
 import type {
   BuildCountRecord,
   BuildRecord,

@@ -1,10 +1,10 @@
 import type { KnownPath, Timings } from '../../engine/ports/timings.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../../planning/estimating/branch-timings.js';
 import { knownTimes } from '../../planning/estimating/known-times.js';
-import { branchesOf } from './apply-times.js';
+import { rangeOfCases } from './codecs/path-keys.js';
+import { decodeTimingOn, decodeTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
-import { rangeOfCases } from './path-keys.js';
-import { decodeTimingOn, decodeTimings } from './timing-codec.js';
+import { branchesOf } from './writes/apply-times.js';
 
 export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames' | 'timings' | 'pathNumbers' | 'timingBuffer'>) {
   const { projects, paths, pathNames, timings, pathNumbers, timingBuffer } = parts;

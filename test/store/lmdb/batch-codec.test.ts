@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, EndedLease } from '../../../src/engine/queue/batch.js';
-import { type BatchRecord, decodeChange, encodeBatch, encodeChange } from '../../../src/store/lmdb/batch-codec.js';
+import { type BatchRecord, decodeChange, encodeBatch, encodeChange } from '../../../src/store/lmdb/codecs/batch-codec.js';
 
 const batch: Batch = {
   seq: 7,

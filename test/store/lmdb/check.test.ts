@@ -5,13 +5,13 @@ import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/e
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { lmdbAccess } from '../../../src/store/lmdb/access.js';
-import { encodeBatch } from '../../../src/store/lmdb/batch-codec.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
-import { commit } from '../../../src/store/lmdb/commit.js';
+import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
+import { commit } from '../../../src/store/lmdb/writes/commit.js';
 import { estimatesOf, expire, FORECAST, LIST, NOBODY, recordRun, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);

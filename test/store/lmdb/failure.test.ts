@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
-import { Failure } from '../../../src/store/lmdb/failure.js';
+import { Failure } from '../../../src/store/lmdb/writes/failure.js';
 import { nextTurns, temporaryStore } from './temporary-store.js';
 
 type Root = ConstructorParameters<typeof Failure>[0];

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
-import { encodeBatch } from '../../../src/store/lmdb/batch-codec.js';
-import { Journal } from '../../../src/store/lmdb/journal.js';
+import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
+import { Journal } from '../../../src/store/lmdb/writes/journal.js';
 import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commit } from '../../../src/store/lmdb/commit.js';
 import { openParts } from '../../../src/store/lmdb/parts.js';
 import { STORE_VERSION } from '../../../src/store/lmdb/tables.js';
+import { commit } from '../../../src/store/lmdb/writes/commit.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { temporaryStore } from './temporary-store.js';
 

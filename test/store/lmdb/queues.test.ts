@@ -4,10 +4,10 @@ import { type QueueKey, queueKey } from '../../../src/engine/keys.js';
 import type { OpenQueue, Verdict } from '../../../src/engine/ports/queues.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { limits } from '../../../src/limits.js';
-import type { TurnRecord } from '../../../src/store/lmdb/batch-codec.js';
-import { Journal } from '../../../src/store/lmdb/journal.js';
+import type { TurnRecord } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf, bytesOf } from '../../../src/store/lmdb/open-queue.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
+import { Journal } from '../../../src/store/lmdb/writes/journal.js';
 import {
   afterKill,
   closedAfterTest,

@@ -7,16 +7,16 @@ import type { Recorded } from '../../../src/engine/ports/recordings.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import type { RecordedTestFile } from '../../../src/engine/test-file.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
-import { applyTimes, type PendingRun } from '../../../src/store/lmdb/apply-times.js';
 import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
-import { Journal } from '../../../src/store/lmdb/journal.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import type { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbRecordings } from '../../../src/store/lmdb/recordings.js';
 import { type LmdbStore, openLmdbStore } from '../../../src/store/lmdb/store.js';
-import type { TimingWriteBuffer } from '../../../src/store/lmdb/timing-write-buffer.js';
 import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
+import { applyTimes, type PendingRun } from '../../../src/store/lmdb/writes/apply-times.js';
+import { Journal } from '../../../src/store/lmdb/writes/journal.js';
+import type { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 /** The parts of a store in a folder of its own, closed after the test. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { measureOn, timingOn } from '../../../src/planning/estimating/branch-timings.js';
 import { estimateOf } from '../../../src/planning/estimating/timing.js';
-import { decodeTimingOn, decodeTimings, encodeTimings } from '../../../src/store/lmdb/timing-codec.js';
+import { decodeTimingOn, decodeTimings, encodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
 
 const seed = 20_260_113;
 

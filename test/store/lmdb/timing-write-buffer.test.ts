@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { openLog } from '../../../src/server/log.js';
-import { applyPendingRuns } from '../../../src/store/lmdb/apply-times.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
-import { TimingWriteBuffer } from '../../../src/store/lmdb/timing-write-buffer.js';
+import { applyPendingRuns } from '../../../src/store/lmdb/writes/apply-times.js';
+import { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { closedAfterTest, listBuilds, recordRun, runsOfBuild, secondsOf, temporaryStore } from './temporary-store.js';
 

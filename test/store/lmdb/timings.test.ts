@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
 import { limits } from '../../../src/limits.js';
 import { lmdbAccess } from '../../../src/store/lmdb/access.js';
+import { decodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
-import { decodeTimings } from '../../../src/store/lmdb/timing-codec.js';
 import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
 import { recordRun, recordTimes, secondsOf, temporaryStore } from './temporary-store.js';
 

@@ -1,6 +1,6 @@
 import { filterKeys, indexBuild, PLACES_PER_BLOCK } from '../build-index.js';
-import { type Committing, commit } from '../commit.js';
 import type { Tables } from '../tables.js';
+import { type Committing, commit } from '../writes/commit.js';
 import type { Problem, Seen } from './problem.js';
 
 /** What a filter finds. */

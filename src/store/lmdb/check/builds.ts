@@ -1,7 +1,7 @@
 import { buildDigest } from '../../../engine/keys.js';
 import { runsOf, runsRecorded } from '../builds.js';
+import { decodeSubset, subsetCount, subsetHead } from '../codecs/subset-codec.js';
 import type { BuildRecord } from '../records.js';
-import { decodeSubset, subsetCount, subsetHead } from '../subset-codec.js';
 import type { Tables } from '../tables.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 

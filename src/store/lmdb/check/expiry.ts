@@ -1,6 +1,6 @@
-import { type OwnedTable, removeEntries } from '../blobs.js';
 import type { RunKey } from '../records.js';
 import type { ExpiryKey, Tables } from '../tables.js';
+import { type OwnedTable, removeEntries } from '../writes/blobs.js';
 import type { Problem, Seen } from './problem.js';
 
 /** That splits and queues expire, that nothing else of theirs stays behind, and that what expires is there. */

@@ -1,6 +1,6 @@
-import { pathKey, pathOfKey } from '../path-keys.js';
+import { pathKey, pathOfKey } from '../codecs/path-keys.js';
+import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import type { Tables } from '../tables.js';
-import { decodeTimings, encodeTimings } from '../timing-codec.js';
 import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
 
 /** Paths, their numbers, names and timings. Nothing is removed that a path leads to. */

@@ -1,11 +1,11 @@
 import { wasReassigned } from '../../../engine/queue/batch.js';
 import type { TestFileList } from '../../../engine/test-file-list.js';
 import { digestOfList } from '../../../list-digest.js';
-import { blockCount, blocksOfQueue, readFiles, weightsOfQueue } from '../file-blocks.js';
+import { blockCount, blocksOfQueue, readFiles, weightsOfQueue } from '../codecs/file-blocks.js';
+import { filesInBlob } from '../codecs/split-files.js';
 import { batchesOf } from '../open-queue.js';
 import type { Parts } from '../parts.js';
 import type { QueueRecord, SplitRecord } from '../records.js';
-import { filesInBlob } from '../split-files.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
 /** Splits and queues: that all their files are there, once, and who has them. */

@@ -1,5 +1,5 @@
-import type { Change } from '../../engine/ports/queues.js';
-import type { Batch, CasesByFile, EndedLease } from '../../engine/queue/batch.js';
+import type { Change } from '../../../engine/ports/queues.js';
+import type { Batch, CasesByFile, EndedLease } from '../../../engine/queue/batch.js';
 
 /** A batch on disk. */
 export interface BatchRecord {

@@ -1,9 +1,9 @@
-import { apiErrors } from '../../api-error.js';
-import { limits } from '../../limits.js';
+import { apiErrors } from '../../../api-error.js';
+import { limits } from '../../../limits.js';
+import type { Parts } from '../parts.js';
+import type { ExpiryKey } from '../tables.js';
 import { type Blobs, entriesOf, putBlobs, removeBlobs } from './blobs.js';
 import { commit, written } from './commit.js';
-import type { Parts } from './parts.js';
-import type { ExpiryKey } from './tables.js';
 
 /** Something that many nodes ask for at once, and that is created once. */
 export interface Creation<T> {

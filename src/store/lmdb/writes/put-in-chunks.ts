@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { limits } from '../../limits.js';
+import { limits } from '../../../limits.js';
 
 /** Puts some in a turn of the event loop; resolves when all are written, rejects when all are written or refused. */
 export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<boolean>): Promise<void> {

@@ -1,5 +1,5 @@
-import { type Segments, toSegments } from '../../engine/segments.js';
-import type { Estimates } from '../../planning/estimating/estimate.js';
+import { type Segments, toSegments } from '../../../engine/segments.js';
+import type { Estimates } from '../../../planning/estimating/estimate.js';
 import { plannedFiles } from './planned-files.js';
 
 /**

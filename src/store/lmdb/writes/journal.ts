@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { apiErrors } from '../../api-error.js';
-import type { Change } from '../../engine/ports/queues.js';
-import { charactersOf } from '../../engine/queue/batch-text.js';
-import { limits } from '../../limits.js';
-import { decodeChange, encodeChange, type TurnRecord } from './batch-codec.js';
+import { apiErrors } from '../../../api-error.js';
+import type { Change } from '../../../engine/ports/queues.js';
+import { charactersOf } from '../../../engine/queue/batch-text.js';
+import { limits } from '../../../limits.js';
+import { decodeChange, encodeChange, type TurnRecord } from '../codecs/batch-codec.js';
+import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { type Committing, written } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
-import type { Tables } from './tables.js';
 
 /** The changes of all queues in one turn of the event loop, in their order. The engine may change a batch further before it is written. */
 type Turn = [queue: string, change: Change][];

@@ -1,5 +1,5 @@
-import { digest } from '../../engine/digest.js';
-import { fileOf } from '../../planning/estimating/test-case.js';
+import { digest } from '../../../engine/digest.js';
+import { fileOf } from '../../../planning/estimating/test-case.js';
 
 /** Characters of a file, or of what a test case has behind it, that a key takes: at most three bytes each, twice. */
 const MOST = 300;

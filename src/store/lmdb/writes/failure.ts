@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
-import { apiErrors } from '../../api-error.js';
-import { limits } from '../../limits.js';
+import { apiErrors } from '../../../api-error.js';
+import { limits } from '../../../limits.js';
 
 /** What lmdb tells of a transaction that ended; without an id it failed. Its writes follow each other. */
 interface Ended {

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Millis } from '../../engine/ports/store.js';
-import { limits } from '../../limits.js';
-import { measureOn } from '../../planning/estimating/branch-timings.js';
-import type { Measurement } from '../../planning/estimating/timing.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { limits } from '../../../limits.js';
+import { measureOn } from '../../../planning/estimating/branch-timings.js';
+import type { Measurement } from '../../../planning/estimating/timing.js';
+import { pathKey } from '../codecs/path-keys.js';
+import { decodeTimings, encodeTimings, type PathTimings } from '../codecs/timing-codec.js';
+import type { PathNumbers } from '../path-numbers.js';
+import type { Tables } from '../tables.js';
 import { CoalescedTask } from './coalesced-task.js';
 import { type Committing, written } from './commit.js';
-import { pathKey } from './path-keys.js';
-import type { PathNumbers } from './path-numbers.js';
 import { putInChunks } from './put-in-chunks.js';
-import type { Tables } from './tables.js';
-import { decodeTimings, encodeTimings, type PathTimings } from './timing-codec.js';
 
 /**
  * Timings that were changed a moment ago, before they are written: the builds of a fleet measure the same paths again

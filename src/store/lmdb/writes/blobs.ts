@@ -1,7 +1,7 @@
-import { limits } from '../../limits.js';
+import { limits } from '../../../limits.js';
+import type { ExpiryKey, Tables } from '../tables.js';
 import type { Committing } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
-import type { ExpiryKey, Tables } from './tables.js';
 
 /** The blobs of a split or queue: blob i of `count` is put under [owner, part]. */
 export interface Blobs {

@@ -1,6 +1,6 @@
-import type { CutText } from '../../engine/segments.js';
-import type { PlannedTestFile } from '../../engine/test-file.js';
-import type { Estimates } from '../../planning/estimating/estimate.js';
+import type { CutText } from '../../../engine/segments.js';
+import type { PlannedTestFile } from '../../../engine/test-file.js';
+import type { Estimates } from '../../../planning/estimating/estimate.js';
 
 /** The JSON of planned test files, slowest first, each with a comma before it: a list of some of them is a join. */
 export function plannedFiles({ paths, seconds }: Estimates): CutText {

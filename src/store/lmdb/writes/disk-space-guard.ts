@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { apiErrors } from '../../api-error.js';
-import { limits } from '../../limits.js';
+import { apiErrors } from '../../../api-error.js';
+import { limits } from '../../../limits.js';
 
 /**
  * Keeps the disk from running full under lmdb: version 3.5.6 writes the message of a failed write beyond its buffer, and the

@@ -1,5 +1,5 @@
-import type { BranchTiming, BranchTimings } from '../../planning/estimating/branch-timings.js';
-import type { Level } from '../../planning/estimating/level.js';
+import type { BranchTiming, BranchTimings } from '../../../planning/estimating/branch-timings.js';
+import type { Level } from '../../../planning/estimating/level.js';
 
 /** What is known of a path. */
 export interface PathTimings {

@@ -1,5 +1,5 @@
 import type { RootDatabase } from 'lmdb';
-import { ApiError, apiErrors } from '../../api-error.js';
+import { ApiError, apiErrors } from '../../../api-error.js';
 import type { DiskSpaceGuard } from './disk-space-guard.js';
 import type { Failure } from './failure.js';
 

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { shortDigest } from '../../engine/digest.js';
-import type { Millis } from '../../engine/ports/store.js';
-import { limits } from '../../limits.js';
-import type { Measurement, RunKind } from '../../planning/estimating/timing.js';
-import type { Logger } from '../../server/log.js';
-import type { Parts } from './parts.js';
-import type { RunKey } from './records.js';
-import { decodeSubset } from './subset-codec.js';
-import type { Tables } from './tables.js';
+import { shortDigest } from '../../../engine/digest.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { limits } from '../../../limits.js';
+import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
+import type { Logger } from '../../../server/log.js';
+import { decodeSubset } from '../codecs/subset-codec.js';
+import type { Parts } from '../parts.js';
+import type { RunKey } from '../records.js';
+import type { Tables } from '../tables.js';
 
 /** A recorded run whose times are not in the timings yet. */
 export interface PendingRun {

@@ -1,10 +1,10 @@
-import { apiErrors } from '../../api-error.js';
-import { cutSegments, type Segments, segment } from '../../engine/segments.js';
-import type { Estimates } from '../../planning/estimating/estimate.js';
-import { type Blobs, entriesOf } from './blobs.js';
-import type { Parts } from './parts.js';
+import { apiErrors } from '../../../api-error.js';
+import { cutSegments, type Segments, segment } from '../../../engine/segments.js';
+import type { Estimates } from '../../../planning/estimating/estimate.js';
+import type { Parts } from '../parts.js';
+import type { Tables } from '../tables.js';
+import { type Blobs, entriesOf } from '../writes/blobs.js';
 import { plannedFiles } from './planned-files.js';
-import type { Tables } from './tables.js';
 
 /**
  * The test files of a queue, each as JSON with a comma before it, slowest first: in blocks, because a pull reads the files of
