@@ -262,7 +262,7 @@ describe('GET /builds/completeness', () => {
   });
 
   it('answers many who wait with few comparisons', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...triple, node_total: 1 }));
     const comparing = vi.spyOn(WorkerPool.prototype, 'completeness');
     onTestFinished(() => comparing.mockRestore());
