@@ -1,7 +1,8 @@
 import type { Answer, Request } from '../../http/request.js';
 import { version } from '../../version.js';
-import { baseUrl, json } from '../answer.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
+import { baseUrl } from '../links.js';
 import { openApiDocument } from '../openapi/openapi.js';
 
 /** GET /openapi.json: what this API takes and answers, for machines; it needs no token. */

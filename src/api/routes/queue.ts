@@ -5,9 +5,10 @@ import type { Batch } from '../../engine/queue/batch.js';
 import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { describeLists, type SentList } from '../../engine/test-file-list.js';
 import type { Answer, Request } from '../../http/request.js';
-import { baseUrl, json } from '../answer.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 import { codeLine, lines } from '../lines.js';
+import { buildsUrl } from '../links.js';
 import { prepare } from '../prepare.js';
 import { CONNECT_FAILED, filesToRun, type QueueEncoding } from './queue-encoding.js';
 import { version1 } from './queue-v1.js';
@@ -38,7 +39,7 @@ async function answerPull(context: Context, request: Request, encoding: QueueEnc
     );
   }
   if (request.wantsText) return lines([]);
-  const url = asked.takesNothing ? buildsUrl(context, request, asked) : null;
+  const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
   return json(200, encoding.empty(pulled, url, echo));
 }
 
@@ -93,13 +94,6 @@ async function answerBatch(
 function batchLines(batch: Batch, files: Buffer, encoding: QueueEncoding): Answer {
   const paths = filesToRun(batch, files).map(({ path }) => path);
   return lines(paths, encoding.textHeaders(batch));
-}
-
-/** Where the build that the queue belongs to is seen. */
-function buildsUrl(context: Context, request: Request, { key }: QueueRequest): string {
-  const { commit_hash, branch, node_total } = key.build;
-  const query = new URLSearchParams({ branch, commit_hash, node_total: String(node_total) });
-  return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
 }
 
 /** Counts and logs what a pull changed. */
