@@ -1,5 +1,5 @@
 import { ApiError, apiErrors } from '../../api-error.js';
-import type { CompletenessSubject } from '../../engine/completeness/plan.js';
+import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { CompletenessJson } from '../../workers/reads.js';
 import { projectOf } from '../authenticate.js';
