@@ -213,7 +213,6 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
   return { value, changes };
 }
 
-// Assigned by field: every pull gets here, and a spread costs more than the rest.
 function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedSubset, unmeasured }: Facts, caller: Caller): Pull {
   const { node_index, run, batch_uuid, isFirstRequest, report } = request;
   const pulled: Pull = {
