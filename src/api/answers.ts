@@ -26,12 +26,12 @@ export function headOfSubset(head: RunHead): string {
   return JSON.stringify(subsetAnswer(head, [])).slice(0, -2);
 }
 
-export function completenessAnswer({ plan, comparison, errors, warnings }: Completeness): CompletenessAnswer {
+export function completenessAnswer({ assigned, comparison, errors, warnings }: Completeness): CompletenessAnswer {
   const { recorded, neverHandedOut, notRecorded, ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = comparison;
   return {
     is_complete: errors.length === 0,
-    kind: plan?.kind ?? null,
-    test_files: plan?.handed.size ?? 0,
+    kind: assigned?.kind ?? null,
+    test_files: assigned?.handed.size ?? 0,
     recorded,
     errors,
     warnings,
@@ -42,9 +42,9 @@ export function completenessAnswer({ plan, comparison, errors, warnings }: Compl
       handed_out_at: at === null ? null : iso(at),
     })),
     ran_not_recorded: cut(ranNotRecorded).map(({ path, node_index }: AssignedFile) => ({ path, node_index })),
-    handed_on: cut(plan?.reassigned ?? []),
+    handed_on: cut(assigned?.reassigned ?? []),
     recorded_twice: cut(recordedTwice).map(({ path, nodes }: Comparison['recordedTwice'][number]) => ({ path, node_indexes: cut(nodes) })),
-    recorded_not_handed_out: plan ? cut(recordedByOthers) : [],
+    recorded_not_handed_out: assigned ? cut(recordedByOthers) : [],
     recorded_without_time: cut(notMeasured).map(path => ({ path })),
     nodes_never_came: cut(neverCame),
   };

@@ -12,7 +12,7 @@ export interface Context {
   readiness: { assert(): Promise<void> };
   log: Logger;
   metrics: Metrics;
-  /** Metrics are served on the admin port, and not here. */
+  /** The admin port serves the metrics, and this port does not. */
   hasAdminPort: boolean;
   /** What a node loses between two batches of a queue, as a weight. */
   pullCost: number;

@@ -54,6 +54,8 @@ function decode(body: Uint8Array): RawParameters | ApiError {
   }
 }
 
-function countFiles({ test_files, paths = test_files }: RawParameters): number {
-  return Array.isArray(paths) ? paths.length : 0;
+/** The files that a body lists. Which of the two parameters counts is known only after validation. */
+function countFiles({ test_files, paths }: RawParameters): number {
+  const lengthOf = (list: unknown) => (Array.isArray(list) ? list.length : 0);
+  return Math.max(lengthOf(test_files), lengthOf(paths));
 }

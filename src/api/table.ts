@@ -40,7 +40,7 @@ export function endpointOf(path: string): string | null {
   return BUILD.test(path) ? '/v1/builds/:id' : null;
 }
 
-/** Finds and runs a request's handler. Throws the faults of a request that has none. */
+/** Runs the handler of a request. Throws a 404, 405, 415 or 422 when there is none. */
 export function route(context: Context, request: Request): Answer | Promise<Answer> {
   const { path } = request;
   let id = '';
@@ -64,7 +64,7 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
   return handle(context, request, id);
 }
 
-/** Many clients send no type or a careless one: refused is only what plainly is something else. */
+/** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types of something else are refused. */
 function maybeJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const type = contentType.split(';')[0]!.trim().toLowerCase();

@@ -18,9 +18,10 @@ type ExportStore = Pick<Store, 'builds' | 'timings' | 'maintenance'>;
 
 /**
  * The recorded data of projects, as lines of JSON, in pieces: a head, the projects, the builds in the order of their first runs,
- * and the expected time of each path on the default branch. Builds that are created after `at` are left out. Between pieces it
+ * and the expected time of each path on the default branch. Builds that are created meanwhile are left out. Between pieces it
  * holds no snapshot of the store, so that a busy server can reuse freed pages.
  *
+ * @param at the time that the head names
  * @param exported called after each whole line
  */
 export async function* exportLines(
@@ -34,20 +35,19 @@ export async function* exportLines(
   yield line(head);
   for (const { name, created_at, default_branch } of projects)
     yield line({ type: 'project', name, created_at: iso(created_at), default_branch });
-  if (builds) yield* buildLines(store, byId, at, () => exported('build'));
+  if (builds) yield* buildLines(store, byId, () => exported('build'));
   if (timings) yield* timingLines(store, byId, () => exported('timing'));
 }
 
-async function* buildLines(
-  store: ExportStore,
-  projects: ReadonlyMap<number, Project>,
-  at: Millis,
-  exported: () => void,
-): AsyncGenerator<string> {
+async function* buildLines(store: ExportStore, projects: ReadonlyMap<number, Project>, exported: () => void): AsyncGenerator<string> {
+  // By number: a clock can be set back.
+  let last = 0;
+  for (const id of projects.keys()) last = Math.max(last, (await store.builds.newest(id, {}))?.number ?? 0);
   for await (const page of pages<Build>(store, from => store.builds.list(from, limits.exportedRecordsPerStep))) {
     for (const build of page) {
       const project = projects.get(build.project);
-      if (!project || build.created_at > at) continue;
+      if (build.number > last) return;
+      if (!project) continue;
       let text = headOfBuild(build, project);
       let separator = '';
       for (const head of await store.builds.runs(build.number)) {

@@ -2,13 +2,15 @@ import { median } from '../planning/estimating/median.js';
 import type { Run } from './ports/builds.js';
 import type { RecordedTestFile } from './test-file.js';
 
+type Times = Pick<Run, 'paths' | 'seconds'>;
+
 /**
  * Merges the runs of a build into one list, slowest first. Each path has the median of its measured times, or 0 if it was
  * only scheduled. The runs of a node are retries of the same files, so their times are not summed.
  */
-export function mergeRuns(runs: Iterable<Pick<Run, 'paths' | 'seconds'>>): RecordedTestFile[] {
+export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>): Promise<RecordedTestFile[]> {
   const times = new Map<string, number[]>();
-  for (const { paths, seconds } of runs) {
+  for await (const { paths, seconds } of runs) {
     for (const [i, path] of paths.entries()) {
       let measured = times.get(path);
       if (!measured) {

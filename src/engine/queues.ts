@@ -5,7 +5,7 @@ import { beginningOf } from './moment.js';
 import { type Planned, pathsOfQueue, type Suite } from './plans.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Verdict } from './ports/queues.js';
 import type { Millis, Soon, Store } from './ports/store.js';
-import type { Batch } from './queue/batch.js';
+import type { Batch, EndedLease, Pull } from './queue/batch.js';
 import { type Failed, failedIn, failedOf } from './queue/failed.js';
 import { describeLists, differs, isOtherList, type SentList } from './test-file-list.js';
 
@@ -19,7 +19,7 @@ export interface QueueRequest {
   listDigest: string | undefined;
   /** The first request of the node's process: it may initialize the queue. */
   isFirstRequest: boolean;
-  /** It isInitialization or connects, and takes no batch. */
+  /** It creates the queue or connects to it, and takes no batch. */
   takesNothing: boolean;
   /** It starts with what its node was handed in the last queue of the build. */
   wantsLastSplit: boolean;
@@ -52,12 +52,20 @@ export interface Pulled {
   batch: Batch | null;
   /** The node lists other test files than the queue has, so it gets none of them. */
   isOtherList: boolean;
-  /** Batches that this pull took from other nodes or gave back, because nodes were silent or restarted. */
-  changed: readonly Batch[];
+  /** The leases that this pull ended: other nodes were silent, or a node came back or restarted. */
+  endedLeases: LeaseEnd[];
   /** The batch was handed out now, not repeated. */
   isNewBatch: boolean;
   /** This request created the queue. */
   isNewQueue: boolean;
+}
+
+/** A copy of what a lease ended with, because the next pull may change the batch before this one is on disk. */
+export interface LeaseEnd {
+  seq: number;
+  node_index: number;
+  test_files: number;
+  lease: EndedLease;
 }
 
 /** Takes the next batch of a node from its queue; the queue is created first when the request plans one. Null: there is no queue. */
@@ -69,11 +77,12 @@ export async function pull(
   at: Millis,
 ): Promise<Pulled | null> {
   const { key } = request;
+  const asked: Asked = { request, sent, caller, at };
   const update = () =>
     store.queues.update(
       key,
       open => factsFor(store, request, open),
-      (open, facts) => pullFrom(open, request, sent, facts, caller, at),
+      (open, facts) => pullFrom(open, asked, facts),
       at,
     );
   if (sent) await noteOtherList(store, key, sent);
@@ -145,11 +154,12 @@ function factsFor(store: Store, request: QueueRequest, open: OpenQueue): Soon<Fa
   return report && report.batch_id !== null ? NO_FACTS_NONE_FAILED : NO_FACTS;
 }
 
-async function readFacts(store: Store, request: QueueRequest, { id, queue, info }: OpenQueue): Promise<Facts> {
+async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): Promise<Facts> {
+  const { id, queue, info } = open;
   const { key, node_index, report, isFirstRequest, wantsLastSplit } = request;
   const { project, build } = key;
   const node: NodeKey = { ...build, node_index };
-  const failed = await failedFor(store, request, { id, queue, info });
+  const failed = await failedFor(store, request, open);
   if (!isFirstRequest) return { recordedSubset: null, failed };
   const since = beginningOf(info);
   const runs_before = await runsRecorded(store.builds, project, build);
@@ -169,43 +179,54 @@ async function failedFor(store: Store, { node_index, batch_uuid, report }: Queue
   return batch ? failedOf(batch, await pathsOfQueue(store, id, batch.files), report.failed_paths) : NONE_FAILED;
 }
 
-function pullFrom(
-  { queue, info }: OpenQueue,
-  request: QueueRequest,
-  sent: SentList | null,
-  { runs_before, recordedSubset, failed, unmeasured }: Facts,
-  { isRetry, hasLeft }: Caller,
-  at: Millis,
-): Verdict<Pulled> {
-  const { node_index, isFirstRequest, takesNothing, run, batch_uuid, report, listDigest: digest } = request;
-  const nothing: Pulled = { queue: info, batch: null, isOtherList: false, changed: [], isNewBatch: false, isNewQueue: false };
-  if (isOtherList(info.list, { digest, sent, isFirstRequest })) return { value: { ...nothing, isOtherList: true }, changes: [] };
-  if (takesNothing) {
-    // A client that reports pulls with the same process afterwards; another one starts it anew.
-    if (!report) queue.restartNode(node_index);
-    const changed = queue.takeChanged();
-    return { value: { ...nothing, changed }, changes: changed };
+interface Asked {
+  request: QueueRequest;
+  sent: SentList | null;
+  caller: Caller;
+  at: Millis;
+}
+
+function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Asked, facts: Facts): Verdict<Pulled> {
+  const { node_index, isFirstRequest, takesNothing, batch_uuid, report, listDigest: digest } = request;
+  const value: Pulled = { queue: info, batch: null, isOtherList: false, endedLeases: [], isNewBatch: false, isNewQueue: false };
+  const changes: Change[] = [];
+  if (isOtherList(info.list, { digest, sent, isFirstRequest })) {
+    value.isOtherList = true;
+    return { value, changes };
   }
-  const acknowledged = failed && report ? queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, failed) : null;
-  const wantsLastSplit = request.wantsLastSplit || (isFirstRequest && !report && info.repeats);
-  const handed = queue.pull(
-    {
-      node_index,
-      run,
-      batch_uuid,
-      isRetry,
-      hasLeft,
-      isFirstRequest,
-      wantsLastSplit,
-      recordedSubset,
-      ...(runs_before !== undefined && { runs_before }),
-      ...(report && { acknowledges: true as const }),
-      ...(unmeasured && { unmeasured }),
-    },
-    at,
-  );
-  const changed = queue.takeChanged();
-  const changes: Change[] = acknowledged ? [acknowledged, ...changed] : [...changed];
-  if (handed?.isNew) changes.push(handed.batch);
-  return { value: { ...nothing, batch: handed?.batch ?? null, changed, isNewBatch: handed?.isNew ?? false }, changes };
+  if (!takesNothing) {
+    const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
+    if (acknowledged) changes.push(acknowledged);
+    const handed = queue.pull(toPull(request, info, facts, caller), at);
+    value.batch = handed?.batch ?? null;
+    value.isNewBatch = handed?.isNew ?? false;
+  } else if (!report) {
+    // A client that reports pulls with the same process afterwards. Any other starts it anew.
+    queue.restartNode(node_index);
+  }
+  for (const batch of queue.takeChanged()) {
+    changes.push(batch);
+    const { seq, files, lease } = batch;
+    if (lease) value.endedLeases.push({ seq, node_index: batch.node_index, test_files: files.length, lease });
+  }
+  if (value.isNewBatch) changes.push(value.batch!);
+  return { value, changes };
+}
+
+function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedSubset, unmeasured }: Facts, caller: Caller): Pull {
+  const { node_index, run, batch_uuid, isFirstRequest, report } = request;
+  const pulled: Pull = {
+    node_index,
+    run,
+    batch_uuid,
+    isRetry: caller.isRetry,
+    hasLeft: caller.hasLeft,
+    isFirstRequest,
+    wantsLastSplit: request.wantsLastSplit || (isFirstRequest && !report && info.repeats),
+    recordedSubset,
+  };
+  if (runs_before !== undefined) pulled.runs_before = runs_before;
+  if (report) pulled.acknowledges = true;
+  if (unmeasured) pulled.unmeasured = unmeasured;
+  return pulled;
 }

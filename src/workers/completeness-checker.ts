@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiErrors } from '../api-error.js';
-import type { CompletenessSubject } from '../engine/completeness/plan.js';
+import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { limits } from '../limits.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import type { WorkerPool } from './pool.js';

@@ -1,5 +1,5 @@
 import { ApiError, apiErrors } from '../api-error.js';
-import type { CompletenessSubject } from '../engine/completeness/plan.js';
+import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Store } from '../engine/ports/store.js';
 import { limits } from '../limits.js';

@@ -2,10 +2,10 @@ import { completenessAnswer } from '../api/answers.js';
 import type { LastDistribution } from '../api/messages/split.js';
 import type { TestPathsAnswer } from '../api/messages/test-paths.js';
 import { boundedRuns } from '../engine/builds.js';
+import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
-import type { CompletenessSubject } from '../engine/completeness/plan.js';
 import { mergeRuns } from '../engine/merge.js';
-import type { Build, Run } from '../engine/ports/builds.js';
+import type { Build } from '../engine/ports/builds.js';
 import type { Store } from '../engine/ports/store.js';
 import { failedPaths } from '../engine/queues.js';
 
@@ -25,9 +25,7 @@ export async function completenessJson(store: Store, subject: CompletenessSubjec
 
 /** What all nodes and retries of a build recorded. Throws a 422 when that is too much to merge. */
 export async function distributionJson({ builds }: Store, build: Build): Promise<{ json: Json }> {
-  const runs: Run[] = [];
-  for await (const run of boundedRuns(builds, build, await builds.runs(build.number))) runs.push(run);
-  const test_files = mergeRuns(runs);
+  const test_files = await mergeRuns(boundedRuns(builds, build, await builds.runs(build.number)));
   const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
   // Absurd records may add up to infinity, which JSON does not have.
   const time_execution = Math.min(total, Number.MAX_VALUE);

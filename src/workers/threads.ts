@@ -24,16 +24,7 @@ export async function startThreads(setup: WorkerSetup, most: number, isWarm: boo
     maxThreads: most,
     idleTimeout: limits.idleThreadMilliseconds,
   });
-  if (isWarm) {
-    let fail: (error: Error) => void = () => {};
-    const failed = new Promise<never>((_, reject) => {
-      fail = reject;
-      piscina.once('error', fail);
-    });
-    await Promise.race([piscina.run(null), failed]);
-    piscina.off('error', fail);
-    piscina.run({ kind: 'warm-up' } satisfies Task).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
-  }
+  if (isWarm) await warmUpThread(piscina, log);
   // A failure in a task rejects that task. This is a thread that could not start, or died between tasks.
   piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
   return {
@@ -43,6 +34,24 @@ export async function startThreads(setup: WorkerSetup, most: number, isWarm: boo
     },
     close: () => piscina.close(),
   };
+}
+
+/** Waits until a thread runs, and begins to warm it up. When it cannot start, no thread is left. */
+async function warmUpThread(piscina: Piscina, log: Logger): Promise<void> {
+  let fail: (error: Error) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+    piscina.once('error', fail);
+  });
+  try {
+    await Promise.race([piscina.run(null), failed]);
+  } catch (error) {
+    // The pool has begun to replace the thread.
+    await piscina.destroy();
+    throw error;
+  }
+  piscina.off('error', fail);
+  piscina.run({ kind: 'warm-up' } satisfies Task).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
 }
 
 /** Performs tasks on this thread, for a store that other threads cannot read. */

@@ -29,10 +29,10 @@ function medianOf(values: number[]): number {
 }
 
 describe('the merged runs of a build', () => {
-  it('have every path once, with the median of its measured times, slowest first', () => {
-    fc.assert(
-      fc.property(fc.array(run, { maxLength: 8 }), runs => {
-        const merged = merge(runs);
+  it('have every path once, with the median of its measured times, slowest first', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(run, { maxLength: 8 }), async runs => {
+        const merged = await merge(runs);
         const all = runs.flat();
         expect(merged.map(({ path }) => path).sort()).toEqual([...new Set(all.map(({ path }) => path))].sort());
         for (const { path, time_execution } of merged) {
@@ -46,23 +46,23 @@ describe('the merged runs of a build', () => {
     );
   });
 
-  it('do not depend on the order of the runs', () => {
-    fc.assert(
-      fc.property(fc.array(run, { maxLength: 8 }), runs => {
-        expect(merge([...runs].reverse())).toEqual(merge(runs));
+  it('do not depend on the order of the runs', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(run, { maxLength: 8 }), async runs => {
+        expect(await merge([...runs].reverse())).toEqual(await merge(runs));
       }),
       { seed, numRuns: 100 },
     );
   });
 
-  it('have 0 for a file that was only scheduled, which does not lower the median', () => {
+  it('have 0 for a file that was only scheduled, which does not lower the median', async () => {
     const scheduled = [{ path: 'a_spec.rb', time_execution: 0 }];
-    expect(merge([scheduled, scheduled])).toEqual(scheduled);
-    expect(merge([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
+    expect(await merge([scheduled, scheduled])).toEqual(scheduled);
+    expect(await merge([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
   });
 
-  it('are empty when nothing was recorded', () => {
-    expect(merge([])).toEqual([]);
-    expect(merge([[], []])).toEqual([]);
+  it('are empty when nothing was recorded', async () => {
+    expect(await merge([])).toEqual([]);
+    expect(await merge([[], []])).toEqual([]);
   });
 });

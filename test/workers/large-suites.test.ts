@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
-import { startServerOnDisk } from '../harness/server.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 
 interface TestFile {
   path: string;
@@ -80,6 +80,21 @@ describe('a suite around 1,000 files', () => {
       reply = await pull({ node_index: pulls % NODES });
     }
     expect(handed.sort()).toEqual(paths(count).sort());
+  });
+
+  it('of 1,001 is compared with a list of few, whatever other lists the request has', async () => {
+    const server = await startServer();
+    const initialize = (count: number, node_index: number) =>
+      server.post('/v1/queues/queue', {
+        ...node,
+        node_index,
+        node_build_id: 1,
+        can_initialize_queue: true,
+        test_files: listed(count),
+        paths: [],
+      });
+    expect((await initialize(1001, 0)).status).toBe(200);
+    expect((await initialize(10, 1)).status).toBe(200);
   });
 
   it('of 1,500 that all nodes initialise at once is one split, and one queue', async () => {

@@ -2,8 +2,8 @@ import coerce from 'semver/functions/coerce.js';
 import lt from 'semver/functions/lt.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
-import { json } from '../answer.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 import { prepare } from '../prepare.js';
 
 /** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */

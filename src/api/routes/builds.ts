@@ -2,9 +2,11 @@ import { apiErrors } from '../../api-error.js';
 import { buildWithId } from '../../engine/builds.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
-import { baseUrl, json, projectOf } from '../answer.js';
 import { buildAnswer } from '../answers.js';
+import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
+import { buildsUrl } from '../links.js';
 import { type BuildsPage, toBuildsQuery } from '../messages/build.js';
 import { decodeQuery } from '../messages/decode.js';
 
@@ -15,15 +17,7 @@ export async function pageOfBuilds(context: Context, request: Request): Promise<
   const { total, builds } = await context.store.builds.page(project, filter, page);
   const total_pages = Math.ceil(total / limits.buildsPerPage);
   const last = Math.max(1, total_pages);
-  const link = (to: number | null) => {
-    if (to === null) return null;
-    const query = new URLSearchParams();
-    if (filter.branch !== undefined) query.set('branch', filter.branch);
-    if (filter.commit_hash !== undefined) query.set('commit_hash', filter.commit_hash);
-    if (filter.node_total !== undefined) query.set('node_total', String(filter.node_total));
-    query.set('page', String(to));
-    return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
-  };
+  const link = (to: number | null) => (to === null ? null : buildsUrl(context, request, filter, to));
   const prev_page = page > 1 ? Math.min(page - 1, last) : null;
   const next_page = page < last ? page + 1 : null;
   const answer: BuildsPage = {

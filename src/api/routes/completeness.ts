@@ -1,8 +1,8 @@
 import { ApiError, apiErrors } from '../../api-error.js';
-import type { CompletenessSubject } from '../../engine/completeness/plan.js';
+import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { CompletenessJson } from '../../workers/reads.js';
-import { projectOf } from '../answer.js';
+import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { toCompletenessQuery } from '../messages/completeness.js';
 import { decodeQuery } from '../messages/decode.js';

@@ -1,7 +1,8 @@
 import { closestBuild } from '../../engine/builds.js';
 import type { Answer, Request } from '../../http/request.js';
-import { json, projectOf } from '../answer.js';
+import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 import { toNodeKey } from '../messages/build.js';
 import { decodeQuery } from '../messages/decode.js';
 import type { LastDistribution } from '../messages/split.js';

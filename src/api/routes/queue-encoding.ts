@@ -5,7 +5,7 @@ import type { Pulled, QueueRequest } from '../../engine/queues.js';
 import type { PlannedTestFile } from '../../engine/test-file.js';
 import type { ConnectFailed } from '../messages/queue.js';
 
-/** How a version of the protocol says what a pull came to. */
+/** How a version of the protocol encodes the outcome of a pull. */
 export interface QueueEncoding {
   job: 'prepareQueue' | 'prepareTestQueue';
   /** The parameter that names the CI run. */
@@ -13,22 +13,22 @@ export interface QueueEncoding {
   connectFailed(request: QueueRequest): ConnectFailed;
   /**
    * The end of the queue, or the answer to a request that takes nothing.
-   * @param url where the build is seen; null: the request was to take something
+   * @param url the address of the build; null: the request was to take a batch
    * @param echo what the answer repeats of the request
    */
   empty(pulled: Pulled, url: string | null, echo: object | null): object;
-  /** @param files those of the batch, as a JSON array */
+  /** @param files the files of the batch, as a JSON array */
   batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null): string | Buffer;
   textHeaders(batch: Batch): Record<string, string> | undefined;
 }
 
-/** By the code, clients know that they are to send their test files. */
+/** The code tells clients to send their test files. */
 export const CONNECT_FAILED: ConnectFailed = {
   message: 'There is no queue for this build yet: send the test files to initialise it.',
   code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
 };
 
-/** What a batch is to run: its files, but test cases of those of which only some test cases failed before. */
+/** The files of a batch. A file of which only some test cases failed before is replaced by these. */
 export function filesToRun({ files: indices, cases }: Batch, files: Buffer): PlannedTestFile[] {
   const all = decodeFiles(files);
   if (!cases) return all;

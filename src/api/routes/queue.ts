@@ -1,12 +1,14 @@
 import { apiErrors } from '../../api-error.js';
+import type { QueueKey } from '../../engine/keys.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
 import { describeLists, type SentList } from '../../engine/test-file-list.js';
 import type { Answer, Request } from '../../http/request.js';
-import { baseUrl, json } from '../answer.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 import { codeLine, lines } from '../lines.js';
+import { buildsUrl } from '../links.js';
 import { prepare } from '../prepare.js';
 import { CONNECT_FAILED, filesToRun, type QueueEncoding } from './queue-encoding.js';
 import { version1 } from './queue-v1.js';
@@ -29,11 +31,15 @@ async function answerPull(context: Context, request: Request, encoding: QueueEnc
   const pulled = await pull(context.store, asked, planned, caller, context.now());
   if (!pulled) return answerNoQueue(request, asked, planned.sent, encoding);
   const { queue, batch, isOtherList } = pulled;
-  observe(context, pulled, asked);
+  observe(context, pulled);
   if (isOtherList) return answerOtherList(request, asked, planned.sent, queue, encoding);
-  if (batch) return answerBatch(context, request, asked, queue, batch, echo, encoding);
+  if (batch) {
+    return answerBatch(context, asked.key, queue.id, batch, files =>
+      request.wantsText ? batchLines(batch, files, encoding) : { status: 200, body: encoding.batch(queue, batch, files, echo) },
+    );
+  }
   if (request.wantsText) return lines([]);
-  const url = asked.takesNothing ? buildsUrl(context, request, asked) : null;
+  const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
   return json(200, encoding.empty(pulled, url, echo));
 }
 
@@ -61,49 +67,41 @@ function answerConnectFailed({ wantsText }: Request, asked: QueueRequest, encodi
   return wantsText ? codeLine(CONNECT_FAILED.code) : json(200, encoding.connectFailed(asked));
 }
 
+/** @param encode makes the answer of the files of the batch, a JSON array */
 async function answerBatch(
   { store, now, log }: Context,
-  request: Request,
-  asked: QueueRequest,
-  queue: QueueInfo,
+  key: QueueKey,
+  queue: string,
   batch: Batch,
-  echo: object | null,
-  encoding: QueueEncoding,
+  encode: (files: Buffer) => Answer,
 ): Promise<Answer> {
   // Whether the answer was written decides who has the batch.
   const settleBatch = (ok: boolean) => {
-    settle(store, asked.key, batch.seq, ok, now()).catch((err: unknown) =>
+    settle(store, key, batch.seq, ok, now()).catch((err: unknown) =>
       log.error({ err, ok }, 'could not record whether a batch was delivered'),
     );
   };
   try {
-    const files = await store.queues.files(queue.id, batch.files);
-    const answer = request.wantsText
-      ? lines(
-          filesToRun(batch, files).map(({ path }) => path),
-          encoding.textHeaders(batch),
-        )
-      : { status: 200, body: encoding.batch(queue, batch, files, echo) };
-    return { ...answer, onEnd: settleBatch };
+    const answer = encode(await store.queues.files(queue, batch.files));
+    answer.onEnd = settleBatch;
+    return answer;
   } catch (error) {
     settleBatch(false);
     throw error;
   }
 }
 
-/** Where the build that the queue belongs to is seen. */
-function buildsUrl(context: Context, request: Request, { key }: QueueRequest): string {
-  const { commit_hash, branch, node_total } = key.build;
-  const query = new URLSearchParams({ branch, commit_hash, node_total: String(node_total) });
-  return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
+function batchLines(batch: Batch, files: Buffer, encoding: QueueEncoding): Answer {
+  const paths = filesToRun(batch, files).map(({ path }) => path);
+  return lines(paths, encoding.textHeaders(batch));
 }
 
 /** Counts and logs what a pull changed. */
-function observe({ log, metrics }: Context, { batch, changed, isNewBatch }: Pulled, { key }: QueueRequest): void {
-  for (const { seq, node_index: node, files, lease } of changed) {
-    if (lease !== 'expired' && lease !== 'restarted' && lease !== 'returned') continue;
+function observe({ log, metrics }: Context, { queue, batch, endedLeases, isNewBatch }: Pulled): void {
+  for (const { seq, node_index: node, test_files: files, lease } of endedLeases) {
+    if (lease === 'closed') continue;
     if (lease !== 'returned') metrics.countReassignedBatch();
-    log.warn({ queue: key.digest, node, batch: seq, files: files.length }, LEASE_MESSAGES[lease]);
+    log.warn({ queue: queue.name, node, batch: seq, files }, LEASE_MESSAGES[lease]);
   }
   if (isNewBatch) metrics.countBatch(batch!.files.length);
 }

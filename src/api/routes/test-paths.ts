@@ -1,6 +1,7 @@
 import type { Answer, Request } from '../../http/request.js';
-import { json, projectOf } from '../answer.js';
+import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 import { decodeQuery } from '../messages/decode.js';
 import { type TestPathsAnswer, toTestPathsQuery } from '../messages/test-paths.js';
 

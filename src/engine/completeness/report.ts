@@ -1,6 +1,6 @@
 import { limits } from '../../limits.js';
+import type { Assigned } from './assigned.js';
 import type { Comparison } from './compare.js';
-import type { Plan } from './plan.js';
 
 /**
  * Why a CI run is not complete, a sentence for each reason; empty when it is complete.
@@ -8,25 +8,19 @@ import type { Plan } from './plan.js';
  * @param runs how many recorded runs were compared
  * @param full nodes of which no more runs are kept
  */
-export function errorsOf(plan: Plan | null, comparison: Comparison, runs: number, full: readonly number[]): string[] {
-  if (!plan) {
-    const recorded =
-      runs === 0 ? 'and no node recorded a run' : `and ${runs} runs were recorded, by nodes in fallback or of another build id`;
-    return [
-      `no split or queue of this build is known, ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`,
-    ];
-  }
+export function errorsOf(assigned: Assigned | null, comparison: Comparison, runs: number, full: readonly number[]): string[] {
+  if (!assigned) return [nothingKnown(runs)];
   const { neverHandedOut, notRecorded, ranNotRecorded, nodesWithoutRecording, emptyReruns, lostReruns } = comparison;
-  const ofAll = `of ${plan.handed.size} test files were`;
+  const ofAll = `of ${assigned.handed.size} test files were`;
   const errors: string[] = [];
-  if (plan.isUnnamed) {
+  if (assigned.isUnnamed) {
     errors.push(
       'the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build',
     );
   }
-  if (plan.otherList !== null) {
+  if (assigned.otherList !== null) {
     errors.push(
-      `a node sent another list of test files, and a file in only one of the lists would not run: ${plan.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
+      `a node sent another list of test files, and a file in only one of the lists would not run: ${assigned.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
     );
   }
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
@@ -51,7 +45,7 @@ export function errorsOf(plan: Plan | null, comparison: Comparison, runs: number
   if (neverHandedOut.length > 0) {
     errors.push(`${neverHandedOut.length} ${ofAll} never handed out: no node pulled until the queue was empty; retry a node`);
   }
-  const unproved = emptyReruns.filter(node => !plan.acknowledging.has(node));
+  const unproved = emptyReruns.filter(node => !assigned.acknowledging.has(node));
   if (unproved.length > 0) {
     errors.push(
       `${nodes(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,
@@ -60,8 +54,13 @@ export function errorsOf(plan: Plan | null, comparison: Comparison, runs: number
   return errors;
 }
 
+function nothingKnown(runs: number): string {
+  const recorded = runs === 0 ? 'no node recorded a run' : `${runs} runs were recorded, by nodes in fallback or of another build id`;
+  return `no split or queue of this build is known, and ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`;
+}
+
 /** What a person should know about a CI run, complete or not. */
-export function warningsOf(plan: Plan | null, comparison: Comparison): string[] {
+export function warningsOf(assigned: Assigned | null, comparison: Comparison): string[] {
   const { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = comparison;
   const warnings: string[] = [];
   if (ranNotRecorded.length > 0) {
@@ -69,13 +68,13 @@ export function warningsOf(plan: Plan | null, comparison: Comparison): string[] 
       `${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`,
     );
   }
-  if (neverCame.length > 0) warnings.push(`${nodes(neverCame)} ${plan?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
-  if (plan && plan.reassigned.length > 0) {
+  if (neverCame.length > 0) warnings.push(`${nodes(neverCame)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
+  if (assigned && assigned.reassigned.length > 0) {
     warnings.push(
-      `${plan.reassigned.length} test files went to other nodes because theirs were silent or restarted: ${nodesOf(plan.reassigned)}`,
+      `${assigned.reassigned.length} test files went to other nodes because theirs were silent or restarted: ${nodesOf(assigned.reassigned)}`,
     );
   }
-  if (plan && recordedByOthers.length > 0) {
+  if (assigned && recordedByOthers.length > 0) {
     warnings.push(
       `${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`,
     );

@@ -30,9 +30,9 @@ export function knownTimes(paths: readonly string[], lookup: TimingLookup, mostC
   for (let i = 0; i < paths.length; i++) {
     const path = paths[i]!;
     const timing = lookup.timing(path);
-    const file = timing ? null : fileOf(path);
     seconds[i] = timing ? estimateOf(timing) : NaN;
     if (timing) continue;
+    const file = fileOf(path);
     if (file !== null) {
       const whole = files.has(file) ? undefined : lookup.timing(copyOf(file));
       if (whole) files.set(file, estimateOf(whole));

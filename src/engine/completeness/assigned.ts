@@ -18,10 +18,10 @@ export interface CompletenessSubject {
 }
 
 /** The id of CI runs whose clients send none. */
-export const UNNAMED_CI_RUN = 'unknown';
+const UNNAMED_CI_RUN = 'unknown';
 
 /** What the nodes of a CI run were given to run. */
-export interface Plan {
+export interface Assigned {
   kind: 'queue' | 'split';
   /** Nodes whose clients report what they ran. Such a node, restarted, gets what is not done, which may be nothing. */
   acknowledging: ReadonlySet<number>;
@@ -38,15 +38,18 @@ export interface Plan {
   reassigned: { path: string; node_index: number }[];
 }
 
-/** The plan of a CI run; null: neither a split nor a queue of it is known. */
-export async function planOf(store: Store, { project, build, node_build_id, ci_build_id }: CompletenessSubject): Promise<Plan | null> {
-  if (node_build_id !== undefined) return planOfQueue(store, await store.queues.find(queueKey(project, build, node_build_id)));
+/** What was assigned in a CI run; null: neither a split nor a queue of it is known. */
+export async function findAssigned(
+  store: Store,
+  { project, build, node_build_id, ci_build_id }: CompletenessSubject,
+): Promise<Assigned | null> {
+  if (node_build_id !== undefined) return assignedByQueue(store, await store.queues.find(queueKey(project, build, node_build_id)));
   if (ci_build_id !== undefined) {
-    const own = await planOfSplit(store, splitKey(project, build, ci_build_id, false), null);
-    return own ?? planOfSplit(store, fixedSplit(project, build), ci_build_id);
+    const own = await assignedBySplit(store, splitKey(project, build, ci_build_id, false), null);
+    return own ?? assignedBySplit(store, fixedSplit(project, build), ci_build_id);
   }
-  const split = await planOfSplit(store, fixedSplit(project, build), null);
-  const queue = await planOfQueue(store, await store.queues.newest(project, build));
+  const split = await assignedBySplit(store, fixedSplit(project, build), null);
+  const queue = await assignedByQueue(store, await store.queues.newest(project, build));
   return split && queue ? (isLater(queue.since, split.since) ? queue : split) : (split ?? queue);
 }
 
@@ -55,7 +58,7 @@ function fixedSplit(project: number, build: BuildKey): SplitKey {
 }
 
 /** @param ci_run the CI run among those that share a fixed split; null: any */
-async function planOfSplit(store: Store, key: SplitKey, ci_run: string | null): Promise<Plan | null> {
+async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | null): Promise<Assigned | null> {
   const { splits } = store;
   const split = await splits.find(key);
   if (!split) return null;
@@ -71,7 +74,7 @@ async function planOfSplit(store: Store, key: SplitKey, ci_run: string | null): 
   return { kind: 'split', acknowledging: new Set(), isUnnamed, otherList, since, handed, restarts: [], reassigned: [] };
 }
 
-async function planOfQueue(store: Store, queue: QueueInfo | null): Promise<Plan | null> {
+async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<Assigned | null> {
   if (!queue) return null;
   const copied = await store.queues.copiedBatches(queue.id);
   const copiedSeqs = new Set(copied.map(({ seq }) => seq));
