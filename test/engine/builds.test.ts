@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
-import { boundedRuns, runsSince } from '../../src/engine/builds.js';
+import { boundedRuns, lastRunId, pathsWithoutTime, runsSince } from '../../src/engine/builds.js';
 import type { Build, Builds, RunHead } from '../../src/engine/ports/builds.js';
 import { limits } from '../../src/limits.js';
+import { openMemoryStore } from '../../src/store/memory/store.js';
 import { distributionJson } from '../../src/workers/reads.js';
+import { recordRun } from '../harness/recording.js';
 
 const BUILD = { number: 1 } as Build;
 
@@ -37,4 +39,26 @@ it('a run that expires while its build is read is left out', async () => {
   const runs = [];
   for await (const run of boundedRuns(builds, BUILD, await builds.runs(1))) runs.push(run);
   expect(runs).toEqual([]);
+});
+
+it('the runs since a moment are told by their number, or by the time where an older store kept only that', async () => {
+  const store = openMemoryStore({ pullCost: 0, lease: null });
+  await store.access.createProject('web', 'hash', 0);
+  const node = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
+  // The clock is set back before the third run.
+  for (const [i, at] of [1000, 2000, 500].entries()) await recordRun(store, 1, node, [{ path: `${i}_spec.rb`, time_execution: i % 2 }], at);
+  const build = await store.builds.find(1, node);
+  for (const [since, expected] of [
+    [null, [0, 1, 2]],
+    [{ runs_before: 1, at: 1500 }, [1, 2]],
+    [{ runs_before: null, at: 1500 }, [1]],
+    [{ runs_before: 3, at: 0 }, []],
+  ] as const) {
+    const runs = await runsSince(store.builds, build, since);
+    expect(runs.map(({ paths }) => paths)).toEqual(expected.map(i => [`${i}_spec.rb`]));
+  }
+  const last = (await store.builds.runs(build!.number)).at(-1)!;
+  expect(await lastRunId(store.builds, 1, node, { runs_before: 1, at: 1500 })).toBe(last.id);
+  expect(await lastRunId(store.builds, 1, node, { runs_before: 3, at: 0 })).toBeNull();
+  expect(await pathsWithoutTime(store.builds, 1, node, { runs_before: 1, at: 1500 })).toEqual(new Set(['2_spec.rb']));
 });
