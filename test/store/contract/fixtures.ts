@@ -59,7 +59,7 @@ export async function sweep(store: Store, before: Millis): Promise<Partial<Recor
   return deleted;
 }
 
-const NOBODY = { user_seat: null, build_author: null };
+export const NOBODY = { user_seat: null, build_author: null };
 export const LIST = { digest: 'digest of a list', test_files: 3 };
 
 /** Test files of two seconds each, the last one of them never measured. */
@@ -77,18 +77,21 @@ export function planned(count: number, some: readonly number[]): { path: string;
 export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false });
 
 /** A split in which each node has one file. */
-export function newSplit(store: Store, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
+export function newSplit(store: Pick<Store, 'splits'>, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
   const nodes = Array.from({ length: node_total }, (_, node) => [node]);
   return { people: NOBODY, list, files: store.splits.encode(estimates(node_total), nodes), forecast: FORECAST };
 }
 
-export function newQueue(store: Store, count: number, list = LIST): NewQueue {
+/** A store of which only queues are used. */
+type QueueStore = Pick<Store, 'queues'>;
+
+export function newQueue(store: QueueStore, count: number, list = LIST): NewQueue {
   const plan = estimates(count);
   return { people: NOBODY, list, files: store.queues.encode(plan), weights: plan.weights, guessed: false, forecast: FORECAST };
 }
 
 /** Pulls for a node. Null: nothing is left for it, or there is no queue. */
-export function pull(store: Store, key: QueueKey, node_index: number, given: Partial<Pull> = {}, at = NOW): Promise<Batch | null> {
+export function pull(store: QueueStore, key: QueueKey, node_index: number, given: Partial<Pull> = {}, at = NOW): Promise<Batch | null> {
   const request: Pull = {
     node_index,
     run: key.digest,
@@ -113,7 +116,7 @@ export function pull(store: Store, key: QueueKey, node_index: number, given: Par
 }
 
 /** Notes that the answer with a batch was written, or that its node left before. */
-export async function settle(store: Store, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
+export async function settle(store: QueueStore, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
   await store.queues.update(
     key,
     () => null,
@@ -126,7 +129,7 @@ export async function settle(store: Store, key: QueueKey, { seq }: Batch, isWrit
 }
 
 /** Pulls for a node to the end. Returns the files in the order in which it was handed them. */
-export async function drain(store: Store, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
+export async function drain(store: QueueStore, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
   const handed: number[] = [];
   for (let pulls = 0; ; pulls++) {
     const batch = await pull(store, key, node_index, { batch_uuid: hasUuids ? `${node_index} ${pulls}` : null });

@@ -166,6 +166,20 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect(sorted([...batch.files, ...(await drain(store, first, 1))])).toEqual(upTo(20));
   });
 
+  it('are as they were, and take the next call, when the facts of a verb cannot be read', async () => {
+    const { store, queues, create, first } = await opened();
+    await create(first);
+    const failing = queues.update(
+      first,
+      () => Promise.reject(new Error('cannot read')),
+      () => ({ value: 1, changes: [] }),
+      NOW,
+    );
+    const next = drain(store, first, 0);
+    await expect(failing).rejects.toThrow('cannot read');
+    expect(sorted(await next)).toEqual(upTo(20));
+  });
+
   it('keep the first list that differed', async () => {
     const { queues, create, first } = await opened();
     await create(first);

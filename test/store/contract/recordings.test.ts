@@ -25,6 +25,8 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     expect(builds[0]).toMatchObject({ ...BUILD, node_total: 40, created_at: NOW, updated_at: NOW + 39 });
     expect(builds[0]).toMatchObject({ recorded: 40, subsets: 40, test_files: 40 });
     expect((await store.builds.runs(builds[0]!.number)).map(run => run.node_index)).toEqual(nodes);
+    await store.maintenance.publishTimings();
+    expect(await store.timings.list(0, 10)).toHaveLength(1);
   });
 
   it('keep the files, times and CI run of each run', async () => {

@@ -55,7 +55,11 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
   it('have nodes without files, and files in the order of the plan', async () => {
     const { store, splits, key } = await opened();
     const own = key('7');
-    const { paths, seconds, weights } = { paths: ['c', '"b', 'a'], seconds: Float64Array.of(3, NaN, 0.25), weights: new Float64Array(3) };
+    const { paths, seconds, weights } = {
+      paths: ['c', 'b"},{"p[1].rb', 'a'],
+      seconds: Float64Array.of(3, NaN, 0.25),
+      weights: new Float64Array(3),
+    };
     const files = splits.encode({ paths, seconds, weights }, [[0, 2], [], [1], []]);
     const split = await splits.create(own, { ...newSplit(store, own), files }, NOW);
     const texts = await Promise.all([0, 1, 2, 3].map(async node => (await splits.files(split, node))!.toString()));
@@ -65,7 +69,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
         { path: 'a', time_execution: 0.25 },
       ],
       [],
-      [{ path: '"b', time_execution: null }],
+      [{ path: 'b"},{"p[1].rb', time_execution: null }],
       [],
     ]);
   });

@@ -130,29 +130,6 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(await seconds(['spec/a_spec.rb'])).toEqual([2 + 4 + 5]);
   });
 
-  it('of test cases of the branch are completed by those of the default branch', async () => {
-    const { measure, seconds } = await opened();
-    await measure('main', cases([1, 1, 1, 1]));
-    await measure('feature', { 'spec/a_spec.rb[1:3]': 5 });
-    expect(await seconds(['spec/a_spec.rb'], 'feature')).toEqual([8]);
-    expect(await seconds(['spec/a_spec.rb'], 'main')).toEqual([4]);
-  });
-
-  it('of test cases of other branches count only where neither the branch nor the default branch has any', async () => {
-    const { measure, seconds } = await opened();
-    await measure('main', { 'spec/a_spec.rb[1:1]': 10, 'c_spec.rb': 1 });
-    await measure('feature', { 'spec/a_spec.rb[9:9]': 10, 'b_spec.rb[1:1]': 10, 'b_spec.rb[1:2]': 5 });
-    await measure('main', { 'spec/a_spec.rb[1:1]': 10 });
-    for (const branch of ['main', 'new']) expect(await seconds(['spec/a_spec.rb', 'b_spec.rb'], branch)).toEqual([10, 15]);
-  });
-
-  it('of test cases that the last build did not have are not added up', async () => {
-    const { measure, seconds } = await opened();
-    await measure('main', cases([1, 1, 1, 500]));
-    await measure('main', cases([1, 1, 1]));
-    expect(await seconds(['spec/a_spec.rb'])).toEqual([3]);
-  });
-
   it('of test cases are added up to a bound, which is told', async () => {
     const { store, project, measure } = await opened();
     await measure('main', cases(Array.from({ length: 20 }, () => 1)));

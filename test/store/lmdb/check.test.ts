@@ -12,7 +12,8 @@ import { commit } from '../../../src/store/lmdb/commit.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
-import { estimatesOf, expire, FORECAST, LIST, NOBODY, recordRun, temporaryStore } from './temporary-store.js';
+import { FORECAST, LIST, NOBODY } from '../contract/fixtures.js';
+import { estimatesOf, expire, recordRun, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;

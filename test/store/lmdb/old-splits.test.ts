@@ -5,7 +5,8 @@ import { closeParts, openParts } from '../../../src/store/lmdb/parts.js';
 import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { estimatesOf, FORECAST, NOBODY, splitOf } from './temporary-store.js';
+import { FORECAST, NOBODY } from '../contract/fixtures.js';
+import { estimatesOf, splitOf } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const key = splitOf(null, 2);
