@@ -160,15 +160,15 @@ describe('a store', () => {
 
   it.each<[situation: string, wound: (store: Parts) => void, table: string, what: RegExp]>([
     ['counts a run too many', ({ builds }) => void builds.put(4, { ...builds.get(4)!, subsets: 9 }), 'builds', /counts 9 runs/],
-    ['gives numbers again', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not behind build 4/],
-    ['gives projects again', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not behind project 2/],
+    ['gives numbers again', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not after build 4/],
+    ['gives projects again', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not after project 2/],
     [
       'counts a build too many',
       ({ buildCounts }) => first(buildCounts, ([count, next]): [number, number] => [count + 1, next + 1]),
       'buildCounts',
       /counts/,
     ],
-    ['has a pending run that is gone', ({ pendingRuns }) => void pendingRuns.put(7, [99, 0, 1]), 'unlearnt', /not there/],
+    ['has a pending run that is gone', ({ pendingRuns }) => void pendingRuns.put(7, [99, 0, 1]), 'unlearnt', /does not exist/],
     ['keeps blobs of nothing', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
     ['keeps batches of nothing', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
     [
@@ -177,7 +177,7 @@ describe('a store', () => {
       'forecasts',
       /no split or queue/,
     ],
-    ['leads to a queue that is gone', ({ queuesOfBuild }) => void queuesOfBuild.put('k', 'gone'), 'queuesOfBuild', /not there/],
+    ['leads to a queue that is gone', ({ queuesOfBuild }) => void queuesOfBuild.put('k', 'gone'), 'queuesOfBuild', /does not exist/],
   ])('that %s is told so, and repaired', async (_, wound, table, what) => {
     const store = await filledStore();
     await commit(store, () => wound(store));
@@ -188,14 +188,14 @@ describe('a store', () => {
 
   it.each<[situation: string, wound: (store: Parts) => void, what: RegExp]>([
     ['a token of nobody', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
-    ['a run cut off', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /no whole number of test files/],
+    ['a run cut off', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /not a whole number of test files/],
     [
       'weights cut off',
       store => void store.blobs.put([queueId(store), 'weights'], store.blobs.get([queueId(store), 'weights'])!.subarray(0, 80)),
       /10 weights and 2 blocks/,
     ],
     ['a name that cannot be read', store => void store.pathNames.put(store.paths.get('1/spec/a_spec.rb')!, 'spec'), /cannot be read/],
-    ['a queue that two builds lead to', store => void store.queuesOfNodeBuild.put('other', queueId(store)), /another one's/],
+    ['a queue that two builds lead to', store => void store.queuesOfNodeBuild.put('other', queueId(store)), /belongs to another key/],
     [
       'a file handed out twice',
       store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 9, node_index: 1 }))]),
@@ -221,11 +221,11 @@ describe('a store', () => {
       store => void store.blobs.put([queueId(store), 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)),
       /disorder/,
     ],
-    ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than it was made of/],
+    ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than its list/],
     [
       'a queue of another list',
       store => void store.queues.put(queueId(store), { ...store.queues.get(queueId(store))!, list: LIST }),
-      /other files than it was made of/,
+      /other files than its list/,
     ],
     [
       'the files of another node',
