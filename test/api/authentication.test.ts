@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import {
-  listed,
   manyPaths,
-  pathsOf,
+  pathsIn,
   queueMessage,
   readSplit,
   record,
   splitMessage,
   startSplit,
   subsetMessage,
+  testFiles,
 } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
@@ -71,7 +71,7 @@ describe('the test-suite token', () => {
     ['a few', 2],
     ['thousands of', 2000],
   ])('may be in the body of a POST with %s test files', async (_, count) => {
-    const test_files = listed(manyPaths(count));
+    const test_files = testFiles(manyPaths(count));
     const post = (test_suite_token: unknown) => {
       const more = { cache_read_attempt: false, test_files, branch: `of-${count}`, node_total: 1 };
       const body = JSON.stringify(splitMessage({ ...more, test_suite_token }));
@@ -83,7 +83,7 @@ describe('the test-suite token', () => {
     }
     const reply = await post(server.token);
     expect(reply.status).toBe(200);
-    expect(pathsOf(reply)).toHaveLength(count);
+    expect(pathsIn(reply)).toHaveLength(count);
   });
 
   it('in the header has precedence over the one in the body', async () => {

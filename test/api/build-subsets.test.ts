@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
-import { record, subsetMessage, timed, triple, uuidPattern } from '../harness/messages.js';
+import { buildKey, record, subsetMessage, timedTestFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -21,7 +21,7 @@ describe('POST /build_subsets', () => {
     const at = '2026-01-01T00:00:00.000Z';
     expect(await onlyBuild(server)).toEqual({
       id: expect.stringMatching(uuidPattern),
-      ...triple,
+      ...buildKey,
       created_at: at,
       updated_at: at,
       build_subsets: [
@@ -30,7 +30,7 @@ describe('POST /build_subsets', () => {
           node_index: 1,
           created_at: at,
           updated_at: at,
-          test_files: timed({ 'a_spec.rb': 1.5, 'b_spec.rb': 0.25 }),
+          test_files: timedTestFiles({ 'a_spec.rb': 1.5, 'b_spec.rb': 0.25 }),
         },
       ],
     });
@@ -86,7 +86,7 @@ describe('POST /build_subsets', () => {
     const server = await startServer({}, clock.now);
     await Promise.all(Array.from({ length: 101 }, () => record(server)));
     clock.advance({ seconds: 5 });
-    const message = subsetMessage({ test_files: timed({ 'late_spec.rb': 99 }) });
+    const message = subsetMessage({ test_files: timedTestFiles({ 'late_spec.rb': 99 }) });
     for (let i = 0; i < 2; i++) {
       expect(await server.post('/v1/build_subsets', message)).toMatchObject({
         status: 202,

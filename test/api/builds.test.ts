@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../harness/clock.js';
-import { manyPaths, record, sorted, timed, triple, uuidPattern } from '../harness/messages.js';
+import { buildKey, manyPaths, record, sortPaths, timedTestFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer, type TestServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -14,7 +14,7 @@ it('a large build comes in pieces, without a length, and its head alone', async 
   const server = await shared.project();
   const runs = [0, 1].map(node_index => ({
     node_index,
-    test_files: timed(Object.fromEntries(manyPaths(5000).map((path, i) => [path, i / 7]))),
+    test_files: timedTestFiles(Object.fromEntries(manyPaths(5000).map((path, i) => [path, i / 7]))),
   }));
   for (const run of runs) await record(server, run);
   const [build] = (await server.get('/v1/builds')).json.data;
@@ -75,7 +75,7 @@ describe('GET /builds', () => {
         created_at: '2026-01-01T00:00:00.001Z',
         updated_at: '2026-01-01T00:00:00.001Z',
       },
-      { id, ...triple, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:01.001Z' },
+      { id, ...buildKey, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:01.001Z' },
     ]);
   });
 
@@ -93,7 +93,7 @@ describe('GET /builds', () => {
     const builds = pages.flatMap(({ data }) => data);
     for (const instant of [builds.slice(0, 51), builds.slice(51)]) {
       const ids = instant.map(build => build.id);
-      expect(ids).toEqual(sorted(ids));
+      expect(ids).toEqual(sortPaths(ids));
       expect(new Set(instant.map(build => build.created_at)).size).toBe(1);
     }
     expect(new Set(builds.map(build => build.id)).size).toBe(201);
@@ -175,7 +175,7 @@ describe('GET /builds/:id', () => {
       [0, 2],
       [1, 3],
     ] as const) {
-      await record(server, { node_index, test_files: timed({ 'a_spec.rb': seconds }) });
+      await record(server, { node_index, test_files: timedTestFiles({ 'a_spec.rb': seconds }) });
       clock.advance({ seconds: 60 });
     }
     const [build] = (await server.get('/v1/builds')).json.data;
@@ -186,7 +186,7 @@ describe('GET /builds/:id', () => {
       node_index,
       created_at: at,
       updated_at: at,
-      test_files: timed({ 'a_spec.rb': seconds }),
+      test_files: timedTestFiles({ 'a_spec.rb': seconds }),
     });
     expect(reply.json).toEqual({
       ...build,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { Client, Reply } from '../harness/client.js';
-import { initialise, record, startSplit, timed } from '../harness/messages.js';
+import { initialise, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
 /** Records a build of its own with these seconds by path. */
 const build = (client: Client, commit_hash: string, seconds: Record<string, number>, more: object = {}) =>
-  record(client, { commit_hash, test_files: timed(seconds), ...more });
+  record(client, { commit_hash, test_files: timedTestFiles(seconds), ...more });
 
 /** What a new split over one node says of each path. */
 async function estimates(client: Client, paths: readonly string[], branch = 'main') {

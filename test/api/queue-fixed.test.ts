@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
-import { connect, drain, type Fields, initialise, manyPaths, pathsOf, pull, record, sorted } from '../harness/messages.js';
+import { connect, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths } from '../harness/messages.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -19,12 +19,12 @@ async function firstRun(
     ended = 0;
     for (const [node_index, node] of replies.entries()) {
       const reply = await pull(server, { node_index, ...more });
-      if (pathsOf(reply).length === 0) ended += 1;
+      if (pathsIn(reply).length === 0) ended += 1;
       else node.push(reply);
     }
   }
-  const ran = replies.map(node => node.flatMap(pathsOf));
-  expect(sorted(ran.flat())).toEqual(sorted(files));
+  const ran = replies.map(node => node.flatMap(pathsIn));
+  expect(sortPaths(ran.flat())).toEqual(sortPaths(files));
   expect(replies.every(node => node.length > 1)).toBe(true);
   return { queue_name: replies[0]![0]!.json.queue_name, ran };
 }
@@ -43,7 +43,7 @@ describe('fixed_queue_split', () => {
     for (const node_index of [0, 1]) {
       const again = await connect(server, { ...fixed, node_index });
       expect(again.json).toEqual({ queue_name, build_subset_id: null, test_files: expect.any(Array) });
-      expect(sorted(pathsOf(again))).toEqual(sorted(ran[node_index]!));
+      expect(sortPaths(pathsIn(again))).toEqual(sortPaths(ran[node_index]!));
       expect((await pull(server, { ...fixed, node_index })).json).toMatchObject({ test_files: [] });
     }
   });
@@ -59,7 +59,7 @@ describe('fixed_queue_split', () => {
     }
     const again = await connect(server, { ...fixed, node_index: 1 });
     expect(again.json).toMatchObject({ queue_name: null, build_subset_id: await newestSubset(server, 1) });
-    expect(sorted(pathsOf(again))).toEqual(sorted(ran[1]!));
+    expect(sortPaths(pathsIn(again))).toEqual(sortPaths(ran[1]!));
     // The other node died before it recorded anything.
     expect((await connect(server, { ...fixed, node_index: 0 })).json).toMatchObject({
       queue_name: expect.any(String),
@@ -73,8 +73,8 @@ describe('fixed_queue_split', () => {
     for (const node_build_id of ['200', '300', '200']) {
       for (const node_index of [1, 0]) {
         const again = await connect(server, { ...fixed, node_build_id, node_index });
-        expect(sorted(pathsOf(again))).toEqual(sorted(ran[node_index]!));
-        expect(await drain(server, { ...fixed, node_build_id, node_index })).toEqual([]);
+        expect(sortPaths(pathsIn(again))).toEqual(sortPaths(ran[node_index]!));
+        expect(await pullAll(server, { ...fixed, node_build_id, node_index })).toEqual([]);
       }
     }
   });
@@ -84,18 +84,18 @@ describe('fixed_queue_split', () => {
     const { queue_name, ran } = await firstRun(server);
     const again = await initialise(server, ['new_spec.rb'], { ...fixed, node_build_id: '200' });
     expect(again.json.queue_name).toBe(queue_name);
-    expect(sorted(pathsOf(again))).toEqual(sorted(ran[0]!));
+    expect(sortPaths(pathsIn(again))).toEqual(sortPaths(ran[0]!));
   });
 
   it('lets a node go on with what is left after its own files', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths);
     const again = await connect(server, { ...fixed, node_build_id: '200' });
-    expect(pathsOf(again)).toEqual(pathsOf(first));
-    const rest = await drain(server, { ...fixed, node_build_id: '200' });
-    expect(sorted([...pathsOf(first), ...rest])).toEqual(paths);
+    expect(pathsIn(again)).toEqual(pathsIn(first));
+    const rest = await pullAll(server, { ...fixed, node_build_id: '200' });
+    expect(sortPaths([...pathsIn(first), ...rest])).toEqual(paths);
     const third = await connect(server, { ...fixed, node_build_id: '300' });
-    expect(sorted(pathsOf(third))).toEqual(paths);
+    expect(sortPaths(pathsIn(third))).toEqual(paths);
   });
 
   it('lets a node that had nothing before go on with what is left', async () => {
@@ -103,8 +103,8 @@ describe('fixed_queue_split', () => {
     const first = await initialise(server, paths);
     const other = await connect(server, { ...fixed, node_build_id: '200', node_index: 1 });
     expect(other.json).toMatchObject({ queue_name: first.json.queue_name, build_subset_id: null });
-    const rest = await drain(server, { ...fixed, node_build_id: '200', node_index: 1 });
-    expect(sorted([...pathsOf(first), ...pathsOf(other), ...rest])).toEqual(paths);
+    const rest = await pullAll(server, { ...fixed, node_build_id: '200', node_index: 1 });
+    expect(sortPaths([...pathsIn(first), ...pathsIn(other), ...rest])).toEqual(paths);
   });
 
   it('repeats the newest of several queues of the triple', async () => {
@@ -114,7 +114,7 @@ describe('fixed_queue_split', () => {
     clock.advance({ seconds: 60 });
     const newest = await firstRun(server, { more: { node_build_id: '200' }, files: manyPaths(55).slice(15) });
     const again = await connect(server, { ...fixed, node_build_id: '300', node_index: 1 });
-    expect(sorted(pathsOf(again))).toEqual(sorted(newest.ran[1]!));
+    expect(sortPaths(pathsIn(again))).toEqual(sortPaths(newest.ran[1]!));
   });
 
   it('does not take a subset that an earlier queue recorded for one of this queue', async () => {
@@ -136,8 +136,8 @@ describe('fixed_queue_split', () => {
     const first = await initialise(server, paths, fixed);
     const other = await connect(server, { ...fixed, node_index: 1 });
     expect(other.json).toMatchObject({ queue_name: first.json.queue_name, build_subset_id: null });
-    const rest = [await drain(server, fixed), await drain(server, { ...fixed, node_index: 1 })];
-    expect(sorted([...pathsOf(first), ...pathsOf(other), ...rest.flat()])).toEqual(paths);
+    const rest = [await pullAll(server, fixed), await pullAll(server, { ...fixed, node_index: 1 })];
+    expect(sortPaths([...pathsIn(first), ...pathsIn(other), ...rest.flat()])).toEqual(paths);
   });
 
   it('is not repeated for another triple, nor for a build that does not ask for it', async () => {
@@ -155,7 +155,7 @@ describe('fixed_queue_split', () => {
     const again = await startServer({ dataDir: server.dataDir });
     for (const node_index of [0, 1]) {
       const reply = await connect(again, { ...fixed, node_build_id: '200', node_index });
-      expect(sorted(pathsOf(reply))).toEqual(sorted(ran[node_index]!));
+      expect(sortPaths(pathsIn(reply))).toEqual(sortPaths(ran[node_index]!));
     }
   });
 
@@ -169,9 +169,9 @@ describe('fixed_queue_split', () => {
     const ofFirst = [await initialise(server, paths, first), await connect(server, { ...first, node_index: 1 })];
     const ofSecond = [await connect(server, second), await connect(server, { ...second, node_index: 1 })];
     const nodes = [first, second].flatMap(build => [0, 1].map(node_index => ({ ...build, node_index })));
-    const rest = await Promise.all(nodes.map(node => drain(server, node)));
-    expect(sorted([...ofFirst.flatMap(pathsOf), ...rest.slice(0, 2).flat()])).toEqual(paths);
-    expect(sorted([...ofSecond.flatMap(pathsOf), ...rest.slice(2).flat()])).toEqual(paths);
+    const rest = await Promise.all(nodes.map(node => pullAll(server, node)));
+    expect(sortPaths([...ofFirst.flatMap(pathsIn), ...rest.slice(0, 2).flat()])).toEqual(paths);
+    expect(sortPaths([...ofSecond.flatMap(pathsIn), ...rest.slice(2).flat()])).toEqual(paths);
   });
 
   it('loses no file in a build of which only some nodes ask for it, in whatever order they start', async () => {
@@ -187,7 +187,7 @@ describe('fixed_queue_split', () => {
       if (!fixedFirst) nodes.reverse();
       const ran: string[] = [];
       for (const node of nodes) {
-        ran.push(...pathsOf(await initialise(server, paths, node)), ...(await drain(server, node)));
+        ran.push(...pathsIn(await initialise(server, paths, node)), ...(await pullAll(server, node)));
       }
       expect(new Set(ran)).toEqual(new Set(paths));
     }

@@ -2,17 +2,17 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Split } from '../../src/engine/ports/splits.js';
 import { digestOfList } from '../../src/list-digest.js';
 import {
-  drain,
   initialise,
-  listed,
   manyPaths,
-  pathsOf,
+  pathsIn,
+  pullAll,
   readSplit,
   record,
-  sorted,
+  sortPaths,
   splitMessage,
   startSplit,
-  timed,
+  testFiles,
+  timedTestFiles,
   uuidPattern,
 } from '../harness/messages.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
@@ -34,7 +34,7 @@ describe('POST /build_distributions/subset', () => {
     });
     const second = await readSplit(server, { node_index: 1 });
     expect(second.json).toMatchObject({ build_distribution_id: first.json.build_distribution_id, node_index: 1 });
-    expect(sorted([...pathsOf(first), ...pathsOf(second)])).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+    expect(sortPaths([...pathsIn(first), ...pathsIn(second)])).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     for (const { time_execution } of [...first.json.test_files, ...second.json.test_files]) {
       expect(time_execution).toBeNull();
     }
@@ -43,11 +43,11 @@ describe('POST /build_distributions/subset', () => {
 
   it('splits by recorded time: nodes even, their files slowest first, an unknown file without a time', async () => {
     const server = await shared.project();
-    await record(server, { test_files: timed({ 'one.rb': 1, 'eight.rb': 8, 'three.rb': 3, 'four.rb': 4 }) });
+    await record(server, { test_files: timedTestFiles({ 'one.rb': 1, 'eight.rb': 8, 'three.rb': 3, 'four.rb': 4 }) });
     const paths = ['one.rb', 'three.rb', 'four.rb', 'eight.rb'];
     const nodes = [await startSplit(server, paths), await readSplit(server, { node_index: 1 })];
     const files = nodes.map(({ json }) => json.test_files).sort((a, b) => a.length - b.length);
-    expect(files).toEqual([timed({ 'eight.rb': 8 }), timed({ 'four.rb': 4, 'three.rb': 3, 'one.rb': 1 })]);
+    expect(files).toEqual([timedTestFiles({ 'eight.rb': 8 }), timedTestFiles({ 'four.rb': 4, 'three.rb': 3, 'one.rb': 1 })]);
 
     const other = await startSplit(server, [...paths, 'new.rb'], { branch: 'other', node_total: 1 });
     expect(other.json.test_files).toContainEqual({ path: 'new.rb', time_execution: null });
@@ -56,8 +56,8 @@ describe('POST /build_distributions/subset', () => {
 
   it('takes a file that was only scheduled (0 seconds) for one that was never measured', async () => {
     const server = await shared.project();
-    await record(server, { test_files: timed({ 'a_spec.rb': 0, 'b_spec.rb': 2 }) });
-    await record(server, { test_files: timed({ 'a_spec.rb': 0, 'b_spec.rb': 0 }) });
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 0, 'b_spec.rb': 2 }) });
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 0, 'b_spec.rb': 0 }) });
     const { json } = await startSplit(server, ['a_spec.rb', 'b_spec.rb'], { node_total: 1 });
     expect(json.test_files).toHaveLength(2);
     expect(json.test_files).toContainEqual({ path: 'a_spec.rb', time_execution: null });
@@ -82,7 +82,7 @@ describe('POST /build_distributions/subset', () => {
     expect((await readSplit(server, dynamic)).json).toEqual(first.json);
     expect((await readSplit(server, { ...dynamic, ci_build_id: '200' })).json).toEqual(CACHE_MISS);
     const second = await startSplit(server, ['c_spec.rb'], { ...dynamic, ci_build_id: '200' });
-    expect(pathsOf(second)).toEqual(['c_spec.rb']);
+    expect(pathsIn(second)).toEqual(['c_spec.rb']);
     expect(second.json.build_distribution_id).not.toBe(first.json.build_distribution_id);
     expect((await readSplit(server, dynamic)).json).toEqual(first.json);
   });
@@ -102,7 +102,7 @@ describe('POST /build_distributions/subset', () => {
     );
     expect(new Set(nodes.map(({ json }) => json.build_distribution_id)).size).toBe(1);
     expect(nodes.map(({ json }) => json.node_index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect(sorted(nodes.flatMap(pathsOf))).toEqual(paths);
+    expect(sortPaths(nodes.flatMap(pathsIn))).toEqual(paths);
   });
 
   it('leaves nodes beyond the files without any', async () => {
@@ -110,13 +110,13 @@ describe('POST /build_distributions/subset', () => {
     await startSplit(server, ['a_spec.rb', 'b_spec.rb'], { node_total: 4 });
     const nodes = await Promise.all([0, 1, 2, 3].map(node_index => readSplit(server, { node_total: 4, node_index })));
     expect(nodes.map(({ json }) => json.test_files.length).sort()).toEqual([0, 0, 1, 1]);
-    expect(sorted(nodes.flatMap(pathsOf))).toEqual(['a_spec.rb', 'b_spec.rb']);
+    expect(sortPaths(nodes.flatMap(pathsIn))).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
   it('runs a path that is listed twice once', async () => {
     const server = await shared.project();
     const reply = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb'], { node_total: 1 });
-    expect(sorted(pathsOf(reply))).toEqual(['a_spec.rb', 'b_spec.rb']);
+    expect(sortPaths(pathsIn(reply))).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
   it('answers every path as it was sent, whatever is in it', async () => {
@@ -124,17 +124,17 @@ describe('POST /build_distributions/subset', () => {
     const odd = ['a},{', 'b","time_execution":1},{"path":"c', '\\"},{"p', '},{"path', 'größe/漢/\u0000\u001f', '{}[],:'];
     await startSplit(server, odd, { node_total: 2 });
     const nodes = await Promise.all([0, 1].map(node_index => readSplit(server, { node_total: 2, node_index })));
-    expect(sorted(nodes.flatMap(pathsOf))).toEqual(sorted(odd));
+    expect(sortPaths(nodes.flatMap(pathsIn))).toEqual(sortPaths(odd));
     const queue = { node_total: 1, node_build_id: 'odd' };
     await initialise(server, odd, { ...queue, skip_pull: true });
-    expect(sorted(await drain(server, queue))).toEqual(sorted(odd));
+    expect(sortPaths(await pullAll(server, queue))).toEqual(sortPaths(odd));
   });
 
   it('serves an old client, which knows no cache_read_attempt', async () => {
     const server = await shared.project();
     const old = { cache_read_attempt: undefined, fixed_test_suite_split: undefined, node_total: 1 };
     const first = await startSplit(server, ['a_spec.rb'], old);
-    expect(pathsOf(first)).toEqual(['a_spec.rb']);
+    expect(pathsIn(first)).toEqual(['a_spec.rb']);
     expect((await startSplit(server, ['a_spec.rb'], old)).json).toEqual(first.json);
     const message = splitMessage({ ...old, test_files: [] });
     expect(await server.post('/v1/build_distributions/subset', message)).toMatchObject({
@@ -146,7 +146,7 @@ describe('POST /build_distributions/subset', () => {
   it('answers a large suite as it answers a small one', async () => {
     const server = await shared.project();
     const seconds = Object.fromEntries(manyPaths(2000).map((path, i) => [path, 1 + (i % 7)]));
-    await record(server, { test_files: timed(seconds) });
+    await record(server, { test_files: timedTestFiles(seconds) });
     const nodes = [
       await startSplit(server, [...Object.keys(seconds), 'new_spec.rb'], { node_index: 1 }),
       await readSplit(server, { node_index: 0 }),
@@ -190,7 +190,7 @@ describe('POST /build_distributions/subset', () => {
     expect(refused.json.errors).toEqual([expect.stringContaining(names)]);
     expect(refused.json.errors[0]).toContain('--dynamic');
     const same = await readSplit(server, { node_index: 1, test_files_digest: digestOfList(['a_spec.rb', 'b_spec.rb']) });
-    expect(pathsOf(same)).toHaveLength(1);
+    expect(pathsIn(same)).toHaveLength(1);
   });
 
   it('that an older version made is refused to a node with another list, too, once that sends it', async () => {
@@ -211,7 +211,7 @@ describe('POST /build_distributions/subset', () => {
     expect((await ask(['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json.errors).toEqual([
       expect.stringContaining('none only in the split, "c_spec.rb" only on this node'),
     ]);
-    expect(pathsOf(await ask(['b_spec.rb', 'a_spec.rb']))).toHaveLength(1);
+    expect(pathsIn(await ask(['b_spec.rb', 'a_spec.rb']))).toHaveLength(1);
   });
 
   it('is made by one of two nodes that say that they list different files, and refused to the other', async () => {
@@ -224,7 +224,7 @@ describe('POST /build_distributions/subset', () => {
 
   it('ignores a list that comes with an attempt to read the cache', async () => {
     const server = await shared.project();
-    const reply = await readSplit(server, { test_files: listed(['a_spec.rb']) });
+    const reply = await readSplit(server, { test_files: testFiles(['a_spec.rb']) });
     expect(reply).toMatchObject({ status: 200, json: CACHE_MISS });
     expect((await readSplit(server)).json).toEqual(CACHE_MISS);
   });

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import type { Client, Reply } from '../harness/client.js';
-import { completeness, ran as record } from '../harness/completeness.js';
-import { drain, type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
+import { getCompleteness, recordPaths as record } from '../harness/completeness.js';
+import { buildKey, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, sortPaths } from '../harness/messages.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -25,7 +25,7 @@ class Process {
     const { client, node_index, node_uuid } = this;
     return client.post(
       '/v2/queues/queue',
-      { ...triple, node_index, node_uuid, test_queue_id: '100', user_seat: 'Jo** Do*', ...this.build, ...more },
+      { ...buildKey, node_index, node_uuid, test_queue_id: '100', user_seat: 'Jo** Do*', ...this.build, ...more },
       headers,
     );
   }
@@ -83,7 +83,7 @@ describe('a queue for clients that tell what they ran', () => {
     expect((await nodes[0]!.connect()).json).toMatchObject({ code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED' });
     const first = await Promise.all(nodes.map(node => node.start([...all, all[0]!])));
     const rest = [await nodes[0]!.drain(), await nodes[1]!.drain()];
-    expect(sorted([...first, ...rest].flat())).toEqual(all);
+    expect(sortPaths([...first, ...rest].flat())).toEqual(all);
   });
 
   it('gives the same batch to the same request', async () => {
@@ -118,13 +118,13 @@ describe('a queue for clients that tell what they ran', () => {
     for (const reply of [await before.initialise(all), await before.connect()])
       expect(reply.json).toEqual({ paths: [], batch_id: null, url });
     const node = new Process(server, 0);
-    expect(sorted([...(await node.start([])), ...(await node.drain())])).toEqual(all);
+    expect(sortPaths([...(await node.start([])), ...(await node.drain())])).toEqual(all);
   });
 
   it('is the one of older clients, where a build has both', async () => {
     const server = await shared.project();
-    const [first, second] = [pathsOf(await initialise(server, all)), await new Process(server, 1).start(all)];
-    const rest = pathsOf(await pull(server));
+    const [first, second] = [pathsIn(await initialise(server, all)), await new Process(server, 1).start(all)];
+    const rest = pathsIn(await pull(server));
     expect(rest.length).toBeGreaterThan(0);
     expect(new Set([...first, ...second, ...rest]).size).toBe(first.length + second.length + rest.length);
   });
@@ -146,7 +146,7 @@ describe('a node that is run again', () => {
     const again = new Process(server, 0);
     expect(await again.start(all)).toEqual([failed, ...batches[2]!]);
     const rest = await again.drain();
-    expect(sorted([...batches.flat(), ...rest])).toEqual(all);
+    expect(sortPaths([...batches.flat(), ...rest])).toEqual(all);
     // It was green: a third run has nothing to do.
     expect(await new Process(server, 0).start(all)).toEqual([]);
   });
@@ -193,7 +193,7 @@ describe('a node that is run again', () => {
     const node = new Process(server, 0);
     const paths = [...(await node.start(all)), ...(await node.drain())];
     const test_files = paths.map((path, i) => ({ path, time_execution: i === 3 ? 0 : 1 }));
-    await server.post('/v1/build_subsets', { ...triple, node_index: 0, test_files });
+    await server.post('/v1/build_subsets', { ...buildKey, node_index: 0, test_files });
     const again = new Process(server, 0);
     expect(await again.start(all)).toEqual([paths[3]]);
     await again.drain();
@@ -216,7 +216,7 @@ describe('a node that is run again', () => {
     const again = new Process(server, 0);
     const had = await again.start(all);
     const rest = [...(await other.drain()), ...(await again.drain())];
-    expect(sorted(new Set([...batches.flat(), ...had, ...taken, ...rest]))).toEqual(all);
+    expect(sortPaths(new Set([...batches.flat(), ...had, ...taken, ...rest]))).toEqual(all);
     expect(taken.filter(path => had.includes(path))).toEqual([]);
   });
 });
@@ -235,7 +235,7 @@ describe('what failed the last time on a branch', () => {
     // Of the newest build with a recorded run.
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
     await server.post('/v1/build_subsets', {
-      ...triple,
+      ...buildKey,
       branch,
       node_index: 0,
       test_files: more.map(path => ({ path, time_execution: 1 })),
@@ -257,7 +257,7 @@ describe('what failed the last time on a branch', () => {
 describe('what is wrong with it', () => {
   it('is told by parameter', async () => {
     const reply = await shared.post('/v2/queues/queue', {
-      ...triple,
+      ...buildKey,
       node_index: 5,
       can_initialize_queue: true,
       attempt_connect_to_queue: false,
@@ -313,10 +313,10 @@ describe('whether every file was run', () => {
     const second = await node.next();
     const again = new Process(server, 0);
     const rest = [...(await again.start(all)), ...(await again.drain())];
-    expect(sorted([...first, ...rest])).toEqual(all);
+    expect(sortPaths([...first, ...rest])).toEqual(all);
     expect(rest).toEqual(expect.arrayContaining(second));
     await record(server, 0, rest);
-    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({
+    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({
       status: 200,
       json: { recorded: rest.length, ran_not_recorded: first.map(path => ({ path, node_index: 0 })) },
     });
@@ -330,18 +330,18 @@ describe('whether every file was run', () => {
     await node.drain();
     const again = new Process(server, 0);
     expect(await again.start(all)).toEqual([failed]);
-    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
       status: 409,
       json: { handed_out_not_recorded: [{ path: failed, node_index: 0 }] },
     });
     // Run without a failure, it is, once the node has recorded: until then it may have ended early.
     await again.next();
-    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
       status: 409,
       json: { errors: [expect.stringMatching(/run and not recorded: node 0 recorded nothing since/)] },
     });
     await record(server, 0, [failed]);
-    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
+    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
   });
 
   it('is doubted when a node that came again and was given something is gone, though it recorded before', async () => {
@@ -349,27 +349,27 @@ describe('whether every file was run', () => {
     const node = new Process(server, 0);
     const [failed = '', ...rest] = await node.start(all);
     await record(server, 0, [failed, ...rest, ...(await node.next([failed])), ...(await node.drain())]);
-    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
+    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
     const again = new Process(server, 0);
     await again.start(all);
-    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
       status: 409,
       json: { errors: [expect.stringMatching(/^node 0 restarted /)] },
     });
     await again.next();
-    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
+    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
   });
 
   it('is doubted of a node whose client tells nothing, in the same queue', async () => {
     const server = await shared.project();
     const [first, other] = [await new Process(server, 0).start(all), new Process(server, 0)];
     const old = { node_index: 1, node_build_id: '100' };
-    const had = [...pathsOf(await pull(server, old)), ...(await drain(server, old))];
+    const had = [...pathsIn(await pull(server, old)), ...(await pullAll(server, old))];
     await record(server, 1, had);
     await record(server, 0, first);
-    expect((await completeness(server, { node_build_id: '100' })).status).toBe(200);
+    expect((await getCompleteness(server, { node_build_id: '100' })).status).toBe(200);
     await initialise(server, all, old);
-    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({
+    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({
       status: 409,
       json: { errors: [expect.stringMatching(/^node 1 ran nothing /)] },
     });
@@ -382,7 +382,7 @@ describe('whether every file was run', () => {
     await record(server, 0, [...(await node.start(all)), ...(await node.drain())]);
     expect(await new Process(server, 0).start(all)).toEqual([]);
     await record(server, 0, []);
-    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
+    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
   });
 });
 

@@ -129,7 +129,7 @@ export async function settle(store: QueueStore, key: QueueKey, { seq }: Batch, i
 }
 
 /** Pulls for a node to the end. Returns the files in the order in which it was handed them. */
-export async function drain(store: QueueStore, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
+export async function pullAll(store: QueueStore, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
   const handed: number[] = [];
   for (let pulls = 0; ; pulls++) {
     const batch = await pull(store, key, node_index, { batch_uuid: hasUuids ? `${node_index} ${pulls}` : null });
@@ -139,5 +139,5 @@ export async function drain(store: QueueStore, key: QueueKey, node_index: number
   }
 }
 
-export const sorted = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
+export const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);

@@ -4,7 +4,6 @@ import {
   BUILD,
   buildsOf,
   DAY,
-  drain,
   files,
   HOUR,
   NOW,
@@ -12,6 +11,7 @@ import {
   newQueue,
   newSplit,
   pull,
+  pullAll,
   record,
   secondsOf,
   sweep,
@@ -93,7 +93,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
     expect(await store.splits.find(split)).toMatchObject({ created_at: NOW + DAY });
     expect(await store.splits.files((await store.splits.find(split))!, 2999)).not.toBeNull();
     if ((await store.queues.find(queue)) === null) await store.queues.create(queue, newQueue(store, 5), NOW + DAY);
-    expect(await drain(store, queue, 0)).toHaveLength(5);
+    expect(await pullAll(store, queue, 0)).toHaveLength(5);
   });
 
   it('has nothing left to sweep of a store in which everything happened', async () => {
@@ -106,7 +106,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
       await store.splits.use(split, await store.splits.create(split, newSplit(store, split), at), at);
       const queue = queueKey(project, BUILD, `${i}`);
       await store.queues.create(queue, newQueue(store, 250), at);
-      await drain(store, queue, 0);
+      await pullAll(store, queue, 0);
       await store.queues.repeat(queueKey(project, BUILD, `repeat ${i}`), at + 50);
     });
     await Promise.all(rounds);

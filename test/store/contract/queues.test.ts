@@ -5,8 +5,8 @@ import type { Soon, Store } from '../../../src/engine/ports/store.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
 import {
+  ascending,
   BUILD,
-  drain,
   FORECAST,
   HOUR,
   LIST,
@@ -15,9 +15,9 @@ import {
   newQueue,
   planned,
   pull,
+  pullAll,
   record,
   settle,
-  sorted,
   sweep,
   upTo,
 } from './fixtures.js';
@@ -94,8 +94,8 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     const { store, create, first, second } = await opened();
     const queues = [first, second];
     for (const key of queues) await create(key, 40);
-    const handed = await Promise.all(queues.map(key => Promise.all(upTo(4).map(node => drain(store, key, node, hasUuids)))));
-    for (const nodes of handed) expect(sorted(nodes.flat())).toEqual(upTo(40));
+    const handed = await Promise.all(queues.map(key => Promise.all(upTo(4).map(node => pullAll(store, key, node, hasUuids)))));
+    for (const nodes of handed) expect(ascending(nodes.flat())).toEqual(upTo(40));
   });
 
   it('have on disk what nodes were handed, oldest first, as it was changed last', async () => {
@@ -109,9 +109,9 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     await settle(store, first, handed[2]!, true);
     expect(await known()).toEqual([handed[0]!, handed[2]!].map(({ node_index, files }) => [node_index, files]));
     expect((await queues.batches(await idOf(first))).map(({ delivered }) => delivered)).toEqual([false, true]);
-    const rest = await drain(store, first, 3);
-    expect(sorted([...handed[0]!.files, ...handed[2]!.files, ...rest])).toEqual(upTo(20));
-    expect(sorted((await queues.batches(await idOf(first))).flatMap(({ files }) => files))).toEqual(upTo(20));
+    const rest = await pullAll(store, first, 3);
+    expect(ascending([...handed[0]!.files, ...handed[2]!.files, ...rest])).toEqual(upTo(20));
+    expect(ascending((await queues.batches(await idOf(first))).flatMap(({ files }) => files))).toEqual(upTo(20));
   });
 
   it('answer a request that comes again with the same batch', async () => {
@@ -163,7 +163,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       NOW,
     );
     await expect(failing).rejects.toThrow('the verb failed');
-    expect(sorted([...batch.files, ...(await drain(store, first, 1))])).toEqual(upTo(20));
+    expect(ascending([...batch.files, ...(await pullAll(store, first, 1))])).toEqual(upTo(20));
   });
 
   it('are as they were, and take the next call, when the facts of a verb cannot be read', async () => {
@@ -175,9 +175,9 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       () => ({ value: 1, changes: [] }),
       NOW,
     );
-    const next = drain(store, first, 0);
+    const next = pullAll(store, first, 0);
     await expect(failing).rejects.toThrow('cannot read');
-    expect(sorted(await next)).toEqual(upTo(20));
+    expect(ascending(await next)).toEqual(upTo(20));
   });
 
   it('keep the first list that differed', async () => {
@@ -191,7 +191,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
   it('count what is in memory', async () => {
     const { store, queues, create, first, second } = await opened();
     for (const key of [first, second]) await create(key);
-    await drain(store, first, 0);
+    await pullAll(store, first, 0);
     const batch = (await pull(store, second, 0))!;
     const { inMemory, open: unfinished, testFilesLeft } = queues.load();
     expect(inMemory).toBeLessThanOrEqual(2);
@@ -233,9 +233,9 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       await queues.repeat(second, NOW);
       const again = (await pull(store, second, 0, { run: 'another', wantsLastSplit: true }))!;
       await settle(store, second, again, true);
-      const [rest, restOfCopy] = await Promise.all([drain(store, first, 1), drain(store, second, 1)]);
-      expect(sorted([...had.files, ...rest])).toEqual(upTo(20));
-      expect(sorted([...again.files, ...restOfCopy])).toEqual(upTo(20));
+      const [rest, restOfCopy] = await Promise.all([pullAll(store, first, 1), pullAll(store, second, 1)]);
+      expect(ascending([...had.files, ...rest])).toEqual(upTo(20));
+      expect(ascending([...again.files, ...restOfCopy])).toEqual(upTo(20));
     });
 
     it('do not wait for nodes that do not come to them', async () => {
@@ -252,7 +252,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       await queues.repeat(second, NOW);
       const batch = (await pull(store, second, 1))!;
       uptime = 1e9;
-      expect(sorted([...had.files, ...batch.files, ...(await drain(store, second, 1))])).toEqual(upTo(20));
+      expect(ascending([...had.files, ...batch.files, ...(await pullAll(store, second, 1))])).toEqual(upTo(20));
     });
 
     it('are not made in place of a queue that was created', async () => {
@@ -270,7 +270,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       await queues.repeat(second, NOW + HOUR);
       expect(await sweep(store, NOW + 1)).toEqual({ queue: 1 });
       expect(await queues.find(first)).toBeNull();
-      expect(sorted([...had.files, ...(await drain(store, second, 1))])).toEqual(upTo(20));
+      expect(ascending([...had.files, ...(await pullAll(store, second, 1))])).toEqual(upTo(20));
       expect(await sweep(store, NOW + HOUR + 1)).toEqual({ queue: 1 });
       expect(await queues.find(second)).toBeNull();
     });
@@ -291,6 +291,6 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect(await create(first, 5, NOW + HOUR)).toBe(true);
     expect(await queues.newest(project, BUILD)).toEqual(await queues.find(first));
     expect(await idOf(first)).not.toBe(old.id);
-    expect(await drain(store, first, 0)).toHaveLength(5);
+    expect(await pullAll(store, first, 0)).toHaveLength(5);
   });
 });

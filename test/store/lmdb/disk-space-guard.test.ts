@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { DiskSpaceGuard } from '../../../src/store/lmdb/disk-space-guard.js';
-import { initialise, manyPaths, pathsOf, pull, readSplit, record, startSplit, timed } from '../../harness/messages.js';
+import { initialise, manyPaths, pathsIn, pull, readSplit, record, startSplit, timedTestFiles } from '../../harness/messages.js';
 import { startServerOnDisk } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
@@ -55,7 +55,7 @@ describe('a server whose disk fills up', () => {
 
     free = 1_000_000;
     await nextLook();
-    const recording = { commit_hash: 'later', test_files: timed({ 'b_spec.rb': 1 }) };
+    const recording = { commit_hash: 'later', test_files: timedTestFiles({ 'b_spec.rb': 1 }) };
     expect(await server.post('/v1/build_subsets', { branch: 'main', node_total: 1, node_index: 0, ...recording })).toMatchObject(FULL);
     expect(await pull(server, { ...queue, node_index: 1 })).toMatchObject(FULL);
     expect(await initialise(server, paths, { ...queue, commit_hash: 'new' })).toMatchObject(FULL);
@@ -70,9 +70,9 @@ describe('a server whose disk fills up', () => {
     await nextLook();
     expect((await server.get('/readyz')).status).toBe(200);
     await record(server, recording);
-    const batches = [pathsOf(first)];
+    const batches = [pathsIn(first)];
     for (let node_index = 1; batches.at(-1)!.length > 0; node_index = 1 - node_index)
-      batches.push(pathsOf(await pull(server, { ...queue, node_index })));
+      batches.push(pathsIn(await pull(server, { ...queue, node_index })));
     expect(batches.flat().sort()).toEqual(paths);
   });
 });

@@ -7,7 +7,7 @@ import { Journal } from '../../../src/store/lmdb/journal.js';
 import { batchesOf, bytesOf } from '../../../src/store/lmdb/open-queue.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
-import { drain, NOW, newQueue, pull, settle, sorted, upTo } from '../contract/fixtures.js';
+import { ascending, NOW, newQueue, pull, pullAll, settle, upTo } from '../contract/fixtures.js';
 import { afterKill, closedAfterTest, leftovers, nextTurns, queueOf, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const KEY = queueOf('build-1');
@@ -53,7 +53,7 @@ describe('the records of a queue', () => {
       expect(leftovers(parts)).toEqual([]);
       puts = Infinity;
       expect(await create(store, KEY, files)).toBe(true);
-      expect(sorted(await drain(store, KEY, 0))).toEqual(upTo(files));
+      expect(ascending(await pullAll(store, KEY, 0))).toEqual(upTo(files));
     },
   );
 
@@ -70,8 +70,8 @@ describe('the records of a queue', () => {
       await settle(store, KEY, batch, true);
       handed.push(...batch.files);
     }
-    handed.push(...(await drain(open(afterKill(parts), options), KEY, 3)));
-    expect(sorted(handed)).toEqual(upTo(20));
+    handed.push(...(await pullAll(open(afterKill(parts), options), KEY, 3)));
+    expect(ascending(handed)).toEqual(upTo(20));
   });
 });
 
@@ -102,8 +102,8 @@ it('a queue whose journal fails is read back with what was written after the fai
   const written = batchesOf(store.queues.parts, id).find(({ batch_uuid }) => batch_uuid === 'u-1');
   const repeated = (await pull(store, KEY, 1, { batch_uuid: 'u-1' }))!;
   expect(repeated.files).toEqual(written?.files);
-  const rest = await drain(store, KEY, 3);
-  expect(sorted([...handed, repeated].flatMap(({ files }) => files).concat(rest))).toEqual(upTo(20));
+  const rest = await pullAll(store, KEY, 3);
+  expect(ascending([...handed, repeated].flatMap(({ files }) => files).concat(rest))).toEqual(upTo(20));
 });
 
 describe('the cache of queues', () => {
@@ -112,8 +112,8 @@ describe('the cache of queues', () => {
     const store = open(temporaryStore(), { ...ROOMY, cacheBytes: 5000 });
     const keys = ['build-1', 'build-2', 'build-3'].map(name => queueOf(name));
     for (const key of keys) await create(store, key);
-    const handed = await Promise.all(keys.map(key => Promise.all(upTo(4).map(node => drain(store, key, node, false)))));
-    for (const nodes of handed) expect(sorted(nodes.flat())).toEqual(upTo(20));
+    const handed = await Promise.all(keys.map(key => Promise.all(upTo(4).map(node => pullAll(store, key, node, false)))));
+    for (const nodes of handed) expect(ascending(nodes.flat())).toEqual(upTo(20));
   });
 
   it('counts what they hand out: a queue that grows evicts another', async () => {
@@ -125,7 +125,7 @@ describe('the cache of queues', () => {
     const [before, growing] = [(await inMemory(other))!, (await inMemory(KEY))!];
     expect(bytesOf(before) + bytesOf(growing)).toBeLessThan(cacheBytes);
     expect(await inMemory(other)).toBe(before);
-    await drain(store, KEY, 0);
+    await pullAll(store, KEY, 0);
     expect(bytesOf(before) + bytesOf(growing)).toBeGreaterThan(cacheBytes);
     expect(await inMemory(KEY)).toBe(growing);
     expect(await inMemory(other)).not.toBe(before);
