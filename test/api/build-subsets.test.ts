@@ -13,7 +13,7 @@ async function onlyBuild(server: Client): Promise<any> {
 }
 
 describe('POST /build_subsets', () => {
-  it('records the run of a node and answers with nothing', async () => {
+  it('records the run of a node, and its answer is empty', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const reply = await server.post('/v1/build_subsets', subsetMessage({ node_index: 1 }));
@@ -36,7 +36,7 @@ describe('POST /build_subsets', () => {
     });
   });
 
-  it('merges the nodes of one build, whose updated_at moves with each', async () => {
+  it('merges the nodes of one build, and each updates its updated_at', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     await record(server);
@@ -47,7 +47,7 @@ describe('POST /build_subsets', () => {
     expect(build.build_subsets.map((subset: any) => subset.node_index)).toEqual([1, 0]);
   });
 
-  it('loses nothing and makes one build when all nodes record at once', async () => {
+  it('creates one build with all runs when all nodes record at once', async () => {
     const server = await shared.project();
     const nodes = Array.from({ length: 25 }, (_, node_index) => node_index);
     await Promise.all(nodes.map(node_index => record(server, { node_total: 25, node_index })));
@@ -57,7 +57,7 @@ describe('POST /build_subsets', () => {
     expect(new Set(build_subsets.map((subset: any) => subset.id)).size).toBe(25);
   });
 
-  it.each([{ commit_hash: 'other' }, { branch: 'other' }, { node_total: 3 }])('makes another build for %o', async other => {
+  it.each([{ commit_hash: 'other' }, { branch: 'other' }, { node_total: 3 }])('creates another build for %o', async other => {
     const server = await shared.project();
     await record(server);
     await record(server, other);
@@ -81,7 +81,7 @@ describe('POST /build_subsets', () => {
     expect((await onlyBuild(server)).build_subsets[0].test_files).toEqual(files);
   });
 
-  it('stores the first run of a node and 100 retries; more are told so and change nothing', async () => {
+  it('stores the first run of a node and 100 retries, and ignores more with a message', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     await Promise.all(Array.from({ length: 101 }, () => record(server)));
@@ -113,7 +113,7 @@ describe('POST /build_subsets', () => {
     expect((await onlyBuild(server)).build_subsets[0].test_files).toEqual(test_files);
   });
 
-  it('keeps what it acknowledged over a restart', async () => {
+  it('has all acknowledged runs after a restart', async () => {
     const server = await startServerOnDisk();
     await record(server);
     const before = await onlyBuild(server);
@@ -138,7 +138,7 @@ describe('an outdated client', () => {
     expect((await onlyBuild(server)).build_subsets).toHaveLength(1);
   });
 
-  it('is not one with the newest version, a newer one, an unknown name, an odd version or no version', async () => {
+  it('is not one that has the newest or a newer version, an unknown name, or an invalid or no version', async () => {
     const server = await startServer({ clientVersions });
     for (const [name, version] of [
       ['knapsack_pro', '7.14.0'],

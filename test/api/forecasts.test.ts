@@ -18,7 +18,7 @@ const queueForecast = (project: number, ci_run: string) => forecasts.queueForeca
 const seconds = { 'a_spec.rb': 30, 'b_spec.rb': 6, 'c_spec.rb': 5, 'd_spec.rb': 4 };
 
 describe('the forecast', () => {
-  it('of a split is kept with it: what it comes to, what binds it, what nodes are useful', async () => {
+  it('of a split has its makespan, the files that bind it and the useful nodes', async () => {
     const { client, id } = await project();
     await record(client, { test_files: timedTestFiles(seconds) });
     await startSplit(client, Object.keys(seconds));
@@ -41,7 +41,7 @@ describe('the forecast', () => {
     expect(await splitForecast(id, null)).toBeNull();
   });
 
-  it('of a queue is kept with it, and has the cost of pulls in it', async () => {
+  it('of a queue includes the cost of pulls', async () => {
     const { client, id } = await project();
     await record(client, { test_files: timedTestFiles(seconds) });
     await initialise(client, [...Object.keys(seconds), 'new_spec.rb']);
@@ -54,7 +54,7 @@ describe('the forecast', () => {
     expect(await queueForecast(id, '101')).toBeNull();
   });
 
-  it('of a repeated queue is that of the first', async () => {
+  it('of a repeated queue is that of the original', async () => {
     const { client, id } = await project();
     await record(client, { test_files: timedTestFiles(seconds) });
     await initialise(client, Object.keys(seconds));

@@ -20,14 +20,14 @@ function byPath({ json }: Reply): Record<string, number> {
 }
 
 describe('GET /build_distributions/last', () => {
-  it('has nothing, and no null timing, while nothing is recorded', async () => {
+  it('is empty while nothing is recorded', async () => {
     const server = await shared.project();
     const reply = await last(server);
     expect(reply.status).toBe(200);
     expect(reply.json).toEqual({ build_distribution_id: null, time_execution: 0, test_files: [] });
   });
 
-  it('sums up the whole build, not one node', async () => {
+  it('has the files of all nodes of the build', async () => {
     const server = await shared.project();
     await record(server, { node_index: 0, test_files: timedTestFiles({ 'a_spec.rb': 1.5, 'b_spec.rb': 2 }) });
     await record(server, { node_index: 1, test_files: timedTestFiles({ 'c_spec.rb': 4.25 }) });
@@ -41,7 +41,7 @@ describe('GET /build_distributions/last', () => {
     expect(byPath(reply)).toEqual({ 'a_spec.rb': 1.5, 'b_spec.rb': 2, 'c_spec.rb': 4.25 });
   });
 
-  it('takes the median of retries, and leaves out runs that only scheduled the file', async () => {
+  it('has the median of retries, without runs that only scheduled the file', async () => {
     const server = await shared.project();
     const runs = [
       { 'odd.rb': 9, 'even.rb': 1, 'zero.rb': 0, 'once.rb': 0 },
@@ -55,10 +55,10 @@ describe('GET /build_distributions/last', () => {
   });
 
   it.each([
-    ['the same triple, though newer ones are there', { commit_hash: 'c1', branch: 'main', node_total: '2' }, 'c1'],
-    ['else the newest of branch and node_total', { commit_hash: 'new', branch: 'main', node_total: '2' }, 'c2'],
-    ['else the newest of the branch', { commit_hash: 'c1', branch: 'main', node_total: '9' }, 'c3'],
-    ['else the newest of the project', { commit_hash: 'c1', branch: 'topic', node_total: '2' }, 'c4'],
+    ['the same commit, branch and node_total, even if newer builds exist', { commit_hash: 'c1', branch: 'main', node_total: '2' }, 'c1'],
+    ['else the newest build of the branch and node_total', { commit_hash: 'new', branch: 'main', node_total: '2' }, 'c2'],
+    ['else the newest build of the branch', { commit_hash: 'c1', branch: 'main', node_total: '9' }, 'c3'],
+    ['else the newest build of the project', { commit_hash: 'c1', branch: 'topic', node_total: '2' }, 'c4'],
   ])('takes %s', async (_, query, expected) => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);

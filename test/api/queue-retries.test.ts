@@ -8,7 +8,7 @@ const shared = new SharedServer();
 const paths = manyPaths(40);
 
 describe('batch_uuid', () => {
-  it('gives the same node the same batch again, byte for byte', async () => {
+  it('gives its node the same answer again, byte for byte', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     expect(pathsIn(first)).not.toEqual([]);
@@ -23,7 +23,7 @@ describe('batch_uuid', () => {
     expect((await pull(server, { batch_uuid: 'u2' })).text).toBe(second.text);
   });
 
-  it('is used from the failed connect to the batch: the failure is never replayed', async () => {
+  it('repeats a batch, but never a failure to connect', async () => {
     const server = await shared.project();
     const uuid = { batch_uuid: 'u1' };
     expect((await connect(server, uuid)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
@@ -32,7 +32,7 @@ describe('batch_uuid', () => {
     expect((await connect(server, uuid)).text).toBe(first.text);
   });
 
-  it('belongs to its node: another node with the same uuid gets files of its own', async () => {
+  it('belongs to its node: another node with the same uuid gets other files', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     const other = await connect(server, { batch_uuid: 'u1', node_index: 1 });
@@ -41,7 +41,7 @@ describe('batch_uuid', () => {
     expect((await connect(server, { batch_uuid: 'u1', node_index: 1 })).text).toBe(other.text);
   });
 
-  it('gives a batch of a fixed split again too', async () => {
+  it('also repeats a batch of a fixed split', async () => {
     const server = await shared.project();
     await initialise(server, paths, { batch_uuid: 'u1' });
     await pullAll(server);
@@ -51,7 +51,7 @@ describe('batch_uuid', () => {
     expect((await connect(server, fixed)).text).toBe(again.text);
   });
 
-  it('is known after a restart', async () => {
+  it('survives a restart', async () => {
     const server = await startServerOnDisk();
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     await server.close();
@@ -62,7 +62,7 @@ describe('batch_uuid', () => {
 });
 
 describe('X-Retry-Count', () => {
-  it('above 0 gives a client without uuids its last batch again', async () => {
+  it('above 0 repeats the last batch for a client without uuids', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths);
     const second = await pull(server, {}, { 'X-Retry-Count': '0' });
@@ -74,7 +74,7 @@ describe('X-Retry-Count', () => {
     expect(sortPaths([...pathsIn(first), ...pathsIn(second), ...rest])).toEqual(paths);
   });
 
-  it('above 0 on a first request that never arrived gives a first batch, and of another node nothing', async () => {
+  it('above 0 hands out a first batch if the first request was lost, and no files of another node', async () => {
     const server = await startServer();
     const first = await initialise(server, paths);
     const other = await connect(server, { node_index: 1 }, { 'X-Retry-Count': '1' });
@@ -84,7 +84,7 @@ describe('X-Retry-Count', () => {
 });
 
 describe('a node that leaves before its answer was written', () => {
-  /** Sends a message and leaves at once; resolves when the server noticed. */
+  /** Sends a message and closes the connection. Resolves when the server has noticed. */
   async function sendAndLeave(server: TestServer, message: object): Promise<void> {
     const connection = await RawConnection.open(server.url);
     connection.send(postRequest('/v1/queues/queue', server.token, JSON.stringify(message)));
@@ -92,7 +92,7 @@ describe('a node that leaves before its answer was written', () => {
     await vi.waitFor(() => expect(server.log.join('')).toContain('"msg":"client left"'), { timeout: 10_000, interval: 5 });
   }
 
-  it('keeps nothing: its batch is the next one handed out', async () => {
+  it('loses its batch to the next pull', async () => {
     const server = await startServerOnDisk();
     // A queue whose node does not leave shows which batch would come second.
     await initialise(server, paths, { node_build_id: 'twin' });
@@ -107,7 +107,7 @@ describe('a node that leaves before its answer was written', () => {
     expect(sortPaths([...pathsIn(first), ...pathsIn(next), ...rest])).toEqual(paths);
   });
 
-  it('may come back with its uuid, and no file is lost or handed out twice', async () => {
+  it('may come back with its uuid, without a lost or repeated file', async () => {
     const server = await startServerOnDisk();
     const first = await initialise(server, paths);
     const uuid = { batch_uuid: 'u1', node_index: 1 };
@@ -121,7 +121,7 @@ describe('a node that leaves before its answer was written', () => {
   it.each([
     ['small', 40],
     ['large', 3000],
-  ])('while it initialises a %s suite leaves the queue to the others', async (_, count) => {
+  ])('while it initialises a %s suite leaves the queue to other nodes', async (_, count) => {
     const server = await startServerOnDisk();
     const all = manyPaths(count);
     await sendAndLeave(server, queueMessage({ attempt_connect_to_queue: false, test_files: testFiles(all) }));

