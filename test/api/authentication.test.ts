@@ -52,7 +52,7 @@ describe('the test-suite token', () => {
     }
   });
 
-  it('must be in a header with a configured prefix; the message names the first', async () => {
+  it('is not accepted under another prefix, and the message names the first configured one', async () => {
     const server = await startServer({ headerPrefixes: 'acme, Split-It' });
     const ask = (headers: Record<string, string>) => server.send('/v1/builds', { headers });
     expect((await ask({ 'ACME-TEST-SUITE-TOKEN': server.token })).status).toBe(200);
@@ -86,7 +86,7 @@ describe('the test-suite token', () => {
     expect(pathsIn(reply)).toHaveLength(count);
   });
 
-  it('in the header has precedence over the one in the body', async () => {
+  it('is taken from the header if the body has one too', async () => {
     const message = splitMessage({ test_suite_token: server.token });
     const wrong = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
     expect(await server.post('/v1/build_distributions/subset', message, wrong)).toMatchObject({

@@ -5,12 +5,12 @@ import { SharedServer, startServer, type TestServer } from '../harness/server.js
 
 const shared = new SharedServer();
 
-/** Records so many builds at once, all at the same instant. */
+/** Records a number of builds at the same instant. */
 async function recordBuilds(server: TestServer, count: number, branch = 'main'): Promise<void> {
   await Promise.all(Array.from({ length: count }, (_, i) => record(server, { commit_hash: `commit-${i}`, branch, test_files: [] })));
 }
 
-it('a large build comes in pieces, without a length, and its head alone', async () => {
+it('a large build is streamed without a length, and HEAD has no body', async () => {
   const server = await shared.project();
   const runs = [0, 1].map(node_index => ({
     node_index,
@@ -79,7 +79,7 @@ describe('GET /builds', () => {
     ]);
   });
 
-  it('pages by 100, in one order throughout; builds of the same instant by id', async () => {
+  it('has 100 builds on a page, in one order, those of the same instant by id', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     await recordBuilds(server, 150);
@@ -128,7 +128,7 @@ describe('GET /builds', () => {
     });
   });
 
-  it('narrows by any filters together, which the links keep in a fixed order', async () => {
+  it('combines filters, which the links keep in a fixed order', async () => {
     const server = await shared.project();
     for (const commit_hash of ['c1', 'c2']) {
       for (const branch of ['main', 'topic/größe & more']) {
@@ -160,7 +160,7 @@ describe('GET /builds', () => {
     expect((await server.get(links.self.slice(server.url.length))).json.data).toHaveLength(1);
   });
 
-  it('links to the public address where one is set', async () => {
+  it('has links with the public address if one is set', async () => {
     const server = await startServer({ publicUrl: 'https://ballast.example.com/ci/' });
     expect((await server.get('/v1/builds')).json.links.first).toBe('https://ballast.example.com/ci/v1/builds?page=1');
   });

@@ -3,13 +3,11 @@ import { limits } from '../../src/limits.js';
 import { WorkerPool } from '../../src/workers/pool.js';
 import { Clock } from '../harness/clock.js';
 import { getCompleteness, recordPaths } from '../harness/completeness.js';
-import { buildKey, initialise, manyPaths, pathsIn, pull, pullAll, readSplit, startSplit } from '../harness/messages.js';
+import { buildKey, initialise, manyPaths, pathsIn, pull, pullAll, readSplit, startSplit, testFiles } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
-
-const listed = (paths: readonly string[]) => paths.map(path => ({ path }));
 
 const COMPLETE = {
   is_complete: true,
@@ -26,7 +24,7 @@ const COMPLETE = {
 };
 
 describe('GET /builds/completeness', () => {
-  it('of a queue is 409 until every file was handed out and recorded, then 200', async () => {
+  it('is 409 for a queue until every file is handed out and recorded, then 200', async () => {
     const server = await shared.project();
     const paths = manyPaths(40);
     const queue = { ...buildKey, node_build_id: '7' };
@@ -52,7 +50,7 @@ describe('GET /builds/completeness', () => {
         nodes_never_came: [1],
       },
     });
-    expect(begun.json.never_handed_out).toEqual(expect.arrayContaining(listed(rest)));
+    expect(begun.json.never_handed_out).toEqual(expect.arrayContaining(testFiles(rest)));
     const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
     expect(begun.json.handed_out_not_recorded).toEqual(
       expect.arrayContaining(first.map(path => ({ path, node_index: 0, handed_out_at: at }))),
@@ -69,7 +67,7 @@ describe('GET /builds/completeness', () => {
     expect(await getCompleteness(server, { node_build_id: '', ci_build_id: '' })).toMatchObject({ status: 200 });
   });
 
-  it('of a split is 409 until every node recorded its files', async () => {
+  it('is 409 for a split until every node has recorded its files', async () => {
     const server = await shared.project();
     const paths = manyPaths(9);
     const nodes = [
@@ -93,27 +91,27 @@ describe('GET /builds/completeness', () => {
     }
   });
 
-  it.each(['queue', 'split'] as const)('of a %s does not count what an earlier CI run recorded while the clock was ahead', async kind => {
+  it.each(['queue', 'split'] as const)('ignores what an earlier CI run recorded for its %s while the clock was ahead', async kind => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
-    const play = async (id: string): Promise<[string[], string[]]> => {
+    const handOut = async (id: string): Promise<[string[], string[]]> => {
       const paths = manyPaths(9);
       if (kind === 'split') {
-        const own = { ...buildKey, ci_build_id: id };
-        return [pathsIn(await startSplit(server, paths, own)), pathsIn(await readSplit(server, { ...own, node_index: 1 }))];
+        const run = { ...buildKey, ci_build_id: id };
+        return [pathsIn(await startSplit(server, paths, run)), pathsIn(await readSplit(server, { ...run, node_index: 1 }))];
       }
-      const own = { ...buildKey, node_build_id: id };
-      return [pathsIn(await initialise(server, paths, own)), await pullAll(server, { ...own, node_index: 1 })];
+      const run = { ...buildKey, node_build_id: id };
+      return [pathsIn(await initialise(server, paths, run)), await pullAll(server, { ...run, node_index: 1 })];
     };
     const ask = async (id: string) =>
       (await getCompleteness(server, kind === 'queue' ? { node_build_id: id } : { ci_build_id: id })).status;
     clock.advance({ seconds: 3600 });
-    const first = await play('1');
+    const first = await handOut('1');
     await recordPaths(server, 0, first[0]);
     await recordPaths(server, 1, first[1]);
     expect(await ask('1')).toBe(200);
     clock.advance({ seconds: -3600 });
-    const second = await play('2');
+    const second = await handOut('2');
     await recordPaths(server, 0, second[0]);
     // Its node 1 died.
     expect(await ask('2')).toBe(409);
@@ -121,7 +119,7 @@ describe('GET /builds/completeness', () => {
     expect(await ask('2')).toBe(200);
   });
 
-  it('does not count what was recorded for another CI run at the same time, where the nodes name theirs', async () => {
+  it('ignores what nodes recorded for another CI run at the same time, if they name it', async () => {
     const server = await shared.project();
     const paths = manyPaths(4);
     const [one, two] = ['one', 'two'].map(node_build_id => ({ ...buildKey, node_build_id }));
@@ -134,13 +132,13 @@ describe('GET /builds/completeness', () => {
     ];
     await recordPaths(server, 0, paths, { ci_build_id: 'one' });
     expect(await statuses()).toEqual([200, 409]);
-    // One that names none may be of any.
+    // A run that names no CI run may belong to any.
     await recordPaths(server, 0, [...pathsIn(second), ...rest[1]!]);
     expect(await statuses()).toEqual([200, 200]);
   });
 
   it.each(['queue', 'split', 'split of a CI run'] as const)(
-    'of a %s is 409 for good when a node sent another list: files of one suite would never run',
+    'stays 409 for a %s of which a node sent another list, because files of one list never run',
     async kind => {
       const server = await shared.project();
       const [one, two] = [['a_spec.rb', 'b_spec.rb'], ['x.test.js']];
@@ -150,7 +148,7 @@ describe('GET /builds/completeness', () => {
           : startSplit(server, paths, { ...buildKey, fixed_test_suite_split: kind === 'split', ci_build_id: '100' });
       expect((await start(one)).status).toBe(200);
       if (kind === 'queue') await pullAll(server, buildKey);
-      // It gets files of the other suite, as the protocol has it.
+      // The protocol hands the node files of the other list.
       expect((await start(two)).status).toBe(200);
       await recordPaths(server, 0, one);
       expect(await getCompleteness(server, kind === 'queue' ? { node_build_id: '100' } : { ci_build_id: '100' })).toMatchObject({
@@ -172,7 +170,7 @@ describe('GET /builds/completeness', () => {
     },
   );
 
-  it('of a split of its own for each CI build looks at that, and at no other', async () => {
+  it('compares with the split of the CI run when each has its own', async () => {
     const server = await shared.project();
     for (const ci_build_id of ['1', '2']) {
       await startSplit(server, [`${ci_build_id}_spec.rb`], { ...buildKey, fixed_test_suite_split: false, ci_build_id });
@@ -185,7 +183,7 @@ describe('GET /builds/completeness', () => {
     });
   });
 
-  it('tells of a node in fallback, and of what ran twice', async () => {
+  it('warns of a node in fallback and of files that ran twice', async () => {
     const server = await shared.project();
     const first = pathsIn(await initialise(server, manyPaths(20), buildKey));
     const rest = await pullAll(server, buildKey);
@@ -209,7 +207,7 @@ describe('GET /builds/completeness', () => {
     });
   });
 
-  it('of a later run of the same build asks for what that run recorded', async () => {
+  it('counts for a CI run that repeats a queue only what that run recorded', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const paths = manyPaths(30);
@@ -231,7 +229,7 @@ describe('GET /builds/completeness', () => {
     expect(await ask()).toMatchObject({ status: 200, json: { recorded: 30 } });
   });
 
-  it('tells what a silent node had, and who ran it in its place', async () => {
+  it('lists the files that were reassigned from a silent node', async () => {
     const clock = new Clock();
     const server = await startServerOnDisk({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
     const queue = { ...buildKey, node_build_id: '7' };
@@ -254,7 +252,7 @@ describe('GET /builds/completeness', () => {
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
 
-  it('waits for stragglers', async () => {
+  it('waits for nodes that still run', async () => {
     const server = await shared.project();
     const paths = pathsIn(await startSplit(server, ['a_spec.rb'], { ...buildKey, node_total: 1 }));
     const waiting = getCompleteness(server, { node_total: 1, wait: 60 });
@@ -262,7 +260,7 @@ describe('GET /builds/completeness', () => {
     expect(await waiting).toMatchObject({ status: 200, json: COMPLETE });
   });
 
-  it('answers many who wait with few comparisons', async () => {
+  it('answers many waiting requests with few comparisons', async () => {
     const server = await startServer();
     const paths = pathsIn(await startSplit(server, ['a_spec.rb'], { ...buildKey, node_total: 1 }));
     const comparing = vi.spyOn(WorkerPool.prototype, 'completeness');
@@ -274,7 +272,7 @@ describe('GET /builds/completeness', () => {
     expect(comparing.mock.calls.length).toBeLessThan(30);
   });
 
-  it('tells at the end of the wait what is so then', async () => {
+  it('has the state at the end of the wait', async () => {
     const server = await shared.project();
     const waiting = getCompleteness(server, { wait: 1 });
     const first = pathsIn(await initialise(server, manyPaths(5), buildKey));
@@ -282,32 +280,26 @@ describe('GET /builds/completeness', () => {
     expect((await getCompleteness(server)).json.handed_out_not_recorded).toHaveLength(first.length);
   });
 
-  it('of nodes that were run again and given nothing is 409', async () => {
+  it.each([
+    ['records an empty run', true],
+    ['records nothing', false],
+  ])('is 409 for a node that is retried, gets no files and %s, until it runs its files again', async (_, records) => {
     const server = await shared.project();
-    const paths = pathsIn(await initialise(server, ['a_spec.rb'], { ...buildKey, node_total: 1, node_build_id: '7' }));
+    const node = { ...buildKey, node_total: 1, node_build_id: '7' };
     const ask = () => getCompleteness(server, { node_total: 1, node_build_id: '7' });
-    await recordPaths(server, 0, paths, { node_total: 1 });
+    await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], node)), node);
     expect((await ask()).status).toBe(200);
-    expect(pathsIn(await initialise(server, ['a_spec.rb'], { ...buildKey, node_total: 1, node_build_id: '7' }))).toEqual([]);
-    await recordPaths(server, 0, [], { node_total: 1 });
+    expect(pathsIn(await initialise(server, ['a_spec.rb'], node))).toEqual([]);
+    if (records) await recordPaths(server, 0, [], node);
     expect(await ask()).toMatchObject({
       status: 409,
       json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] },
     });
-  });
-
-  it('of a node that was run again, given nothing, and is silent about it, is 409', async () => {
-    const server = await shared.project();
-    const one = { ...buildKey, node_total: 1, node_build_id: '7' };
-    await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], one)), one);
-    await initialise(server, ['a_spec.rb'], one);
-    const ask = () => getCompleteness(server, { node_total: 1, node_build_id: '7' });
-    expect(await ask()).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] } });
-    await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], { ...one, fixed_queue_split: true })), one);
+    await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], { ...node, fixed_queue_split: true })), node);
     expect((await ask()).status).toBe(200);
   });
 
-  it('of a node that was given its files again, and ended before it recorded, is 409', async () => {
+  it('is 409 for a retried node that got its files again and has not recorded them', async () => {
     const server = await shared.project();
     const one = { ...buildKey, node_total: 1, node_build_id: '7' };
     await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], one)), one);
@@ -322,7 +314,7 @@ describe('GET /builds/completeness', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('of a CI run that repeats a split asks for what that run recorded', async () => {
+  it('counts for a CI run that repeats a split only what that run recorded', async () => {
     const clock = new Clock();
     const server = await startServerOnDisk({}, clock.now);
     const split = await Promise.all(
@@ -335,7 +327,9 @@ describe('GET /builds/completeness', () => {
     await recordPaths(server, 0, split[0]!);
     const [first, again] = await Promise.all(['100', 'second'].map(ci_build_id => getCompleteness(server, { ci_build_id })));
     expect([first!.status, again!.status]).toEqual([200, 409]);
-    expect(again!.json.handed_out_not_recorded).toEqual(listed(split[1]!).map(file => ({ ...file, node_index: 1, handed_out_at: null })));
+    expect(again!.json.handed_out_not_recorded).toEqual(
+      testFiles(split[1]!).map(file => ({ ...file, node_index: 1, handed_out_at: null })),
+    );
     await recordPaths(server, 1, split[1]!);
     expect(await getCompleteness(server, { ci_build_id: 'second' })).toMatchObject({ status: 200, json: { recorded: 4 } });
     expect(await getCompleteness(server, { ci_build_id: 'third' })).toMatchObject({ status: 409, json: { kind: null } });
@@ -343,21 +337,21 @@ describe('GET /builds/completeness', () => {
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
 
-  it('of a copy names the nodes that are to come', async () => {
+  it('names the nodes that have yet to come to a repeated queue', async () => {
     const server = await shared.project();
-    const had = [pathsIn(await initialise(server, manyPaths(10), { ...buildKey, node_build_id: 'one' }))];
-    had.push(await pullAll(server, { ...buildKey, node_index: 1, node_build_id: 'one' }));
+    const copied = [pathsIn(await initialise(server, manyPaths(10), { ...buildKey, node_build_id: 'one' }))];
+    copied.push(await pullAll(server, { ...buildKey, node_index: 1, node_build_id: 'one' }));
     const two = { ...buildKey, node_build_id: 'two', fixed_queue_split: true };
     await recordPaths(server, 0, pathsIn(await initialise(server, manyPaths(10), two)));
     const { status, json } = await getCompleteness(server, { node_build_id: 'two' });
-    expect([status, json.recorded, json.never_handed_out]).toEqual([409, had[0]!.length, []]);
+    expect([status, json.recorded, json.never_handed_out]).toEqual([409, copied[0]!.length, []]);
     expect(json.errors).toEqual([
-      `${had[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes or their test runners end before that? retry them`,
+      `${copied[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes or their test runners end before that? retry them`,
     ]);
     expect(json.warnings).toEqual(['node 1 took nothing and recorded nothing']);
   });
 
-  it('of a node of which no more runs are kept says so', { timeout: 60_000 }, async () => {
+  it('names a node whose runs are no longer stored', { timeout: 60_000 }, async () => {
     const server = await shared.project();
     const one = { ...buildKey, node_total: 1 };
     for (let run = 0; run < limits.runsPerNode; run++) await recordPaths(server, 0, ['a_spec.rb'], one);
@@ -372,17 +366,17 @@ describe('GET /builds/completeness', () => {
     });
   });
 
-  it('tells who waits to ask again when the server stops', async () => {
+  it('is 503 for a waiting request when the server stops', async () => {
     const server = await startServer();
     await startSplit(server, ['a_spec.rb'], buildKey);
     const waiting = getCompleteness(server, { wait: 900 });
-    // Its turn comes before that of the signal.
+    // By then the server has the waiting request.
     await server.get('/healthz');
     await server.close();
     expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is shutting down; try again'] } });
   });
 
-  it('of a build without a split or queue says what to compare', async () => {
+  it('is 409 without a split or queue, and says what to compare', async () => {
     const server = await shared.project();
     expect(await getCompleteness(server)).toMatchObject({
       status: 409,
@@ -398,14 +392,14 @@ describe('GET /builds/completeness', () => {
     expect((await getCompleteness(server, { node_build_id: 'another' })).status).toBe(409);
   });
 
-  it('is of the project of its token', async () => {
+  it('compares within the project of the token', async () => {
     const [ours, theirs] = [await shared.project(), await shared.project()];
     await startSplit(ours, ['a_spec.rb'], buildKey);
     expect((await getCompleteness(theirs)).json.kind).toBeNull();
     expect((await getCompleteness(ours)).json.kind).toBe('split');
   });
 
-  it('refuses what it cannot know', async () => {
+  it('refuses invalid parameters', async () => {
     const server = await shared.project();
     expect(await getCompleteness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' })).toMatchObject({
       status: 422,
@@ -422,7 +416,7 @@ describe('GET /builds/completeness', () => {
     expect((await server.post('/v1/builds/completeness', {})).status).toBe(405);
   });
 
-  it('names the first of a thousand missing files, and counts all', async () => {
+  it('lists the first thousand missing files, and counts all', async () => {
     const server = await shared.project();
     await startSplit(server, manyPaths(1200), buildKey);
     const { status, json } = await getCompleteness(server);

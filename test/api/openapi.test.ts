@@ -70,7 +70,7 @@ describe('GET /v1/openapi.json', () => {
     for (const { schema, example } of contents) expectValid(schema, example);
   });
 
-  it('has unique operation ids, and the address by which the client reached the server', async () => {
+  it('has unique operation ids, and the address that the client used', async () => {
     const { document } = await readDocument();
     const names = Object.values<any>(document.paths).flatMap(methods => Object.values<any>(methods).map(({ operationId }) => operationId));
     expect(new Set(names).size).toBe(13);

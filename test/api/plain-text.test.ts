@@ -50,7 +50,7 @@ describe('a split as plain text', () => {
     for (const reply of replies) expectText(reply);
   });
 
-  it('that does not exist yet gets a 404 and a line that is not a path', async () => {
+  it('that does not exist yet is a 404 with a line that is not a path', async () => {
     const reply = await split(await shared.project());
     expectText(reply, 404);
     expect(reply.text).toBe('TEST_SUITE_SPLIT_CACHE_MISS\n');
@@ -100,14 +100,14 @@ describe('a queue as plain text', () => {
       TEXT,
     );
     expectText(first);
-    const ran = lines(first);
+    const handed = lines(first);
     for (;;) {
       const batch = await pull(server, {}, TEXT);
       expectText(batch);
       if (batch.text === '') break;
-      ran.push(...lines(batch));
+      handed.push(...lines(batch));
     }
-    expect(sortPaths(ran)).toEqual(allPaths);
+    expect(sortPaths(handed)).toEqual(allPaths);
     expect((await pull(server, { node_build_id: 'another' }, TEXT)).status).toBe(422);
   });
 
