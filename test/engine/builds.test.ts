@@ -8,19 +8,19 @@ import { recordRun } from '../harness/recording.js';
 
 const BUILD = { number: 1 } as Build;
 
-/** A build with one run of so many test files, whose paths are this long. */
+/** Returns a store of one build with one run. Each path is a number and the given one. */
 function buildsWith(files: number, path = 'a_spec.rb'): Builds {
   const head = { node_index: 0, run: 1, ordinal: 1, created_at: 0, test_files: files } as RunHead;
   const run = () => ({ ...head, paths: Array.from({ length: files }, (_, i) => `${i}${path}`), seconds: new Float64Array(files) });
   return { runs: () => [head], run } as unknown as Builds;
 }
 
-it('a build of too many test files is refused for good before any run is read', async () => {
+it('a build with too many test files is refused before a run is read', async () => {
   const builds = { runs: () => [{ test_files: limits.mergedTestFiles + 1 }] } as unknown as Builds;
   await expect(distributionJson({ builds } as never, BUILD)).rejects.toMatchObject({ status: 422, reason: null });
 });
 
-it('a build of too long paths is refused for good, merged or compared', async () => {
+it('a build with too many characters in its paths is refused, merged or compared', async () => {
   const path = 'x'.repeat(limits.pathMaxCharacters);
   const files = Math.floor(limits.mergedCharacters / path.length) + 1;
   expect((await runsSince(buildsWith(files), BUILD, null))[0]!.paths).toHaveLength(files);
@@ -41,7 +41,7 @@ it('a run that expires while its build is read is left out', async () => {
   expect(runs).toEqual([]);
 });
 
-it('the runs since a moment are told by their number, or by the time where an older store kept only that', async () => {
+it('runs after a moment have a greater number, or a later time if an older store kept only the time', async () => {
   const store = openMemoryStore({ pullCost: 0, lease: null });
   await store.access.createProject('web', 'hash', 0);
   const node = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };

@@ -14,7 +14,7 @@ it('queues of different projects, builds and CI runs have different keys', () =>
   expect(new Set(keys.map(({ digest }) => digest)).size).toBe(keys.length);
 });
 
-it('splits of different projects and builds have different keys, and so have those of CI runs unless they are fixed', () => {
+it('splits of different projects, builds and, unless they are fixed, CI runs have different keys', () => {
   const keys = [
     splitKey(1, BUILD, '', true),
     splitKey(2, BUILD, '', true),

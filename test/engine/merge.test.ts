@@ -29,7 +29,7 @@ function medianOf(values: number[]): number {
 }
 
 describe('the merged runs of a build', () => {
-  it('have every path once, with the median of its measured times, slowest first', () => {
+  it('have each path once, with the median of its measured times, slowest first', () => {
     fc.assert(
       fc.property(fc.array(run, { maxLength: 8 }), runs => {
         const merged = merge(runs);
