@@ -36,7 +36,7 @@ it.each([5, 6, 7])('a split of store version %d is served and checked as before'
   const split = (await store.splits.find(key))!;
   const listed = [0, 1].map(node => JSON.parse(store.splits.files(split, node)!.toString()) as unknown);
   expect(listed).toEqual([paths.map(path => ({ path, time_execution: 1.5 })), []]);
-  // Its project is unknown here, and that is no matter of its blobs.
+  // Other tables report the missing project.
   expect([...problemsOf(store.parts, () => {})].filter(({ table }) => table === 'splits')).toEqual([]);
   expect(store.parts.meta.get('version')).toBe(8);
   await store.close();

@@ -17,8 +17,8 @@ function asWritten(store: Parts): Parts {
   return { ...store, timingBuffer: closedAfterTest(new TimingWriteBuffer(store)) };
 }
 
-describe('times that were recorded a moment ago', () => {
-  it('count at once, and are written before a thread reads', async () => {
+describe('times that were just recorded', () => {
+  it('count at once, and are on disk after a save', async () => {
     const store = temporaryStore();
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 7 }), NOW);
     expect(secondsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([5, 7]);
@@ -29,7 +29,7 @@ describe('times that were recorded a moment ago', () => {
     expect(store.pendingRuns.getCount()).toBe(0);
   });
 
-  it('are written by themselves, all that were measured while others are written too', async () => {
+  it('are written after a while, also those that come while others are being written', async () => {
     const store = temporaryStore();
     const paths = Array.from({ length: 1200 }, (_, i) => `spec/${i}_spec.rb`);
     const record = (commit_hash: string, seconds: number, some = paths) =>
@@ -51,7 +51,7 @@ describe('times that were recorded a moment ago', () => {
     expect(written.slice(700).every(seconds => seconds === 10)).toBe(true);
   });
 
-  it('are applied at the next start when the process was killed before they were written', async () => {
+  it('are applied at the next start if the process was killed before they were written', async () => {
     const store = temporaryStore();
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 0 }), NOW);
     await recordRun(store, 1, { ...key, node_index: 1 }, run({ 'a_spec.rb': 9 }), NOW + 1);
@@ -78,10 +78,10 @@ it('times of a path are one record of a bounded size, however many builds and br
 });
 
 describe('the number of a path', () => {
-  it('is written with its name or not at all: nothing is taken for another path after a kill', async () => {
+  it('is written with its name or not at all, so that no other path has it after a kill', async () => {
     const store = temporaryStore();
     const first = store.timingBuffer.intern(1, 'a', NOW);
-    // Somebody else's large suite, while this run waits for its names.
+    // As a large suite of another run does, while this run waits for its names.
     await store.timingBuffer.save();
     expect([store.timings.getCount(), store.pathNames.getCount(), store.paths.getCount()]).toEqual([0, 0, 0]);
     await store.timingBuffer.saveNames();
@@ -93,7 +93,7 @@ describe('the number of a path', () => {
     expect(closedAfterTest(new TimingWriteBuffer(next)).intern(1, 'b', NOW)).toBe(first + 6);
   });
 
-  it('is its own for ever, and that of no other project', async () => {
+  it('stays the same, and is unique among projects', async () => {
     const dataDir = temporaryFolder();
     const numbers: Record<string, number>[] = [];
     for (const paths of [
@@ -116,7 +116,7 @@ describe('the number of a path', () => {
     expect(store.timingBuffer.intern(2, 'a', NOW)).toBe(5);
   });
 
-  it('tells paths apart that are long, or have halves of characters', async () => {
+  it('is unique for long paths, and paths with half a surrogate pair', async () => {
     const store = temporaryStore();
     const long = 'x'.repeat(4000);
     const paths = [long, `${long}y`, `${long}[1:1]`, '\ud800', '\ud801'];
@@ -129,7 +129,7 @@ describe('the number of a path', () => {
     expect(numbers.map(number => JSON.parse(store.pathNames.get(number)!) as string)).toEqual(paths);
   });
 
-  it('have their new paths named once these are long, so that few of them are in memory', async () => {
+  it('is written early if new paths take much memory', async () => {
     const store = temporaryStore();
     const long = 'x'.repeat(limits.pathMaxCharacters - 10);
     let count = 0;
