@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import {
-  listed,
   manyPaths,
-  pathsOf,
+  pathsIn,
   queueMessage,
   readSplit,
   record,
   splitMessage,
   startSplit,
   subsetMessage,
+  testFiles,
 } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
@@ -52,7 +52,7 @@ describe('the test-suite token', () => {
     }
   });
 
-  it('must be in a header with a configured prefix; the message names the first', async () => {
+  it('is not accepted under another prefix, and the message names the first configured one', async () => {
     const server = await startServer({ headerPrefixes: 'acme, Split-It' });
     const ask = (headers: Record<string, string>) => server.send('/v1/builds', { headers });
     expect((await ask({ 'ACME-TEST-SUITE-TOKEN': server.token })).status).toBe(200);
@@ -71,7 +71,7 @@ describe('the test-suite token', () => {
     ['a few', 2],
     ['thousands of', 2000],
   ])('may be in the body of a POST with %s test files', async (_, count) => {
-    const test_files = listed(manyPaths(count));
+    const test_files = testFiles(manyPaths(count));
     const post = (test_suite_token: unknown) => {
       const more = { cache_read_attempt: false, test_files, branch: `of-${count}`, node_total: 1 };
       const body = JSON.stringify(splitMessage({ ...more, test_suite_token }));
@@ -83,10 +83,10 @@ describe('the test-suite token', () => {
     }
     const reply = await post(server.token);
     expect(reply.status).toBe(200);
-    expect(pathsOf(reply)).toHaveLength(count);
+    expect(pathsIn(reply)).toHaveLength(count);
   });
 
-  it('in the header has precedence over the one in the body', async () => {
+  it('is taken from the header if the body has one too', async () => {
     const message = splitMessage({ test_suite_token: server.token });
     const wrong = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
     expect(await server.post('/v1/build_distributions/subset', message, wrong)).toMatchObject({

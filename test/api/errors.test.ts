@@ -6,7 +6,7 @@ import { SharedServer, startServer } from '../harness/server.js';
 const shared = new SharedServer();
 const server: Client = shared;
 
-describe('a request to no endpoint', () => {
+describe('a request to an unknown endpoint', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/v1'],
@@ -35,19 +35,19 @@ describe('a request to no endpoint', () => {
     expect(reply.headers.get('allow')).toBe(allow);
   });
 
-  it('for another path of version 2 of the API gets the reason, and not a 404', async () => {
+  it('of version 2 of the API gets a 422 that names the endpoints of that version', async () => {
     const reply = await server.post('/v2/paths', {});
     expect(reply.status).toBe(422);
     expect(reply.json.errors).toHaveLength(1);
     expect(reply.json.errors[0]).toContain('version 2 of the API are /v2/queues/queue and /v2/test_paths');
   });
 
-  it('with two versions in its path gets the reason, and not a 404', async () => {
+  it('with two versions in its path gets a 422 that says so', async () => {
     const reply = await server.post('/v1/v2/queues/queue', {});
     expect(reply).toMatchObject({ status: 422, json: { errors: [expect.stringContaining('leave that out')] } });
   });
 
-  it('with a doubled slash is accepted: a client may be configured with a trailing slash', async () => {
+  it('with a doubled slash is accepted, because the address of a client may end in a slash', async () => {
     const server = await shared.project();
     expect(await server.post('//v1/build_subsets', subsetMessage())).toMatchObject({ status: 201, text: '' });
   });

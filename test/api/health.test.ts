@@ -18,7 +18,7 @@ describe('health', () => {
 });
 
 describe('/readyz', () => {
-  it('costs one commit, however often it is asked for and on whichever port', async () => {
+  it('makes one commit for many requests on both ports', async () => {
     const server = await startServerOnDisk({ adminPort: '0' }, Date.now, new Clock().now);
     const admin = server.service.adminUrl!;
     const commits = async () =>

@@ -31,7 +31,7 @@ describe('GET /metrics', () => {
     expect(metrics.get('ballast_request_duration_seconds_bucket{le="+Inf",endpoint="/v1/queues/queue",status="200"}')).toBe(1);
   });
 
-  it('tells what queues, store, disk and process are like', async () => {
+  it('has the state of queues, store, disk and process', async () => {
     const server = await startServerOnDisk();
     const { test_files } = (await initialise(server, manyPaths(30))).json;
     const metrics = await metricsAt(server.url);
@@ -67,7 +67,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('counts a repeated batch once, and counts deleted records', async () => {
+  it('counts a repeated batch once, and expired records by kind', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const batch = { batch_uuid: 'once' };
@@ -82,7 +82,7 @@ describe('GET /metrics', () => {
     expect([expired('queue'), expired('subset'), expired('path'), expired('split')]).toEqual([1, 1, 2, 0]);
   });
 
-  it('counts large suites by what is done with them', async () => {
+  it('counts large suites by job', async () => {
     const server = await startServerOnDisk();
     await initialise(server, manyPaths(1000));
     const metrics = await metricsAt(server.url);
@@ -114,7 +114,7 @@ describe('metrics', () => {
 describe('an admin port', () => {
   const startBoth = (): Promise<TestServer> => startServer({ adminPort: '0' });
 
-  it('has the metrics, which the other port then lacks', async () => {
+  it('has the metrics, and the other port does not', async () => {
     const server = await startBoth();
     await server.get('/v1/builds');
     expect((await metricsAt(server.service.adminUrl!)).get(count('/v1/builds', 200))).toBe(1);
@@ -128,7 +128,7 @@ describe('an admin port', () => {
     );
   });
 
-  it('reports health, and has no data of a project', async () => {
+  it('has the health endpoints, but not the API', async () => {
     const server = await startBoth();
     const admin = (path: string, method = 'GET') => fetch(server.service.adminUrl! + path, { method }).then(({ status }) => status);
     expect([await admin('/healthz'), await admin('/readyz'), await admin('/v1/builds'), await admin('/metrics', 'POST')]).toEqual([

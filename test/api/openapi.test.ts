@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '../harness/client.js';
-import { connect, initialise, readSplit, record, startSplit, triple } from '../harness/messages.js';
+import { buildKey, connect, initialise, readSplit, record, startSplit } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
@@ -70,7 +70,7 @@ describe('GET /v1/openapi.json', () => {
     for (const { schema, example } of contents) expectValid(schema, example);
   });
 
-  it('has unique operation ids, and the address by which the client reached the server', async () => {
+  it('has unique operation ids, and the address that the client used', async () => {
     const { document } = await readDocument();
     const names = Object.values<any>(document.paths).flatMap(methods => Object.values<any>(methods).map(({ operationId }) => operationId));
     expect(new Set(names).size).toBe(13);
@@ -89,7 +89,7 @@ describe('GET /v1/openapi.json', () => {
   it('describes every answer', async () => {
     const { expectDescribed } = await readDocument();
     const server = await shared.project();
-    const query = new URLSearchParams({ ...triple, node_total: '2', node_index: '0' }).toString();
+    const query = new URLSearchParams({ ...buildKey, node_total: '2', node_index: '0' }).toString();
     const split = '/v1/build_distributions/subset';
     expectDescribed(split, 'post', await readSplit(server));
     expectDescribed(split, 'post', await startSplit(server, ['a_spec.rb']));
@@ -97,7 +97,7 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed('/v1/queues/queue', 'post', await initialise(server, ['a_spec.rb']));
     expectDescribed('/v1/queues/queue', 'post', await connect(server));
     expectDescribed('/v1/queues/queue', 'post', await server.post('/v1/queues/queue', {}));
-    const v2 = { ...triple, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
+    const v2 = { ...buildKey, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
     expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: true }));
     expectDescribed(
       '/v2/queues/queue',
@@ -108,7 +108,7 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed(
       '/v1/queues/queue',
       'post',
-      await server.post('/v1/queues/queue', { ...triple, ...pull, node_index: 0, node_build_id: 'none' }),
+      await server.post('/v1/queues/queue', { ...buildKey, ...pull, node_index: 0, node_build_id: 'none' }),
     );
     expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, ...pull, test_queue_id: 'none' }));
     const other = { test_files_digest: 'other' };
@@ -116,7 +116,7 @@ describe('GET /v1/openapi.json', () => {
     expect(refusedPull.status).toBe(409);
     expectDescribed('/v2/queues/queue', 'post', refusedPull);
     const refusedSplit = await server.post(split, {
-      ...triple,
+      ...buildKey,
       ...other,
       node_index: 0,
       ci_build_id: '100',
@@ -136,7 +136,7 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed('/v1/builds/completeness', 'get', await server.get('/v1/builds/completeness'));
     expectDescribed('/v2/test_paths', 'get', await server.get('/v2/test_paths?branch=main'));
     const asText = { Accept: 'text/plain' };
-    const ask = { ...triple, node_index: 0, ci_build_id: '100', cache_read_attempt: true };
+    const ask = { ...buildKey, node_index: 0, ci_build_id: '100', cache_read_attempt: true };
     expectDescribed(split, 'post', await server.post(split, ask, asText));
     expectDescribed(split, 'post', await server.post(split, { ...ask, commit_hash: 'none' }, asText));
     expectDescribed(split, 'post', await server.post(split, '{'));

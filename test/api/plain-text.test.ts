@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import {
+  buildKey,
   connect,
   type Fields,
   initialise,
-  listed,
   manyPaths,
-  pathsOf,
+  pathsIn,
   pull,
   queueMessage,
   readSplit,
-  sorted,
+  sortPaths,
   splitMessage,
-  triple,
+  testFiles,
 } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
@@ -23,7 +23,7 @@ const allPaths = manyPaths(20);
 
 const lines = ({ text }: Reply) => text.split('\n').slice(0, -1);
 const split = (client: Client, more: Fields = {}) => client.post('/v1/build_distributions/subset', splitMessage(more), TEXT);
-const wholeList = { cache_read_attempt: false, test_files: listed(allPaths) };
+const wholeList = { cache_read_attempt: false, test_files: testFiles(allPaths) };
 
 function expectText(reply: Reply, status = 200): void {
   expect(reply.status).toBe(status);
@@ -35,22 +35,22 @@ describe('a split as plain text', () => {
     const server = await shared.project();
     const nodes = [await split(server, wholeList), await split(server, { ...wholeList, node_index: 1 })];
     for (const node of nodes) expectText(node);
-    expect(sorted(nodes.flatMap(lines))).toEqual(allPaths);
+    expect(sortPaths(nodes.flatMap(lines))).toEqual(allPaths);
     const asJson = await readSplit(server);
-    expect(lines(nodes[0]!)).toEqual(pathsOf(asJson));
+    expect(lines(nodes[0]!)).toEqual(pathsIn(asJson));
     expect(nodes[0]!.headers.get('x-ballast-split-id')).toBe(asJson.json.build_distribution_id);
     expect(lines(await split(server))).toEqual(lines(nodes[0]!));
   });
 
   it('is empty for a node that has nothing to run', async () => {
     const server = await shared.project();
-    const one = { ...wholeList, test_files: listed(['a_spec.rb']) };
+    const one = { ...wholeList, test_files: testFiles(['a_spec.rb']) };
     const replies = [await split(server, one), await split(server, { ...one, node_index: 1 })];
-    expect(sorted(replies.map(({ text }) => text))).toEqual(['', 'a_spec.rb\n']);
+    expect(sortPaths(replies.map(({ text }) => text))).toEqual(['', 'a_spec.rb\n']);
     for (const reply of replies) expectText(reply);
   });
 
-  it('that does not exist yet gets a 404 and a line that is not a path', async () => {
+  it('that does not exist yet is a 404 with a line that is not a path', async () => {
     const reply = await split(await shared.project());
     expectText(reply, 404);
     expect(reply.text).toBe('TEST_SUITE_SPLIT_CACHE_MISS\n');
@@ -58,7 +58,7 @@ describe('a split as plain text', () => {
 
   it('refuses a path with a line break', async () => {
     const server = await shared.project();
-    const test_files = listed(['a\nb_spec.rb']);
+    const test_files = testFiles(['a\nb_spec.rb']);
     const replies = [await split(server, { ...wholeList, test_files }), await split(server, { ...wholeList, test_files, node_index: 1 })];
     const refused = replies.find(({ status }) => status !== 200)!;
     expect(refused).toMatchObject({
@@ -96,18 +96,18 @@ describe('a queue as plain text', () => {
     expect(none.text).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED\n');
     const first = await server.post(
       '/v1/queues/queue',
-      queueMessage({ attempt_connect_to_queue: false, test_files: listed(allPaths) }),
+      queueMessage({ attempt_connect_to_queue: false, test_files: testFiles(allPaths) }),
       TEXT,
     );
     expectText(first);
-    const ran = lines(first);
+    const handed = lines(first);
     for (;;) {
       const batch = await pull(server, {}, TEXT);
       expectText(batch);
       if (batch.text === '') break;
-      ran.push(...lines(batch));
+      handed.push(...lines(batch));
     }
-    expect(sorted(ran)).toEqual(allPaths);
+    expect(sortPaths(handed)).toEqual(allPaths);
     expect((await pull(server, { node_build_id: 'another' }, TEXT)).status).toBe(422);
   });
 
@@ -115,12 +115,12 @@ describe('a queue as plain text', () => {
     const server = await shared.project();
     await initialise(server, ['a\nb_spec.rb'], { node_total: 1, skip_pull: true });
     expect((await pull(server, { node_total: 1 }, TEXT)).status).toBe(406);
-    expect(pathsOf(await pull(server, { node_total: 1 }))).toEqual(['a\nb_spec.rb']);
+    expect(pathsIn(await pull(server, { node_total: 1 }))).toEqual(['a\nb_spec.rb']);
   });
 
   it('has a batch id, which the next pull sends to report the batch', async () => {
     const server = await shared.project();
-    const node = { ...triple, node_total: 1, node_index: 0, test_queue_id: '1', user_seat: '', node_uuid: randomUUID() };
+    const node = { ...buildKey, node_total: 1, node_index: 0, test_queue_id: '1', user_seat: '', node_uuid: randomUUID() };
     const send = (more: Fields, headers = TEXT) =>
       server.post('/v2/queues/queue', { ...node, can_initialize_queue: false, attempt_connect_to_queue: false, ...more }, headers);
     expect(await send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0 })).toMatchObject({
@@ -128,7 +128,7 @@ describe('a queue as plain text', () => {
       text: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED\n',
     });
     const first = await send({ can_initialize_queue: true, batch_index: 0, paths: allPaths });
-    expect(sorted(lines(first))).toEqual(allPaths);
+    expect(sortPaths(lines(first))).toEqual(allPaths);
     const batch_id = first.headers.get('x-ballast-batch-id');
     expect(await send({ batch_index: 1, batch_id, failed_paths: [] })).toMatchObject({ status: 200, text: '' });
     expect((await send({ batch_index: 0, test_queue_id: 'another' })).status).toBe(422);
@@ -139,13 +139,13 @@ describe('a queue for a client that requests times', () => {
   it('has the expected time of each file', async () => {
     const server = await shared.project();
     await server.post('/v1/build_subsets', {
-      ...triple,
+      ...buildKey,
       node_total: 1,
       node_index: 0,
       test_files: [{ path: allPaths[0], time_execution: 5 }],
     });
     const reply = await server.post('/v2/queues/queue', {
-      ...triple,
+      ...buildKey,
       node_total: 1,
       node_index: 0,
       test_queue_id: '1',

@@ -39,16 +39,16 @@ afterAll(async () => {
   await context.store.close();
 });
 
-/** A project of which nothing is known. */
+/** Creates an empty project. */
 const newProject = () => createProject(context.store.access, `project ${++projects}`, NOW);
 
-/** The body; blanks make it so large that it is handed to a thread unread. */
-function bodyOf(parameters: object, where: 'here' | 'thread'): Uint8Array[] {
+/** The body of a request. Blanks make it so large that it goes to a thread before it is parsed. */
+function bodyOf(parameters: object, where: 'main' | 'thread'): Uint8Array[] {
   const bytes = new TextEncoder().encode(JSON.stringify(parameters));
-  if (where === 'here') return [bytes];
+  if (where === 'main') return [bytes];
   const padded = new Uint8Array(limits.pooledBodyBytes).fill(0x20);
   padded.set(bytes);
-  // In pieces, as a socket brings it: one ends within a letter.
+  // In pieces as from a socket; one ends in the middle of a character.
   const cut = bytes.findIndex(byte => byte > 0x7f) + 1;
   return [padded.slice(0, cut), padded.slice(cut, 2 * cut), padded.slice(2 * cut)];
 }
@@ -59,7 +59,7 @@ const post = <K extends keyof Posts>(job: K, body: Uint8Array[], token: string |
 const textOf = (json: Json) => Buffer.from(json as Uint8Array).toString();
 
 const paths = (count: number) => Array.from({ length: count }, (_, i) => `spec/${i}_größe_spec.rb`);
-const listed = (count: number) => paths(count).map(path => ({ path }));
+const testFiles = (count: number) => paths(count).map(path => ({ path }));
 
 const key = { commit_hash: 'abc', branch: 'main', node_total: 7, node_index: 3 };
 const person = {
@@ -73,7 +73,7 @@ const parameters: { [K in keyof Posts]: object } = {
     node_index: '3',
     test_files: paths(400).map((path, i) => ({ path, time_execution: i % 3, more: 'ignored' })),
   },
-  prepareSplit: { ...key, ...person, ci_build_id: 17, cache_read_attempt: 'false', test_files: listed(400) },
+  prepareSplit: { ...key, ...person, ci_build_id: 17, cache_read_attempt: 'false', test_files: testFiles(400) },
   prepareQueue: {
     ...key,
     ...person,
@@ -81,7 +81,7 @@ const parameters: { [K in keyof Posts]: object } = {
     can_initialize_queue: true,
     attempt_connect_to_queue: false,
     batch_uuid: 'u-1',
-    test_files: [...listed(400), ...listed(3)],
+    test_files: [...testFiles(400), ...testFiles(3)],
   },
   prepareTestQueue: {
     ...key,
@@ -119,36 +119,36 @@ async function recordTimes(project: number, times: Record<string, number>, at: n
 }
 
 describe('a POST that a thread prepares', () => {
-  it.each(Object.keys(parameters) as (keyof Posts)[])('comes out of %s as it would here', async job => {
+  it.each(Object.keys(parameters) as (keyof Posts)[])('has the same result from %s as on the main thread', async job => {
     const { id: project, token } = await newProject();
     const measured = paths(400).filter((_, i) => i % 5 > 0);
     await recordTimes(project, Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])), NOW);
-    const here = await post(job, bodyOf(parameters[job], 'here'), token);
+    const main = await post(job, bodyOf(parameters[job], 'main'), token);
     const thread = await post(job, bodyOf(parameters[job], 'thread'), token);
-    expect(readable(thread)).toEqual(readable(here));
-    expect(here.project).toBe(project);
+    expect(readable(thread)).toEqual(readable(main));
+    expect(main.project).toBe(project);
     expect(JSON.stringify(readable(thread))).not.toContain('Some');
   });
 
-  it('knows the timings that were recorded a moment before', async () => {
+  it('sees timings that were recorded just before', async () => {
     const { id: project, token } = await newProject();
     for (let seconds = 1; seconds <= 5; seconds++) {
       await recordTimes(project, { [paths(1)[0]!]: seconds }, NOW + seconds);
-      const results = (['here', 'thread'] as const).map(where => post('prepareQueue', bodyOf(parameters.prepareQueue, where), token));
-      const [here, thread] = await Promise.all(results);
-      expect(readable(thread!)).toEqual(readable(here!));
-      expect(here!.prepared.planned.plan!.forecast.unknown_files).toBe(399);
+      const results = (['main', 'thread'] as const).map(where => post('prepareQueue', bodyOf(parameters.prepareQueue, where), token));
+      const [main, thread] = await Promise.all(results);
+      expect(readable(thread!)).toEqual(readable(main!));
+      expect(main!.prepared.planned.plan!.forecast.unknown_files).toBe(399);
     }
   });
 
-  it('goes to a thread also when it is short but lists many files', async () => {
+  it('may have a short body that lists many files', async () => {
     const { token } = await newProject();
     const test_files = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
-    const [body] = bodyOf({ ...parameters.prepareSplit, test_files }, 'here') as [Uint8Array];
+    const [body] = bodyOf({ ...parameters.prepareSplit, test_files }, 'main') as [Uint8Array];
     expect(body.length).toBeLessThan(limits.pooledBodyBytes);
     const { prepared } = await post('prepareSplit', [body], token);
     expect(prepared.planned.plan!.files.ends.length).toBe(key.node_total);
-    // Only lent: the socket's memory stays where it is.
+    // The memory of the socket was copied, not transferred.
     expect(body.buffer.byteLength).toBeGreaterThan(0);
   });
 
@@ -156,17 +156,17 @@ describe('a POST that a thread prepares', () => {
     [
       'is short but lists many files',
       (body: object) =>
-        bodyOf({ ...body, test_files: Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` })) }, 'here'),
+        bodyOf({ ...body, test_files: Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` })) }, 'main'),
     ],
     [
-      'is large, its token at the begin',
+      'is large and begins with its token',
       ({ test_suite_token, ...body }: Record<string, unknown>) => bodyOf({ test_suite_token, ...body }, 'thread'),
     ],
     [
-      'is large, its token at the end',
+      'is large and ends with its token',
       (body: object) => [new Uint8Array(limits.pooledBodyBytes).fill(0x20), new TextEncoder().encode(JSON.stringify(body))],
     ],
-  ])('whose token is in its body waits in the turn of its project: %s', async (_, bodyWith) => {
+  ])('waits in the queue of its project when its token is in its body: it %s', async (_, bodyWith) => {
     const { id, token: test_suite_token } = await newProject();
     const owners = vi.spyOn(FairSemaphore.prototype, 'run');
     const tasks = vi.spyOn(Piscina.prototype, 'run');
@@ -176,15 +176,15 @@ describe('a POST that a thread prepares', () => {
     const body = bodyWith({ ...parameters.prepareSplit, test_suite_token });
     expect((await post('prepareSplit', body, null)).project).toBe(id);
     expect(owners).toHaveBeenCalledExactlyOnceWith(id, expect.anything());
-    // The thread checks what was only guessed.
+    // The thread authenticates a large body. The main thread only guessed its project.
     expect(tasks.mock.calls.at(-1)![0]).toMatchObject({ project: body.length === 1 ? id : null });
   });
 
-  it('goes to a thread also when it names a file of thousands of test cases, wherever its bytes lie', async () => {
+  it('may list a file of thousands of test cases, in memory that cannot be transferred', async () => {
     const { id: project, token } = await newProject();
     const cases = Array.from({ length: limits.testCasesOnMainThread + 5 }, (_, i) => `a.py::test_${i}`);
     await recordTimes(project, Object.fromEntries(cases.map(path => [path, 1])), NOW);
-    // In memory that Node shares out, and does not let go to a thread.
+    // In the shared pool of Node, which cannot be transferred.
     const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
     expect(body.buffer.byteLength).toBeGreaterThan(body.length);
     const { prepared } = await post('prepareQueue', [body], token);
@@ -196,36 +196,36 @@ describe('a POST that a thread prepares', () => {
     ['has no token', {}, 403],
     ['has an unknown token', { test_suite_token: 'x'.repeat(40) }, 403],
     ['has the right token', null, 200],
-  ])('%s in its body: is answered as it would be here', async (_, token, status) => {
+  ])('that %s in its body gets the same answer as on the main thread', async (_, token, status) => {
     const { id, token: test_suite_token } = await newProject();
     const body = { ...parameters.prepareSplit, ...(token ?? { test_suite_token }) };
-    const results = (['here', 'thread'] as const).map(where => post('prepareSplit', bodyOf(body, where), null));
+    const results = (['main', 'thread'] as const).map(where => post('prepareSplit', bodyOf(body, where), null));
     if (status === 200) {
       for (const { project } of await Promise.all(results)) expect(project).toBe(id);
       return;
     }
-    const [here, thread] = await Promise.all(results.map(errorOf));
+    const [main, thread] = await Promise.all(results.map(errorOf));
     expect(thread).toBeInstanceOf(ApiError);
-    expect(thread).toEqual(here);
-    expect(here).toMatchObject({ status, errors: [expect.stringContaining('invalid test suite token')] });
+    expect(thread).toEqual(main);
+    expect(main).toMatchObject({ status, errors: [expect.stringContaining('invalid test suite token')] });
   });
 
   it.each([
-    ['is no JSON', '{"commit_hash": ', 400],
-    ['is no object', '[1, 2]', 400],
-    ['is wrong', JSON.stringify({ ...key, node_index: 7, test_files: [{ path: 'a' }, 5] }), 422],
-    ['is wrong in its last entry', JSON.stringify({ ...key, test_files: [...listed(500), { time: 1 }] }), 422],
-  ])('%s: is refused as it would be here', async (_, text, status) => {
+    ['is not JSON', '{"commit_hash": ', 400],
+    ['is not an object', '[1, 2]', 400],
+    ['has invalid parameters', JSON.stringify({ ...key, node_index: 7, test_files: [{ path: 'a' }, 5] }), 422],
+    ['has an invalid last entry', JSON.stringify({ ...key, test_files: [...testFiles(500), { time: 1 }] }), 422],
+  ])('that %s gets the same error as on the main thread', async (_, text, status) => {
     const { token } = await newProject();
     const encode = (body: string) => new TextEncoder().encode(body);
     const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body => post('prepareSubset', [encode(body)], token));
-    const [here, thread] = await Promise.all(results.map(errorOf));
+    const [main, thread] = await Promise.all(results.map(errorOf));
     expect(thread).toBeInstanceOf(ApiError);
-    expect(JSON.stringify(thread)).toBe(JSON.stringify(here));
-    expect(here).toMatchObject({ status });
+    expect(JSON.stringify(thread)).toBe(JSON.stringify(main));
+    expect(main).toMatchObject({ status });
   });
 
-  it('is not worked on when its client left before its turn came', async () => {
+  it('is skipped if its client left before its turn', async () => {
     const { token } = await newProject();
     const body = () => bodyOf(parameters.prepareSplit, 'thread');
     const results = Array.from({ length: 10 }, (_, i) => post('prepareSplit', body(), token, () => i === 9));
@@ -234,7 +234,7 @@ describe('a POST that a thread prepares', () => {
     expect(await errorOf(results[9]!)).toMatchObject({ status: 408 });
   });
 
-  it('is refused when too many wait already, and those that wait are prepared', async () => {
+  it('is refused if too many wait, and those that wait are prepared', async () => {
     const { id, token } = await newProject();
     const results = Array.from({ length: limits.waitingJobsPerProject + 40 }, () =>
       post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), token),
@@ -253,7 +253,7 @@ describe('a POST that a thread prepares', () => {
 describe('an answer about a large build', () => {
   const stays = () => false;
 
-  /** A build of so many nodes, each with as many test files. */
+  /** Records a build in which each node has the same number of test files. */
   async function buildOf(nodes: number, files: number): Promise<Build> {
     const { id: project } = await newProject();
     for (let node_index = 0; node_index < nodes; node_index++) {
@@ -263,7 +263,7 @@ describe('an answer about a large build', () => {
     return (await context.store.builds.find(project, key))!;
   }
 
-  it('is built in a thread as it would be here', async () => {
+  it('is the same from a thread as from the main thread', async () => {
     const { store, workers } = context;
     const build = await buildOf(3, 600);
     const [{ json, rest }, distribution] = await Promise.all([workers.build(build, stays), workers.distribution(build, stays)]);
@@ -273,11 +273,11 @@ describe('an answer about a large build', () => {
       build_subsets: [{ node_index: 2 }, { node_index: 1 }, { node_index: 0 }],
     });
     expect(textOf(distribution)).toBe((await reads.recordedDistribution(store, build)).json);
-    // All in one piece.
+    // It is one piece.
     expect(rest).toBeUndefined();
   });
 
-  it('comes piece by piece when the build is larger, and is not refused in the middle', async () => {
+  it('is streamed for a larger build, and not refused in the middle', async () => {
     const { workers } = context;
     const build = await buildOf(2, 5000);
     const { json, rest } = await workers.build(build, stays);
@@ -290,7 +290,7 @@ describe('an answer about a large build', () => {
     await Promise.all(others);
   });
 
-  it('is built here when the build is small', async () => {
+  it('is built on the main thread if the build is small', async () => {
     const run = vi.spyOn(Piscina.prototype, 'run');
     onTestFinished(() => run.mockRestore());
     const build = await buildOf(1, 2);

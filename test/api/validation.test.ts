@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
-import { type Fields, listed, pathsOf, queueMessage, splitMessage, subsetMessage, triple, uuidPattern } from '../harness/messages.js';
+import { buildKey, type Fields, pathsIn, queueMessage, splitMessage, subsetMessage, testFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const REQUIRED = ['parameter is required'];
@@ -22,7 +22,7 @@ const posts = {
 
 const last: Send = (client, more) => {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...triple, node_index: 0, ...more })) {
+  for (const [name, value] of Object.entries({ ...buildKey, node_index: 0, ...more })) {
     if (value !== undefined) query.set(name, String(value));
   }
   return client.get(`/v1/build_distributions/last?${query.toString()}`);
@@ -170,7 +170,12 @@ describe('parameters of a split and of a queue', () => {
     ['split', 'a list as ci_build_id', { ci_build_id: [1] }, { ci_build_id: NOT_STRING }],
     ['split', 'no list to split', { cache_read_attempt: false }, { test_files: REQUIRED }],
     ['split', 'an empty list to split', { cache_read_attempt: false, test_files: [] }, { test_files: REQUIRED }],
-    ['split', 'a short path to split', { cache_read_attempt: false, test_files: listed(['ab']) }, { test_files: [{ 0: { path: SHORT } }] }],
+    [
+      'split',
+      'a short path to split',
+      { cache_read_attempt: false, test_files: testFiles(['ab']) },
+      { test_files: [{ 0: { path: SHORT } }] },
+    ],
     ['split', 'a missing flag without files', { cache_read_attempt: undefined }, { cache_read_attempt: REQUIRED }],
     ['split', 'a user_seat that is a number', { user_seat: 5 }, { user_seat: NOT_STRING }],
     ['queue', 'a flag of yes', { can_initialize_queue: 'yes' }, { can_initialize_queue: NOT_BOOLEAN }],
@@ -195,7 +200,7 @@ describe('parameters of a split and of a queue', () => {
   it('may be booleans as strings, and people may be missing, null or a digest', async () => {
     const server = await shared.project();
     const { split } = posts;
-    const test_files = listed(['a_spec.rb']);
+    const test_files = testFiles(['a_spec.rb']);
     for (const user_seat of [undefined, null, '5f4dcc3b5aa765d61d8327deb882cf99', '']) {
       const people = { user_seat, build_author: user_seat, commit_authors: null };
       const queued = await posts.queue(server, {
@@ -206,15 +211,15 @@ describe('parameters of a split and of a queue', () => {
         node_build_id: `build-${String(user_seat)}`,
         test_files,
       });
-      expect(pathsOf(queued)).toEqual(['a_spec.rb']);
+      expect(pathsIn(queued)).toEqual(['a_spec.rb']);
       const reply = await split(server, { ...people, cache_read_attempt: 'false', node_total: 1, test_files });
-      expect(pathsOf(reply)).toEqual(['a_spec.rb']);
+      expect(pathsIn(reply)).toEqual(['a_spec.rb']);
     }
   });
 
   it('may be build ids as integers, which equal the same ids as strings', async () => {
     const server = await shared.project();
-    const fresh = { cache_read_attempt: false, fixed_test_suite_split: false, test_files: listed(['a_spec.rb']) };
+    const fresh = { cache_read_attempt: false, fixed_test_suite_split: false, test_files: testFiles(['a_spec.rb']) };
     const split = await posts.split(server, { ...fresh, ci_build_id: 4711 });
     const again = await posts.split(server, {
       fixed_test_suite_split: false,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
-import { drain, initialise, manyPaths, pathsOf, pull, record, sorted, timed } from '../harness/messages.js';
+import { initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths, timedTestFiles } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { runBallast } from '../harness/process.js';
 import { startServer, startServerOnDisk } from '../harness/server.js';
@@ -15,7 +15,7 @@ async function recordOn(server: Client, isOver: () => boolean): Promise<string[]
   const commits: string[] = [];
   while (!isOver()) {
     const commit_hash = `commit-${commits.length}`;
-    await record(server, { commit_hash, test_files: timed({ 'a_spec.rb': commits.length + 1 }) });
+    await record(server, { commit_hash, test_files: timedTestFiles({ 'a_spec.rb': commits.length + 1 }) });
     commits.push(commit_hash);
   }
   return commits;
@@ -37,7 +37,7 @@ describe('ballast backup', () => {
     const paths = manyPaths(300);
     const queue = { node_total: 3, node_build_id: '7' };
     await initialise(server, paths, { ...queue, skip_pull: true });
-    const before = pathsOf(await pull(server, queue));
+    const before = pathsIn(await pull(server, queue));
     await record(server, { commit_hash: 'acknowledged' });
     let over = false;
     const recording = recordOn(server, () => over);
@@ -53,8 +53,8 @@ describe('ballast backup', () => {
     expect(commits.at(-1)).toBe('acknowledged');
     // A snapshot: all commits up to one moment, and none later.
     expect(commits.slice(0, -1).reverse()).toEqual((await recording).slice(0, commits.length - 1));
-    const rest = await drain(restored, { ...queue, node_index: 1 });
-    expect(sorted([...before, ...rest])).toEqual(paths);
+    const rest = await pullAll(restored, { ...queue, node_index: 1 });
+    expect(sortPaths([...before, ...rest])).toEqual(paths);
   });
 
   it('prints JSON with --json', async () => {

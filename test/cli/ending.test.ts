@@ -7,7 +7,7 @@ import { backup } from '../../src/cli/backup.js';
 import { check } from '../../src/cli/check.js';
 import { exportStore } from '../../src/cli/export.js';
 import { openTables } from '../../src/store/lmdb/tables.js';
-import { manyPaths, record, timed } from '../harness/messages.js';
+import { manyPaths, record, timedTestFiles } from '../harness/messages.js';
 import { main } from '../harness/process.js';
 import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -46,7 +46,7 @@ describe('a command that reads a store', () => {
 
   it('ends with the exit code of the signal', async () => {
     const server = await startServerOnDisk();
-    await record(server, { test_files: timed(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
+    await record(server, { test_files: timedTestFiles(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
     // The output is not read, and is larger than the buffer of a pipe.
     const child = spawn(process.execPath, [main, 'export', '--data-dir', server.dataDir], { stdio: ['ignore', 'pipe', 'pipe'] });
     onTestFinished(() => void child.kill('SIGKILL'));

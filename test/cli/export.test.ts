@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
-import { record, subsetMessage, timed } from '../harness/messages.js';
+import { record, subsetMessage, timedTestFiles } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
 import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -18,9 +18,9 @@ const parseLines = (text: string) =>
 describe('ballast export', () => {
   it('has a header, the projects, the builds as in the API, and the timing of each path', async () => {
     const server = await startServerOnDisk();
-    await record(server, { commit_hash: 'c1', test_files: timed({ 'a_spec.rb': 4, 'b_spec.rb': 0 }) });
-    await record(server, { commit_hash: 'c2', node_index: 1, test_files: timed({ 'c_spec.rb': 1.5 }) });
-    await record(server, { commit_hash: 'c1', node_index: 1, test_files: timed({ 'a_spec.rb': 6 }) });
+    await record(server, { commit_hash: 'c1', test_files: timedTestFiles({ 'a_spec.rb': 4, 'b_spec.rb': 0 }) });
+    await record(server, { commit_hash: 'c2', node_index: 1, test_files: timedTestFiles({ 'c_spec.rb': 1.5 }) });
+    await record(server, { commit_hash: 'c1', node_index: 1, test_files: timedTestFiles({ 'a_spec.rb': 6 }) });
     await server.close();
     const { code, stdout, stderr } = await exportOf(server.dataDir);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -75,7 +75,7 @@ describe('ballast export', () => {
     const server = await startServerOnDisk();
     await record(server);
     const token = (await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).stdout.trim();
-    await new Client(server.url, token).post('/v1/build_subsets', subsetMessage({ test_files: timed({ 'web_spec.rb': 3 }) }));
+    await new Client(server.url, token).post('/v1/build_subsets', subsetMessage({ test_files: timedTestFiles({ 'web_spec.rb': 3 }) }));
     await server.close();
     const file = join(temporaryFolder(), 'web.ndjson');
     const { stdout } = await exportOf(server.dataDir, '--project', 'web', '--output', file, '--json');

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { record, timed } from '../harness/messages.js';
+import { record, timedTestFiles } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
 import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -14,9 +14,16 @@ describe('ballast import over the network', () => {
   it('from another server imports all builds in their order, each once, and continues after an interruption', async () => {
     const [there, here] = [await startServer(), await startServer()];
     // More builds than one page lists.
-    for (let i = 0; i < 103; i++) await record(there, { commit_hash: `c${i}`, test_files: timed({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
+    for (let i = 0; i < 103; i++)
+      await record(there, { commit_hash: `c${i}`, test_files: timedTestFiles({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
     await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2 });
-    await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2, test_files: timed({ 'a_spec.rb': 9 }) });
+    await record(there, {
+      commit_hash: 'c0',
+      branch: 'feature',
+      node_total: 3,
+      node_index: 2,
+      test_files: timedTestFiles({ 'a_spec.rb': 9 }),
+    });
     // A node that had nothing to run.
     await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 1, test_files: [] });
     const flags = ['--from', `${there.url}/v1/`, '--from-token', there.token, '--json'];
@@ -88,7 +95,7 @@ describe('ballast import of an export', () => {
       await record(there, {
         commit_hash: `c${i}`,
         node_index: i % 2,
-        test_files: timed({ 'a_spec.rb': seconds, 'b_spec.rb': 0, 'c\u2028_spec.rb': 1 }),
+        test_files: timedTestFiles({ 'a_spec.rb': seconds, 'b_spec.rb': 0, 'c\u2028_spec.rb': 1 }),
       });
     const file = join(temporaryFolder(), 'export.ndjson');
     expect((await runBallast(['export', '--data-dir', there.dataDir, '--output', file])).code).toBe(0);
@@ -115,7 +122,7 @@ describe('ballast import of an export', () => {
       commit_hash,
       branch: 'main',
       node_total: 1,
-      build_subsets: [{ node_index: 0, test_files: timed({ 'a_spec.rb': 1 }) }],
+      build_subsets: [{ node_index: 0, test_files: timedTestFiles({ 'a_spec.rb': 1 }) }],
     });
     const lines = ['c1', 'c2', 'c3'].map(commit => JSON.stringify(build(commit)));
     const file = writeReport(`${lines.slice(0, 2).join('\n')}\n${' '.repeat(70_000)}\n${lines[2]!.slice(0, -9)}`);

@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { manyPaths, pathsOf, startSplit } from '../harness/messages.js';
+import { manyPaths, pathsIn, startSplit } from '../harness/messages.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -20,7 +20,7 @@ describe('ballast import of reports', () => {
     const nodes = await Promise.all(
       [0, 1, 2, 3].map(node_index => startSplit(server, Object.keys(seconds), { branch: 'feature', node_total: 4, node_index })),
     );
-    const spans = nodes.map(answer => pathsOf(answer).reduce((sum, path) => sum + seconds[path]!, 0));
+    const spans = nodes.map(answer => pathsIn(answer).reduce((sum, path) => sum + seconds[path]!, 0));
     expect(Math.max(...spans) / (7081 / 4)).toBeLessThan(1.001);
   });
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { completeness } from '../harness/completeness.js';
-import { sorted } from '../harness/messages.js';
+import { getCompleteness } from '../harness/completeness.js';
+import { sortPaths } from '../harness/messages.js';
 import { main, plainEnvironment, runBallast } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
 import { startServer, startServerOnDisk } from '../harness/server.js';
@@ -33,9 +33,12 @@ describe('ballast queue', () => {
         stderr: expect.stringMatching(new RegExp(`^ballast: recorded \\d test files?, \\d+\\.0 s, as node ${node} of 2\n$`)) as string,
       })),
     );
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     expect(await fetchRecordedTimes(server)).toEqual(lengths(FILES));
-    expect(await completeness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 8 } });
+    expect(await getCompleteness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({
+      status: 200,
+      json: { errors: [], recorded: 8 },
+    });
   });
 
   it('gives a retried node the files that failed, and nothing to a node that passed', async () => {
@@ -49,7 +52,7 @@ describe('ballast queue', () => {
         /^ballast: the command ended with 1 \(batch \d+, \d+ test files?\)\nballast: recorded 8 .*\nballast: failed: test\/xxxx\.test\.js\n$/,
       ) as string,
     });
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     expect(await queue()).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 17.0 s, as node 0 of 2\n' });
     expect(suite.ran.slice(FILES.length)).toEqual([FILES[3]]);
     expect(await queue()).toEqual({
@@ -91,7 +94,7 @@ describe('ballast queue', () => {
       code: 1,
       stderr: expect.stringContaining('no report mentions 1 test file (test/x.test.js), and --fail-unreported is given') as string,
     });
-    const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
+    const { json } = await getCompleteness(server, { ...BUILD, node_build_id: '7' });
     expect(json).toMatchObject({ is_complete: false, handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }] });
     expect(await queue({}, ...JUNIT, '--fail-unreported')).toMatchObject({ code: 0 });
     expect(suite.ran).toEqual([FILES[0], FILES[0]]);
@@ -131,7 +134,7 @@ describe('ballast queue', () => {
     const lost = { FAILING: FILES[0]!, SILENT: FILES[0]! };
     await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
     expect(await fetchRecordedTimes(server)).toEqual(lengths([FILES[1]!]));
-    const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
+    const { json } = await getCompleteness(server, { ...BUILD, node_build_id: '7' });
     expect(json).toMatchObject({
       is_complete: false,
       recorded: 1,
@@ -151,7 +154,7 @@ describe('ballast queue', () => {
     });
     expect((await suite.run(server, 0, ['queue', GLOB, '--', './test', '{}'])).code).toBe(126);
     expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
   });
 
   it('ends with 3 and runs nothing if there is no server', async () => {
@@ -169,7 +172,7 @@ describe('ballast queue', () => {
     const suite = new TestProject(FILES);
     const { code, stderr } = await suite.run(unreachableServer, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     expect(stderr).toMatch(/^ballast: WARNING: no answer .*\nballast: WARNING: --fallback: this node runs all 8 test files/);
     expect(stderr).toContain('the times of 8 test files are not recorded');
   });
@@ -183,7 +186,7 @@ describe('ballast queue', () => {
     const { code, stderr } = await suite.run(lossy, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/this node runs the \d of 8 test files that it has not run/);
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     expect(Object.keys(await fetchRecordedTimes(server))).toHaveLength(FILES.length);
   });
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { sorted, startSplit } from '../harness/messages.js';
+import { sortPaths, startSplit } from '../harness/messages.js';
 import { main, plainEnvironment } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { BUILD, TestProject, unreachableServer } from './test-project.js';
@@ -17,7 +17,7 @@ describe('ballast split', () => {
     const split = (node: number) => suite.run(server, node, ['split', '**/*.test.js']);
     const nodes = [await split(0), await split(1)];
     expect(nodes.map(({ code, stderr }) => ({ code, stderr }))).toEqual([0, 1].map(() => ({ code: 0, stderr: '' })));
-    expect(sorted(nodes.flatMap(({ stdout }) => lines(stdout)))).toEqual(FILES);
+    expect(sortPaths(nodes.flatMap(({ stdout }) => lines(stdout)))).toEqual(FILES);
     expect(await split(1)).toEqual(nodes[1]);
   });
 
@@ -33,7 +33,7 @@ describe('ballast split', () => {
       '--node-total',
       '1',
     ]);
-    expect(sorted(lines(all.stdout))).toEqual(['app/[id].test.js', 'test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js']);
+    expect(sortPaths(lines(all.stdout))).toEqual(['app/[id].test.js', 'test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js']);
   });
 
   it.each([
@@ -42,7 +42,7 @@ describe('ballast split', () => {
   ])('takes a list of literal paths on stdin, with %s', async (_, stdin, args) => {
     const [server, suite] = [await startServer(), new TestProject([])];
     const { stdout } = await suite.run(server, 0, ['split', ...args, '--node-total', '1'], {}, stdin);
-    expect(sorted(lines(stdout))).toEqual(['pkg/a', 'pkg/b c']);
+    expect(sortPaths(lines(stdout))).toEqual(['pkg/a', 'pkg/b c']);
   });
 
   it('prints by a template, and with NUL after each path', async () => {
@@ -97,7 +97,7 @@ describe('ballast split', () => {
   it('prints nothing for a node that has nothing to run', async () => {
     const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const nodes = await Promise.all([0, 1].map(node => suite.run(server, node, ['split', 'test/*.js'])));
-    expect(sorted(nodes.map(({ stdout }) => stdout))).toEqual(['', 'test/a.test.js\n']);
+    expect(sortPaths(nodes.map(({ stdout }) => stdout))).toEqual(['', 'test/a.test.js\n']);
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
   });
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Client } from '../harness/client.js';
-import { initialise, manyPaths, pathsOf, record, startSplit, timed } from '../harness/messages.js';
+import { initialise, manyPaths, pathsIn, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 
@@ -16,7 +16,7 @@ const verify = ({ url, token }: Pick<Client, 'url' | 'token'>, ...more: string[]
 describe('ballast verify', () => {
   it('ends with 0 if every test file was recorded, before that with 1 and the missing files', async () => {
     const server = await startServer();
-    const paths = pathsOf(await initialise(server, manyPaths(30), { ...TRIPLE, node_build_id: '7' }));
+    const paths = pathsIn(await initialise(server, manyPaths(30), { ...TRIPLE, node_build_id: '7' }));
     expect(paths).toHaveLength(30);
     const before = await verify(server, '--node-build-id', '7');
     expect({ ...before, stdout: '' }).toEqual({ code: 1, stdout: '', stderr: '' });
@@ -26,7 +26,7 @@ describe('ballast verify', () => {
     expect(lines[2]).toMatch(/^ {2}spec\/models\/model_\d+_spec\.rb {2}\(node 0, handed out at \d{4}-.*Z\)$/);
     expect(lines.slice(-2)).toEqual(['  and 10 more (--json names more of them)', '']);
 
-    await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
+    await record(server, { ...TRIPLE, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, 1]))) });
     expect(await verify(server, '--node-build-id', '7')).toEqual({
       code: 0,
       stdout: 'complete: 30 of 30 test files of the queue were recorded\n',
@@ -37,9 +37,9 @@ describe('ballast verify', () => {
 
   it('waits for a node that is about to record', async () => {
     const server = await startServer();
-    const paths = pathsOf(await initialise(server, ['a_spec.rb'], TRIPLE));
+    const paths = pathsIn(await initialise(server, ['a_spec.rb'], TRIPLE));
     const waiting = verify(server, '--newest', '--wait', '60');
-    await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
+    await record(server, { ...TRIPLE, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, 1]))) });
     expect((await waiting).code).toBe(0);
   });
 
@@ -62,9 +62,9 @@ describe('ballast verify', () => {
 
   it('asks about the queue and the split of its CI run, and about other CI runs only with --newest', async () => {
     const server = await startServer();
-    const paths = pathsOf(await initialise(server, manyPaths(3), { ...TRIPLE, node_build_id: '7' }));
+    const paths = pathsIn(await initialise(server, manyPaths(3), { ...TRIPLE, node_build_id: '7' }));
     await startSplit(server, manyPaths(2), { ...TRIPLE, ci_build_id: '8' });
-    await record(server, { ...TRIPLE, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))) });
+    await record(server, { ...TRIPLE, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, 1]))) });
     const verifyWith = (env: Record<string, string>, ...more: string[]) =>
       runInProcess(['verify', '--node-total', '1', ...more], { BALLAST_URL: server.url, BALLAST_TOKEN: server.token, ...env });
     const github = { GITHUB_ACTIONS: 'true', GITHUB_SHA: 'abc', GITHUB_REF_NAME: 'main' };

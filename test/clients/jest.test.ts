@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
-import { completeness } from '../harness/completeness.js';
-import { sorted } from '../harness/messages.js';
+import { getCompleteness } from '../harness/completeness.js';
+import { sortPaths } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
 import { JestProject, type NodeRun } from './jest-project.js';
 
@@ -41,18 +41,21 @@ describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
     const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, failing))));
     for (const { output } of nodes) expect(output).not.toMatch(/fallback/i);
     // The file that cannot be loaded runs no test.
-    expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 5));
-    expect(sorted(await recorded(server))).toEqual(project.files);
+    expect(sortPaths(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 5));
+    expect(sortPaths(await recorded(server))).toEqual(project.files);
     expect(nodes.map(({ code }) => code)).toContain(1);
 
     project.repairFile(5);
     const again = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, ID))));
     again.forEach(expectServed);
     expect(again.map(({ code }) => code)).toEqual([0, 0]);
-    expect(sorted(again.flatMap(({ ran }) => ran))).toEqual([project.files[0], project.files[5]]);
+    expect(sortPaths(again.flatMap(({ ran }) => ran))).toEqual([project.files[0], project.files[5]]);
     const green = await project.run(CLIENT, server, nodeOf(0, ID));
     expect(green).toMatchObject({ code: 0, ran: [] });
-    expect(await completeness(server, { ...build, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 6 } });
+    expect(await getCompleteness(server, { ...build, node_build_id: '7' })).toMatchObject({
+      status: 200,
+      json: { errors: [], recorded: 6 },
+    });
   });
 });
 
@@ -67,8 +70,8 @@ describe('@knapsack-pro/jest 9', () => {
     );
     nodes.forEach(expectServed);
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
-    expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files);
-    expect(sorted(await recorded(server))).toEqual(project.files);
+    expect(sortPaths(nodes.flatMap(({ ran }) => ran))).toEqual(project.files);
+    expect(sortPaths(await recorded(server))).toEqual(project.files);
 
     const again = await project.run(
       CLIENT,
@@ -77,7 +80,10 @@ describe('@knapsack-pro/jest 9', () => {
     );
     expectServed(again);
     expect(again.code).toBe(0);
-    expect(sorted(again.ran)).toEqual(sorted(nodes[0]!.ran));
-    expect(await completeness(server, { ...build, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 6 } });
+    expect(sortPaths(again.ran)).toEqual(sortPaths(nodes[0]!.ran));
+    expect(await getCompleteness(server, { ...build, node_build_id: '7' })).toMatchObject({
+      status: 200,
+      json: { errors: [], recorded: 6 },
+    });
   });
 });

@@ -6,7 +6,7 @@ import type { RecordedTestFile } from '../../src/engine/test-file.js';
 
 /** Records one run of a node, as POST /build_subsets does. */
 export function recordRun(
-  { recordings }: Store,
+  { recordings }: Pick<Store, 'recordings'>,
   project: number,
   node: NodeKey,
   files: readonly RecordedTestFile[],

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { httpServer } from '../harness/http-server.js';
-import { listed, manyPaths, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
+import { manyPaths, splitMessage, subsetMessage, testFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 import { postRequest, RawConnection, requestHead } from './raw-connection.js';
 
@@ -121,7 +121,7 @@ describe('a request body', () => {
   it.each([10, 4000, 30_000])('that is large is complete if it arrives in chunks of %i bytes', async bytes => {
     const server = await shared.project();
     const paths = manyPaths(2000);
-    const body = JSON.stringify(splitMessage({ cache_read_attempt: false, node_total: 1, test_files: listed(paths) }));
+    const body = JSON.stringify(splitMessage({ cache_read_attempt: false, node_total: 1, test_files: testFiles(paths) }));
     const pieces = Array.from({ length: Math.ceil(body.length / bytes) }, (_, i) => chunk(body.slice(i * bytes, (i + 1) * bytes)));
     const connection = await RawConnection.open(server.url);
     connection.send(

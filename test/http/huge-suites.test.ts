@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { httpServers } from '../harness/http-server.js';
-import { drain, initialise, listed, manyPaths, pathsOf, readSplit, sorted, splitMessage, startSplit } from '../harness/messages.js';
+import { initialise, manyPaths, pathsIn, pullAll, readSplit, sortPaths, splitMessage, startSplit, testFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const paths = manyPaths(100_000);
@@ -14,7 +14,7 @@ describe.each(httpServers)('with %s, a suite of 100,000 files', httpServer => {
     expect((await readSplit(project, { branch: 'small' })).status).toBe(200);
     const nodes = [await first];
     for (const node_index of [1, 2]) nodes.push(await readSplit(project, { node_total: 3, node_index }));
-    const answered = nodes.flatMap(pathsOf);
+    const answered = nodes.flatMap(pathsIn);
     expect(answered).toHaveLength(100_000);
     expect(new Set(answered).size).toBe(100_000);
   });
@@ -22,8 +22,8 @@ describe.each(httpServers)('with %s, a suite of 100,000 files', httpServer => {
   it('is queued with each file once', async () => {
     const project = await server.project();
     const first = await initialise(project, paths);
-    const answered = [...pathsOf(first), ...(await drain(project))];
-    expect(sorted(answered)).toEqual(paths);
+    const answered = [...pathsIn(first), ...(await pullAll(project))];
+    expect(sortPaths(answered)).toEqual(paths);
   });
 
   it('with a path that is too short gets an error with its position', async () => {
@@ -39,7 +39,7 @@ describe.each(httpServers)('with %s, a suite of 100,000 files', httpServer => {
       ...splitMessage(),
       can_initialize_queue: true,
       node_build_id: '1',
-      test_files: listed(manyPaths(200_001)),
+      test_files: testFiles(manyPaths(200_001)),
     });
     expect(reply.status).toBe(422);
     expect(reply.json).toEqual({ errors: [{ test_files: ['is too long (maximum is 200000 entries)'] }] });

@@ -2,7 +2,7 @@ import { Piscina } from 'piscina';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { Reply } from '../harness/client.js';
-import { listed, manyPaths, readSplit, splitMessage } from '../harness/messages.js';
+import { manyPaths, readSplit, splitMessage, testFiles } from '../harness/messages.js';
 import { startServerOnDisk } from '../harness/server.js';
 
 const EXCESS = 3;
@@ -18,7 +18,7 @@ describe('more large suites than may wait', () => {
       return run.apply(this, task) as unknown;
     });
     onTestFinished(() => busy.mockRestore());
-    const message = splitMessage({ cache_read_attempt: false, test_files: listed(manyPaths(5)) });
+    const message = splitMessage({ cache_read_attempt: false, test_files: testFiles(manyPaths(5)) });
     const body = JSON.stringify(message).padEnd(limits.pooledBodyBytes);
     const refused: Reply[] = [];
     const send = async () => {

@@ -62,11 +62,11 @@ async function openStore(): Promise<Store> {
 }
 
 it.each([
-  ['runs that one piece has', 3, 5, 1],
+  ['runs in one piece', 3, 5, 1],
   ['runs that end in different pieces', 7, 2000, 4],
   ['a run of several pieces', 1, 12_000, 4],
-  ['runs without a file', 4, 0, 1],
-])('%s come to the same bytes as the whole', async (_, runs, files, least) => {
+  ['runs without files', 4, 0, 1],
+])('the pieces of %s are the bytes of the whole', async (_, runs, files, least) => {
   const store = await openStore();
   const build = await buildOf(store, runs, files);
   let count = 0;
@@ -77,14 +77,14 @@ it.each([
   expect(count).toBeGreaterThanOrEqual(least);
 });
 
-it('a run that expires before its turn is left out', async () => {
+it('a run that expires before it is read is left out', async () => {
   const store = await openStore();
   const build = await buildOf(store, 3, 4);
   const isExpired = ({ node_index }: Pick<RunHead, 'node_index'>) => node_index === 1;
   expect(await textOf(await piecesOf(without(store, isExpired), build))).toBe(await whole(store, build, isExpired));
 });
 
-it('a run that expires in the middle of it ends the answer', async () => {
+it('a run that expires while it is read ends the answer', async () => {
   const store = await openStore();
   const build = await buildOf(store, 1, limits.pieceCharacters / 50);
   let isExpired = false;

@@ -4,8 +4,9 @@ import type { BuildCountRecord, BuildRecord } from './records.js';
 import type { Tables } from './tables.js';
 
 /**
- * Under each filter that finds it a build has a place, one more than the build before it. A page is found by place, without
- * counting to it: nearly always the oldest builds are deleted first, and `buildGaps` counts the others by blocks of places.
+ * Each build has a place under each filter that finds it: the place of the build before, plus one. A page is found by its places,
+ * without counting builds, because the oldest builds are nearly always deleted first. `buildGaps` counts the other deleted builds by
+ * blocks of places.
  */
 
 type IndexTables = Pick<Tables, 'buildIndex' | 'buildCounts' | 'buildGaps'>;
@@ -25,7 +26,7 @@ export function filterKeys(project: number, { commit_hash, branch, node_total }:
   );
 }
 
-/** Within a write transaction: makes a build found under its filters. Returns its place under each. */
+/** Puts a build under its filters, within a write transaction. Returns its place under each. */
 export function indexBuild(tables: IndexTables, project: number, key: BuildKey, number: number): number[] {
   return filterKeys(project, key).map(filter => {
     const [count, place] = tables.buildCounts.get(filter) ?? NONE;
@@ -35,7 +36,7 @@ export function indexBuild(tables: IndexTables, project: number, key: BuildKey, 
   });
 }
 
-/** Within a write transaction: the opposite. Returns how many records it changed. */
+/** Removes a build from its filters, within a write transaction. Returns how many records it changed. */
 export function unindexBuild(tables: IndexTables, { project, places, ...key }: BuildRecord): number {
   let changed = 0;
   for (const [i, filter] of filterKeys(project, key).entries()) {
@@ -57,12 +58,12 @@ export function unindexBuild(tables: IndexTables, { project, places, ...key }: B
   return changed;
 }
 
-/** How many builds the filter finds. */
+/** Returns how many builds the filter finds. */
 export function buildCount(tables: IndexTables, project: number, filter: BuildFilter): number {
   return (tables.buildCounts.get(filterKey(project, filter)) ?? NONE)[0];
 }
 
-/** The numbers of one page (from 1) of the builds, newest first, and how many builds the filter finds. */
+/** Returns the numbers of the builds on one page (from 1), newest first, and how many builds the filter finds. */
 export function pageOfBuilds(
   tables: IndexTables,
   project: number,
@@ -78,23 +79,23 @@ export function pageOfBuilds(
   return { total, numbers: numbersFrom(tables, key, from, offset, perPage) };
 }
 
-/** The newest that the filter finds, null when it finds none. */
+/** Returns the number of the newest build that the filter finds; null: it finds none. */
 export function newestNumber(tables: IndexTables, project: number, filter: BuildFilter): number | null {
   return numbersFrom(tables, filterKey(project, filter), Infinity, 0, 1)[0] ?? null;
 }
 
-/** The place from which to read the build that has `before` newer ones, and how many builds to skip there. */
+/** Returns a place from which to read the build that has `before` newer ones, and how many builds to skip from there. */
 function placeAfter(tables: IndexTables, filter: string, next: number, before: number): { from: number; offset: number } {
   let place = next - 1 - before;
   const newestFirst = { start: [filter, Infinity], end: [filter, -1], reverse: true } as const;
-  for (const { key, value: gone } of tables.buildGaps.getRange(newestFirst as object)) {
+  for (const { key, value: deleted } of tables.buildGaps.getRange(newestFirst as object)) {
     const first = key[1] * PLACES_PER_BLOCK;
     if (place >= first + PLACES_PER_BLOCK) break;
     if (place >= first) {
       const from = Math.min(next, first + PLACES_PER_BLOCK) - 1;
       return { from, offset: from - place };
     }
-    place -= gone;
+    place -= deleted;
   }
   return { from: place, offset: 0 };
 }

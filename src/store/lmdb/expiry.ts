@@ -14,13 +14,11 @@ import { commit } from './writes/commit.js';
 export type Count = (kind: ExpiringKind) => void;
 
 /**
- * The index by time of what expires. Its kinds and their keys:
- *   subset        build number, node_index, run        its build goes with the last subset
+ * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before`. Resolves with whether more
+ * may be left. The table `expiry` has the kinds and keys of what expires, by time:
+ *   subset        build number, node_index, run        the build expires with its last subset
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
- *
- * One step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before`. Resolves with whether more
- * may be left.
  *
  * @param drop called with the key of each queue that expires
  */
@@ -41,21 +39,21 @@ export function expireStep(parts: Parts, before: Millis, drop: (key: string) => 
 }
 
 /**
- * One step of the sweep over paths, which are used too often to be indexed by time: checks some paths after a number, and
- * deletes those that were last recorded before `before`. Resolves with the number to continue after, null at the end. It runs
- * after `expireStep`, because recorded runs name their paths by these numbers.
+ * Makes one step of the sweep over paths, which are recorded too often for an index by time. Checks some paths after a number and
+ * deletes those that were last recorded before `before`. Resolves with the number to continue after; null: it was the last step. It
+ * runs after `expireStep`, because recorded runs refer to paths by these numbers.
  */
 export async function expirePaths(parts: Parts, before: Millis, after: number, count: Count = () => {}): Promise<number | null> {
   const { timings, timingBuffer } = parts;
   const limit = limits.pathsPerStep;
-  // The time at which a path was recorded is renewed no more often.
+  // Later than other records, because `intern` saves the name of a path again only after this time.
   const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.lastUseUpdateMilliseconds;
   const checked = [...timings.getRange({ start: after + 1, limit })];
   const due = checked.filter(({ value }) => isOld(value)).map(({ key }) => key);
   if (due.length > 0) {
     await commit(parts, () => {
       for (const number of due) {
-        // It may have been recorded or deleted since it was checked.
+        // The path may have been recorded or deleted since the check.
         const bytes = timingBuffer.get(number) ? undefined : timings.get(number);
         if (!bytes || !isOld(bytes)) continue;
         deletePath(parts, number, headOfTimings(bytes).project);
@@ -77,7 +75,7 @@ function deletePath({ timings, paths, pathNames, pathNumbers }: Parts, number: n
   pathNumbers.forget(project, path);
 }
 
-/** `later`: it was used meanwhile, and expires later. */
+/** `whole`: nothing is left of it. `later`: it is in use, and expires later. */
 type Done = { deleted: number; whole: boolean; later?: true };
 const ONE: Done = { deleted: 1, whole: true };
 
@@ -124,12 +122,12 @@ function putOff(tables: Tables, until: Millis, kind: string, key: (string | numb
   return { ...ONE, later: true };
 }
 
-/** Removes a pointer to a queue, unless it points to a newer one by now. */
+/** Removes a pointer to a queue, unless it points to a newer queue. */
 function removePointer(table: Tables['queuesOfNodeBuild'], key: string, queue: string): void {
   if (table.get(key) === queue) void table.remove(key);
 }
 
-/** Deletes up to `most` (at least one) entries [owner, ...]; `whole` when none is left. */
+/** Deletes up to `most` entries [owner, ...], at least one. */
 function deleteRange(table: OwnedTable, owner: string, most: number): Done {
   const limit = Math.max(1, most);
   const keys = [...table.getKeys({ ...entriesOf(owner), limit })];

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { BuildKey } from '../../engine/build-key.js';
 import { buildDigest, type QueueKey } from '../../engine/keys.js';
 import type { NewQueue, OpenQueue, QueueInfo, QueueLoad, Queues, Verdict } from '../../engine/ports/queues.js';
@@ -7,23 +5,18 @@ import type { Millis, Soon } from '../../engine/ports/store.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { runsRecordedOf } from './builds.js';
-import { decodeChange, encodeBatch } from './codecs/batch-codec.js';
-import { blobsOfQueue, copyOfBlobs, encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
-import { putQueue } from './create-queue.js';
+import { decodeChange } from './codecs/batch-codec.js';
+import { encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
+import { copyQueue, createQueue } from './create-queue.js';
 import { toForecast } from './forecasts.js';
-import { batchesOf, bytesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
+import { batchesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
 import type { Parts } from './parts.js';
+import { QueueCache } from './queue-cache.js';
 import { commit } from './writes/commit.js';
 
-/** A cached queue is measured again when it may have grown by this factor. */
-const GROWN = 1.1;
-
-/** The queues of a store. Those in use are in memory, under the digests of their keys. */
+/** The queues of a store. Those in use are in memory. */
 export class LmdbQueues implements Queues {
-  readonly #open: LRUCache<string, CachedQueue>;
-  /** Busy queues for which the cache has no room. */
-  readonly #pinned = new Map<string, CachedQueue>();
+  readonly #cache: QueueCache;
   /** Queues that are no longer in memory. Each promise resolves when the last change is on disk or failed. */
   readonly #leaving = new Map<string, Promise<void>>();
   /** Queues whose next verb waits for its facts. Each promise resolves when that verb has run. */
@@ -35,11 +28,7 @@ export class LmdbQueues implements Queues {
     readonly parts: Parts,
     readonly options: QueueOptions & { cacheBytes: number },
   ) {
-    this.#open = new LRUCache({
-      maxSize: options.cacheBytes,
-      sizeCalculation: open => (open.bytes = bytesOf(open)),
-      dispose: (open, key, reason) => reason === 'evict' && this.#pinIfBusy(key, open),
-    });
+    this.#cache = new QueueCache(options.cacheBytes);
   }
 
   find({ digest }: QueueKey): QueueInfo | null {
@@ -50,61 +39,12 @@ export class LmdbQueues implements Queues {
     return this.#info(this.parts.queuesOfBuild.get(buildDigest(project, build)));
   }
 
-  create(key: QueueKey, { people, list, files, weights, guessed, forecast }: NewQueue, at: Millis): Promise<boolean> {
-    const id = randomUUID();
-    const build = buildDigest(key.project, key.build);
-    return putQueue(this.parts, {
-      key: key.digest,
-      id,
-      at,
-      blobs: () => blobsOfQueue(id, files, weights),
-      content: () => ({
-        record: {
-          v: 1,
-          name: key.digest,
-          node_total: key.build.node_total,
-          guessed,
-          repeats: false,
-          people,
-          list,
-          created_at: at,
-          runs_before: runsRecordedOf(this.parts, build),
-          used_at: at,
-          build,
-        },
-        forecast: { v: 1, ...forecast },
-        batches: null,
-      }),
-    }).then(existing => existing === id);
+  create(key: QueueKey, queue: NewQueue, at: Millis): Promise<boolean> {
+    return createQueue(this.parts, key, queue, at);
   }
 
-  async repeat(key: QueueKey, at: Millis): Promise<boolean> {
-    const { parts } = this;
-    const build = buildDigest(key.project, key.build);
-    const original = parts.queuesOfBuild.get(build);
-    if (original === undefined) return false;
-    const id = randomUUID();
-    const existing = await putQueue(parts, {
-      key: key.digest,
-      id,
-      at,
-      blobs: () => copyOfBlobs(parts, original, id),
-      content: () => {
-        const record = parts.queues.get(original);
-        // It expired meanwhile.
-        if (!record) return null;
-        const { other_list: _ofOriginal, ...copied } = record;
-        // A batch that repeats earlier ones has no files of its own.
-        const batches = batchesOf(parts, original).filter(({ isReplay, files }) => !isReplay && files.length > 0);
-        return {
-          record: { ...copied, repeats: true, copied_at: at, copied_runs_before: runsRecordedOf(parts, build), used_at: at },
-          forecast: parts.forecasts.get(original)!,
-          // No node works on a batch of the copy before it asks for it.
-          batches: batches.map(batch => encodeBatch({ ...batch, delivered: true, lease: batch.lease ?? 'closed' })),
-        };
-      },
-    });
-    return existing !== null;
+  repeat(key: QueueKey, at: Millis): Promise<boolean> {
+    return copyQueue(this.parts, key, at);
   }
 
   async update<Facts, Value>(
@@ -113,7 +53,7 @@ export class LmdbQueues implements Queues {
     verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
     at: Millis,
   ): Promise<Value | null> {
-    const used_at = this.#inMemory(key)?.info.used_at ?? this.#usedAt(key);
+    const used_at = this.#cache.get(key)?.info.used_at ?? this.#usedAt(key);
     if (used_at === undefined) return null;
     if (at - used_at >= limits.lastUseUpdateMilliseconds) await this.#renewOnce(key, at);
     // Checked again in the turn that goes on, so that calls keep their order.
@@ -158,14 +98,7 @@ export class LmdbQueues implements Queues {
   readonly encode = encodeFileBlocks;
 
   load(): QueueLoad {
-    let open = 0;
-    let testFilesLeft = 0;
-    for (const { queue } of this.#open.values()) {
-      if (queue.filesLeft === 0) continue;
-      open += 1;
-      testFilesLeft += queue.filesLeft;
-    }
-    return { inMemory: this.#open.size, open, bytes: this.#open.calculatedSize, testFilesLeft };
+    return this.#cache.load();
   }
 
   /**
@@ -174,17 +107,12 @@ export class LmdbQueues implements Queues {
    * @param key the digest of its key
    */
   drop(key: string): void {
-    this.#open.delete(key);
-    this.#pinned.delete(key);
+    this.#cache.delete(key);
   }
 
   #info(id: string | undefined): QueueInfo | null {
     const record = id === undefined ? undefined : this.parts.queues.get(id);
     return record ? toQueueInfo(id!, record) : null;
-  }
-
-  #inMemory(key: string): CachedQueue | undefined {
-    return this.#open.get(key) ?? this.#pinned.get(key);
   }
 
   #usedAt(key: string): Millis | undefined {
@@ -194,27 +122,10 @@ export class LmdbQueues implements Queues {
 
   /** The queue in memory, or read back; null: there is none. */
   #find(key: string): CachedQueue | null {
-    const cached = this.#inMemory(key);
+    const cached = this.#cache.get(key);
     if (cached) return cached;
     const id = this.parts.queuesOfNodeBuild.get(key);
     return id === undefined ? null : readQueue(this.parts, id, this.options);
-  }
-
-  #keep(key: string, open: CachedQueue): void {
-    if (this.#open.peek(key) === open) {
-      if (bytesOf(open) < GROWN * open.bytes) return;
-      // The cache measures an entry only when it is new.
-      this.#open.delete(key);
-    }
-    this.#open.set(key, open);
-    if (this.#open.peek(key) === open) this.#pinned.delete(key);
-    else this.#pinIfBusy(key, open);
-  }
-
-  /** Keeps a queue for which the cache has no room while only memory has some of its changes, or knows of its answers under way. */
-  #pinIfBusy(key: string, open: CachedQueue): void {
-    if (open.queue.isAnswering || open.saving) this.#pinned.set(key, open);
-    else this.#pinned.delete(key);
   }
 
   /** Once for all nodes of a build that ask at the same time. */
@@ -237,7 +148,7 @@ export class LmdbQueues implements Queues {
       return record !== undefined;
     });
     if (!exists) this.drop(key);
-    const open = this.#inMemory(key);
+    const open = this.#cache.get(key);
     if (open) open.info.used_at = at;
   }
 
@@ -250,12 +161,12 @@ export class LmdbQueues implements Queues {
     try {
       const { value, changes } = verb(open, facts);
       for (const change of changes) open.saving = this.parts.journal.write(open.id, change);
-      this.#keep(key, open);
+      this.#cache.keep(key, open);
       const { saving } = open;
       if (saving) {
         await saving;
         if (open.saving === saving) open.saving = null;
-        if (this.#pinned.get(key) === open) this.#keep(key, open);
+        this.#cache.saved(key, open);
       }
       return value;
     } catch (error) {
@@ -288,8 +199,7 @@ export class LmdbQueues implements Queues {
 
   /** Drops a queue whose memory may be ahead of the disk. The next request reads it back, unless one did already. */
   #forget(key: string, open: CachedQueue): void {
-    if (this.#pinned.get(key) === open) this.#pinned.delete(key);
-    if (this.#open.peek(key) === open) this.#open.delete(key);
+    this.#cache.forget(key, open);
     if (!open.saving) return;
     const leaving = open.saving
       .catch(() => {})

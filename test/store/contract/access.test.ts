@@ -13,13 +13,13 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect([await access.project('api/v2 größe'), await access.project('Web')]).toEqual([api, null]);
   });
 
-  it('creates one of many projects that ask for one name at once, with the token of that one', async () => {
+  it('creates one of many projects of the same name at once, with its own token', async () => {
     const { access } = open();
     const hashes = Array.from({ length: 8 }, (_, i) => `hash-${i}`);
     const created = await Promise.all(hashes.map(hash => access.createProject('web', hash, NOW)));
     expect(created.filter(project => project !== null)).toEqual(await access.projects());
     const hash = hashes[created.findIndex(project => project !== null)]!;
-    const project = created.find(one => one !== null)!.id;
+    const project = created.find(found => found !== null)!.id;
     expect(await access.tokens()).toEqual([{ project, hash, created_at: NOW, revoked_at: null }]);
     expect(await access.createProject('web', 'late', NOW)).toBeNull();
     expect(await access.token('late')).toBeNull();
@@ -39,7 +39,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     ]);
   });
 
-  it('revokes a token once, and no other', async () => {
+  it('revokes a token once, and leaves others in force', async () => {
     const { access } = open();
     const { id: project } = (await access.createProject('web', 'a', NOW))!;
     await access.createToken(project, 'b', NOW);

@@ -61,7 +61,7 @@ describe.each(stores)('builds in a store in $name', ({ open }) => {
     expect(await store.builds.newest(project + 1, {})).toBeNull();
   });
 
-  it('of all projects are listed in the order of their numbers, in pieces', async () => {
+  it('of all projects are listed by number, in pieces', async () => {
     const store = open();
     const projects = [await newProject(store), await newProject(store, 'other')];
     for (let i = 0; i < 7; i++) await record(store, projects[i % 2]!, {}, { commit_hash: `c${i}` });
@@ -139,7 +139,7 @@ describe.each(stores)('builds in a store in $name', ({ open }) => {
     }
   }
 
-  it('are listed and counted as a plain list of their runs, whatever is recorded and expires', async () => {
+  it('are listed and counted like a plain list of their runs, after random recordings and sweeps', async () => {
     const store = open();
     const projects = [await newProject(store), await newProject(store, 'other')];
     let now = NOW;

@@ -30,7 +30,7 @@ export interface Recording extends Partial<NodeKey> {
   ci_build_id?: string;
 }
 
-/** Records a run of a node: of the first node of BUILD, unless the recording says otherwise. */
+/** Records a run of a node, by default of node 0 of BUILD. */
 export function record(store: Store, project: number, times: Times, recording: Recording = {}): Promise<Recorded> {
   const { at = NOW, isRetry = false, ci_build_id, ...key } = recording;
   const files = Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
@@ -46,7 +46,7 @@ export async function buildsOf(store: Store, project: number): Promise<Build[]> 
   return (await store.builds.page(project, {}, 1)).builds;
 }
 
-/** What is known of each path in seconds, null where nothing is known. */
+/** Returns the known seconds of each path; null: none are known. */
 export async function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): Promise<(number | null)[]> {
   const { seconds } = await store.timings.estimates(project, branch, paths, 100_000);
   return Array.from(seconds, time => (Number.isNaN(time) ? null : time));
@@ -59,7 +59,7 @@ export async function sweep(store: Store, before: Millis): Promise<Partial<Recor
   return deleted;
 }
 
-const NOBODY = { user_seat: null, build_author: null };
+export const NOBODY = { user_seat: null, build_author: null };
 export const LIST = { digest: 'digest of a list', test_files: 3 };
 
 /** Test files of two seconds each, the last one of them never measured. */
@@ -68,27 +68,30 @@ export function estimates(count: number): Estimates {
   return { paths, seconds: new Float64Array(count).fill(2).fill(NaN, count - 1), weights: new Float64Array(count).fill(20_000) };
 }
 
-/** The JSON of some of these files. */
-export function planned(count: number, some: readonly number[]): { path: string; time_execution: number | null }[] {
+/** Returns some of these files as the store encodes them. */
+export function planned(count: number, files: readonly number[]): { path: string; time_execution: number | null }[] {
   const { paths, seconds } = estimates(count);
-  return some.map(file => ({ path: paths[file]!, time_execution: Number.isNaN(seconds[file]) ? null : seconds[file]! }));
+  return files.map(file => ({ path: paths[file]!, time_execution: Number.isNaN(seconds[file]) ? null : seconds[file]! }));
 }
 
 export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false });
 
 /** A split in which each node has one file. */
-export function newSplit(store: Store, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
+export function newSplit(store: Pick<Store, 'splits'>, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
   const nodes = Array.from({ length: node_total }, (_, node) => [node]);
   return { people: NOBODY, list, files: store.splits.encode(estimates(node_total), nodes), forecast: FORECAST };
 }
 
-export function newQueue(store: Store, count: number, list = LIST): NewQueue {
+/** A store of which only queues are used. */
+type QueueStore = Pick<Store, 'queues'>;
+
+export function newQueue(store: QueueStore, count: number, list = LIST): NewQueue {
   const plan = estimates(count);
   return { people: NOBODY, list, files: store.queues.encode(plan), weights: plan.weights, guessed: false, forecast: FORECAST };
 }
 
-/** Pulls for a node. Null: nothing is left for it, or there is no queue. */
-export function pull(store: Store, key: QueueKey, node_index: number, given: Partial<Pull> = {}, at = NOW): Promise<Batch | null> {
+/** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */
+export function pull(store: QueueStore, key: QueueKey, node_index: number, more: Partial<Pull> = {}, at = NOW): Promise<Batch | null> {
   const request: Pull = {
     node_index,
     run: key.digest,
@@ -98,7 +101,7 @@ export function pull(store: Store, key: QueueKey, node_index: number, given: Par
     wantsLastSplit: false,
     recordedSubset: null,
     hasLeft: () => false,
-    ...given,
+    ...more,
   };
   return store.queues.update(
     key,
@@ -112,8 +115,8 @@ export function pull(store: Store, key: QueueKey, node_index: number, given: Par
   );
 }
 
-/** Notes that the answer with a batch was written, or that its node left before. */
-export async function settle(store: Store, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
+/** Notes that the answer with a batch was written, or that the node left before that. */
+export async function settle(store: QueueStore, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
   await store.queues.update(
     key,
     () => null,
@@ -125,8 +128,8 @@ export async function settle(store: Store, key: QueueKey, { seq }: Batch, isWrit
   );
 }
 
-/** Pulls for a node to the end. Returns the files in the order in which it was handed them. */
-export async function drain(store: Store, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
+/** Pulls for a node until the queue is empty. Returns the files in the order in which they were handed out. */
+export async function pullAll(store: QueueStore, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
   const handed: number[] = [];
   for (let pulls = 0; ; pulls++) {
     const batch = await pull(store, key, node_index, { batch_uuid: hasUuids ? `${node_index} ${pulls}` : null });
@@ -136,5 +139,5 @@ export async function drain(store: Store, key: QueueKey, node_index: number, has
   }
 }
 
-export const sorted = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
+export const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);

@@ -4,7 +4,6 @@ import {
   BUILD,
   buildsOf,
   DAY,
-  drain,
   files,
   HOUR,
   NOW,
@@ -12,6 +11,7 @@ import {
   newQueue,
   newSplit,
   pull,
+  pullAll,
   record,
   secondsOf,
   sweep,
@@ -43,7 +43,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
     expect((await store.builds.runs(both.number)).map(({ node_index }) => node_index)).toEqual([1]);
   });
 
-  it('sweeps paths that were not recorded for long, measured or not', async () => {
+  it('sweeps paths that were last recorded before a time, measured or not', async () => {
     const store = open();
     const project = await newProject(store);
     await record(store, project, { 'a_spec.rb': 3, 'b_spec.rb': 3 });
@@ -73,7 +73,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
     expect([await store.splits.find(split), await store.queues.find(queue)]).toEqual([null, null]);
   });
 
-  it('serves between the steps of a sweep, and spares what is created meanwhile in place of what expired', async () => {
+  it('serves between the steps of a sweep, and keeps what is created again meanwhile', async () => {
     const store = open();
     const project = await newProject(store);
     const split = splitKey(project, { ...BUILD, node_total: 3000 }, '7', true);
@@ -93,10 +93,10 @@ describe.each(stores)('a store in $name', ({ open }) => {
     expect(await store.splits.find(split)).toMatchObject({ created_at: NOW + DAY });
     expect(await store.splits.files((await store.splits.find(split))!, 2999)).not.toBeNull();
     if ((await store.queues.find(queue)) === null) await store.queues.create(queue, newQueue(store, 5), NOW + DAY);
-    expect(await drain(store, queue, 0)).toHaveLength(5);
+    expect(await pullAll(store, queue, 0)).toHaveLength(5);
   });
 
-  it('has nothing left to sweep of a store in which everything happened', async () => {
+  it('sweeps everything that expires', async () => {
     const store = open();
     const project = await newProject(store);
     const rounds = upTo(6).map(async i => {
@@ -106,7 +106,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
       await store.splits.use(split, await store.splits.create(split, newSplit(store, split), at), at);
       const queue = queueKey(project, BUILD, `${i}`);
       await store.queues.create(queue, newQueue(store, 250), at);
-      await drain(store, queue, 0);
+      await pullAll(store, queue, 0);
       await store.queues.repeat(queueKey(project, BUILD, `repeat ${i}`), at + 50);
     });
     await Promise.all(rounds);
@@ -118,7 +118,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
     expect((await store.access.projects()).length).toBe(1);
   });
 
-  it('takes writes, keeps a time and tells its load', async () => {
+  it('accepts writes, keeps a time and reports its load', async () => {
     const store = open();
     store.maintenance.assertWritable();
     await store.maintenance.probe(NOW);

@@ -5,8 +5,8 @@ import type { Soon, Store } from '../../../src/engine/ports/store.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
 import {
+  ascending,
   BUILD,
-  drain,
   FORECAST,
   HOUR,
   LIST,
@@ -15,9 +15,9 @@ import {
   newQueue,
   planned,
   pull,
+  pullAll,
   record,
   settle,
-  sorted,
   sweep,
   upTo,
 } from './fixtures.js';
@@ -29,8 +29,8 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     const project = await newProject(store);
     const { queues } = store;
     const key = (ci_run: string, build = BUILD) => queueKey(project, build, ci_run);
-    const create = (of: QueueKey, count = 20, at = NOW) => queues.create(of, newQueue(store, count), at);
-    const idOf = async (of: QueueKey) => (await queues.find(of))!.id;
+    const create = (key: QueueKey, count = 20, at = NOW) => queues.create(key, newQueue(store, count), at);
+    const idOf = async (key: QueueKey) => (await queues.find(key))!.id;
     return { store, project, queues, key, create, idOf, first: key('1'), second: key('2') };
   }
   const nothing = () => null;
@@ -49,7 +49,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect([await queues.batches(info.id), await queues.copiedBatches(info.id)]).toEqual([[], []]);
   });
 
-  it('that many nodes create at once are one queue', async () => {
+  it('that many nodes create at once are one', async () => {
     const { queues, create, first, idOf } = await opened();
     const created = await Promise.all(upTo(16).map(i => create(first, 20 + i)));
     expect(created.filter(isNew => isNew)).toHaveLength(1);
@@ -57,7 +57,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect(await create(first)).toBe(false);
   });
 
-  it('of one build are told apart, and the newest of them is known', async () => {
+  it('of one build are separate, and the newest is found', async () => {
     const { project, queues, create, first, second, idOf } = await opened();
     await create(first);
     await create(second);
@@ -71,13 +71,13 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     await create(first, count);
     const id = await idOf(first);
     expect(await queues.size(id)).toBe(count);
-    for (const some of [upTo(Math.min(count, 300)), [count - 1, 0], [0, 2, count - 1], [1]]) {
-      const text = (await queues.files(id, some)).toString();
-      expect(JSON.parse(text)).toEqual(planned(count, some));
+    for (const files of [upTo(Math.min(count, 300)), [count - 1, 0], [0, 2, count - 1], [1]]) {
+      const text = (await queues.files(id, files)).toString();
+      expect(JSON.parse(text)).toEqual(planned(count, files));
     }
   });
 
-  it('that are not there have no files, and no verb runs on them', async () => {
+  it('that do not exist have no files, and no verb runs', async () => {
     const { queues, first } = await opened();
     let runs = 0;
     const verb = () => ({ value: ++runs, changes: [] });
@@ -90,15 +90,15 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
   it.each([
     ['with', true],
     ['without', false],
-  ])('give every file to exactly one of several nodes whose requests come %s ids', async (_, hasUuids) => {
+  ])('hand out each file to exactly one node, whose requests come %s ids', async (_, hasUuids) => {
     const { store, create, first, second } = await opened();
     const queues = [first, second];
     for (const key of queues) await create(key, 40);
-    const handed = await Promise.all(queues.map(key => Promise.all(upTo(4).map(node => drain(store, key, node, hasUuids)))));
-    for (const nodes of handed) expect(sorted(nodes.flat())).toEqual(upTo(40));
+    const handed = await Promise.all(queues.map(key => Promise.all(upTo(4).map(node => pullAll(store, key, node, hasUuids)))));
+    for (const nodes of handed) expect(ascending(nodes.flat())).toEqual(upTo(40));
   });
 
-  it('have on disk what nodes were handed, oldest first, as it was changed last', async () => {
+  it('have the last state of each batch on disk, oldest first', async () => {
     const { store, queues, create, first, idOf } = await opened();
     await create(first);
     const handed: Batch[] = [];
@@ -109,25 +109,25 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     await settle(store, first, handed[2]!, true);
     expect(await known()).toEqual([handed[0]!, handed[2]!].map(({ node_index, files }) => [node_index, files]));
     expect((await queues.batches(await idOf(first))).map(({ delivered }) => delivered)).toEqual([false, true]);
-    const rest = await drain(store, first, 3);
-    expect(sorted([...handed[0]!.files, ...handed[2]!.files, ...rest])).toEqual(upTo(20));
-    expect(sorted((await queues.batches(await idOf(first))).flatMap(({ files }) => files))).toEqual(upTo(20));
+    const rest = await pullAll(store, first, 3);
+    expect(ascending([...handed[0]!.files, ...handed[2]!.files, ...rest])).toEqual(upTo(20));
+    expect(ascending((await queues.batches(await idOf(first))).flatMap(({ files }) => files))).toEqual(upTo(20));
   });
 
-  it('answer a request that comes again with the same batch', async () => {
+  it('repeat the batch for a repeated request', async () => {
     const { store, create, first } = await opened();
     await create(first);
     const batch = (await pull(store, first, 0, { batch_uuid: 'u-1' }))!;
     await settle(store, first, batch, true);
     await pull(store, first, 0, { batch_uuid: 'u-2' });
-    const again = await pull(store, first, 0, { batch_uuid: 'u-1' });
-    expect([again!.seq, again!.files]).toEqual([batch.seq, batch.files]);
+    const repeated = await pull(store, first, 0, { batch_uuid: 'u-1' });
+    expect([repeated!.seq, repeated!.files]).toEqual([batch.seq, batch.files]);
   });
 
   it.each<[string, (store: Store, call: number) => Soon<unknown>]>([
     ['are read from the store', store => store.access.projects()],
     [
-      'take their time',
+      'take several turns',
       async (_, call) => {
         for (let turn = 0; turn < (3 * call) % 4; turn++) await nextTurn();
         return call;
@@ -149,7 +149,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect(values).toEqual(await Promise.all(upTo(8).map(async i => [i + 1, await factsOf(store, i)])));
   });
 
-  it('are as they were on disk after a verb that failed', async () => {
+  it('have the state on disk after a verb failed', async () => {
     const { store, queues, create, first } = await opened();
     await create(first);
     const batch = (await pull(store, first, 0, { batch_uuid: 'u' }))!;
@@ -163,7 +163,21 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       NOW,
     );
     await expect(failing).rejects.toThrow('the verb failed');
-    expect(sorted([...batch.files, ...(await drain(store, first, 1))])).toEqual(upTo(20));
+    expect(ascending([...batch.files, ...(await pullAll(store, first, 1))])).toEqual(upTo(20));
+  });
+
+  it('have the same state, and run the next verb, if facts cannot be read', async () => {
+    const { store, queues, create, first } = await opened();
+    await create(first);
+    const failing = queues.update(
+      first,
+      () => Promise.reject(new Error('cannot read')),
+      () => ({ value: 1, changes: [] }),
+      NOW,
+    );
+    const next = pullAll(store, first, 0);
+    await expect(failing).rejects.toThrow('cannot read');
+    expect(ascending(await next)).toEqual(upTo(20));
   });
 
   it('keep the first list that differed', async () => {
@@ -177,7 +191,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
   it('count what is in memory', async () => {
     const { store, queues, create, first, second } = await opened();
     for (const key of [first, second]) await create(key);
-    await drain(store, first, 0);
+    await pullAll(store, first, 0);
     const batch = (await pull(store, second, 0))!;
     const { inMemory, open: unfinished, testFilesLeft } = queues.load();
     expect(inMemory).toBeLessThanOrEqual(2);
@@ -186,12 +200,12 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
   });
 
   describe('that repeat another', () => {
-    it('are a copy of the newest queue of the build, one for all nodes', async () => {
+    it('are one copy of the newest queue of the build', async () => {
       const { store, project, queues, key, create, first, second, idOf } = await opened();
       const third = key('3');
-      for (const of of [first, third]) await create(of);
+      for (const key of [first, third]) await create(key);
       await queues.noteOtherList((await queues.find(third))!, 'they differ');
-      const had = (await pull(store, third, 2))!;
+      const handed = (await pull(store, third, 2))!;
       await record(store, project, {});
       expect(await Promise.all(upTo(3).map(() => queues.repeat(second, NOW + 1)))).toEqual([true, true, true]);
       const { other_list: _, ...copied } = (await queues.find(third))!;
@@ -203,28 +217,28 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       expect([await queues.size(copy.id), await queues.forecast(copy.id)]).toEqual([20, FORECAST]);
       expect(await queues.files(copy.id, [3])).toEqual(await queues.files(copied.id, [3]));
       const before = await queues.copiedBatches(copy.id);
-      expect(before).toMatchObject([{ node_index: 2, files: had.files, delivered: true }]);
-      expect((await pull(store, second, 2, { run: 'another', wantsLastSplit: true }))!.files).toEqual(had.files);
+      expect(before).toMatchObject([{ node_index: 2, files: handed.files, delivered: true }]);
+      expect((await pull(store, second, 2, { run: 'another', wantsLastSplit: true }))!.files).toEqual(handed.files);
       // A copy of the copy has what was handed out again once.
       await queues.repeat(key('4'), NOW + 2);
       expect(await queues.copiedBatches(await idOf(key('4')))).toEqual(before);
       expect(await queues.copiedBatches(copied.id)).toEqual([]);
     });
 
-    it('hand out every file, as the copied queue does', async () => {
+    it('hand out each file, and so does the original', async () => {
       const { store, queues, create, first, second } = await opened();
       await create(first);
-      const had = (await pull(store, first, 0))!;
-      await settle(store, first, had, true);
+      const handed = (await pull(store, first, 0))!;
+      await settle(store, first, handed, true);
       await queues.repeat(second, NOW);
-      const again = (await pull(store, second, 0, { run: 'another', wantsLastSplit: true }))!;
-      await settle(store, second, again, true);
-      const [rest, restOfCopy] = await Promise.all([drain(store, first, 1), drain(store, second, 1)]);
-      expect(sorted([...had.files, ...rest])).toEqual(upTo(20));
-      expect(sorted([...again.files, ...restOfCopy])).toEqual(upTo(20));
+      const repeated = (await pull(store, second, 0, { run: 'another', wantsLastSplit: true }))!;
+      await settle(store, second, repeated, true);
+      const [rest, restOfCopy] = await Promise.all([pullAll(store, first, 1), pullAll(store, second, 1)]);
+      expect(ascending([...handed.files, ...rest])).toEqual(upTo(20));
+      expect(ascending([...repeated.files, ...restOfCopy])).toEqual(upTo(20));
     });
 
-    it('do not wait for nodes that do not come to them', async () => {
+    it('do not wait for nodes that never come', async () => {
       let uptime = 0;
       const { store, queues, create, first, second } = await opened({
         factor: 1,
@@ -233,15 +247,15 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
         uptimeAt: () => uptime,
       });
       await create(first);
-      const had = (await pull(store, first, 0))!;
-      await settle(store, first, had, true);
+      const handed = (await pull(store, first, 0))!;
+      await settle(store, first, handed, true);
       await queues.repeat(second, NOW);
       const batch = (await pull(store, second, 1))!;
       uptime = 1e9;
-      expect(sorted([...had.files, ...batch.files, ...(await drain(store, second, 1))])).toEqual(upTo(20));
+      expect(ascending([...handed.files, ...batch.files, ...(await pullAll(store, second, 1))])).toEqual(upTo(20));
     });
 
-    it('are not made in place of a queue that was created', async () => {
+    it('do not replace a queue', async () => {
       const { queues, create, first, second } = await opened();
       for (const key of [first, second]) await create(key);
       const info = await queues.find(second);
@@ -249,20 +263,20 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       expect(await queues.find(second)).toEqual(info);
     });
 
-    it('stay when the copied queue expires, until their own time', async () => {
+    it('outlive the original', async () => {
       const { store, queues, create, first, second } = await opened();
       await create(first);
-      const had = (await pull(store, first, 0))!;
+      const handed = (await pull(store, first, 0))!;
       await queues.repeat(second, NOW + HOUR);
       expect(await sweep(store, NOW + 1)).toEqual({ queue: 1 });
       expect(await queues.find(first)).toBeNull();
-      expect(sorted([...had.files, ...(await drain(store, second, 1))])).toEqual(upTo(20));
+      expect(ascending([...handed.files, ...(await pullAll(store, second, 1))])).toEqual(upTo(20));
       expect(await sweep(store, NOW + HOUR + 1)).toEqual({ queue: 1 });
       expect(await queues.find(second)).toBeNull();
     });
   });
 
-  it('that expired are unknown, and one is created in their place', async () => {
+  it('that have expired do not exist, and can be created again', async () => {
     const { store, project, queues, create, first, idOf } = await opened();
     await create(first);
     const old = (await queues.find(first))!;
@@ -277,6 +291,6 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect(await create(first, 5, NOW + HOUR)).toBe(true);
     expect(await queues.newest(project, BUILD)).toEqual(await queues.find(first));
     expect(await idOf(first)).not.toBe(old.id);
-    expect(await drain(store, first, 0)).toHaveLength(5);
+    expect(await pullAll(store, first, 0)).toHaveLength(5);
   });
 });

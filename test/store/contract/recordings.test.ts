@@ -25,6 +25,8 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     expect(builds[0]).toMatchObject({ ...BUILD, node_total: 40, created_at: NOW, updated_at: NOW + 39 });
     expect(builds[0]).toMatchObject({ recorded: 40, subsets: 40, test_files: 40 });
     expect((await store.builds.runs(builds[0]!.number)).map(run => run.node_index)).toEqual(nodes);
+    await store.maintenance.publishTimings();
+    expect(await store.timings.list(0, 10)).toHaveLength(1);
   });
 
   it('keep the files, times and CI run of each run', async () => {
@@ -44,7 +46,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     expect(await store.builds.run(number, empty!)).toEqual({ ...empty, paths: [], seconds: new Float64Array() });
   });
 
-  it('take paths as the segments in which a worker thread sends them', async () => {
+  it('accept paths as segments, which worker threads send', async () => {
     const { store, project, build } = await opened();
     const run = newRun([
       { path: 'a_spec.rb', time_execution: 1 },
@@ -57,7 +59,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     expect(await secondsOf(store, project, ['größe.rb', 'a_spec.rb'])).toEqual([2, 1]);
   });
 
-  it('know a repeated request, but not another run that looks like it', async () => {
+  it('recognise a repeated request, but not another run with the same files', async () => {
     const { send, build } = await opened();
     const recorded = [
       await send({ isRetry: true }, files(3)),
@@ -71,7 +73,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     expect(await build()).toMatchObject({ recorded: 5, subsets: 5, test_files: 16 });
   });
 
-  it('know a repeated request for some minutes', async () => {
+  it('recognise a repeated request for some minutes', async () => {
     const { send } = await opened();
     const times = [0, limits.retryWindowMilliseconds - 1, limits.retryWindowMilliseconds];
     const recorded: string[] = [];
@@ -79,7 +81,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     expect(recorded).toEqual(['recorded', 'known', 'recorded']);
   });
 
-  it('refuse the runs of a node beyond the kept ones, and change nothing by that', async () => {
+  it('refuse more runs of a node than are kept, without any change', async () => {
     const { store, project, send, build } = await opened();
     const runs = Array.from({ length: limits.runsPerNode + 3 }, (_, i) => i);
     const recorded = await Promise.all(runs.map(i => send({ at: NOW + i }, { 'a_spec.rb': i < limits.runsPerNode ? 2 : 1000 })));
@@ -90,7 +92,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     expect(await send({ node_index: 1 })).toBe('recorded');
   });
 
-  it('take runs of a node again as its old ones expire', async () => {
+  it('accept runs of a node again after old ones expire', async () => {
     const { store, send } = await opened();
     await Promise.all(Array.from({ length: limits.runsPerNode }, (_, i) => send({ at: NOW + i })));
     await sweep(store, NOW + 2);
@@ -121,7 +123,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     expect(new Set(runs.map(({ id }) => id)).size).toBe(3);
   });
 
-  it('never give an ordinal again, though all runs of the build expire', async () => {
+  it('never repeat an ordinal, even if all runs of the build expire', async () => {
     const { store, project, send, build } = await opened();
     let last = 0;
     for (let day = 0; day < 3; day++) {
@@ -138,11 +140,11 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
 
   it.each([
     ['the only one', ['feature'], 'feature'],
-    ['that has a well-known name, however many builds others have', ['feature', 'feature', 'main'], 'main'],
+    ['with a well-known name, even if others have more builds', ['feature', 'feature', 'main'], 'main'],
     ['with the most builds among those with well-known names', ['main', 'develop', 'develop'], 'develop'],
     ['with the most builds when no name is well-known', ['a', 'b', 'c', 'b'], 'b'],
-    ['that was first when another one has as many builds', ['a', 'b'], 'a'],
-  ])('make the default branch that branch which is %s', async (_which, branches, expected) => {
+    ['that came first of those with as many builds', ['a', 'b'], 'a'],
+  ])('set the default branch to the branch %s', async (_which, branches, expected) => {
     const { store, send } = await opened();
     for (const [i, branch] of branches.entries()) await send({ branch, commit_hash: `c${i}` });
     expect(await store.access.project('web')).toMatchObject({ default_branch: expected });

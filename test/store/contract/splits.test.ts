@@ -11,7 +11,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     const project = await newProject(store);
     const { splits } = store;
     const key = (ci_run: string, isFixed = false, build = BUILD) => splitKey(project, build, ci_run, isFixed);
-    const create = (of: SplitKey, list = LIST, at = NOW) => splits.create(of, newSplit(store, of, list), at);
+    const create = (key: SplitKey, list = LIST, at = NOW) => splits.create(key, newSplit(store, key, list), at);
     return { store, project, splits, key, create };
   }
 
@@ -29,7 +29,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     expect(await splits.forecast(split)).toEqual(FORECAST);
   });
 
-  it('that many nodes create at once are one split for all of them, and for a node that looks for it meanwhile', async () => {
+  it('that many nodes create at once are one, also for a node that looks for it meanwhile', async () => {
     const { splits, key, create } = await opened();
     const own = key('7', true);
     const lists = Array.from({ length: 16 }, (_, i) => ({ digest: `digest ${i}`, test_files: 4 }));
@@ -42,7 +42,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     expect(await create(own, OTHER)).toEqual(created[0]);
   });
 
-  it('have the files of each node, of thousands of nodes too, and none for a node beyond them', async () => {
+  it('have the files of each of thousands of nodes, and none for another node', async () => {
     const { splits, key, create } = await opened();
     const split = await create(key('7', false, { ...BUILD, node_total: 1001 }));
     for (const node of [0, 249, 250, 1000]) {
@@ -55,7 +55,11 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
   it('have nodes without files, and files in the order of the plan', async () => {
     const { store, splits, key } = await opened();
     const own = key('7');
-    const { paths, seconds, weights } = { paths: ['c', '"b', 'a'], seconds: Float64Array.of(3, NaN, 0.25), weights: new Float64Array(3) };
+    const { paths, seconds, weights } = {
+      paths: ['c', 'b"},{"p[1].rb', 'a'],
+      seconds: Float64Array.of(3, NaN, 0.25),
+      weights: new Float64Array(3),
+    };
     const files = splits.encode({ paths, seconds, weights }, [[0, 2], [], [1], []]);
     const split = await splits.create(own, { ...newSplit(store, own), files }, NOW);
     const texts = await Promise.all([0, 1, 2, 3].map(async node => (await splits.files(split, node))!.toString()));
@@ -65,12 +69,12 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
         { path: 'a', time_execution: 0.25 },
       ],
       [],
-      [{ path: '"b', time_execution: null }],
+      [{ path: 'b"},{"p[1].rb', time_execution: null }],
       [],
     ]);
   });
 
-  it('that are fixed tell when each CI run first used them', async () => {
+  it('that are fixed note when each CI run first used them', async () => {
     const { store, project, splits, key, create } = await opened();
     const split = await create(key('7', true));
     await record(store, project, {});
@@ -81,14 +85,14 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     expect(await splits.firstUse(split, '9')).toBeNull();
   });
 
-  it('of a CI run of their own keep no first use', async () => {
+  it('that are not fixed note no first use', async () => {
     const { splits, key, create } = await opened();
     const split = await create(key('7'));
     await splits.use(key('7'), split, NOW + 1);
     expect(await splits.firstUse(split, '7')).toBeNull();
   });
 
-  it('keep the first list that differed, also for a node that renews the split as it was before', async () => {
+  it('keep the first list that differed, even if a node with an older state renews them', async () => {
     const { splits, key, create } = await opened();
     const own = key('7');
     const split = await create(own);
@@ -98,7 +102,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     expect(split.other_list).toBeUndefined();
   });
 
-  it('that are fixed keep the first list that differed for its CI run only', async () => {
+  it('that are fixed keep the first list that differed for each CI run', async () => {
     const { splits, key, create } = await opened();
     const split = await create(key('7', true));
     for (const difference of ['they differ', 'they differ more']) {
@@ -110,7 +114,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     expect((await splits.find(key('9', true)))!.other_list).toBeUndefined();
   });
 
-  it('that expire while they are asked for have no files, and one is created in their place', async () => {
+  it('that have expired have no files, and can be created again', async () => {
     const { store, splits, key, create } = await opened();
     const own = key('7', true);
     const split = await create(own);

@@ -5,7 +5,7 @@ import type { QueueOptions } from '../../../src/store/memory/queues.js';
 import { openMemoryStore } from '../../../src/store/memory/store.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
-/** The stores that keep the contract: a store is added by a line. */
+/** The stores that must keep the contract. Add a store here. */
 const openers: Record<string, (options: QueueOptions) => Store> = {
   memory: openMemoryStore,
   LMDB: options => openLmdbStore(temporaryFolder(), { queues: { ...options, cacheBytes: 1e9 } }),

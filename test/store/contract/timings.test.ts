@@ -19,7 +19,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
   }
   const cases = (times: number[]) => Object.fromEntries(times.map((time, i) => [`spec/a_spec.rb[1:${i + 1}]`, time]));
 
-  it('are found in the order of the paths, within their project', async () => {
+  it('are returned in the order of the paths, within their project', async () => {
     const { store, project, measure, seconds } = await opened();
     const other = await newProject(store, 'other');
     await measure('main', { 'a_spec.rb': 1.5, 'b_spec.rb': 20 });
@@ -56,7 +56,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(renewed).toBeLessThanOrEqual(8);
   });
 
-  it('never count a 0, which was only scheduled', async () => {
+  it('ignore 0, which means only scheduled', async () => {
     const { measure, seconds } = await opened();
     await measure('main', { 'a_spec.rb': 2.5, 'b_spec.rb': 0 });
     await measure('main', { 'a_spec.rb': 0, 'b_spec.rb': 0 });
@@ -72,7 +72,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(await seconds(['a_spec.rb'])).toEqual([12]);
   });
 
-  it('count for a retry that is the first of its build to measure a path', async () => {
+  it('include a retry that is the first run of its build to measure a path', async () => {
     const { measure, seconds } = await opened();
     await measure('main', { a: 10, b: 10 });
     await measure('main', { a: 60, b: 0 }, { commit_hash: 'next' });
@@ -80,7 +80,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect((await seconds(['b']))[0]).toBeGreaterThan(11);
   });
 
-  it('do not count for a retry that comes after other builds, nor for a repeated request', async () => {
+  it('ignore a retry that comes after other builds, and a repeated request', async () => {
     const { measure, seconds } = await opened();
     await measure('main', { 'a_spec.rb': 10 }, { commit_hash: 'abc' });
     await measure('main', { 'a_spec.rb': 11 });
@@ -103,7 +103,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(c).toBeLessThan(30);
   });
 
-  it('are kept for the last branches and the default branch, of however many that measure a path', async () => {
+  it('are kept for the default branch and the last of many branches', async () => {
     const { store, measure, seconds } = await opened();
     for (let i = 0; i < 30; i++) await measure(`branch-${i}`, { 'a_spec.rb': 1 + i / 100 });
     expect([await seconds(['a_spec.rb'], 'branch-29'), await seconds(['a_spec.rb'], 'branch-7')]).toEqual([[1.29], [1]]);
@@ -112,7 +112,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(known!.timings.length).toBeLessThan(15);
   });
 
-  it('of test cases are added up for a file that was never measured itself', async () => {
+  it('of test cases are summed up for a file that was never measured', async () => {
     const { store, measure, seconds } = await opened();
     await record(store, await newProject(store, 'other'), cases([8, 8, 8, 8]));
     await measure('main', cases([1, 2, 4]));
@@ -121,7 +121,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(await seconds(['spec/a_spec.rb'])).toEqual([9]);
   });
 
-  it('of test cases are added up once, however often and on however many nodes the build ran them', async () => {
+  it('of test cases are summed up once, even if several runs and nodes of a build measured them', async () => {
     const { measure, seconds } = await opened();
     const commit_hash = 'abc';
     await measure('main', { 'spec/a_spec.rb[1:1]': 1, 'spec/a_spec.rb[1:2]': 2 }, { commit_hash });
@@ -130,30 +130,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(await seconds(['spec/a_spec.rb'])).toEqual([2 + 4 + 5]);
   });
 
-  it('of test cases of the branch are completed by those of the default branch', async () => {
-    const { measure, seconds } = await opened();
-    await measure('main', cases([1, 1, 1, 1]));
-    await measure('feature', { 'spec/a_spec.rb[1:3]': 5 });
-    expect(await seconds(['spec/a_spec.rb'], 'feature')).toEqual([8]);
-    expect(await seconds(['spec/a_spec.rb'], 'main')).toEqual([4]);
-  });
-
-  it('of test cases of other branches count only where neither the branch nor the default branch has any', async () => {
-    const { measure, seconds } = await opened();
-    await measure('main', { 'spec/a_spec.rb[1:1]': 10, 'c_spec.rb': 1 });
-    await measure('feature', { 'spec/a_spec.rb[9:9]': 10, 'b_spec.rb[1:1]': 10, 'b_spec.rb[1:2]': 5 });
-    await measure('main', { 'spec/a_spec.rb[1:1]': 10 });
-    for (const branch of ['main', 'new']) expect(await seconds(['spec/a_spec.rb', 'b_spec.rb'], branch)).toEqual([10, 15]);
-  });
-
-  it('of test cases that the last build did not have are not added up', async () => {
-    const { measure, seconds } = await opened();
-    await measure('main', cases([1, 1, 1, 500]));
-    await measure('main', cases([1, 1, 1]));
-    expect(await seconds(['spec/a_spec.rb'])).toEqual([3]);
-  });
-
-  it('of test cases are added up to a bound, which is told', async () => {
+  it('of test cases are summed up to a limit, and the result says so', async () => {
     const { store, project, measure } = await opened();
     await measure('main', cases(Array.from({ length: 20 }, () => 1)));
     const estimates = (mostCases: number) => store.timings.estimates(project, 'main', ['spec/a_spec.rb'], mostCases);
@@ -161,7 +138,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(await estimates(100)).toMatchObject({ isComplete: true, seconds: Float64Array.of(20) });
   });
 
-  it('of a file are told for its new test cases', async () => {
+  it('of a file are returned for its new test cases', async () => {
     const { store, project, measure } = await opened();
     await measure('main', { 'spec/a_spec.rb': 12, 'test/b.py::test_one': 3 });
     const known = await store.timings.estimates(
@@ -173,7 +150,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(known).toEqual({ seconds: Float64Array.of(NaN, NaN, NaN), files: new Map([['spec/a_spec.rb', 12]]), isComplete: true });
   });
 
-  it('are listed by path in the order of their numbers, of all projects and in pieces', async () => {
+  it('of all projects are listed by number, in pieces', async () => {
     const { store, project, measure } = await opened();
     const other = await newProject(store, 'other');
     await measure('main', { a: 1, b: 0 });

@@ -12,18 +12,19 @@ import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
 import { commit } from '../../../src/store/lmdb/writes/commit.js';
-import { estimatesOf, expire, FORECAST, LIST, NOBODY, recordRun, temporaryStore } from './temporary-store.js';
+import { FORECAST, LIST, NOBODY } from '../contract/fixtures.js';
+import { estimatesOf, expire, recordRun, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
-const triple = { commit_hash: 'abc', branch: 'main', node_total: 2 };
+const build = { commit_hash: 'abc', branch: 'main', node_total: 2 };
 
-const SPLIT: SplitKey = splitKey(1, triple, '', true);
-const QUEUE: QueueKey = queueKey(1, triple, '1');
+const SPLIT: SplitKey = splitKey(1, build, '', true);
+const QUEUE: QueueKey = queueKey(1, build, '1');
 const splitId = (store: Parts) => store.splits.get(SPLIT.digest)!.id;
 const queueId = (store: Parts) => store.queuesOfNodeBuild.get(QUEUE.digest)!;
 
-/** One of everything: projects, builds of which some expired, retried runs, test cases, a split, a queue, a copy of it. */
+/** Returns a store with projects, builds of which some have expired, retried runs, test cases, a split, a queue and a copy of it. */
 async function filledStore(): Promise<Parts> {
   const store = temporaryStore();
   const { id: project } = await createProject(lmdbAccess(store), 'web', NOW);
@@ -35,7 +36,7 @@ async function filledStore(): Promise<Parts> {
       await recordRun(
         store,
         project,
-        { ...triple, commit_hash, node_index },
+        { ...build, commit_hash, node_index },
         paths.map(path => ({ path, time_execution: 1 + i })),
         at,
       );
@@ -66,23 +67,24 @@ async function filledStore(): Promise<Parts> {
     );
   }
   await store.journal.checkpoint();
-  await queues.repeat(queueKey(project, triple, '2'), NOW + 4 * DAY);
+  await queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
   await store.timingBuffer.save();
   await expire(store, NOW + 1.5 * DAY);
   return store;
 }
 
-const look = (store: Parts): Problem[] => [...problemsOf(store, () => {})];
+const problemsIn = (store: Parts): Problem[] => [...problemsOf(store, () => {})];
 
-/** Any table, of whatever is in it. */
+/** Returns a table by name. */
 const tableOf = (store: Parts, name: string) => store[name as 'meta'] as Database<unknown, Key>;
 const contents = (store: Parts) =>
   Object.fromEntries(TABLES.map(name => [name, [...tableOf(store, name).getRange()].map(({ key, value }) => [key, value])]));
 
-/** What is told by nothing else: a token, what was handed out, which runs are pending, the newest of several queues. */
-const UNTOLD = ['meta', 'tokens', 'batches', 'pendingRuns', 'journalTurns', 'queuesOfBuild'];
-/** What follows from the rest, whichever record of it is lost. */
+/** Tables whose records follow from no others. */
+const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'journalTurns', 'queuesOfBuild'];
+/** Tables whose records all follow from others. */
 const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'buildGaps', 'expiry'];
+/** Tables whose records others refer to. */
 const REFERRED = [
   'projects',
   'builds',
@@ -96,117 +98,122 @@ const REFERRED = [
   'blobs',
   'forecasts',
 ];
-/** What only leads to other records goes with them. */
+/** Tables whose records are removed with those that they refer to. */
 const REFERENCES = ['pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
-const TABLES = [...UNTOLD, ...DERIVED, ...REFERRED];
+const TABLES = [...INDEPENDENT, ...DERIVED, ...REFERRED];
 
 describe('a store', () => {
-  it('that was written by the program is sound, and has something in every table', async () => {
+  it('that the program wrote has no problems, and records in each table', async () => {
     const store = await filledStore();
-    expect(look(store)).toEqual([]);
+    expect(problemsIn(store)).toEqual([]);
     const empty = TABLES.filter(name => [...tableOf(store, name).getKeys()].length === 0);
     expect(empty).toEqual(['pendingRuns', 'journalTurns']);
   });
 
-  it('that lost any one record is not', async () => {
+  it('that lost a record has a problem', async () => {
     const store = await filledStore();
     for (const name of [...DERIVED, ...REFERRED]) {
       const table = tableOf(store, name);
-      for (const { key, value } of some([...table.getRange()])) {
+      for (const { key, value } of sample([...table.getRange()])) {
         await table.remove(key);
-        expect(look(store).length, `${name} ${JSON.stringify(key)}`).toBeGreaterThan(0);
+        expect(problemsIn(store).length, `${name} ${JSON.stringify(key)}`).toBeGreaterThan(0);
         await table.put(key, value);
       }
     }
-    expect(look(store)).toEqual([]);
+    expect(problemsIn(store)).toEqual([]);
   });
 
-  it.each([...DERIVED, ...REFERRED])('that lost any one record of %s loses nothing else by a repair', async name => {
+  it.each([...DERIVED, ...REFERRED])('that lost a record of %s loses no other by a repair', async name => {
     const store = await filledStore();
     const before = contents(store);
     const keysOf = (table: string) => [...tableOf(store, table).getKeys()].map(key => JSON.stringify(key));
-    for (const [key, value] of some(before[name]!)) {
+    for (const [key, value] of sample(before[name]!)) {
       await tableOf(store, name).remove(key as Key);
-      for (let round = 0; round < 3; round++) await repair(look(store));
-      const rest = look(store);
+      for (let round = 0; round < 3; round++) await repair(problemsIn(store));
+      const rest = problemsIn(store);
       expect(
         rest.filter(problem => problem.repair),
         JSON.stringify(key),
       ).toEqual([]);
-      for (const table of TABLES.filter(of => ![...DERIVED, ...REFERENCES].includes(of))) {
-        const lost = before[table]!.map(([of]) => JSON.stringify(of)).filter(of => !keysOf(table).includes(of));
+      for (const table of TABLES.filter(other => ![...DERIVED, ...REFERENCES].includes(other))) {
+        const lost = before[table]!.map(([lostKey]) => JSON.stringify(lostKey)).filter(lostKey => !keysOf(table).includes(lostKey));
         expect(
-          lost.filter(of => table !== name || of !== JSON.stringify(key)),
+          lost.filter(lostKey => table !== name || lostKey !== JSON.stringify(key)),
           `${table} after ${name} ${JSON.stringify(key)}`,
         ).toEqual([]);
       }
       await tableOf(store, name).put(key as Key, value);
-      await repair(look(store));
+      await repair(problemsIn(store));
     }
   });
 
-  it.each(DERIVED)('that lost all of %s has them again after a repair', async name => {
+  it.each(DERIVED)('that lost all records of %s has them again after a repair', async name => {
     const store = await filledStore();
     const before = contents(store);
     const table = tableOf(store, name);
     await table.clearAsync();
-    // Places of builds that are gone are not left free.
+    // The repair leaves no places for deleted builds.
     const isIndex = name.startsWith('build') && name !== 'buildNumbers';
-    while (look(store).some(problem => problem.repair)) await repair(look(store));
-    expect(look(store)).toEqual([]);
+    while (problemsIn(store).some(problem => problem.repair)) await repair(problemsIn(store));
+    expect(problemsIn(store)).toEqual([]);
     if (!isIndex) expect(contents(store)).toEqual(before);
   });
 
-  it.each<[situation: string, wound: (store: Parts) => void, table: string, what: RegExp]>([
-    ['counts a run too many', ({ builds }) => void builds.put(4, { ...builds.get(4)!, subsets: 9 }), 'builds', /counts 9 runs/],
-    ['gives numbers again', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not behind build 4/],
-    ['gives projects again', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not behind project 2/],
+  it.each<[situation: string, damage: (store: Parts) => void, table: string, what: RegExp]>([
+    ['counts too many runs', ({ builds }) => void builds.put(4, { ...builds.get(4)!, subsets: 9 }), 'builds', /counts 9 runs/],
+    ['would repeat the numbers of builds', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not after build 4/],
+    ['would repeat the numbers of projects', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not after project 2/],
     [
-      'counts a build too many',
+      'counts too many builds',
       ({ buildCounts }) => first(buildCounts, ([count, next]): [number, number] => [count + 1, next + 1]),
       'buildCounts',
       /counts/,
     ],
-    ['has a pending run that is gone', ({ pendingRuns }) => void pendingRuns.put(7, [99, 0, 1]), 'unlearnt', /not there/],
-    ['keeps blobs of nothing', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
-    ['keeps batches of nothing', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
+    ['has a pending run that does not exist', ({ pendingRuns }) => void pendingRuns.put(7, [99, 0, 1]), 'unlearnt', /does not exist/],
+    ['has blobs without an owner', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
+    ['has batches without a queue', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
     [
-      'keeps a forecast of nothing',
+      'has a forecast without an owner',
       store => void store.forecasts.put('nobody', store.forecasts.get(queueId(store))!),
       'forecasts',
       /no split or queue/,
     ],
-    ['leads to a queue that is gone', ({ queuesOfBuild }) => void queuesOfBuild.put('k', 'gone'), 'queuesOfBuild', /not there/],
-  ])('that %s is told so, and repaired', async (_, wound, table, what) => {
+    [
+      'refers to a queue that does not exist',
+      ({ queuesOfBuild }) => void queuesOfBuild.put('k', 'gone'),
+      'queuesOfBuild',
+      /does not exist/,
+    ],
+  ])('that %s is repaired', async (_, damage, table, what) => {
     const store = await filledStore();
-    await commit(store, () => wound(store));
-    expect(look(store)).toContainEqual(expect.objectContaining({ table, what: expect.stringMatching(what) as string }));
-    while (look(store).some(problem => problem.repair)) await repair(look(store));
-    expect(look(store)).toEqual([]);
+    await commit(store, () => damage(store));
+    expect(problemsIn(store)).toContainEqual(expect.objectContaining({ table, what: expect.stringMatching(what) as string }));
+    while (problemsIn(store).some(problem => problem.repair)) await repair(problemsIn(store));
+    expect(problemsIn(store)).toEqual([]);
   });
 
-  it.each<[situation: string, wound: (store: Parts) => void, what: RegExp]>([
-    ['a token of nobody', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
-    ['a run cut off', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /no whole number of test files/],
+  it.each<[situation: string, damage: (store: Parts) => void, what: RegExp]>([
+    ['a token of an unknown project', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
+    ['a truncated run', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /not a whole number of test files/],
     [
-      'weights cut off',
+      'truncated weights',
       store => void store.blobs.put([queueId(store), 'weights'], store.blobs.get([queueId(store), 'weights'])!.subarray(0, 80)),
       /10 weights and 2 blocks/,
     ],
     ['a name that cannot be read', store => void store.pathNames.put(store.paths.get('1/spec/a_spec.rb')!, 'spec'), /cannot be read/],
-    ['a queue that two builds lead to', store => void store.queuesOfNodeBuild.put('other', queueId(store)), /another one's/],
+    ['a queue with two keys', store => void store.queuesOfNodeBuild.put('other', queueId(store)), /belongs to another key/],
     [
       'a file handed out twice',
       store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 9, node_index: 1 }))]),
       /handed file \d+ out with batch 0, and with batch 9/,
     ],
     [
-      'a batch of a node that there is not',
+      'a batch of a node that does not exist',
       store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 0, node_index: 2 }))]),
       /node 2 of 2/,
     ],
     [
-      'a file that there is not',
+      'a batch with a file that does not exist',
       store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 9, files: [70] }))]),
       /file 70 of 70/,
     ],
@@ -220,50 +227,50 @@ describe('a store', () => {
       store => void store.blobs.put([queueId(store), 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)),
       /disorder/,
     ],
-    ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than it was made of/],
+    ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than its list/],
     [
       'a queue of another list',
       store => void store.queues.put(queueId(store), { ...store.queues.get(queueId(store))!, list: LIST }),
-      /other files than it was made of/,
+      /other files than its list/,
     ],
     [
-      'the files of another node',
+      'the files of a node on another one too',
       store => void store.blobs.put([splitId(store), 1], store.blobs.get([splitId(store), 0])!),
       /"0.rb" twice/,
     ],
     [
-      'files of a node cut off',
+      'truncated files of a node',
       store => void store.blobs.put([splitId(store), 1], Buffer.from('[{"path"')),
       /files for node 1 that cannot be read/,
     ],
-  ])('with %s is told so: that cannot be repaired', async (_, wound, what) => {
+  ])('with %s has a problem that cannot be repaired', async (_, damage, what) => {
     const store = await filledStore();
-    await commit(store, () => wound(store));
-    const found = look(store);
+    await commit(store, () => damage(store));
+    const found = problemsIn(store);
     expect(found).toContainEqual(expect.objectContaining({ what: expect.stringMatching(what) as string, repair: null }));
     await repair(found);
-    expect(look(store).length).toBe(found.length);
+    expect(problemsIn(store).length).toBe(found.length);
   });
 
-  it('whose split has more files on a node than a call takes arguments is sound', async () => {
+  it('whose split has hundreds of thousands of files on a node has no problems', async () => {
     const store = await filledStore();
     const paths = Array.from({ length: 200_000 }, (_, file) => `${file}.js`);
     const { list: _, ...older } = store.splits.get(SPLIT.digest)!;
     await store.splits.put(SPLIT.digest, older);
     await store.blobs.put([splitId(store), 1], Buffer.from(JSON.stringify(paths.map(path => ({ path })))));
-    expect(look(store).map(({ what }) => what)).toEqual([]);
+    expect(problemsIn(store).map(({ what }) => what)).toEqual([]);
   });
 
-  it('that was emptied by time is sound', async () => {
+  it('from which everything expired has no problems', async () => {
     const store = await filledStore();
     await expire(store, NOW + 100 * DAY);
-    expect(look(store)).toEqual([]);
+    expect(problemsIn(store)).toEqual([]);
     expect([store.splits.getCount(), store.queues.getCount()]).toEqual([0, 0]);
   });
 });
 
 /** A few, from the first to the last. */
-function some<T>(all: readonly T[]): T[] {
+function sample<T>(all: readonly T[]): T[] {
   const step = Math.max(1, Math.floor(all.length / 3));
   return all.filter((_, i) => i % step === 0 || i === all.length - 1);
 }

@@ -66,7 +66,7 @@ describe('the journal', () => {
     ]);
   });
 
-  it('recovers at the next start what a killed process left', async () => {
+  it('recovers the changes of a killed process at the next start', async () => {
     const store = temporaryStore();
     await store.journal.write('a', batch(0));
     await store.journal.checkpoint();
@@ -80,7 +80,7 @@ describe('the journal', () => {
     expect(filesOf(next, 'a')).toEqual([[0], [1], [2]]);
   });
 
-  it('has every change once, at whatever point of a checkpoint the process is killed', async () => {
+  it('has each change once, whenever a process is killed during a checkpoint', async () => {
     const store = temporaryStore();
     for (const seq of [0, 1]) await store.journal.write('a', batch(seq));
     // The changes are written by queue, and the turns are not removed yet.

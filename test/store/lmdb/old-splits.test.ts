@@ -5,7 +5,8 @@ import { closeParts, openParts } from '../../../src/store/lmdb/parts.js';
 import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
-import { estimatesOf, FORECAST, NOBODY, splitOf } from './temporary-store.js';
+import { FORECAST, NOBODY } from '../contract/fixtures.js';
+import { estimatesOf, splitOf } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const key = splitOf(null, 2);
@@ -35,7 +36,7 @@ it.each([5, 6, 7])('a split of store version %d is served and checked as before'
   const split = (await store.splits.find(key))!;
   const listed = [0, 1].map(node => JSON.parse(store.splits.files(split, node)!.toString()) as unknown);
   expect(listed).toEqual([paths.map(path => ({ path, time_execution: 1.5 })), []]);
-  // Its project is unknown here, and that is no matter of its blobs.
+  // Other tables report the missing project.
   expect([...problemsOf(store.parts, () => {})].filter(({ table }) => table === 'splits')).toEqual([]);
   expect(store.parts.meta.get('version')).toBe(8);
   await store.close();

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { temporaryStore } from './temporary-store.js';
 
 describe('a store', () => {
-  it('written by a newer version is refused with what to do, and stays as it is', async () => {
+  it('of a newer version is refused with advice, and is not changed', async () => {
     const folder = temporaryFolder();
     const store = openParts(folder);
     store.meta.putSync('version', STORE_VERSION + 1);
@@ -18,7 +18,7 @@ describe('a store', () => {
     expect(() => openParts(folder)).toThrow(sentence);
   });
 
-  it('has what was committed when it is opened again', async () => {
+  it('has what was committed after it is opened again', async () => {
     const folder = temporaryFolder();
     const store = openParts(folder);
     await commit(store, () => void store.projectNames.put('ours', 7));
@@ -29,7 +29,7 @@ describe('a store', () => {
     await reopened.root.close();
   });
 
-  it('runs changes one after the other, each seeing what those before it wrote', async () => {
+  it('runs changes one after another, and each sees what earlier ones wrote', async () => {
     const store = temporaryStore();
     const increment = () =>
       commit(store, () => {
@@ -42,7 +42,7 @@ describe('a store', () => {
     expect(store.meta.get('nextProject')).toBe(100);
   });
 
-  it('tells who asked for a change that failed, and goes on', async () => {
+  it('rejects a change that fails, and runs the next one', async () => {
     const store = temporaryStore();
     const failing = commit(store, () => {
       throw new Error('not today');

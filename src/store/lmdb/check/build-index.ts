@@ -3,17 +3,17 @@ import type { Tables } from '../tables.js';
 import { type Committing, commit } from '../writes/commit.js';
 import type { Problem, Seen } from './problem.js';
 
-/** What a filter finds. */
+/** What the index has under one filter. */
 interface Found {
   filter: string;
   count: number;
   /** The last place. */
   last: number;
-  /** How many there are in each block of places. */
+  /** How many builds are in each block of places. */
   blocks: Map<number, number>;
 }
 
-/** Lists of builds. One repair serves all: they are written anew. */
+/** Problems of the lists of builds. All have one repair, which rewrites the lists. */
 export function* problemsOfBuildIndex(tables: Tables & Committing, seen: Seen): Generator<Problem> {
   const repair = () => writeIndex(tables);
   for (const { key: number, value: build } of tables.builds.getRange()) {
@@ -38,13 +38,13 @@ export function* problemsOfBuildIndex(tables: Tables & Committing, seen: Seen): 
     const block = Math.floor(place / PLACES_PER_BLOCK);
     found.blocks.set(block, (found.blocks.get(block) ?? 0) + 1);
     if (!tables.builds.doesExist(number)) {
-      yield { table: 'buildIndex', key: [filter, place], what: `leads to build ${number}, which is not there`, repair };
+      yield { table: 'buildIndex', key: [filter, place], what: `leads to build ${number}, which does not exist`, repair };
     }
   }
   if (found) yield* problemsOfFilter(tables, found, repair);
   for (const filter of tables.buildCounts.getKeys()) {
     const [first] = [...tables.buildIndex.getKeys({ start: [filter, -1], end: [filter, Infinity], limit: 1 })];
-    if (!first) yield { table: 'buildCounts', key: filter, what: 'counts builds, and finds none', repair };
+    if (!first) yield { table: 'buildCounts', key: filter, what: 'counts builds, but none is listed', repair };
   }
 }
 
@@ -54,7 +54,7 @@ function* problemsOfFilter(tables: Tables, { filter, count, last, blocks }: Foun
     yield {
       table: 'buildCounts',
       key: filter,
-      what: `counts ${counted} builds below place ${next}, and there are ${count} up to ${last}`,
+      what: `counts ${counted} builds below place ${next}, but ${count} builds up to place ${last} are listed`,
       repair,
     };
     return;
@@ -63,7 +63,8 @@ function* problemsOfFilter(tables: Tables, { filter, count, last, blocks }: Foun
     const places = Math.min(PLACES_PER_BLOCK, next - block * PLACES_PER_BLOCK);
     const gone = places - (blocks.get(block) ?? 0);
     const noted = tables.buildGaps.get([filter, block]) ?? 0;
-    if (gone !== noted) yield { table: 'buildGaps', key: [filter, block], what: `counts ${noted} builds gone, and ${gone} are`, repair };
+    if (gone !== noted)
+      yield { table: 'buildGaps', key: [filter, block], what: `counts ${noted} deleted builds, but ${gone} are deleted`, repair };
   }
 }
 

@@ -5,7 +5,7 @@ import type { BuildRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
-/** Builds, their numbers and recorded runs. */
+/** Problems of builds, their numbers and recorded runs. */
 export function* problemsOfBuilds(tables: Tables, seen: Seen): Generator<Problem> {
   let last = 0;
   for (const { key: number, value: build } of tables.builds.getRange()) {
@@ -14,7 +14,7 @@ export function* problemsOfBuilds(tables: Tables, seen: Seen): Generator<Problem
     yield* problemsOfBuild(tables, number, build);
   }
   if (last >= (tables.meta.get('nextBuild') ?? 1)) {
-    yield { table: 'meta', key: 'nextBuild', what: `is not behind build ${last}`, repair: () => tables.meta.put('nextBuild', last + 1) };
+    yield { table: 'meta', key: 'nextBuild', what: `is not after build ${last}`, repair: () => tables.meta.put('nextBuild', last + 1) };
   }
   for (const { key, value: number } of tables.buildNumbers.getRange()) {
     const build = tables.builds.get(number);
@@ -22,7 +22,7 @@ export function* problemsOfBuilds(tables: Tables, seen: Seen): Generator<Problem
     yield {
       table: 'buildNumbers',
       key,
-      what: `leads to build ${number}, which is another or not there`,
+      what: `leads to build ${number}, which is another build or does not exist`,
       repair: () => tables.buildNumbers.remove(key),
     };
   }
@@ -31,7 +31,7 @@ export function* problemsOfBuilds(tables: Tables, seen: Seen): Generator<Problem
 
 function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord): Generator<Problem> {
   const problem = problemOf('builds', number);
-  if (!tables.projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which is not there`, null);
+  if (!tables.projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which does not exist`, null);
   for (const key of [build.id, buildDigest(build.project, build)]) {
     const named = tables.buildNumbers.get(key);
     if (named === undefined) yield problem(`is not found by ${key}`, () => tables.buildNumbers.put(key, number));
@@ -58,7 +58,7 @@ function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord): G
     yield problem('has no recorded run', () => tables.builds.remove(number));
   } else if (Number.isInteger(test_files) && (subsets !== build.subsets || test_files !== build.test_files)) {
     const counted = `${subsets} runs with ${test_files} test files`;
-    yield problem(`counts ${build.subsets} runs with ${build.test_files} test files, and has ${counted}`, () =>
+    yield problem(`counts ${build.subsets} runs with ${build.test_files} test files, but has ${counted}`, () =>
       tables.builds.put(number, { ...build, subsets, test_files }),
     );
   }
@@ -69,7 +69,7 @@ function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
   for (const { key, value } of tables.subsets.getRange()) {
     seen('subsets');
     const problem = problemOf('subsets', key);
-    if (!tables.builds.doesExist(key[0])) yield problem('is of a build that is not there', null);
+    if (!tables.builds.doesExist(key[0])) yield problem('is of a build that does not exist', null);
     let subset;
     try {
       subset = decodeSubset(value);
@@ -87,13 +87,13 @@ function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
     yield {
       table: 'unlearnt',
       key,
-      what: `is of run ${value.join('/')}, which is not there`,
+      what: `is of run ${value.join('/')}, which does not exist`,
       repair: () => tables.pendingRuns.remove(key),
     };
   }
 }
 
-/** 1 at the number of each path that has a name. */
+/** Returns an array with 1 at the number of each path that has a name. */
 function namedPaths(tables: Tables): Uint8Array {
   const [last = 0] = tables.pathNames.getKeys({ reverse: true, limit: 1 });
   const named = new Uint8Array(last + 1);

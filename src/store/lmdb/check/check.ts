@@ -17,18 +17,19 @@ const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Prob
 };
 
 /**
- * What does not fit together in the tables. Reads one state of it, because it runs without a pause: also beside a server.
+ * Returns what is inconsistent in the tables. A server may be writing to them meanwhile: the check reads one state, because it never
+ * yields to the event loop.
  */
 export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
-  // The journal of a server is in the memory of its own process.
+  // What a server has of its journal in memory is in another process.
   parts.journal.read();
   for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(parts, seen));
 }
 
-/** Repairs that are made at a time share a flush. */
+/** Repairs that run at once share a flush. */
 const REPAIRS_AT_ONCE = 500;
 
-/** Repairs what can be repaired. A repair that solves several problems is made once. */
+/** Repairs what can be repaired. A repair that solves several problems runs once. */
 export async function repair(problems: readonly Problem[]): Promise<void> {
   const repairs = [...new Set(problems.flatMap(problem => problem.repair ?? []))];
   for (let from = 0; from < repairs.length; from += REPAIRS_AT_ONCE) {

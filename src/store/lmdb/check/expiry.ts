@@ -3,16 +3,16 @@ import type { ExpiryKey, Tables } from '../tables.js';
 import { type OwnedTable, removeEntries } from '../writes/blobs.js';
 import type { Problem, Seen } from './problem.js';
 
-/** That splits and queues expire, that nothing else of theirs stays behind, and that what expires is there. */
+/** Problems of expiry: splits and queues that never expire, records that they left behind, and entries of what does not exist. */
 export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem> {
   const expiring = new Set<string>();
   for (const key of tables.expiry.getKeys()) {
     seen('expiry');
-    const [, kind, ...of] = key;
-    if (kind === 'split') expiring.add(of[1] as string);
-    else if (kind === 'queue') expiring.add(of[0] as string);
-    else if (kind !== 'subset') yield { table: 'expiry', key, what: 'is of a kind that is not known', repair: null };
-    else if (!tables.subsets.doesExist(of as RunKey)) yield gone(tables, key);
+    const [, kind, ...owner] = key;
+    if (kind === 'split') expiring.add(owner[1] as string);
+    else if (kind === 'queue') expiring.add(owner[0] as string);
+    else if (kind !== 'subset') yield { table: 'expiry', key, what: 'has an unknown kind', repair: null };
+    else if (!tables.subsets.doesExist(owner as RunKey)) yield dangling(tables, key);
   }
   const splits = new Set<string>();
   for (const {
@@ -54,21 +54,21 @@ export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem
   }
 }
 
-function gone(tables: Tables, key: ExpiryKey): Problem {
-  return { table: 'expiry', key, what: 'is of what is not there', repair: () => tables.expiry.remove(key) };
+function dangling(tables: Tables, key: ExpiryKey): Problem {
+  return { table: 'expiry', key, what: 'is of something that does not exist', repair: () => tables.expiry.remove(key) };
 }
 
 function unending(tables: Tables, table: string, key: unknown, expiry: ExpiryKey): Problem {
   return { table, key, what: 'would never expire', repair: () => tables.expiry.put(expiry, true) };
 }
 
-/** The first part of each key, once. */
+/** Returns the first part of each key, once. */
 function* ownersIn(table: OwnedTable): Generator<string> {
   for (let start: [string, number] | null = ['', -Infinity]; start; ) {
     const [first] = [...table.getKeys({ start, limit: 1 } as object)] as [string, unknown][];
     if (!first) return;
     yield first[0];
-    // Behind all of its entries, whose second parts are numbers and names.
+    // After all entries of this owner, whose second parts are numbers or names.
     start = [`${first[0]}\0`, -Infinity];
   }
 }

@@ -3,9 +3,9 @@ import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import type { Tables } from '../tables.js';
 import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
 
-/** Paths, their numbers, names and timings. Nothing is removed that a path leads to. */
+/** Problems of paths, their numbers, names and timings. No repair removes what a path leads to. */
 export function* problemsOfPaths(tables: Tables, seen: Seen): Generator<Problem> {
-  /** 1 at the number of each path. */
+  /** Has 1 at the number of each path. */
   const found = new Uint8Array(lastNumber(tables) + 1);
   for (const { key, value: number } of tables.paths.getRange()) {
     seen('paths');
@@ -35,7 +35,7 @@ function* problemsOfPath(tables: Tables, key: string, number: number): Generator
     yield problem(`has number ${number}, which has the name ${name}`, null);
   }
   if (!tables.timings.doesExist(number)) {
-    // As new: what it took is lost.
+    // As a new path, because its times are lost.
     yield problem(`has number ${number}, which has no timings`, () =>
       tables.timings.put(number, encodeTimings({ project, seen_at: Date.now(), timings: [] })),
     );
@@ -44,10 +44,10 @@ function* problemsOfPath(tables: Tables, key: string, number: number): Generator
 
 function* problemsOfTimings(tables: Tables, number: number, project: number, isFound: boolean): Generator<Problem> {
   const problem = problemOf('timings', number);
-  if (!tables.projects.doesExist(project)) yield problem(`is of project ${project}, which is not there`, null);
+  if (!tables.projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, null);
   const name = tables.pathNames.get(number);
   if (name === undefined) {
-    // No path, no name: nobody can ask for it.
+    // Without a path and a name, nothing can find it.
     if (!isFound) yield problem('is of no path', () => tables.timings.remove(number));
     return;
   }

@@ -8,7 +8,7 @@ import type { Parts } from '../parts.js';
 import type { QueueRecord, SplitRecord } from '../records.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
-/** Splits and queues: that all their files are there, once, and who has them. */
+/** Problems of splits and queues: files that are missing or listed twice, and batches that do not fit. */
 export function* problemsOfPlans(parts: Parts, seen: Seen): Generator<Problem> {
   for (const { key, value: split } of parts.splits.getRange()) {
     seen('splits');
@@ -18,14 +18,15 @@ export function* problemsOfPlans(parts: Parts, seen: Seen): Generator<Problem> {
   for (const { key, value: id } of parts.queuesOfNodeBuild.getRange()) {
     const queue = parts.queues.get(id);
     const problem = problemOf('queuesOfNodeBuild', key);
-    if (!queue) yield problem(`leads to queue ${id}, which is not there`, () => parts.queuesOfNodeBuild.remove(key));
-    else if (led.has(id) || (!queue.repeats && queue.name !== key)) yield problem(`leads to queue ${id}, which is another one's`, null);
+    if (!queue) yield problem(`leads to queue ${id}, which does not exist`, () => parts.queuesOfNodeBuild.remove(key));
+    else if (led.has(id) || (!queue.repeats && queue.name !== key))
+      yield problem(`leads to queue ${id}, which belongs to another key`, null);
     led.add(id);
   }
   for (const { key: id, value: queue } of parts.queues.getRange()) {
     seen('queues');
     if (!led.has(id)) {
-      // Of a copy nothing else tells what it was for.
+      // Nothing else tells the key of a copy.
       const repair = queue.repeats
         ? null
         : () => parts.queuesOfNodeBuild.ifNoExists(queue.name, () => void parts.queuesOfNodeBuild.put(queue.name, id));
@@ -38,7 +39,7 @@ export function* problemsOfPlans(parts: Parts, seen: Seen): Generator<Problem> {
     yield {
       table: 'queuesOfBuild',
       key,
-      what: `leads to queue ${id}, which is another build's or not there`,
+      what: `leads to queue ${id}, which belongs to another build or does not exist`,
       repair: () => parts.queuesOfBuild.remove(key),
     };
   }
@@ -62,7 +63,7 @@ function* problemsOfSplit(parts: Parts, key: string, split: SplitRecord): Genera
   }
   const twice = firstTwice(paths);
   if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
-  if (isOther(split.list, paths)) yield problem('has other files than it was made of');
+  if (isOther(split.list, paths)) yield problem('has other files than its list');
 }
 
 function* problemsOfQueue(parts: Parts, id: string, { node_total, list }: QueueRecord): Generator<Problem> {
@@ -80,7 +81,7 @@ function* problemsOfQueue(parts: Parts, id: string, { node_total, list }: QueueR
     if (paths.length !== files) yield problem(`has ${files} weights and ${paths.length} files`);
     const twice = firstTwice(paths);
     if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
-    if (isOther(list, paths)) yield problem('has other files than it was made of');
+    if (isOther(list, paths)) yield problem('has other files than its list');
   } catch (error) {
     yield problem(`has files that cannot be read: ${(error as Error).message}`);
     return;
@@ -88,13 +89,14 @@ function* problemsOfQueue(parts: Parts, id: string, { node_total, list }: QueueR
   const taken = new Map<number, number>();
   for (const batch of batchesOf(parts, id)) {
     const { seq, node_index } = batch;
-    // What was handed out again, and what went from a silent node to another.
-    const again = batch.isReplay || wasReassigned(batch);
+    // A repeated batch, or one that was reassigned from a silent node.
+    const isRepeated = batch.isReplay || wasReassigned(batch);
     if (node_index >= node_total) yield problem(`handed batch ${seq} to node ${node_index} of ${node_total}`);
     for (const file of batch.files) {
       if (file >= files) yield problem(`handed file ${file} of ${files} out with batch ${seq}`);
-      else if (!again && taken.has(file)) yield problem(`handed file ${file} out with batch ${taken.get(file)}, and with batch ${seq}`);
-      if (!again) taken.set(file, seq);
+      else if (!isRepeated && taken.has(file))
+        yield problem(`handed file ${file} out with batch ${taken.get(file)}, and with batch ${seq}`);
+      if (!isRepeated) taken.set(file, seq);
     }
   }
 }
@@ -108,7 +110,7 @@ function pathsIn(list: Buffer): string[] {
   return (JSON.parse(list.toString()) as { path: string }[]).map(({ path }) => path);
 }
 
-/** Whether paths are other ones than those of a list; false when the list is unknown. */
+/** Whether paths differ from those of a list; false: they do not, or the list is unknown. */
 function isOther(list: TestFileList | undefined, paths: readonly string[]): boolean {
   return list !== undefined && list.digest !== digestOfList(paths);
 }

@@ -2,7 +2,7 @@ import type { ProjectRecord } from '../records.js';
 import type { Tables } from '../tables.js';
 import type { Problem, Seen } from './problem.js';
 
-/** Projects, their names and tokens. */
+/** Problems of projects, their names and tokens. */
 export function* problemsOfProjects(tables: Tables, seen: Seen): Generator<Problem> {
   let last = 0;
   for (const {
@@ -22,17 +22,17 @@ export function* problemsOfProjects(tables: Tables, seen: Seen): Generator<Probl
     yield {
       table: 'meta',
       key: 'nextProject',
-      what: `is not behind project ${last}`,
+      what: `is not after project ${last}`,
       repair: () => tables.meta.put('nextProject', last + 1),
     };
   }
   for (const { key: name, value: id } of tables.projectNames.getRange()) {
     const project = tables.projects.get(id);
     if (project?.name === name) continue;
-    // The next builds determine its default branch again.
+    // The next build sets its default branch again.
     const lost: ProjectRecord = { v: 1, name, created_at: Date.now(), default_branch: null, has_test_cases: true };
     const repair = project ? null : () => tables.projects.put(id, lost);
-    yield { table: 'projectNames', key: name, what: `names project ${id}, which is another or not there`, repair };
+    yield { table: 'projectNames', key: name, what: `names project ${id}, which has another name or does not exist`, repair };
   }
   for (const {
     key,
@@ -41,6 +41,6 @@ export function* problemsOfProjects(tables: Tables, seen: Seen): Generator<Probl
     seen('tokens');
     if (!hash.startsWith(key)) yield { table: 'tokens', key, what: 'is not the beginning of its hash', repair: null };
     if (tables.projects.doesExist(project)) continue;
-    yield { table: 'tokens', key, what: `is of project ${project}, which is not there`, repair: null };
+    yield { table: 'tokens', key, what: `is of project ${project}, which does not exist`, repair: null };
   }
 }

@@ -1,17 +1,17 @@
 import { digest } from '../../../engine/digest.js';
 import { fileOf } from '../../../planning/estimating/test-case.js';
 
-/** Characters of a file, or of what a test case has behind it, that a key takes: at most three bytes each, twice. */
+/** The most characters that a key has of a file, and of the rest of a test case. A character takes at most three bytes. */
 const MOST = 300;
-/** What is longer is cut and made unique by a digest behind this sign, at this place. */
+/** A longer text is cut at this place, and followed by this sign and a digest that makes it unique. */
 const CUT = '\t';
 const CUT_AT = 64;
-/** Between a file and what its test cases have behind it. No key of a file has it there: `fileOf` would find it. */
+/** Stands between a file and the rest of a test case. The key of a file never has it there, because `fileOf` would find a test case. */
 const CASE = '\n';
 
 /**
- * The key of a path: its project, then itself, so that what lies together in a suite lies together on disk,
- * and the test cases of a file follow it. Two paths of a project never have the same.
+ * Returns the key of a path: its project, then the path, so that neighbours in a suite are neighbours on disk and the test cases
+ * of a file follow it. Two paths of a project never have the same key.
  */
 export function pathKey(project: number, path: string): string {
   const file = fileOf(path);
@@ -22,10 +22,10 @@ function fileKey(project: number, file: string): string {
   return `${project}/${bounded(file)}`;
 }
 
-/** All test cases of a file. */
+/** Returns the range of the keys of all test cases of a file. */
 export function rangeOfCases(project: number, file: string): { start: string; end: string } {
   const start = fileKey(project, file) + CASE;
-  // Behind whatever a test case begins with.
+  // After every character that the rest of a test case begins with.
   return { start, end: `${start}\u{10FFFF}` };
 }
 
@@ -34,7 +34,7 @@ function bounded(text: string): string {
   return isShort ? text : text.slice(0, CUT_AT).toWellFormed().padEnd(CUT_AT) + CUT + digest(text);
 }
 
-/** What a key is of; the path is null when the key has not all of it. */
+/** Returns the project and path of a key; the path is null when the key has only a part of it. */
 export function pathOfKey(key: string): { project: number; path: string | null } {
   const slash = key.indexOf('/');
   const project = Number(key.slice(0, slash));

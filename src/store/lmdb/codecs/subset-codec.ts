@@ -1,5 +1,5 @@
 /**
- * Recorded runs take most of the store's room: bytes, not maps.
+ * Recorded runs take most of the space of a store, so they are coded as bytes:
  *
  * version (1 byte)
  * 6    created_at
@@ -19,7 +19,7 @@ const HEADS = [null, ORDINAL, HEAD];
 const ENTRY = 12;
 
 export interface SubsetHead {
-  /** A uuid. */
+  /** A UUID. */
   id: string;
   /** In milliseconds since 1970. */
   created_at: number;
@@ -34,7 +34,7 @@ export interface CodedSubset extends SubsetHead {
   seconds: Float64Array;
 }
 
-/** The ordinal is set when the run is put: see `setOrdinal`. */
+/** Encodes a run without its ordinal, which `setOrdinal` sets when the run is put. */
 export function encodeSubset({ id, created_at, ciRun, paths, seconds }: Omit<CodedSubset, 'ordinal'>): Buffer {
   const bytes = Buffer.allocUnsafe(HEAD + ENTRY * paths.length);
   bytes.writeUInt8(VERSION, 0);
@@ -59,7 +59,7 @@ export function setOrdinal(bytes: Buffer, ordinal: number): void {
 /** Decodes a run with its test files from one index to another. Throws a sentence on bytes that are no run. */
 export function decodeSubset(bytes: Buffer, from = 0, to = Infinity): CodedSubset {
   const files = subsetCount(bytes);
-  if (!Number.isInteger(files)) throw new Error(`a recorded run has ${bytes.length} bytes, which is no whole number of test files`);
+  if (!Number.isInteger(files)) throw new Error(`a recorded run has ${bytes.length} bytes, which is not a whole number of test files`);
   const first = Math.min(from, files);
   const count = Math.max(0, Math.min(files, to) - first);
   const paths = new Uint32Array(count);
@@ -79,12 +79,12 @@ export function subsetHead(bytes: Buffer): SubsetHead {
   return { id, created_at: bytes.readUIntBE(1, 6), ordinal, ciRun };
 }
 
-/** How many test files it has. */
+/** How many test files a run has. */
 export function subsetCount(bytes: Buffer): number {
   return (bytes.length - headOf(bytes)) / ENTRY;
 }
 
-/** Whether both have the same CI run and exactly the same test files and times. */
+/** Whether two runs have the same CI run, test files and times. */
 export function areSameRuns(a: Buffer, b: Buffer): boolean {
   return subsetHead(a).ciRun === subsetHead(b).ciRun && a.subarray(headOf(a)).equals(b.subarray(headOf(b)));
 }

@@ -1,23 +1,23 @@
 import type { BranchTiming, BranchTimings } from '../../../planning/estimating/branch-timings.js';
 import type { Level } from '../../../planning/estimating/level.js';
 
-/** What is known of a path. */
+/** The timings of a path. */
 export interface PathTimings {
   project: number;
-  /** About when it was recorded last, measured or not, in milliseconds since 1970: it expires by this time. */
+  /** About when the path was last recorded, measured or not, in milliseconds since 1970. It expires by this time. */
   seen_at: number;
   /** Empty: it was never measured. */
   timings: BranchTimings;
 }
 
 /**
- * Rewritten by every build that measures the path: bytes, not maps.
+ * Every build that measures a path rewrites its timings, so they are coded as bytes:
  *
  * version (1 byte)
  * 4   project
  * 6   seen_at
  * then for each branch:
- * 1   number of times, + 128 when there is a level before
+ * 1   number of times, + 128 if there is a level before
  * 6   branch, 0: all
  * 6   build
  * 6   at
@@ -50,7 +50,7 @@ export function encodeTimings({ project, seen_at, timings }: PathTimings): Buffe
   return bytes;
 }
 
-/** Throws on bytes that are none. */
+/** Throws a sentence when the bytes have another version. */
 export function decodeTimings(bytes: Buffer): PathTimings {
   const { project, seen_at } = headOfTimings(bytes);
   const timings: BranchTiming[] = [];
@@ -58,17 +58,17 @@ export function decodeTimings(bytes: Buffer): PathTimings {
   return { project, seen_at, timings };
 }
 
-/** What `timingOn` finds, without decoding the others: of a large suite most of the time goes here. */
+/** Returns what `timingOn` would find, but decodes nothing else: planning a large suite spends most of its time here. */
 export function decodeTimingOn(bytes: Buffer, branch: number, defaultBranch: number | null): BranchTiming | undefined {
   headOfTimings(bytes);
   if (bytes.length === START) return undefined;
   let ofDefault = -1;
   let ofAll = -1;
   for (let offset = START; offset < bytes.length; offset += sizeAt(bytes, offset)) {
-    const of = bytes.readUIntBE(offset + 1, 6);
-    if (of === branch) return readTiming(bytes, offset);
-    if (of === defaultBranch) ofDefault = offset;
-    if (of === 0) ofAll = offset;
+    const name = bytes.readUIntBE(offset + 1, 6);
+    if (name === branch) return readTiming(bytes, offset);
+    if (name === defaultBranch) ofDefault = offset;
+    if (name === 0) ofAll = offset;
   }
   return readTiming(bytes, ofDefault > 0 ? ofDefault : ofAll > 0 ? ofAll : START);
 }
@@ -99,7 +99,7 @@ function writeLevel(bytes: Buffer, { log, variance, drift, residual, at }: Level
   return bytes.writeUIntBE(dated(at), offset, 6);
 }
 
-/** A time that six bytes can hold, whatever the clock says. */
+/** Bounds a time to what six bytes can hold, because a clock may be far off. */
 function dated(at: number): number {
   return Math.min(2 ** 48 - 1, Math.max(0, Math.floor(at)));
 }

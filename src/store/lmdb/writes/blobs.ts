@@ -21,8 +21,8 @@ export function entriesOf(owner: string): object {
 }
 
 /**
- * Puts blobs, some in each turn of the event loop, and resolves when they are on disk. A transaction would compress them in this
- * thread. Nothing refers to them yet: if nothing ever does, they expire by `expiry`.
+ * Puts blobs, some in each turn of the event loop, and resolves when they are on disk. They are not put in a transaction, which would
+ * compress them in this thread. Nothing refers to them yet; if nothing ever does, they expire by `expiry`.
  */
 export async function putBlobs(
   parts: Pick<Tables, 'blobs' | 'expiry'> & Pick<Committing, 'diskSpace'>,
@@ -31,14 +31,14 @@ export async function putBlobs(
 ): Promise<void> {
   await putInChunks(Array(count).keys(), i => {
     parts.diskSpace.assert();
-    // Once in each turn, as the writes of a turn may fail together.
+    // Once in each turn, because the puts of another turn may fail.
     if (i % limits.putsPerTurn === 0) parts.expiry.put(expiry, true).catch(() => {});
     const { part, bytes } = blob(i);
     return parts.blobs.put([owner, part], bytes);
   });
 }
 
-/** Undoes `putBlobs`. */
+/** Removes the blobs of an owner and their entry in `expiry`. */
 export async function removeBlobs({ blobs, expiry }: Pick<Tables, 'blobs' | 'expiry'>, owner: string, key: ExpiryKey): Promise<void> {
   await removeEntries(blobs, owner);
   await expiry.remove(key);

@@ -1,6 +1,6 @@
 /**
- * Work that is done again and again, once at a time. Whoever asks while it is being done shares one further time with all
- * others who ask: that sees what was there when they asked.
+ * Repeated work of which one run is under way at a time. All calls made during a run share the next run, which sees what was there
+ * when they were made.
  */
 export class CoalescedTask {
   #last: Promise<void> = Promise.resolve();
@@ -10,7 +10,7 @@ export class CoalescedTask {
 
   constructor(readonly work: () => Promise<void>) {}
 
-  /** The last time, which may be under way. */
+  /** The last run, which may be under way. */
   get last(): Promise<void> {
     return this.#last;
   }
@@ -26,7 +26,7 @@ export class CoalescedTask {
       }));
   }
 
-  /** Again within so long, unless it ends before; nobody is told. */
+  /** Starts a run within this time, unless the task is stopped before. Its errors are ignored. */
   runWithin(milliseconds: number): void {
     if (this.#isEnded) return;
     this.#timer ??= setTimeout(() => {
@@ -35,7 +35,7 @@ export class CoalescedTask {
     }, milliseconds).unref();
   }
 
-  /** Only who asks for it still gets it done. */
+  /** Cancels runs that were to start later. `run` still works. */
   stop(): void {
     this.#isEnded = true;
     if (this.#timer) clearTimeout(this.#timer);

@@ -8,15 +8,15 @@ export interface Committing {
   readonly root: RootDatabase;
   readonly diskSpace: Pick<DiskSpaceGuard, 'assert' | 'freeBytes'>;
   readonly failure: Pick<Failure, 'assert'>;
-  /** Called with the seconds that each change took until it was flushed to disk. */
+  /** Called after each flush, with the seconds since its change was requested. */
   readonly committed: (seconds: number) => void;
 }
 
 /**
- * Runs the change in a write transaction, and resolves with its result when that is flushed to disk (lmdb resolves writes
- * after fdatasync): it then survives kill -9 and a power cut. Transactions run one after the other, and each sees what earlier
- * ones wrote; many share one flush. A change must throw before its first write or not at all: nothing is rolled back.
- * Throws a 503 when the disk does not take it; failure.ts says what that means for the process.
+ * Runs a change in a write transaction. Resolves with its result when it is flushed to disk (lmdb resolves writes after fdatasync), so
+ * that it survives kill -9 and a power cut. Transactions run one after another, each sees what earlier ones wrote, and many share one
+ * flush. A change must throw before its first write or not at all, because nothing is rolled back. Throws a 503 when the write
+ * fails; failure.ts says what that means for the process.
  */
 export async function commit<T>({ root, diskSpace, failure, committed }: Committing, change: () => T): Promise<T> {
   let changed = false;
@@ -37,7 +37,7 @@ export async function commit<T>({ root, diskSpace, failure, committed }: Committ
   return value;
 }
 
-/** Resolves when a put is flushed to disk. Throws a 503 when the disk does not take it. */
+/** Resolves when a put is flushed to disk. Throws a 503 when the write fails. */
 export async function written(put: Promise<unknown>): Promise<void> {
   try {
     await put;

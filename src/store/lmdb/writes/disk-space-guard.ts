@@ -3,8 +3,8 @@ import { apiErrors } from '../../../api-error.js';
 import { limits } from '../../../limits.js';
 
 /**
- * Keeps the disk from running full under lmdb: version 3.5.6 writes the message of a failed write beyond its buffer, and the
- * process may end by that. So writes are refused while little is left, which is also what the next start needs.
+ * Refuses writes when little space is left on the disk. lmdb 3.5.6 writes the message of a failed write past the end of its buffer,
+ * which may crash the process, and the next start needs some space too.
  */
 export class DiskSpaceGuard {
   #lookedAt = -Infinity;
@@ -12,7 +12,7 @@ export class DiskSpaceGuard {
 
   constructor(readonly folder: string) {}
 
-  /** Throws a 503 when there is too little room to write. */
+  /** Throws a 503 when the disk has too little space left. */
   assert(): void {
     const now = performance.now();
     if (now - this.#lookedAt >= limits.diskCheckMilliseconds) {
@@ -22,7 +22,7 @@ export class DiskSpaceGuard {
     if (this.#lack) throw apiErrors.storeFailed(this.#lack);
   }
 
-  /** For whoever may write without being root. */
+  /** The space that a process can use without being root. */
   freeBytes(): number {
     const { bavail, bsize } = statfsSync(this.folder);
     return bavail * bsize;

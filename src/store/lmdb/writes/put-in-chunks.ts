@@ -1,7 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../../limits.js';
 
-/** Puts some in a turn of the event loop; resolves when all are written, rejects when all are written or refused. */
+/**
+ * Makes a bounded number of puts in each turn of the event loop. Resolves when all are on disk. Rejects when one failed and the others
+ * have ended.
+ */
 export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<boolean>): Promise<void> {
   const turns: Promise<unknown>[] = [];
   let count = 0;
@@ -14,7 +17,7 @@ export async function putInChunks<T>(all: Iterable<T>, put: (one: T) => Promise<
       throw error;
     }
     if (++count % limits.putsPerTurn > 0) continue;
-    // What is put in one turn is written as one: the last tells of all. A failure waits for its turn below.
+    // The puts of one turn are one transaction, so the last one stands for all. Its failure is thrown below.
     written.catch(() => {});
     turns.push(written);
     await nextTurn();

@@ -12,18 +12,19 @@ import { type Committing, written } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
 
 /**
- * Timings that were changed a moment ago, before they are written: the builds of a fleet measure the same paths again
- * and again, and each time once is enough. A recorded run whose times are here only is listed in `pendingRuns`, so that
- * nothing is lost with the process. Of the thread that serves; others see what `save` has written.
+ * Timings that have changed and are not yet on disk. Many builds measure the same paths within a second, and one write a path is
+ * enough for all of them. `pendingRuns` lists each recorded run whose times are only here, so that a crash loses nothing. Only the
+ * serving thread has a buffer; other threads see what `save` has written.
  */
 export class TimingWriteBuffer {
-  /** By path; those that are being written lie below. */
+  /** By path. A path that is not here may be in #saving, which is being written. */
   #changed = new Map<number, PathTimings>();
   #saving: ReadonlyMap<number, PathTimings> = new Map();
   /** Entries of `pendingRuns` whose times are in #changed. */
   #applied: number[] = [];
-  /** Paths whose numbers are not on disk: by number, and the number by key. */
+  /** Paths whose numbers are not on disk, by number. */
   readonly #unnamed = new Map<number, { key: string; path: string }>();
+  /** The numbers of the new ones of these, by key. */
   readonly #made = new Map<string, number>();
   /** Characters of the paths and keys in #unnamed. */
   #unnamedCharacters = 0;
@@ -40,12 +41,12 @@ export class TimingWriteBuffer {
     return this.#changed.get(path) ?? this.#saving.get(path);
   }
 
-  /** The number of a path that is recorded now. Of a new path it counts once `name` has resolved. */
+  /** Returns the number of a path that is being recorded. The number of a new path is valid once `saveNames` has resolved. */
   intern(project: number, path: string, now: Millis): number {
     const number = this.store.pathNumbers.get(project, path) ?? this.#made.get(pathKey(project, path));
     if (number === undefined) return this.#make(project, path, now);
     const known = this.#toChange(number);
-    // Named again where the expiry sweep may be about to forget it: behind that.
+    // The sweep may be about to delete the path: saved after that, the name stays.
     if (!known || now - known.seen_at >= limits.lastUseUpdateMilliseconds) this.#toName(number, pathKey(project, path), path);
     if (!known) this.#change(number, { project, seen_at: now, timings: [] });
     else known.seen_at = Math.max(now, known.seen_at);
@@ -66,7 +67,7 @@ export class TimingWriteBuffer {
     this.#unnamed.set(number, { key, path });
   }
 
-  /** Resolves when all paths that were seen before have their numbers on disk; null: they have. */
+  /** Resolves when the numbers of all paths that were interned before are on disk; null: they are on disk now. */
   saveNames(): Promise<void> | null {
     return this.#unnamed.size === 0 ? null : this.#naming.run();
   }
@@ -85,13 +86,13 @@ export class TimingWriteBuffer {
     }
   }
 
-  /** A path that was seen was measured on the branch. */
+  /** Adds a measurement on a branch to the timings of an interned path. */
   measure(path: number, branch: number, defaultBranch: number | null, measurement: Measurement): void {
     const known = this.#toChange(path);
     if (known) known.timings = measureOn(known.timings, branch, defaultBranch, measurement) ?? known.timings;
   }
 
-  /** For one more entry of `pendingRuns`. */
+  /** Returns the key of a new entry of `pendingRuns`. */
   nextEntry(): number {
     if (this.#nextEntry === null) {
       const [last = 0] = this.store.pendingRuns.getKeys({ reverse: true, limit: 1 });
@@ -100,19 +101,19 @@ export class TimingWriteBuffer {
     return this.#nextEntry++;
   }
 
-  /** All times of an entry of `pendingRuns` were measured. */
+  /** Notes that the buffer has all times of an entry of `pendingRuns`. */
   markApplied(entry: number): void {
     this.#applied.push(entry);
     this.#saves.runWithin(limits.timingFlushMilliseconds);
   }
 
-  /** Between the times of a large run: others have their turn, and then there is room for more. Throws as `makeRoom`. */
+  /** Yields to other work in the middle of a large run, and then makes room. Throws as `makeRoom`. */
   async nextTurn(): Promise<void> {
     await nextTurn();
     await this.makeRoom();
   }
 
-  /** Resolves when there is room for more. Throws a 503 when the disk takes none. */
+  /** Resolves when the buffer has room for more. Throws a 503 when it cannot be written. */
   async makeRoom(): Promise<void> {
     if (this.#changed.size < limits.bufferedTimings && this.#unnamedCharacters < limits.unsavedPathCharacters) return;
     const named = this.saveNames();
@@ -120,12 +121,12 @@ export class TimingWriteBuffer {
     await written(this.save());
   }
 
-  /** Resolves when all that was changed before is written. */
+  /** Resolves when all changes made before are on disk. */
   save(): Promise<void> {
     return this.#changed.size === 0 && this.#applied.length === 0 ? this.#saves.last : this.#saves.run();
   }
 
-  /** Writes what was changed; what is changed behind that is applied at the next start. */
+  /** Writes all changes. The next start applies those that come later. */
   async close(): Promise<void> {
     this.#saves.stop();
     await this.save();
@@ -135,7 +136,7 @@ export class TimingWriteBuffer {
     const applied = this.#applied;
     const saving = new Map<number, PathTimings>();
     const unnamed = new Map<number, PathTimings>();
-    // What has no name yet waits for it: nobody could tell what it is of.
+    // Timings wait for the name of their path: without it, nothing tells whose they are.
     for (const [path, timings] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, timings);
     this.#saving = saving;
     this.#changed = unnamed;
@@ -145,7 +146,7 @@ export class TimingWriteBuffer {
       await putInChunks(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
       await putInChunks(applied, entry => this.store.pendingRuns.remove(entry));
     } catch (error) {
-      // Later, with what was changed meanwhile.
+      // Retried later, with the changes made meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
       this.#applied = [...applied, ...this.#applied];
       this.#saves.runWithin(limits.timingFlushMilliseconds);
@@ -155,13 +156,13 @@ export class TimingWriteBuffer {
     }
   }
 
-  /** What is known of a path, to be changed and then saved. */
+  /** Returns the timings of a path for a change, and puts them among the changed ones. */
   #toChange(path: number): PathTimings | undefined {
     const changed = this.#changed.get(path);
     if (changed) return changed;
     const saving = this.#saving.get(path);
     const bytes = saving ? undefined : this.store.timings.getBinaryFast(path);
-    // What is being written is not changed any more.
+    // Timings that are being written must not change.
     const known = saving ? copyOf(saving) : bytes && decodeTimings(bytes);
     if (known) this.#change(path, known);
     return known;
