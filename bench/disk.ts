@@ -1,30 +1,31 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore, type Store } from '../src/store/lmdb/open.js';
+import type { Database } from 'lmdb';
+import { openTables, type Tables } from '../src/store/lmdb/tables.js';
 import { inParallel } from './load/in-parallel.js';
-import { deepPath, NODES, nodeOf, RECORDING } from './load/messages.js';
+import { longTestPath, NODES, nodeFields, RECORDING } from './load/messages.js';
 import { type Server, startServer } from './load/server.js';
 import { printStep } from './progress.js';
-import { randomOf } from './random.js';
+import { seededRandom } from './random.js';
 import type { Result } from './results.js';
-import { madeUpSuite, residual } from './suites/made-up.js';
 import type { Suite } from './suites/suites.js';
+import { residual, syntheticSuite } from './suites/synthetic.js';
 
 /** How many bytes on disk a recorded time takes. */
 
-export interface DiskExtent {
+export interface DiskOptions {
   builds: number;
   files?: number;
   /** Recorded suites to measure in addition. */
   suites?: readonly Suite[];
 }
 
-/** The share of builds before the measurement. After these, fixed costs of the store no longer count. */
+/** The share of the builds that are recorded before the measurement, so that fixed costs of the store do not count. */
 const SHARE_BEFORE = 0.1;
 
-const head = ['suite', 'timings', 'file MB', 'bytes a timing', 'used MB', 'used bytes a timing', 'sent bytes a timing'];
+const head = ['suite', 'timings', 'file MB', 'bytes per timing', 'used MB', 'used bytes per timing', 'sent bytes per timing'];
 const legend =
-  '8 nodes record each build, each file on a random node, with new times of 16 or 17 digits. a timing: ' +
+  '8 nodes record each build, each file on a random node, with new times of 16 or 17 digits. per timing: ' +
   'growth over the last nine tenths of the builds, divided by the times recorded in these. used: pages in use; ' +
   'the file of the store also has free pages. sent: JSON of the path and the time.';
 
@@ -34,13 +35,13 @@ interface Size {
   used: number;
 }
 
-export async function disk({ builds, files = 2000, suites = [] }: DiskExtent): Promise<Result[]> {
+export async function disk({ builds, files = 2000, suites = [] }: DiskOptions): Promise<Result[]> {
   const rows: string[][] = [];
-  for (const suite of [likeReal(files), ...suites]) {
+  for (const suite of [realisticSuite(files), ...suites]) {
     printStep(`disk: ${suite.name}`);
     const server = await startServer();
     try {
-      rows.push([suite.name, ...(await growth(server, suite, builds))]);
+      rows.push([suite.name, ...(await measureGrowth(server, suite, builds))]);
     } finally {
       await server.stop();
     }
@@ -48,21 +49,21 @@ export async function disk({ builds, files = 2000, suites = [] }: DiskExtent): P
   return [{ title: 'Disk', head, rows, legend: `${builds} builds. ${legend}` }];
 }
 
-function likeReal(files: number): Suite {
-  const { name, timings } = madeUpSuite(1, files);
-  return { name, timings: new Map([...timings.values()].map((seconds, file) => [deepPath(file), seconds])) };
+function realisticSuite(files: number): Suite {
+  const { name, timings } = syntheticSuite(1, files);
+  return { name, timings: new Map([...timings.values()].map((seconds, file) => [longTestPath(file), seconds])) };
 }
 
-async function growth(server: Server, { timings }: Suite, builds: number): Promise<string[]> {
-  const random = randomOf(1);
+async function measureGrowth(server: Server, { timings }: Suite, builds: number): Promise<string[]> {
+  const random = seededRandom(1);
   let sent = 0;
   const record = async (build: number) => {
     const test_files = [...timings].map(([path, seconds]) => ({ path, time_execution: seconds * residual(random) }));
     sent += JSON.stringify(test_files).length;
     const ran = test_files.map(file => ({ file, node: Math.floor(random() * NODES) }));
     await inParallel(NODES, Array(NODES).keys(), async node => {
-      const ofNode = ran.filter(run => run.node === node).map(({ file }) => file);
-      await server.post(RECORDING, { ...nodeOf('disk', build, node), test_files: ofNode });
+      const files = ran.filter(run => run.node === node).map(({ file }) => file);
+      await server.post(RECORDING, { ...nodeFields('disk', build, node), test_files: files });
     });
   };
   const before = Math.floor(builds * SHARE_BEFORE);
@@ -72,11 +73,11 @@ async function growth(server: Server, { timings }: Suite, builds: number): Promi
   for (let build = before; build < builds; build++) await record(build);
   const end = await sizeOf(server.dataDir);
   const recorded = timings.size * (builds - before);
-  const each = (bytes: number) => (bytes / recorded).toFixed(1);
+  const perTiming = (bytes: number) => (bytes / recorded).toFixed(1);
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
   return [
     String(timings.size * builds),
-    ...[megabytes(end.file), each(end.file - start.file), megabytes(end.used), each(end.used - start.used), each(sent)],
+    ...[megabytes(end.file), perTiming(end.file - start.file), megabytes(end.used), perTiming(end.used - start.used), perTiming(sent)],
   ];
 }
 
@@ -84,11 +85,11 @@ async function sizeOf(dataDir: string): Promise<Size> {
   const file = readdirSync(dataDir)
     .map(name => statSync(join(dataDir, name)))
     .reduce((sum, { size }) => sum + size, 0);
-  const store = openStore(dataDir);
+  const tables = openTables(dataDir);
   try {
-    return { file, used: usedBytes(store) };
+    return { file, used: usedBytes(tables) };
   } finally {
-    await store.root.close();
+    await tables.root.close();
   }
 }
 
@@ -100,10 +101,10 @@ interface TreeStats {
 }
 
 /** Pages in use by all tables, the list of tables and the list of free pages. */
-function usedBytes(store: Store): number {
-  const ofTree = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
-  const { root, ...rest } = store;
-  const ofRoot = root.getStats() as { root: TreeStats; free: TreeStats };
-  const ofTables = Object.values(rest).map(table => ('getStats' in table ? ofTree(table.getStats() as TreeStats) : 0));
-  return ofTables.reduce((sum, bytes) => sum + bytes, ofTree(ofRoot.root) + ofTree(ofRoot.free));
+function usedBytes(tables: Tables): number {
+  const treeBytes = (tree: TreeStats) => tree.pageSize * (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages);
+  const { root, ...rest } = tables;
+  const stats = root.getStats() as { root: TreeStats; free: TreeStats };
+  const sizes = Object.values(rest).map(table => treeBytes((table as Database).getStats() as TreeStats));
+  return sizes.reduce((sum, bytes) => sum + bytes, treeBytes(stats.root) + treeBytes(stats.free));
 }

@@ -1,7 +1,7 @@
 import { median } from '../src/planning/estimating/median.js';
-import { cpuOf, since } from './load/cpu.js';
+import { cpuBetween, readCpu } from './load/cpu.js';
 import { type Server, startServer } from './load/server.js';
-import { type Initialized, initializing as initializingBody } from './load/suite-bodies.js';
+import { initializeTemplate, type PlanKind } from './load/suite-bodies.js';
 import type { SuiteQuestion } from './load/suite-client.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
@@ -9,7 +9,7 @@ import type { Result } from './results.js';
 
 /** How long an idle server takes to create a queue or a split from a whole suite. */
 
-export interface InitializingExtent {
+export interface InitializingOptions {
   times: number;
   /** Files and nodes. */
   sizes?: readonly (readonly [files: number, nodes: number])[];
@@ -27,11 +27,11 @@ const head = ['initialised', 'timings', 'body MB', 'median ms', 'max ms', 'JSON.
 
 type Client = Worker<SuiteQuestion, number[]>;
 
-export async function initializing({ times, sizes = SIZES }: InitializingExtent): Promise<Result[]> {
+export async function initializing({ times, sizes = SIZES }: InitializingOptions): Promise<Result[]> {
   const rows: string[][] = [];
   for (const size of sizes) {
     printStep(`initialising ${size[0]} files`);
-    rows.push(...(await ofSize(size, times)));
+    rows.push(...(await measureSize(size, times)));
   }
   const legend =
     `Time from sending the body to receiving the answer: ${times} requests after ${WARM_UP} for warm-up, in sequence on an idle server, each for a new build. ` +
@@ -40,7 +40,7 @@ export async function initializing({ times, sizes = SIZES }: InitializingExtent)
   return [{ title: 'Initialising', head, rows, legend }];
 }
 
-async function ofSize([files, nodes]: readonly [number, number], times: number): Promise<string[][]> {
+async function measureSize([files, nodes]: readonly [number, number], times: number): Promise<string[][]> {
   const server = await startServer();
   const client: Client = new Worker('bench/load/suite-client.js');
   try {
@@ -49,7 +49,7 @@ async function ofSize([files, nodes]: readonly [number, number], times: number):
       if (isKnown) await client.ask({ verb: 'record', url: server.url, files });
       for (const what of ['queue', 'split'] as const) {
         const from = isKnown ? times + WARM_UP : 0;
-        const row = await ofKind({ client, server, what, files, nodes, from, times });
+        const row = await measureKind({ client, server, what, files, nodes, from, times });
         rows.push([`${what}: ${files} files, ${nodes} nodes`, isKnown ? 'known' : 'none', ...row]);
       }
     }
@@ -62,25 +62,25 @@ async function ofSize([files, nodes]: readonly [number, number], times: number):
 interface Kind {
   client: Client;
   server: Server;
-  what: Initialized;
+  what: PlanKind;
   files: number;
   nodes: number;
   from: number;
   times: number;
 }
 
-async function ofKind({ client, server, times, from, ...kind }: Kind): Promise<string[]> {
+async function measureKind({ client, server, times, from, ...kind }: Kind): Promise<string[]> {
   const question = { verb: 'initialize', url: server.url, ...kind } as const;
   await client.ask({ ...question, from, times: WARM_UP });
-  const before = cpuOf(server.pid);
-  const taken = await client.ask({ ...question, from: from + WARM_UP, times });
-  const { all } = since(before, cpuOf(server.pid));
+  const before = readCpu(server.pid);
+  const milliseconds = await client.ask({ ...question, from: from + WARM_UP, times });
+  const { all } = cpuBetween(before, readCpu(server.pid));
   const parse = median((await client.ask({ verb: 'parse', ...kind, times: times + WARM_UP })).slice(WARM_UP));
-  const typical = median(taken);
-  const most = Math.max(...taken);
+  const typical = median(milliseconds);
+  const max = Math.max(...milliseconds);
   return [
-    ...[initializingBody(kind.what, kind.files, kind.nodes).bytes / 1e6, typical, most, parse].map(value => value.toFixed(1)),
-    ...[typical / parse, most / parse].map(value => value.toFixed(1)),
+    ...[initializeTemplate(kind.what, kind.files, kind.nodes).bytes / 1e6, typical, max, parse].map(value => value.toFixed(1)),
+    ...[typical / parse, max / parse].map(value => value.toFixed(1)),
     ((all * 1000) / times).toFixed(0),
   ];
 }

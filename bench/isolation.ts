@@ -1,14 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from './load/server.js';
+import {
+  type Loader,
+  type Measurement,
+  monitorCells,
+  monitorHead,
+  monitorLegend,
+  pullCells,
+  pullHead,
+  ServerMonitor,
+} from './load/server-monitor.js';
 import type { LoadOutcome } from './load/tally.js';
-import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, type Loader, legendOfSeen, type Seen, Watching } from './load/watching.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** Whether large suites delay small requests. */
 
-export interface IsolationExtent {
+export interface IsolationOptions {
   /** Duration of each of the three loads. */
   seconds: number;
   pullsPerSecond?: number;
@@ -17,17 +26,17 @@ export interface IsolationExtent {
 }
 
 const NODES = 64;
-const head = ['load', ...headOfSeen, ...headOfPulls, 'initialised', 'median ms', 'recorded', 'median ms'];
+const head = ['load', ...monitorHead, ...pullHead, 'initialised', 'median ms', 'recorded', 'median ms'];
 
-export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 }: IsolationExtent): Promise<Result[]> {
-  const server = await startServer({ isWatched: true });
-  const watching = new Watching(server);
+export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 }: IsolationOptions): Promise<Result[]> {
+  const server = await startServer({ measuresLoopDelay: true });
+  const monitor = new ServerMonitor(server);
   const small: Loader = new Worker('bench/load/loader.js');
   const large: Loader = new Worker('bench/load/loader.js');
   const { url } = server;
   try {
     printStep('isolation: preparing');
-    // A queue lasts for more than twice as many pulls, so that none has to be replaced.
+    // The queues last for more than twice the pulls that are sent, so none has to be replaced.
     const queues = Math.ceil((2 * seconds * pullsPerSecond) / 60);
     const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 8, queues, files: 1000 } as const;
     await small.ask({ verb: 'prepare', url, plans: [pulls] });
@@ -46,21 +55,21 @@ export async function isolation({ seconds, pullsPerSecond = 500, files = 10_000 
     ];
     for (const [name, loaders] of loads) {
       printStep(`isolation: ${name}`);
-      rows.push([name, ...toCells(await watching.during(loaders, () => sleep(seconds * 1000)))]);
+      rows.push([name, ...toCells(await monitor.measure(loaders, () => sleep(seconds * 1000)))]);
     }
     const legend =
       `${seconds} s each on one server. pulls: ${pullsPerSecond} per second from queues of 1,000 files, over 8 connections. large suites: ` +
       `initialisations of ${files} files for ${NODES} nodes in sequence, and at the same time recordings of 5,000 files in ` +
-      `sequence, all from one process. ${legendOfSeen}`;
+      `sequence, all from one process. ${monitorLegend}`;
     return [{ title: 'Isolation', head, rows, legend }];
   } finally {
-    await Promise.all([small.stop(), large.stop(), watching.stop(), server.stop()]);
+    await Promise.all([small.stop(), large.stop(), monitor.stop(), server.stop()]);
   }
 }
 
-function toCells(seen: Seen): string[] {
+function toCells(seen: Measurement): string[] {
   const [pulls, ...large] = seen.outcomes;
-  const ofLarge = (outcome: LoadOutcome | undefined) =>
+  const largeCells = (outcome: LoadOutcome | undefined) =>
     outcome ? [String(outcome.answers), outcome.p50Milliseconds.toFixed(0)] : ['0', '-'];
-  return [...cellsOfSeen(seen), ...cellsOfPulls(pulls), ...ofLarge(large[0]), ...ofLarge(large[1])];
+  return [...monitorCells(seen), ...pullCells(pulls), ...largeCells(large[0]), ...largeCells(large[1])];
 }

@@ -1,5 +1,5 @@
-import { limitOf, rate, type Side } from './load/compare.js';
-import { cpuOf, since } from './load/cpu.js';
+import { answersPerSecond, bottleneckOf, type SideResult } from './load/compare.js';
+import { cpuBetween, readCpu } from './load/cpu.js';
 import type { Load, Outcome } from './load/generator.js';
 import type { SeededFolders } from './load/seeded-folders.js';
 import { headers, type Server, startServer } from './load/server.js';
@@ -9,13 +9,13 @@ import type { Result } from './results.js';
 
 /** Whether lists of builds slow down as builds accumulate. */
 
-export interface ListingExtent {
+export interface ListingOptions {
   builds: number;
   /** Number of builds on the server to compare with. */
   fewBuilds?: number;
   /** Duration of the load on each of the two servers, for each kind of request. */
   seconds: number;
-  /** Answers in a round. It replaces `seconds`. */
+  /** Answers in a round. Replaces `seconds`. */
   amount?: number;
 }
 
@@ -29,8 +29,8 @@ const head = ['GET /v1/builds', ...measured, ...measured.map(name => `few: ${nam
 type Generator = Worker<Load, Outcome>;
 type Listed = { id: string; commit_hash: string };
 
-export async function listing({ builds, fewBuilds = 1000, ...load }: ListingExtent, seeds: SeededFolders): Promise<Result[]> {
-  const folders = [await seeds.grown(builds), await seeds.grown(fewBuilds)];
+export async function listing({ builds, fewBuilds = 1000, ...load }: ListingOptions, seeds: SeededFolders): Promise<Result[]> {
+  const folders = [await seeds.withBuilds(builds), await seeds.withBuilds(fewBuilds)];
   const generator: Generator = new Worker('bench/load/generator.js');
   const servers: Server[] = [];
   try {
@@ -40,7 +40,7 @@ export async function listing({ builds, fewBuilds = 1000, ...load }: ListingExte
     for (const name of Object.keys(kinds[0]!)) {
       printStep(`listing: ${name}`);
       const loads = servers.map((server, i) => ({ server, ...kinds[i]![name]! }));
-      rows.push([name, ...(await compared(generator, loads, load))]);
+      rows.push([name, ...(await compareLists(generator, loads, load))]);
     }
     const legend =
       `${builds} builds (half of them on main, the others on 1,000 branches; 2 of each commit) compared with ${fewBuilds}: two servers, loaded alternately ` +
@@ -63,41 +63,41 @@ async function kindsOf(server: Server, builds: number): Promise<Record<string, K
   const list = (...queries: string[]) => ({ paths: queries.map(query => `/v1/builds?${query}`), expected: '"data":[{' });
   return {
     'first page': list('page=1'),
-    'of a branch': list('branch=main'),
-    'of a commit': list(...sample.map(({ commit_hash }) => `commit_hash=${commit_hash}`)),
-    'of a number of nodes': list('node_total=8'),
+    'by branch': list('branch=main'),
+    'by commit': list(...sample.map(({ commit_hash }) => `commit_hash=${commit_hash}`)),
+    'by number of nodes': list('node_total=8'),
     'middle page': list(`page=${Math.ceil(pages / 2)}`),
     'last page': list(`page=${pages}`),
-    'one build by its id': { paths: sample.map(({ id }) => `/v1/builds/${id}`), expected: '"test_files":[{' },
+    'one build by id': { paths: sample.map(({ id }) => `/v1/builds/${id}`), expected: '"test_files":[{' },
   };
 }
 
 type OneLoad = Kind & { server: Server };
 
 /** Compares the load on many builds with the load on few. */
-async function compared(
+async function compareLists(
   generator: Generator,
   loads: OneLoad[],
-  { seconds: all, amount }: Pick<ListingExtent, 'seconds' | 'amount'>,
+  { seconds: totalSeconds, amount }: Pick<ListingOptions, 'seconds' | 'amount'>,
 ): Promise<string[]> {
   const fixed = { headers, bodies: [], from: 0, connections: CONNECTIONS, status: 200, ...(amount && { amount }) };
-  const run = async ({ server: { url, pid }, ...load }: OneLoad, seconds: number): Promise<Side> => {
-    const before = [cpuOf(pid), cpuOf(generator.pid)] as const;
+  const run = async ({ server: { url, pid }, ...load }: OneLoad, seconds: number): Promise<SideResult> => {
+    const before = [readCpu(pid), readCpu(generator.pid)] as const;
     const outcome = await generator.ask({ ...load, ...fixed, url, seconds });
     if (outcome.failures > 0) throw new Error(`${outcome.failures} requests for ${load.paths![0]} failed`);
-    return { ...outcome, server: since(before[0], cpuOf(pid)), generator: since(before[1], cpuOf(generator.pid)) };
+    return { ...outcome, server: cpuBetween(before[0], readCpu(pid)), generator: cpuBetween(before[1], readCpu(generator.pid)) };
   };
-  for (const load of loads) await run(load, all / ROUNDS / 2);
+  for (const load of loads) await run(load, totalSeconds / ROUNDS / 2);
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const [many, few] = [await run(loads[0]!, all / ROUNDS), await run(loads[1]!, all / ROUNDS)];
-    rounds.push({ many, few, ratio: rate(many) / rate(few) });
+    const [many, few] = [await run(loads[0]!, totalSeconds / ROUNDS), await run(loads[1]!, totalSeconds / ROUNDS)];
+    rounds.push({ many, few, ratio: answersPerSecond(many) / answersPerSecond(few) });
   }
   rounds.sort((a, b) => a.ratio - b.ratio);
   const { many, few, ratio } = rounds[ROUNDS >> 1]!;
-  return [...cellsOf(many), ...cellsOf(few), ratio.toFixed(2), rounds.map(({ ratio }) => ratio.toFixed(2)).join(' - ')];
+  return [...sideCells(many), ...sideCells(few), ratio.toFixed(2), rounds.map(({ ratio }) => ratio.toFixed(2)).join(' - ')];
 }
 
-function cellsOf(side: Side): string[] {
-  return [rate(side).toFixed(0), side.p50Milliseconds.toFixed(2), side.p99Milliseconds.toFixed(2), limitOf(side)];
+function sideCells(side: SideResult): string[] {
+  return [answersPerSecond(side).toFixed(0), side.p50Milliseconds.toFixed(2), side.p99Milliseconds.toFixed(2), bottleneckOf(side)];
 }

@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
 import { disk } from './disk.js';
 import { estimating } from './estimating.js';
-import { number, whole } from './flags.js';
 import { initializing } from './initializing.js';
 import { isolation } from './isolation.js';
 import { listing } from './listing.js';
@@ -9,10 +8,11 @@ import { exitOnSignals } from './load/cleanup.js';
 import { SeededFolders } from './load/seeded-folders.js';
 import { trials } from './load/trials.js';
 import { memory } from './memory.js';
+import { numberParser, positiveInteger } from './option-parsers.js';
 import { packing } from './packing.js';
 import { planning } from './planning.js';
-import { type Extent, requests } from './requests.js';
-import { print, type Result, record } from './results.js';
+import { type RequestsOptions, requests } from './requests.js';
+import { printResult, type Result, writeResult } from './results.js';
 import { soak } from './soak.js';
 import { starting } from './starting.js';
 import { readHistories, readSuites } from './suites/suites.js';
@@ -22,7 +22,7 @@ import { sweeping } from './sweeping.js';
 
 exitOnSignals();
 
-const positive = number(value => value > 0 && value <= 86_400, 'It must be more than 0 and at most 86400.');
+const positive = numberParser(value => value > 0 && value <= 86_400, 'It must be more than 0 and at most 86400.');
 
 const program = new Command('npm run bench --')
   .description(
@@ -33,7 +33,12 @@ const program = new Command('npm run bench --')
   .enablePositionalOptions()
   .showHelpAfterError('(add --help for the usage)');
 
-const BUILDS = ['--builds <number>', 'recorded builds in the data folder; a million take minutes to create', whole, 1_000_000] as const;
+const BUILDS = [
+  '--builds <number>',
+  'recorded builds in the data folder; a million take minutes to create',
+  positiveInteger,
+  1_000_000,
+] as const;
 const seeds = new SeededFolders();
 
 /** The trials of speed, in the order of a run without a command. */
@@ -41,12 +46,14 @@ const speed: { command: Command; run: Run }[] = [];
 type Run = (chosen: string[], options: any) => Promise<Result[]>;
 
 const helpOfTrials = Object.entries(trials).map(([name, { about }]) => `  ${name.padEnd(11)}${about}`);
-speedTrial('requests', 'requests per second of each kind over each HTTP server, compared with a bare handler', (chosen, options: Extent) =>
-  requests(chosen, options),
+speedTrial(
+  'requests',
+  'requests per second of each kind over each HTTP server, compared with a bare handler',
+  (chosen, options: RequestsOptions) => requests(chosen, options),
 )
   .argument('[trials...]', 'trials to run (default: all)')
   .option('--seconds <number>', 'duration of the load on each of the two servers of a trial, in three rounds', positive, 8)
-  .option('--connections <number>', 'number of connections, each with one request at a time', whole, 64)
+  .option('--connections <number>', 'number of connections, each with one request at a time', positiveInteger, 64)
   .addOption(
     new Option('--http-server <name>', 'HTTP server to load')
       .choices(['uwebsockets', 'node'])
@@ -56,7 +63,7 @@ speedTrial('requests', 'requests per second of each kind over each HTTP server, 
   .addHelpText('after', `\nTrials:\n${helpOfTrials.join('\n')}`);
 speedTrial('initializing', 'time to create a queue or a split from 10,000 and from 100,000 files', (_, { times }) =>
   initializing({ times }),
-).option('--times <number>', 'repetitions of each', whole, 20);
+).option('--times <number>', 'repetitions of each', positiveInteger, 20);
 speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
   isolation({ seconds }),
 ).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
@@ -69,22 +76,22 @@ speedTrial('memory', 'memory of a server with many open queues of 1,000 files', 
   ...(await memory({ queues })),
   ...(soakMinutes === undefined ? [] : await soak({ minutes: soakMinutes })),
 ])
-  .option('--queues <number>', 'number of open queues', whole, 10_000)
+  .option('--queues <number>', 'number of open queues', positiveInteger, 10_000)
   .option('--soak-minutes <number>', 'then run a mixed load for this time, and measure the growth of memory', positive);
 speedTrial('starting', 'start time of the server with an empty folder and with many builds and queues', (_, { builds, times }) =>
   starting({ builds, times }, seeds),
 )
   .option(...BUILDS)
-  .option('--times <number>', 'repetitions of each', whole, 5);
+  .option('--times <number>', 'repetitions of each', positiveInteger, 5);
 speedTrial('disk', 'bytes on disk per recorded time', ([folder], { times }) =>
   disk({ builds: times, ...(folder !== undefined && { suites: nonEmpty(readSuites(folder), folder, 'FILE.json') }) }),
 )
   .argument('[folder]', 'recorded suites to measure in addition: FILE.json {"timings": {path: seconds}}')
-  .option('--times <number>', 'number of builds that record each suite', whole, 200);
+  .option('--times <number>', 'number of builds that record each suite', positiveInteger, 200);
 speedTrial('sweeping', 'delay of the main thread and of small pulls while expired records are deleted', (_, { records, seconds }) =>
   sweeping({ records, seconds }),
 )
-  .option('--records <number>', 'number of expired records', whole, 100_000)
+  .option('--records <number>', 'number of expired records', positiveInteger, 100_000)
   .option('--seconds <number>', 'duration of the same load after the sweep', positive, 20);
 
 program
@@ -99,7 +106,7 @@ program
         report(await run([], { ...command.opts(), ...shared }), flagsOf(program), { write });
       } catch (error) {
         // A failed trial does not affect the others.
-        complain(`${command.name()}: ${(error as Error).message}`);
+        reportError(`${command.name()}: ${(error as Error).message}`);
       }
     }
   });
@@ -118,7 +125,7 @@ quality('estimating', 'errors of estimated times, and their effect on splits', f
 try {
   await program.parseAsync();
 } catch (error) {
-  complain((error as Error).message);
+  reportError((error as Error).message);
 } finally {
   await seeds.remove();
 }
@@ -133,8 +140,9 @@ function speedTrial(name: string, about: string, run: Run): Command {
   return command.action(async () => {
     const { args } = command;
     const options = command.opts<{ write?: true }>();
-    const isFolder = command.registeredArguments[0]?.name() === 'folder';
-    report(await run(args, options), [name, ...(isFolder ? args.map(() => 'FOLDER') : args), ...flagsOf(command)], options);
+    // The results do not name a local folder.
+    const shownArgs = command.registeredArguments[0]?.name() === 'folder' ? args.map(() => 'FOLDER') : args;
+    report(await run(args, options), [name, ...shownArgs, ...flagsOf(command)], options);
   });
 }
 
@@ -159,12 +167,12 @@ function nonEmpty<T>(found: readonly T[], folder: string, pattern: string): read
 
 function report(results: Result[], args: string[], { write }: { write?: true | undefined }): void {
   for (const result of results) {
-    print(result);
-    if (write) record(result, ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' '));
+    printResult(result);
+    if (write) writeResult(result, ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' '));
   }
 }
 
-function complain(sentence: string): void {
+function reportError(sentence: string): void {
   process.stderr.write(`bench: ${sentence}\n`);
   process.exitCode = 1;
 }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cellsOf, residentOf } from './load/resident.js';
+import { memoryCells, readResidentMemory } from './load/resident-memory.js';
 import { startServer } from './load/server.js';
+import type { Loader } from './load/server-monitor.js';
 import { assertNoFailures, type LoadOutcome } from './load/tally.js';
-import type { Loader } from './load/watching.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** How much memory many open queues take. */
 
-export interface MemoryExtent {
+export interface MemoryOptions {
   queues: number;
   files?: number;
   /** Pause between the last request and the reading of memory. */
@@ -31,7 +31,7 @@ const head = [
   ...['at start:', 'created:', 'pulled:'].flatMap(when => resident.map(what => `${when} ${what}`)),
 ];
 
-export async function memory({ queues, files = 1000, settleSeconds = 5 }: MemoryExtent): Promise<Result[]> {
+export async function memory({ queues, files = 1000, settleSeconds = 5 }: MemoryOptions): Promise<Result[]> {
   const rows: string[][] = [];
   for (const [cache, flags] of CACHES) {
     printStep(`memory: ${queues} queues, cache: ${cache}`);
@@ -39,7 +39,7 @@ export async function memory({ queues, files = 1000, settleSeconds = 5 }: Memory
     const loader: Loader = new Worker('bench/load/loader.js');
     const settled = async () => {
       await sleep(settleSeconds * 1000);
-      return cellsOf(residentOf(server.pid));
+      return memoryCells(readResidentMemory(server.pid));
     };
     try {
       const started = await settled();

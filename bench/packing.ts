@@ -1,14 +1,13 @@
 import { lowerBound } from '../src/planning/packing/bound.js';
 import { pack } from '../src/planning/packing/pack.js';
 import { toWeight } from '../src/planning/weight.js';
-import { normal, randomOf } from './random.js';
+import { normal, seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
-import { madeUpSuite } from './suites/made-up.js';
 import {
   differencing,
   durationChunks,
-  hashed,
+  hashedPath,
   longestFirst,
   multifit,
   roundRobin,
@@ -16,6 +15,7 @@ import {
   type WeightedFile,
 } from './suites/split-baselines.js';
 import type { Suite } from './suites/suites.js';
+import { syntheticSuite } from './suites/synthetic.js';
 
 const SPLITS: Record<string, Split> = {
   'Ballast: longest first, refined': (files, nodes) => {
@@ -27,17 +27,17 @@ const SPLITS: Record<string, Split> = {
   'longest first (LPT)': longestFirst,
   'chunks of equal duration, as listed': durationChunks,
   'round-robin, as listed': roundRobin,
-  'by a hash of the path': hashed,
+  'by a hash of the path': hashedPath,
 };
 
-export interface PackingExtent {
+export interface PackingOptions {
   /** The step between numbers of nodes, from 2 to 200. */
   step: number;
   /** Files and nodes of the suites whose packing is timed. */
   sizes: readonly (readonly [files: number, nodes: number])[];
 }
 
-const FULL: PackingExtent = {
+const FULL: PackingOptions = {
   step: 1,
   sizes: [
     [1000, 16],
@@ -48,7 +48,7 @@ const FULL: PackingExtent = {
 /** Runs of each timed packing. */
 const RUNS = 7;
 
-export function packing(suites: readonly Suite[], { step, sizes }: PackingExtent = FULL): Result[] {
+export function packing(suites: readonly Suite[], { step, sizes }: PackingOptions = FULL): Result[] {
   const nodeTotals = Array.from({ length: 199 }, (_, i) => i + 2).filter(nodes => (nodes - 2) % step === 0);
   const cases = suites.flatMap(({ timings }) => {
     const files = [...timings].map(([path, seconds]) => ({ path, weight: toWeight(seconds) }));
@@ -59,7 +59,7 @@ export function packing(suites: readonly Suite[], { step, sizes }: PackingExtent
     quality(
       'Splits of few, near-equal files',
       nearEqual(step),
-      'Made-up suites with 2.5 to 4 files per node, split over 3 to 60 nodes; the logarithms of the times have a standard deviation of 0.3, as in end-to-end tests.',
+      'Synthetic suites with 2.5 to 4 files per node, split over 3 to 60 nodes; the logarithms of the times have a standard deviation of 0.3, as in end-to-end tests.',
     ),
     cost(sizes),
   ];
@@ -91,7 +91,7 @@ function quality(title: string, cases: readonly Case[], legend: string): Result 
   });
   return {
     title,
-    head: ['', 'mean', 'worst', 'worst, of the proved bound', 'proved optimal'],
+    head: ['', 'mean', 'worst', 'worst, over the proved bound', 'proved optimal'],
     rows,
     legend: `${legend} Makespan over max(total / nodes, longest file): geometric mean and worst. The proved bound also accounts for long files that must share a node because there are more of them than nodes; a split that reaches the bound is optimal.`,
   };
@@ -101,7 +101,7 @@ function nearEqual(step: number): Case[] {
   const cases: Case[] = [];
   for (let nodes = 3; nodes <= 60; nodes += step) {
     for (const perNode of [2.5, 3, 3.5, 4]) {
-      const random = randomOf(1000 * nodes + 10 * perNode);
+      const random = seededRandom(1000 * nodes + 10 * perNode);
       const files = Array.from({ length: Math.round(perNode * nodes) }, (_, i) => ({
         path: `e2e/${i}.spec.ts`,
         weight: toWeight(30 * Math.exp(0.3 * normal(random))),
@@ -112,16 +112,16 @@ function nearEqual(step: number): Case[] {
   return cases;
 }
 
-function cost(sizes: PackingExtent['sizes']): Result {
+function cost(sizes: PackingOptions['sizes']): Result {
   const rows = sizes.map(([count, nodes]) => {
-    const files = [...madeUpSuite(3, count).timings].map(([path, seconds]) => ({ path, weight: toWeight(seconds) }));
+    const files = [...syntheticSuite(3, count).timings].map(([path, seconds]) => ({ path, weight: toWeight(seconds) }));
     const alike = files.map(({ path }, i) => ({ path, weight: 90_000 + ((i * 7919) % 20_000) }));
     const [spread, equal] = [files, alike].map(weightsOf).map(weights => timed(() => pack(weights, nodes)));
     return [`${count} files, ${nodes} nodes`, spread!, equal!, timed(() => longestFirst(files, nodes))];
   });
   return {
-    title: 'Splits: what packing computes',
-    head: ['made-up suite', 'ms, times spread', 'ms, near-equal times', 'ms, longest first alone, without a heap'],
+    title: 'Splits: CPU time of packing',
+    head: ['synthetic suite', 'ms, times spread', 'ms, near-equal times', 'ms, longest first alone, without a heap'],
     rows,
     legend: `CPU time to pack sorted weights, including the lower bound and the lists: median of ${RUNS} runs.`,
   };

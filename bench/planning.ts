@@ -2,38 +2,38 @@ import { performance } from 'node:perf_hooks';
 import { estimate, QUEUE_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
 import { toSeconds } from '../src/planning/weight.js';
-import { randomOf } from './random.js';
+import { seededRandom } from './random.js';
 import type { Result } from './results.js';
 import { geometricMean } from './suites/geometric-mean.js';
-import { madeUpSuite, residual } from './suites/made-up.js';
-import { ballast, byCount, guided, listedOneAtATime, type Policy, split } from './suites/queue-baselines.js';
-import { type Build, type Outcome, play, type QueueFile } from './suites/queue-run.js';
+import { ballast, fixedSize, guided, oneAtATimeAsListed, type Policy, staticSplit } from './suites/queue-baselines.js';
+import { type Build, type Outcome, type QueueFile, simulate } from './suites/queue-simulation.js';
 import type { History, Suite } from './suites/suites.js';
+import { residual, syntheticSuite } from './suites/synthetic.js';
 
 const POLICIES: Record<string, Policy> = {
-  'Ballast: towards a common finish line': ballast,
+  'Ballast: towards a common finish time': ballast,
   'batches of max(3 pulls, rest / 2 nodes)': guided,
-  'one file at a time, longest first': byCount(1),
-  'one file at a time, as listed': listedOneAtATime,
-  'five files at a time, longest first': byCount(5),
-  'no queue: longest first, beforehand': split,
+  'one file at a time, longest first': fixedSize(1),
+  'one file at a time, as listed': oneAtATimeAsListed,
+  'five files at a time, longest first': fixedSize(5),
+  'no queue: static split, longest first': staticSplit,
 };
 const PULL_COSTS = [0.2, 2.2, 5.2];
 const NODES = [4, 8, 16];
 const SEEDS = [1, 2, 3];
-/** Runs of each timed queue. The least time of each pull counts. */
+/** Runs of each timed queue. The minimum time of each pull counts. */
 const RUNS = 5;
 /** Seconds that a pull costs, as configured in the server. */
-const SETTING = 2;
-/** Builds with less work for a node end before a queue matters. */
-const LEAST_SECONDS_A_NODE = 100;
+const CONFIGURED_PULL_COST = 2;
+/** A build with less work per node ends before a queue matters. */
+const MIN_SECONDS_PER_NODE = 100;
 
-export interface PlanningExtent {
+export interface PlanningOptions {
   /** Files and nodes of the queues whose pulls are timed. */
   queues: readonly (readonly [files: number, nodes: number])[];
 }
 
-const FULL: PlanningExtent = {
+const FULL: PlanningOptions = {
   queues: [
     [1000, 16],
     [10_000, 64],
@@ -41,8 +41,8 @@ const FULL: PlanningExtent = {
   ],
 };
 
-export function planning(suites: readonly Suite[], histories: readonly History[], { queues }: PlanningExtent = FULL): Result[] {
-  const recorded = histories.length > 0 ? [ofHistories(histories)] : [];
+export function planning(suites: readonly Suite[], histories: readonly History[], { queues }: PlanningOptions = FULL): Result[] {
+  const recorded = histories.length > 0 ? [recordedHistories(histories)] : [];
   return [evenness(suites), ...recorded, robustness(suites), cost(queues)];
 }
 
@@ -55,34 +55,34 @@ function evenness(suites: readonly Suite[]): Result {
     return [name, ...cells];
   });
   return {
-    title: 'Queues: wall clock over the least possible',
-    head: ['hands out', ...PULL_COSTS.map(seconds => `${seconds} s a pull`)],
+    title: 'Queues: build time over the lower bound',
+    head: ['policy', ...PULL_COSTS.map(seconds => `${seconds} s per pull`)],
     rows,
     legend:
       'Geometric mean (and mean number of pulls per node) over simulated builds of every suite in which a node has at least 100 s ' +
       'of work and no single file determines the duration, with 4, 8 and 16 nodes that start within 60 s and are up to 20 % faster or slower; ' +
-      'times differ from predictions as in real builds. The least possible: files can be divided, and each node ' +
-      `pulls once. The server is configured with ${SETTING} s per pull.`,
+      'times differ from predictions as in real builds. The lower bound: files can be divided, and each node ' +
+      `pulls once. The server is configured with ${CONFIGURED_PULL_COST} s per pull.`,
   };
 }
 
-function ofHistories(histories: readonly History[]): Result {
+function recordedHistories(histories: readonly History[]): Result {
   const builds = histories.map(buildsOfHistory);
   const rows = Object.entries(POLICIES).map(([name, policy]) => [
     name,
     ...[false, true].map(frozen => {
-      const means = builds.map(all => geometricMean(all.map(build => run({ ...build, frozen }, policy).ratio)));
+      const means = builds.map(group => geometricMean(group.map(build => run({ ...build, frozen }, policy).ratio)));
       return geometricMean(means).toFixed(3);
     }),
   ]);
   return {
     title: 'Queues of recorded histories',
-    head: ['hands out', 'by the clock', 'the server’s clock stands still'],
+    head: ['policy', 'running clock', 'the server’s clock is frozen'],
     rows,
     legend:
       'Every version of each history with 8 nodes and 2.2 s per pull. Files are predicted from earlier versions, new ones ' +
       'are guessed. Geometric mean over the versions, then over the histories. As above, but in most of these builds one file determines ' +
-      'the duration: chance decides its node, and the least possible has it on the fastest node.',
+      'the duration: chance decides its node, and the lower bound assumes the fastest node.',
   };
 }
 
@@ -104,8 +104,8 @@ function buildsOfHistory({ versions }: History): Build[] {
 
 /** The files with the predictions of a queue. */
 function queueFiles(paths: readonly string[], seconds: readonly (number | null)[], actual: (path: string) => number): QueueFile[] {
-  const known = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
-  const files = estimate(paths, known, QUEUE_PERCENTILE);
+  const recorded = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
+  const files = estimate(paths, recorded, QUEUE_PERCENTILE);
   return files.paths.map((path, i) => ({
     predicted: toSeconds(files.weights[i]!),
     actual: actual(path),
@@ -114,61 +114,61 @@ function queueFiles(paths: readonly string[], seconds: readonly (number | null)[
 }
 
 function robustness(suites: readonly Suite[]): Result {
-  const scenarios: Record<string, { change?: (build: Build, suite: Suite) => Build; setting?: number }> = {
+  const scenarios: Record<string, { change?: (build: Build, suite: Suite) => Build; configured?: number }> = {
     'as above': {},
-    'the server is told 0.5 s a pull': { setting: 0.5 },
-    'the server is told 8 s a pull': { setting: 8 },
-    'all files take twice as long as predicted': { change: build => ({ ...build, files: scaled(build.files, 2) }) },
-    'the server’s clock stands still': { change: build => ({ ...build, frozen: true }) },
-    '10 % of the files were never measured': { change: (build, suite) => ({ ...build, files: unknown(build, suite, 0.1) }) },
-    'nothing was ever measured': { change: (build, suite) => ({ ...build, files: unknown(build, suite, 1) }) },
+    'the configured pull cost is 0.5 s': { configured: 0.5 },
+    'the configured pull cost is 8 s': { configured: 8 },
+    'all files take twice as long as predicted': { change: build => ({ ...build, files: withScaledTimes(build.files, 2) }) },
+    'the server’s clock is frozen': { change: build => ({ ...build, frozen: true }) },
+    '10 % of the files were never measured': { change: (build, suite) => ({ ...build, files: withUnknownTimes(build, suite, 0.1) }) },
+    'no file was ever measured': { change: (build, suite) => ({ ...build, files: withUnknownTimes(build, suite, 1) }) },
     'a node dies with its second batch': { change: build => ({ ...build, dies: true }) },
-    'one node of eight comes': { change: build => ({ ...build, coming: 1 }) },
+    'one node of eight starts': { change: build => ({ ...build, startingNodes: 1 }) },
     'one node': { change: build => ({ ...build, nodes: 1 }) },
   };
   const policies = Object.entries(POLICIES).slice(0, 4);
-  const rows = Object.entries(scenarios).map(([name, { change = (build: Build) => build, setting }]) => [
+  const rows = Object.entries(scenarios).map(([name, { change = (build: Build) => build, configured }]) => [
     name,
     ...policies.map(([, policy]) => {
       const outcomes = suites.flatMap(suite => {
         const builds = buildsOf([suite], 2.2, [8]);
-        return builds.map(build => run(change(build, suite), policy, setting));
+        return builds.map(build => run(change(build, suite), policy, configured));
       });
       return summary(outcomes);
     }),
   ]);
   return {
-    title: 'Queues when something is not as predicted',
+    title: 'Queues under wrong predictions',
     head: ['', ...policies.map(([name]) => name)],
     rows,
-    legend: 'As above, with 8 nodes and 2.2 s per pull. The least possible counts the nodes that worked and the files that they ran.',
+    legend: 'As above, with 8 nodes and 2.2 s per pull. The lower bound counts the nodes that worked and the files that they ran.',
   };
 }
 
-function cost(queues: PlanningExtent['queues']): Result {
+function cost(queues: PlanningOptions['queues']): Result {
   const rows = queues.map(([count, nodes]) => {
-    const random = randomOf(7);
-    const times = [...madeUpSuite(3, count).timings.values()].sort((a, b) => b - a);
+    const random = seededRandom(7);
+    const times = [...syntheticSuite(3, count).timings.values()].sort((a, b) => b - a);
     const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
-    // The minimum excludes noise like garbage collections, which hit other pulls in other runs.
+    // The minimum excludes noise such as garbage collections, which hit different pulls in each run.
     const spent = Array.from({ length: RUNS }, () => {
       const micros: number[] = [];
-      play({ files, nodes, pullCost: 2, seed: 1 }, timing(ballast(files, { nodes, pullCost: SETTING }), micros));
+      simulate({ files, nodes, pullCost: 2, seed: 1 }, timed(ballast(files, { nodes, pullCost: CONFIGURED_PULL_COST }), micros));
       return micros;
-    }).reduce((least, micros) => least.map((each, i) => Math.min(each, micros[i]!)));
+    }).reduce((minimum, micros) => minimum.map((each, i) => Math.min(each, micros[i]!)));
     spent.sort((a, b) => a - b);
     const mean = spent.reduce((sum, micros) => sum + micros, 0) / spent.length;
     return [`${count} files, ${nodes} nodes`, mean.toFixed(1), spent[spent.length >> 1]!.toFixed(1), spent.at(-1)!.toFixed(0)];
   });
   return {
-    title: 'Queues: what a pull computes',
-    head: ['made-up suite', 'mean µs', 'median µs', 'most µs'],
+    title: 'Queues: time of a pull',
+    head: ['synthetic suite', 'mean µs', 'median µs', 'max µs'],
     rows,
-    legend: 'The engine alone, without journal and HTTP: the choice of the files of a batch. Least of five runs.',
+    legend: 'The engine alone, without journal and HTTP: the choice of the files of a batch. Minimum of five runs.',
   };
 }
 
-function timing(dispense: ReturnType<Policy>, spent: number[]): ReturnType<Policy> {
+function timed(dispense: ReturnType<Policy>, spent: number[]): ReturnType<Policy> {
   return (node, millis) => {
     const from = performance.now();
     const batch = dispense(node, millis);
@@ -177,20 +177,20 @@ function timing(dispense: ReturnType<Policy>, spent: number[]): ReturnType<Polic
   };
 }
 
-function run(build: Build, policy: Policy, setting = SETTING): Outcome {
-  return play(build, policy(build.files, { nodes: build.nodes, pullCost: setting }));
+function run(build: Build, policy: Policy, configured = CONFIGURED_PULL_COST): Outcome {
+  return simulate(build, policy(build.files, { nodes: build.nodes, pullCost: configured }));
 }
 
-/** Builds of the suites, if they have enough work and no file takes longer than 0.7 of a node's share. */
+/** Builds of the suites that have enough work, and in which no file takes longer than 0.7 of a node's share. */
 function buildsOf(suites: readonly Suite[], pullCost: number, nodeTotals = NODES): Build[] {
   return suites.flatMap(({ timings }) => {
     const times = [...timings.values()].sort((a, b) => b - a);
     const total = times.reduce((sum, seconds) => sum + seconds, 0);
     return nodeTotals
-      .filter(nodes => total / nodes >= LEAST_SECONDS_A_NODE && times[0]! < 0.7 * (total / nodes))
+      .filter(nodes => total / nodes >= MIN_SECONDS_PER_NODE && times[0]! < 0.7 * (total / nodes))
       .flatMap(nodes =>
         SEEDS.map(seed => {
-          const random = randomOf(seed);
+          const random = seededRandom(seed);
           const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
           return { files, nodes, pullCost, seed };
         }),
@@ -198,13 +198,13 @@ function buildsOf(suites: readonly Suite[], pullCost: number, nodeTotals = NODES
   });
 }
 
-function scaled(files: readonly QueueFile[], factor: number): QueueFile[] {
+function withScaledTimes(files: readonly QueueFile[], factor: number): QueueFile[] {
   return files.map(file => ({ ...file, actual: file.actual * factor }));
 }
 
-/** The files of the suite if a part of them has no recorded time. The service predicts these. */
-function unknown({ seed }: Build, { timings }: Suite, part: number): QueueFile[] {
-  const random = randomOf(seed);
+/** The files of the suite when a part of them has no recorded time. Ballast estimates the time of these. */
+function withUnknownTimes({ seed }: Build, { timings }: Suite, part: number): QueueFile[] {
+  const random = seededRandom(seed);
   const paths = [...timings.keys()];
   const seconds = paths.map(path => (random() < part ? null : timings.get(path)!));
   return queueFiles(paths, seconds, path => timings.get(path)! * residual(random));

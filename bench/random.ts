@@ -2,13 +2,13 @@
 export type Random = () => number;
 
 /** Draws one of the items. */
-export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
 
 /** Draws a whole number from 1 to `most`. */
-export const wholeUpTo = (random: Random, most: number): number => 1 + Math.floor(random() * most);
+export const randomInteger = (random: Random, most: number): number => 1 + Math.floor(random() * most);
 
-/** Makes a generator: the same numbers for the same seed (mulberry32). */
-export function randomOf(seed: number): Random {
+/** Returns a generator whose numbers are determined by the seed (mulberry32). */
+export function seededRandom(seed: number): Random {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,5 +1,5 @@
 import { chooseAdapter, type HttpServerName } from '../src/http/choose-adapter.js';
-import { type Bare, type Comparison, compare, type Generator, limitOf, rate, type Side } from './load/compare.js';
+import { answersPerSecond, type Bare, bottleneckOf, type Comparison, compare, type Generator, type SideResult } from './load/compare.js';
 import { startServer } from './load/server.js';
 import { type Trial, trials } from './load/trials.js';
 import { Worker } from './load/worker.js';
@@ -8,7 +8,7 @@ import type { Result } from './results.js';
 
 /** Requests per second of each kind over each HTTP server, compared with a bare handler that sends the same bytes. */
 
-export interface Extent {
+export interface RequestsOptions {
   seconds: number;
   connections: number;
   /** auto: each one that runs on this machine. */
@@ -40,11 +40,11 @@ const legend = (bare: string) =>
   'waiting: it mostly waited for the disk or for other threads.';
 
 /** Runs the chosen trials (default: all), each on a fresh server. Throws if a request failed. */
-export async function requests(chosen: readonly string[], extent: Extent): Promise<Result[]> {
+export async function requests(chosen: readonly string[], options: RequestsOptions): Promise<Result[]> {
   const unknown = chosen.find(name => !(name in trials));
   if (unknown !== undefined) throw new Error(`there is no trial "${unknown}": choose from ${Object.keys(trials).join(', ')}`);
-  const { name: chosenServer } = await chooseAdapter(extent.httpServer);
-  const httpServers = extent.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
+  const { name: chosenServer } = await chooseAdapter(options.httpServer);
+  const httpServers = options.httpServer === 'auto' ? [...new Set([chosenServer, 'node'])] : [chosenServer];
   const bare: Bare = new Worker('bench/load/bare-server.js');
   const generator: Generator = new Worker('bench/load/generator.js');
   const rows: string[][] = [];
@@ -55,7 +55,7 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
       if (chosen.length > 0 && !chosen.includes(name)) continue;
       for (const httpServer of httpServers) {
         printStep(`${name}, ${httpServer}: ${trial.about}`);
-        rows.push(toRow(name, httpServer, await onFreshServer(trial, httpServer, extent, bare, generator)));
+        rows.push(toRow(name, httpServer, await onFreshServer(trial, httpServer, options, bare, generator)));
       }
     }
   } finally {
@@ -66,24 +66,30 @@ export async function requests(chosen: readonly string[], extent: Extent): Promi
   return [{ title: 'Requests', head, rows, legend: legend(bareName) }];
 }
 
-async function onFreshServer(trial: Trial, httpServer: string, extent: Extent, bare: Bare, generator: Generator): Promise<Comparison> {
-  const profile = extent.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${extent.cpuProf}`] : [];
+async function onFreshServer(
+  trial: Trial,
+  httpServer: string,
+  options: RequestsOptions,
+  bare: Bare,
+  generator: Generator,
+): Promise<Comparison> {
+  const profile = options.cpuProf ? ['--cpu-prof', `--cpu-prof-dir=${options.cpuProf}`] : [];
   const server = await startServer({ nodeArgs: profile, flags: ['--http-server', httpServer] });
   try {
-    return await compare(trial, extent, { server, bare, generator });
+    return await compare(trial, options, { server, bare, generator });
   } finally {
     await server.stop();
   }
 }
 
 function toRow(name: string, httpServer: string, { ours, bare, ratio, ratios }: Comparison): string[] {
-  const cpu = ({ server, generator }: Side) => `${server.all.toFixed(1)} + ${generator.all.toFixed(1)}`;
-  const each = ({ server, answers }: Side) => server.all / answers;
+  const cpu = ({ server, generator }: SideResult) => `${server.all.toFixed(1)} + ${generator.all.toFixed(1)}`;
+  const each = ({ server, answers }: SideResult) => server.all / answers;
   return [
     name,
     httpServer,
-    rate(ours).toFixed(0),
-    rate(bare).toFixed(0),
+    answersPerSecond(ours).toFixed(0),
+    answersPerSecond(bare).toFixed(0),
     ratio.toFixed(2),
     ratios.map(value => value.toFixed(2)).join(' - '),
     ours.p50Milliseconds.toFixed(2),
@@ -91,8 +97,8 @@ function toRow(name: string, httpServer: string, { ours, bare, ratio, ratios }: 
     cpu(ours),
     cpu(bare),
     (each(bare) / each(ours)).toFixed(2),
-    limitOf(ours),
-    limitOf(bare),
+    bottleneckOf(ours),
+    bottleneckOf(bare),
     String(ours.failures + bare.failures),
   ];
 }

@@ -13,7 +13,7 @@ export interface Result {
 
 const FILE = fileURLToPath(new URL('../../bench/RESULTS.md', import.meta.url));
 
-export function print({ title, head, rows, legend }: Result): void {
+export function printResult({ title, head, rows, legend }: Result): void {
   const colAligns = head.map((_, i) => (i ? ('right' as const) : ('left' as const)));
   const table = new Table({ head, colAligns, style: { head: [], border: [] } });
   table.push(...rows);
@@ -21,19 +21,19 @@ export function print({ title, head, rows, legend }: Result): void {
 }
 
 /** Writes the result into bench/RESULTS.md, and replaces the section of the same title. */
-export function record({ title, head, rows, legend }: Result, command: string): void {
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+export function writeResult({ title, head, rows, legend }: Result, command: string): void {
+  const row = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const section = [
     `## ${title}\n`,
     `${new Date().toISOString().slice(0, 10)}, ${cpus()[0]?.model}, ${availableParallelism()} cores, Node ${process.version}, \`${command}\`\n`,
-    line(head),
-    line(head.map((_, i) => (i ? '--:' : '---'))),
-    ...rows.map(line),
+    row(head),
+    row(head.map((_, i) => (i ? '--:' : '---'))),
+    ...rows.map(row),
     `\n${legend}\n`,
   ].join('\n');
   const sections = (existsSync(FILE) ? readFileSync(FILE, 'utf8') : '# Results\n').split(/^(?=## )/m);
-  const known = sections.findIndex(text => text.startsWith(`## ${title}\n`));
-  if (known === -1) sections.push(section);
-  else sections[known] = section;
+  const index = sections.findIndex(text => text.startsWith(`## ${title}\n`));
+  if (index === -1) sections.push(section);
+  else sections[index] = section;
   writeFileSync(FILE, `${sections.map(text => text.trimEnd()).join('\n\n')}\n`);
 }

@@ -5,26 +5,26 @@ import type { Result } from './results.js';
 
 /** Whether stored data slows the start of the server. */
 
-export interface StartingExtent {
+export interface StartingOptions {
   builds: number;
   times: number;
 }
 
-const head = ['folder', 'median ms', 'least ms', 'most ms'];
+const head = ['folder', 'median ms', 'min ms', 'max ms'];
 
-export async function starting({ builds, times }: StartingExtent, seeds: SeededFolders): Promise<Result[]> {
-  const dataDir = await seeds.grown(builds);
+export async function starting({ builds, times }: StartingOptions, seeds: SeededFolders): Promise<Result[]> {
+  const dataDir = await seeds.withBuilds(builds);
   const empty: number[] = [];
   const full: number[] = [];
-  // Not counted: this start reads the program from disk.
-  await startedIn();
+  // The first start reads the program from disk, so it is not counted.
+  await timeStart();
   for (let i = 0; i < times; i++) {
-    empty.push(await startedIn());
-    full.push(await startedIn(dataDir));
+    empty.push(await timeStart());
+    full.push(await timeStart(dataDir));
   }
-  const row = (name: string, taken: number[]) => [
+  const row = (name: string, milliseconds: number[]) => [
     name,
-    ...[median(taken), Math.min(...taken), Math.max(...taken)].map(value => value.toFixed(0)),
+    ...[median(milliseconds), Math.min(...milliseconds), Math.max(...milliseconds)].map(value => value.toFixed(0)),
   ];
   const queues = Math.ceil(builds / 100);
   const legend =
@@ -33,7 +33,7 @@ export async function starting({ builds, times }: StartingExtent, seeds: SeededF
   return [{ title: 'Start', head, rows: [row('empty', empty), row(`${builds} builds, ${queues} open queues`, full)], legend }];
 }
 
-async function startedIn(dataDir?: string): Promise<number> {
+async function timeStart(dataDir?: string): Promise<number> {
   const server = await startServer(dataDir === undefined ? {} : { dataDir });
   await server.stop();
   return server.startMilliseconds;

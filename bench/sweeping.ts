@@ -1,15 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeFolder } from './load/cleanup.js';
-import { expired } from './load/seeded-folders.js';
+import { createExpiredFolder } from './load/seeded-folders.js';
 import { type Server, startServer } from './load/server.js';
-import { cellsOfPulls, cellsOfSeen, headOfPulls, headOfSeen, type Loader, legendOfSeen, type Seen, Watching } from './load/watching.js';
+import {
+  type Loader,
+  type Measurement,
+  monitorCells,
+  monitorHead,
+  monitorLegend,
+  pullCells,
+  pullHead,
+  ServerMonitor,
+} from './load/server-monitor.js';
 import { Worker } from './load/worker.js';
 import { printStep } from './progress.js';
 import type { Result } from './results.js';
 
 /** Whether the deletion of expired records delays requests. */
 
-export interface SweepingExtent {
+export interface SweepingOptions {
   /** Number of expired subsets, queues and splits. */
   records: number;
   pullsPerSecond?: number;
@@ -18,36 +27,36 @@ export interface SweepingExtent {
 }
 
 const POLL_MILLISECONDS = 250;
-const head = ['load', 's', ...headOfSeen, ...headOfPulls];
+const head = ['load', 's', ...monitorHead, ...pullHead];
 
-export async function sweeping({ records, pullsPerSecond = 100, seconds }: SweepingExtent): Promise<Result[]> {
-  const dataDir = await expired(records);
+export async function sweeping({ records, pullsPerSecond = 100, seconds }: SweepingOptions): Promise<Result[]> {
+  const dataDir = await createExpiredFolder(records);
   try {
-    const server = await startServer({ dataDir, isWatched: true });
-    // The server sweeps from its start on.
+    const server = await startServer({ dataDir, measuresLoopDelay: true });
+    // The sweep begins when the server starts.
     const from = performance.now();
-    const watching = new Watching(server);
+    const monitor = new ServerMonitor(server);
     const loader: Loader = new Worker('bench/load/loader.js');
     try {
       printStep('sweeping');
       const pulls = { kind: 'pulls', perSecond: pullsPerSecond, connections: 4, queues: 50, files: 1000 } as const;
       await loader.ask({ verb: 'prepare', url: server.url, plans: [pulls] });
-      const during = await watching.during([loader], () => untilSwept(server));
-      const took = (performance.now() - from) / 1000;
-      const after = await watching.during([loader], () => sleep(seconds * 1000));
-      const row = (name: string, lasted: number, seen: Seen) => [
+      const during = await monitor.measure([loader], () => untilSwept(server));
+      const sweepSeconds = (performance.now() - from) / 1000;
+      const after = await monitor.measure([loader], () => sleep(seconds * 1000));
+      const row = (name: string, duration: number, seen: Measurement) => [
         name,
-        lasted.toFixed(1),
-        ...cellsOfSeen(seen),
-        ...cellsOfPulls(seen.outcomes[0]),
+        duration.toFixed(1),
+        ...monitorCells(seen),
+        ...pullCells(seen.outcomes[0]),
       ];
       const legend =
         `${records} records that are expired when the server starts: a tenth are queues and splits of 20 files, the others recorded ` +
         `subsets, each of its own build. s: from the time when the server listens until all are deleted. pulls: ${pullsPerSecond} per second over 4 connections, ` +
-        `from queues of 1,000 files that are replaced when they end; afterwards the same load for ${seconds} s. ${legendOfSeen}`;
-      return [{ title: 'Sweep', head, rows: [row('pulls, sweep', took, during), row('pulls', seconds, after)], legend }];
+        `from queues of 1,000 files that are replaced when they end; afterwards the same load for ${seconds} s. ${monitorLegend}`;
+      return [{ title: 'Sweep', head, rows: [row('pulls, sweep', sweepSeconds, during), row('pulls', seconds, after)], legend }];
     } finally {
-      await Promise.all([loader.stop(), watching.stop(), server.stop()]);
+      await Promise.all([loader.stop(), monitor.stop(), server.stop()]);
     }
   } finally {
     removeFolder(dataDir);

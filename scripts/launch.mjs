@@ -1,6 +1,6 @@
 // Installs the packages and compiles, if necessary, then runs a program in this process:
 //   node scripts/launch.mjs [PROGRAM [ARGUMENT...]]
-// PROGRAM is a path from the project's root. Without work to do the launcher is fast and prints nothing.
+// PROGRAM is a path relative to the project's root. If nothing is to be done, the launcher prints nothing.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -8,30 +8,30 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const at = (...parts) => join(root, ...parts);
+const fromRoot = (...parts) => join(root, ...parts);
 
 const [program, ...args] = process.argv.slice(2);
 if (program?.startsWith('-')) {
-  say('usage: node scripts/launch.mjs [PROGRAM [ARGUMENT...]]: installs and compiles what is missing, then runs the program');
+  log('usage: node scripts/launch.mjs [PROGRAM [ARGUMENT...]]: installs and compiles what is missing, then runs the program');
   process.exit(program === '--help' ? 0 : 2);
 }
 // This file uses only syntax and imports of Node 12, so that an old Node can load it and reaches this check.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 12)) {
-  say(
+  log(
     `cannot run on Node ${process.versions.node}: Ballast needs Node 20.12 or later; install Node 24 from https://nodejs.org or with "nvm install 24"`,
   );
   process.exit(2);
 }
 const { platform, arch } = process;
 if (!['linux', 'darwin'].includes(platform) || !['x64', 'arm64'].includes(arch)) {
-  say(
+  log(
     `cannot build Ballast on ${platform}-${arch}: its packages need Linux or macOS on x64 or arm64; use a machine, a container or a virtual machine that has it`,
   );
   process.exit(2);
 }
 if (!isInstalled()) {
-  say('installing packages (once, 450 MB) ...');
+  log('installing packages (once, 450 MB) ...');
   // --include=dev: the compiler is necessary even if NODE_ENV is "production". The timeout keeps npm from retrying for minutes without a network.
   const flags = [
     '--include=dev',
@@ -43,30 +43,35 @@ if (!isInstalled()) {
   ];
   run('npm', ['ci', ...flags], 'could not install the packages', 'ignore');
 }
-const build = fingerprint([at('tsconfig.json'), at('package-lock.json'), ...['src', 'test', 'bench', 'scripts'].flatMap(sources)]);
-if (read(at('dist', '.built')) !== build) {
-  say('compiling ...');
+const build = fingerprint([
+  fromRoot('tsconfig.json'),
+  fromRoot('package-lock.json'),
+  ...['src', 'test', 'bench', 'scripts'].flatMap(sources),
+]);
+if (read(fromRoot('dist', '.built')) !== build) {
+  log('compiling ...');
   // Compile to a new folder and rename it, so that a running server keeps its files until the new ones are complete.
-  const fresh = at(`dist.${process.pid}`);
-  const compile = [at('node_modules', 'ts-patch', 'bin', 'tspc.js'), '-p', at('tsconfig.json'), '--outDir', fresh];
+  const fresh = fromRoot(`dist.${process.pid}`);
+  const compile = [fromRoot('node_modules', 'ts-patch', 'bin', 'tspc.js'), '-p', fromRoot('tsconfig.json'), '--outDir', fresh];
   run(process.execPath, compile, 'could not compile', 2, () => fs.rmSync(fresh, { recursive: true, force: true }));
   fs.writeFileSync(join(fresh, '.built'), build);
   const old = `${fresh}.old`;
-  if (fs.existsSync(at('dist'))) fs.renameSync(at('dist'), old);
-  fs.renameSync(fresh, at('dist'));
+  if (fs.existsSync(fromRoot('dist'))) fs.renameSync(fromRoot('dist'), old);
+  fs.renameSync(fresh, fromRoot('dist'));
   fs.rmSync(old, { recursive: true, force: true });
 }
 if (program) {
-  process.argv = [process.execPath, at(program), ...args];
-  import(pathToFileURL(at(program)).href);
+  process.argv = [process.execPath, fromRoot(program), ...args];
+  import(pathToFileURL(fromRoot(program)).href);
 }
 
 /** Whether the packages of the lock file are installed. Optional packages do not install on every platform. */
 function isInstalled() {
-  const have = JSON.parse(read(at('node_modules', '.package-lock.json')) || '{"packages":{}}').packages;
-  const wanted = Object.entries(JSON.parse(read(at('package-lock.json'))).packages);
-  return wanted.every(
-    ([path, { version, optional, devOptional }]) => !path || optional || devOptional || (have[path] && have[path].version === version),
+  const installed = JSON.parse(read(fromRoot('node_modules', '.package-lock.json')) || '{"packages":{}}').packages;
+  const locked = Object.entries(JSON.parse(read(fromRoot('package-lock.json'))).packages);
+  return locked.every(
+    ([path, { version, optional, devOptional }]) =>
+      !path || optional || devOptional || (installed[path] && installed[path].version === version),
   );
 }
 
@@ -75,12 +80,12 @@ function read(path) {
 }
 
 function sources(folder) {
-  if (!fs.existsSync(at(folder))) return [];
+  if (!fs.existsSync(fromRoot(folder))) return [];
   return fs
-    .readdirSync(at(folder), { recursive: true })
+    .readdirSync(fromRoot(folder), { recursive: true })
     .filter(name => name.endsWith('.ts'))
     .sort()
-    .map(name => at(folder, name));
+    .map(name => fromRoot(folder, name));
 }
 
 function fingerprint(paths) {
@@ -94,10 +99,10 @@ function run(command, commandArgs, failure, out = 2, cleanUp = () => {}) {
   const { status, error } = spawnSync(command, commandArgs, { cwd: root, stdio: ['ignore', out, 2] });
   if (status === 0) return;
   cleanUp();
-  say(`${failure}: "${[command, ...commandArgs].join(' ')}" ${error ? error.message : `ended with ${status}`}`);
+  log(`${failure}: "${[command, ...commandArgs].join(' ')}" ${error ? error.message : `ended with ${status}`}`);
   process.exit(1);
 }
 
-function say(line) {
+function log(line) {
   process.stderr.write(`ballast: ${line}\n`);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 
-/** Runs the fast tests (test/tiers.ts) on other versions of Node, one after another. npm downloads each version once. */
+/** Runs the tests of the tiers fast and store (test/tiers.ts) on other versions of Node, one after another. npm downloads each version once. */
 
 /** The newest release of each supported line in the npm registry, which has fewer for macOS. */
 const RELEASES: Record<string, { name: string; versions: string[] }> = {
@@ -22,7 +22,7 @@ const majors = release.versions.map(majorOf);
 const current = majorOf(process.versions.node);
 
 const program = new Command('npm run test:nodes --')
-  .description('Run the fast tests on other versions of Node, which npm downloads once.')
+  .description('Run the tests of the tiers fast and store on other versions of Node, which npm downloads once.')
   .argument('[versions...]', `major versions, of ${majors.join(', ')} (default: all but ${current}, which runs this)`)
   .parse();
 
@@ -37,18 +37,18 @@ const chosen = program.args.length > 0 ? program.args : majors.filter(major => m
 for (const version of release.versions.filter(version => chosen.includes(majorOf(version)))) {
   const outcome = testOn(version);
   process.stdout.write(`Node ${version}: ${outcome.tests}\n`);
-  if (!outcome.isGood) process.exitCode = 1;
+  if (!outcome.hasPassed) process.exitCode = 1;
 }
 
 interface Outcome {
-  isGood: boolean;
+  hasPassed: boolean;
   tests: string;
 }
 
 function testOn(version: string): Outcome {
   const node = install(version);
   if (node === null)
-    return { isGood: false, tests: `npm cannot install ${release.name}@${version}, or its binary does not run on this machine` };
+    return { hasPassed: false, tests: `npm cannot install ${release.name}@${version}, or its binary does not run on this machine` };
   const folder = mkdtempSync(join(tmpdir(), 'ballast-nodes-'));
   try {
     const file = join(folder, 'report.json');
@@ -58,6 +58,7 @@ function testOn(version: string): Outcome {
       '--config',
       'dist/test/vitest.config.js',
       '--project=fast*',
+      '--project=store',
       '--reporter=minimal',
       '--reporter=json',
       `--outputFile.json=${file}`,
@@ -69,9 +70,9 @@ function testOn(version: string): Outcome {
       numPassedTests: number;
       numFailedTests: number;
     };
-    return { isGood: status === 0 && passed > 0, tests: `${passed} tests passed, ${failed} failed, in ${seconds} s` };
+    return { hasPassed: status === 0 && passed > 0, tests: `${passed} tests passed, ${failed} failed, in ${seconds} s` };
   } catch {
-    return { isGood: false, tests: 'the tests ended without a report' };
+    return { hasPassed: false, tests: 'the tests ended without a report' };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

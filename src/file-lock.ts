@@ -3,36 +3,35 @@ import { hostname } from 'node:os';
 import { tryLock } from './try-lock.js';
 
 /**
- * An exclusive lock on a file. The kernel drops it when the process ends, however it ends. It holds across containers that
- * share a folder. It belongs to one open file: two locks in the same process also exclude each other.
+ * An exclusive lock on a file. The kernel releases it when the process ends, in any way. It works across containers that share a folder. It
+ * belongs to one open file: two locks in the same process also exclude each other.
  */
 export interface FileLock {
   release(): void;
 }
 
-/** Another process may remove the file while it is being locked: then the next file of that name is tried. */
-const TRIES = 100;
+/** Another process may remove the file while it is being locked. The lock is then tried on a new file. */
+const MAX_ATTEMPTS = 100;
 
 /**
- * Locks a file, which is created if missing. Returns null when another holder has the lock. The file names the holder. It must
- * stay after the release: a process that still has a deleted file open would lock that one. Throws an Error with a sentence
- * when the file cannot be locked at all.
+ * Locks a file. Creates the file if it is missing, and writes the holder into it. Returns null if another holder has the lock. Throws if the
+ * file cannot be locked at all. Do not delete the file after the release: a process that still has it open would lock the deleted file.
  */
-export function takeLock(path: string): FileLock | null {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const fd = locked(path);
+export function acquireLock(path: string): FileLock | null {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+    const fd = openLocked(path);
     if (fd === null) return null;
     if (fstatSync(fd).nlink > 0) {
-      nameHolder(fd);
+      writeHolder(fd);
       return { release: () => closeSync(fd) };
     }
     closeSync(fd);
   }
-  throw new Error(`cannot lock ${path}: other processes removed it ${TRIES} times; try again`);
+  throw new Error(`cannot lock ${path}: other processes removed it ${MAX_ATTEMPTS} times; try again`);
 }
 
-/** The last holder of the lock, as ` (process 12 on ci-host)`; empty when the file does not name it. */
-export function holderOf(path: string): string {
+/** Returns the last holder of the lock as ` (process 12 on ci-host)`; empty: the file does not name it. */
+export function lockHolder(path: string): string {
   try {
     const [, pid, host] = /^(\d+) (\S+)\n$/.exec(readFileSync(path, 'utf8')) ?? [];
     return pid === undefined ? '' : ` (process ${pid} on ${host})`;
@@ -41,10 +40,10 @@ export function holderOf(path: string): string {
   }
 }
 
-function locked(path: string): number | null {
+function openLocked(path: string): number | null {
   let fd: number | null = null;
   try {
-    // No link is followed: in a folder that all users can write to, it may lead to a file that must not be written.
+    // Links are not followed: in a folder that all users can write to, a link could lead to any file.
     fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     if (tryLock(fd)) return fd;
     closeSync(fd);
@@ -58,11 +57,11 @@ function locked(path: string): number | null {
   }
 }
 
-function nameHolder(fd: number): void {
+function writeHolder(fd: number): void {
   try {
     ftruncateSync(fd);
     writeSync(fd, `${process.pid} ${hostname()}\n`, 0);
   } catch {
-    // The disk may be full: the lock holds all the same.
+    // The disk may be full. The lock is held anyway.
   }
 }

@@ -1,152 +1,153 @@
 /**
- * Every bound in one place, its unit in its name. What an operator may change is in config.ts.
- * The literals are types too: the wire types quote them.
+ * All limits, with the unit in each name. The settings that an operator can change are in server/settings.ts.
+ * The literals also serve as types, which the messages refer to.
  */
 export const limits = {
-  /** Characters of a test file's path. */
+  /** Length of a test file's path. */
   pathMinCharacters: 3,
   pathMaxCharacters: 4096,
-  /** Characters of a commit hash, branch, build id, person string. */
+  /** Length of a commit hash, branch, build id or person string. */
   textMaxCharacters: 4096,
   nodesPerBuild: 10_000,
   testFilesPerRequest: 200_000,
   commitAuthorsPerRequest: 10_000,
-  /** Objects and arrays in a body: five for each test file. Those of smaller bodies are not counted. */
+  /** Objects and arrays in a body: five for each test file. They are counted only in bodies larger than `countedBodyBytes`. */
   jsonContainersPerBody: 1_000_000,
   countedBodyBytes: 1_048_576,
   /** Runs of one node that a build keeps: the first and 100 retries. */
   runsPerNode: 101,
-  /** A run that is sent again so long after the first time is another one. */
-  retriedMilliseconds: 600_000,
+  /** A run that is sent again within this time is the same run; after it, another one. */
+  retryWindowMilliseconds: 600_000,
   buildsPerPage: 100,
-  /** Failing entries of test_files named in one 422. */
-  complainedEntries: 1000,
+  /** Invalid entries of test_files that one 422 lists. */
+  reportedInvalidEntries: 1000,
 
-  /** Bytes of the request line and headers, and number of headers; above either 431. uWebSockets.js takes no more headers than that. */
+  /** Bytes of the request line and headers, and number of headers; beyond either 431. uWebSockets.js accepts no more headers. */
   headBytes: 16_384,
   headersPerRequest: 98,
-  /** Time for a head to arrive, and for a TLS handshake, with node:http. uWebSockets.js has its own. */
+  /** Time limit of a request's head and of a TLS handshake with node:http. uWebSockets.js has limits of its own. */
   headSeconds: 10,
-  /** A connection without traffic is closed after this time, unless the server works on its request. uWebSockets.js has no other time. */
+  /** A connection that is idle for this long is closed, unless its request is being answered. uWebSockets.js knows no other value. */
   idleSeconds: 10,
-  /** Requests, and their bytes, that a client may send ahead of their answers to node:http; above either the connection is closed. */
+  /** Requests, and their bytes, that may wait for earlier answers on a connection of node:http; beyond either it is closed. */
   pipelinedRequests: 100,
   pipelinedBytes: 65_536,
-  /** A body may take this long, however steadily it drips. */
+  /** Time limit of a body, even if it keeps arriving slowly. */
   bodySeconds: 30,
-  /** Bytes of all bodies being received or worked on, and of large answers being sent, at once; above it 503. Half of it for one token. */
-  heldBytes: 536_870_912,
-  /** Answers above this are written in pieces as the socket takes them. */
-  answerPieceBytes: 65_536,
-  /** Characters of JSON, and runs, that a packing thread reads of a large build at a time; the memory counted for an answer in such pieces. */
+  /** Memory for bodies and large answers of all requests in flight; beyond it 503. One token may use half of it. */
+  requestMemoryBytes: 536_870_912,
+  /** Larger answers are sent in chunks of this size, as fast as the client reads. */
+  answerChunkBytes: 65_536,
+  /** A large build is answered in pieces: JSON characters and runs of one piece, and the memory counted for the answer. */
   pieceCharacters: 262_144,
   runsPerPiece: 1000,
+  filesReadPerPiece: 2000,
   pieceBytes: 1_048_576,
-  /** Large requests that may wait for a packing thread; above it 503. */
+  /** Large requests that may wait for a packing thread; beyond either 503. */
   waitingJobs: 4096,
   waitingJobsPerProject: 1024,
-  /** Comparisons of different builds that may wait for their turn; above it 503. */
+  /** Completeness checks of different builds that may wait; beyond it 503. */
   waitingComparisonsPerProject: 100,
   idleThreadMilliseconds: 60_000,
   retryAfterSeconds: 2,
-  /** Open files that are kept from connections, or a quarter of all where that is less: threads take four each. */
-  spareFiles: 256,
-  listenAgainMilliseconds: 1000,
-  /** A certificate that ends sooner is warned of when it is read. */
-  certificateDays: 7,
-  /** A renewed certificate waits for a turn of the event loop as short as that, but no more turns. */
-  quietTurnMilliseconds: 1,
-  quietTurns: 100,
-  /** Of a log that cannot be written just now: so much is kept, it is tried again so much later, and at the end so often. */
-  loggedCharacters: 1_048_576,
-  logAgainMilliseconds: 50,
-  logTries: 10,
-  /** What may happen with every request or connection is logged no more often. */
-  tellMilliseconds: 60_000,
+  /** Open files that connections may not use, because each thread needs four. At most a quarter of the system's limit. */
+  reservedOpenFiles: 256,
+  listenRetryMilliseconds: 1000,
+  /** A certificate that expires sooner causes a warning when it is read. */
+  certificateWarningDays: 7,
+  /** A renewed certificate is used after a turn of the event loop as short as this, or after this many turns. */
+  shortTurnMilliseconds: 1,
+  shortTurnAttempts: 100,
+  /** While stderr cannot be written, this much log is buffered and written again after this time; on exit it is tried this often. */
+  logBufferCharacters: 1_048_576,
+  logRetryMilliseconds: 50,
+  logFlushAttempts: 10,
+  /** Interval between log lines about the same event, where it can happen with every request or connection. */
+  logThrottleMilliseconds: 60_000,
 
-  /** From this many test files on, a request is worked on in the pool. */
+  /** Requests with at least this many test files are handled by a packing thread. */
   pooledTestFiles: 1000,
-  /** A body of this size is handed to the pool unread: about 1,000 test files. */
+  /** Bodies of at least this size (about 1,000 test files) are passed to a packing thread without being parsed. */
   pooledBodyBytes: 65_536,
 
-  /** Nothing is written while the disk has less left: more than is written between two looks at it. */
+  /** Free disk space below which nothing is written: more than is written between two checks. */
   diskReserveBytes: 8_388_608,
-  diskLookMilliseconds: 10,
-  /** After a failed commit lmdb has so long to tell why. */
-  causeMilliseconds: 500,
-  /** How long /readyz waits for its probe write, and how long after its beginning the outcome is reused. */
+  diskCheckMilliseconds: 10,
+  /** How long to wait after a failed commit for lmdb to report the cause. */
+  commitErrorMilliseconds: 500,
+  /** How long /readyz waits for its test write, and how long after the start of that write its result is reused. */
   readySeconds: 2,
-  readyFreshMilliseconds: 1000,
+  readyCacheMilliseconds: 1000,
 
-  /** Timings that one turn of the event loop looks up, changes or writes, and records that it puts: about a millisecond. */
+  /** Timings that are looked up, changed or written, and records that are put, in one turn of the event loop: about a millisecond. */
   timingsPerTurn: 250,
   putsPerTurn: 100,
-  /** Timings are written so long after they changed, or at once when there are so many. */
-  recentMilliseconds: 250,
-  recentTimings: 20_000,
-  /** Memory for paths and their numbers: about 500,000 paths of usual length. Each packing thread may use as much. */
+  /** Changed timings are written after this time, or as soon as this many are buffered. */
+  timingFlushMilliseconds: 250,
+  bufferedTimings: 20_000,
+  /** Memory for paths and their numbers, in each thread: about 500,000 paths of usual length. */
   pathNumbersBytes: 100_663_296,
-  /** Characters of new paths whose numbers are not on disk yet, with their keys; a recording waits when there are more. */
-  unnamedCharacters: 8_388_608,
-  /** What queues handed out is moved from the journal to each queue's own records so long after it was written. */
+  /** Characters of new paths, and of their keys, whose numbers are not on disk yet; beyond it recordings wait. */
+  unsavedPathCharacters: 8_388_608,
+  /** Time until a journal entry is moved to the records of its queue. */
   checkpointMilliseconds: 1000,
-  /** Turns of the event loop that may wait for a checkpoint, when that fails again and again; beyond them 503. */
-  turnsPending: 100_000,
-  /** Characters from clients in these turns: from an eighth of it on, the checkpoint runs at once; at the limit 503. */
-  charactersPending: 33_554_432,
-  /** Test cases whose times are added up where the file itself is not known: of a file; in a request; without the pool. */
-  casesPerFile: 10_000,
-  casesPooled: 500_000,
-  casesHere: 2000,
-  /** Those measured so long before the last one of their file are gone: longer than a build takes. */
-  staleCaseMilliseconds: 21_600_000,
-  /** About as many records one step of the expiry sweep deletes, or paths it looks at; the pause between two steps. */
+  /** Journal entries that may wait for a checkpoint while checkpoints fail; beyond it 503. */
+  pendingJournalTurns: 100_000,
+  /** Characters from clients in these entries. An eighth of it starts a checkpoint at once; beyond it 503. */
+  pendingJournalCharacters: 33_554_432,
+  /** Test cases that are added up to estimate a file without a time of its own: per file, per request, and without a packing thread. */
+  testCasesPerFile: 10_000,
+  testCasesPerRequest: 500_000,
+  testCasesOnMainThread: 2000,
+  /** Test cases measured this long before the last one of their file no longer exist. It is longer than a build takes. */
+  staleTestCaseMilliseconds: 21_600_000,
+  /** Records deleted, and paths checked, in one step of the expiry sweep (approximate), and the pause between steps. */
   expiredPerStep: 400,
   pathsPerStep: 500,
   sweepPauseMilliseconds: 20,
   sweepEveryMilliseconds: 600_000,
-  /** How often the read locks of killed processes are cleared: until then every write makes the store's file grow. Clearing takes a microsecond. */
-  deadReadersMilliseconds: 1000,
-  /** How long a command may read one state of the store: meanwhile freed pages cannot be reused. */
+  /** Interval of clearing the read locks of killed processes. While one exists, each write enlarges the store. Clearing takes 1 us. */
+  staleReadersMilliseconds: 1000,
+  /** How long a command may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
   snapshotSeconds: 3600,
 
-  /** CI builds that are remembered to use a split, so that no look at the store is needed. */
-  splitUsers: 2000,
-  /** Blocks of the files of queues that are kept in memory for the next node. */
-  blocksReadBytes: 33_554_432,
-  /** A split or queue in use is noted as such no more often; a small part of the least retention, a day. */
-  renewMilliseconds: 3_600_000,
+  /** CI builds that are known to use a split, so that their requests need not read that from the store. */
+  cachedSplitUsers: 2000,
+  /** Memory for the file lists of queues, kept for the next node. */
+  fileBlockCacheBytes: 33_554_432,
+  /** Interval at which the last use of a split or queue is stored: a small part of the shortest retention, a day. */
+  lastUseUpdateMilliseconds: 3_600_000,
 
-  /** Failed test cases kept of a batch, and their characters in a queue; beyond either, the whole files are run again. */
+  /** Failed test cases stored for a batch, and their characters in a queue; beyond either, whole files are run again. */
   failedCasesPerBatch: 200,
-  caseCharactersPerQueue: 4_194_304,
+  failedCaseCharactersPerQueue: 4_194_304,
 
-  /** How long an incomplete build may be waited for, how often it is looked at meanwhile, and entries of each list. */
+  /** Longest wait for a build to become complete, how often it is checked meanwhile, and entries of each list in the answer. */
   completenessWaitSeconds: 900,
-  completenessMilliseconds: 500,
+  completenessPollMilliseconds: 500,
   completenessEntries: 1000,
 
-  /** Test files over all runs of a build that are merged or compared, and characters of their paths, each path counted once. */
+  /** Test files over all runs of a build that is merged or checked, and characters of their distinct paths. */
   mergedTestFiles: 5_000_000,
   mergedCharacters: 67_108_864,
 
-  /** Records that an export reads at a time, and names of paths that it remembers. */
-  exportedPerStep: 200,
-  exportedNamesBytes: 67_108_864,
+  /** Records that an export reads at a time, and memory for paths. */
+  exportedRecordsPerStep: 200,
+  pathNamesBytes: 67_108_864,
 
-  /** Of a JUnit report: characters, and how deep its elements are nested. */
+  /** Characters of a JUnit report, and depth of its elements. */
   reportCharacters: 268_435_456,
   reportDepth: 64,
 
-  /** After SIGTERM, requests still being sent get this long, and those being answered the longer time. */
+  /** Time after SIGTERM for requests that are still being received, and for those being answered. */
   drainReceivingSeconds: 2,
   drainSeconds: 10,
-  /** What is left to close behind these gets so long. */
+  /** Time after that to close everything else. */
   closeSeconds: 3,
 } as const;
 
-/** The relations that the numbers above must keep. */
-export const related =
+/** Whether the limits above are consistent. A test checks it. */
+export const areConsistent =
   limits.pathMinCharacters < limits.pathMaxCharacters &&
   limits.pooledTestFiles <= limits.testFilesPerRequest &&
   limits.drainReceivingSeconds <= limits.drainSeconds;

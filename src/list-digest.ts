@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The digest of a list of test files, in any order: the SHA-256, in hex, of the distinct paths,
+ * Returns the digest of a list of test files, which does not depend on their order: the SHA-256, in hex, of the distinct paths,
  * sorted by UTF-16 code units, with a NUL after each.
  */
 export function digestOfList(paths: Iterable<string>): string {

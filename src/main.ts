@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import './cli/process/supported.js';
 
-// Loaded after the check: an older Node cannot link the program, and would report a missing export instead of its version.
+// The program is loaded after the check: an older Node cannot link it and would report a missing export instead of its version.
 void import('./cli/program.js');

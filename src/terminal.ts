@@ -1,21 +1,21 @@
 /**
- * All output to stdout and stderr goes through here. Paths, file contents, project names and messages of servers are foreign text, and
- * a terminal, or the log of a CI system, obeys control characters.
+ * All output to stdout and stderr. Paths, file contents, project names and messages of servers may contain control characters, which a
+ * terminal or the log of a CI system would obey.
  */
 
-/** Writes lines to stderr, for people. stdout is for results. */
-export function say(...lines: readonly string[]): void {
-  for (const line of lines) process.stderr.write(`ballast: ${printable(line)}\n`);
+/** Writes messages for people to stderr. stdout is for results. */
+export function printToStderr(...lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`ballast: ${escapeControls(line)}\n`);
 }
 
-/** Writes a line to stdout. JSON stays JSON of the same value. */
+/** Writes a line to stdout. Escaped JSON has the same value. */
 export function print(line: string): void {
-  process.stdout.write(`${printable(line)}\n`);
+  process.stdout.write(`${escapeControls(line)}\n`);
 }
 
-/** Writes a line to stdout, with a tab between fields. */
+/** Writes a line of fields to stdout, separated by tabs. */
 export function printRow(fields: readonly string[]): void {
-  process.stdout.write(`${fields.map(printable).join('\t')}\n`);
+  process.stdout.write(`${fields.map(escapeControls).join('\t')}\n`);
 }
 
 /** Writes data for programs to stdout, unchanged. */
@@ -23,8 +23,8 @@ export function printData(data: string): void {
   process.stdout.write(data);
 }
 
-/** Escapes, as \uXXXX, each character that a terminal obeys or does not show: controls (C1 too), line breaks, bidirectional overrides, zero widths. */
-export function printable(text: string): string {
+/** Escapes, as \uXXXX, each character that a terminal obeys or hides: controls, line breaks, bidirectional overrides, zero-width characters. */
+export function escapeControls(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, escaped);
 }
 
@@ -32,15 +32,15 @@ function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
 }
 
-/** 1 test file, 2 test files. */
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
+/** Returns the count and the noun: 1 test file, 2 test files. */
+export function pluralize(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-const NAMED = 5;
+const MAX_NAMES = 5;
 
-/** The first few of them, and how many more there are. */
-export function named(texts: readonly string[]): string {
-  const shown = texts.slice(0, NAMED).join(', ');
-  return texts.length > NAMED ? `${shown} and ${texts.length - NAMED} more` : shown;
+/** Joins the first few texts and counts the others: a, b, c, d, e and 3 more. */
+export function abbreviate(texts: readonly string[]): string {
+  const shown = texts.slice(0, MAX_NAMES).join(', ');
+  return texts.length > MAX_NAMES ? `${shown} and ${texts.length - MAX_NAMES} more` : shown;
 }

@@ -1,27 +1,27 @@
 import { createRequire } from 'node:module';
 
-/** Locks a whole open file exclusively. Returns false when another open file has the lock, and throws on other failures. */
+/** Locks a whole open file exclusively. Returns false if another open file has the lock, and throws on other errors. */
 export type TryLock = (fd: number) => boolean;
 
-/** The binary's own function throws an error with the code EAGAIN when another open file has the lock. */
+/** The function of the binary throws EAGAIN if another open file has the lock. */
 interface Binary {
   tryLock(fd: number, offset: number, length: number, isExclusive: boolean): void;
 }
 
 /**
- * Loads the lock of fs-native-extensions. On Alpine the package looks for a binary for musl, and has none. Its binary for glibc works
- * there: it calls nothing that musl lacks, and musl's loader accepts the name of glibc's library.
+ * Loads the lock of fs-native-extensions. On Alpine the package looks for a binary for musl, but has none. Its binary for glibc works there:
+ * it calls only functions that musl has, and the loader of musl accepts the name of the glibc library.
  */
 export function loadTryLock(require: (path: string) => unknown, platform: string = process.platform, arch: string = process.arch): TryLock {
   try {
     return (require('fs-native-extensions') as { tryLock: TryLock }).tryLock;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ADDON_NOT_FOUND' || platform !== 'linux') throw error;
-    return tryLockOf(require(`fs-native-extensions/prebuilds/linux-${arch}/fs-native-extensions.node`) as Binary);
+    return wrapBinary(require(`fs-native-extensions/prebuilds/linux-${arch}/fs-native-extensions.node`) as Binary);
   }
 }
 
-function tryLockOf(binary: Binary): TryLock {
+function wrapBinary(binary: Binary): TryLock {
   return fd => {
     try {
       binary.tryLock(fd, 0, 0, true);

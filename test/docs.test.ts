@@ -19,12 +19,12 @@ const documents = new Map(
 const blocks = [...documents.values()]
   .flatMap(text => [...text.matchAll(/^```sh\n(.*?)^```/gms)])
   .flatMap(([, block]) => block!.split('\n\n'));
-/** What a CI job runs and is judged by. */
+/** The commands of CI jobs. */
 const recipes = blocks.filter(block => /ballast (-- )?(queue|split|verify)|curl --fail/.test(block));
 
 /**
- * Stands for every command of a recipe. Notes that it ran, and fails when it is the FAILS-th of them, with what it printed until then.
- * As `ballast queue` it runs its command for one file, which it is given in a list where it reads one.
+ * Stands for every command of a recipe. It writes its name to $RAN, and fails if it is the FAILS-th command, after its output. As `ballast
+ * queue` it runs its test command for one file; with --stdin it needs a list.
  */
 const STUB = `#!/bin/sh
 name=\${0##*/}
@@ -63,7 +63,7 @@ function run(recipe: string, fails: number): { code: number | null; ran: string[
   return { code: status, ran: readFileSync(ran, 'utf8').split('\n').slice(0, -1) };
 }
 
-/** Text outside of code, and code: blocks and spans. */
+/** Separates prose, code blocks and code spans. */
 function split(text: string): { prose: string; blocks: string[]; spans: string[] } {
   const blocks = [...text.matchAll(/^```\w*\n(.*?)^```/gms)].map(([, block]) => block!);
   const withoutBlocks = text.replace(/^```.*?^```/gms, '');
@@ -74,7 +74,7 @@ function split(text: string): { prose: string; blocks: string[]; spans: string[]
   };
 }
 
-/** The anchors that GitHub gives to the headings of a document. */
+/** Returns the anchors that GitHub makes from the headings of a document. */
 function anchorsOf(path: string): string[] {
   const withoutBlocks = readFileSync(join(root, path), 'utf8').replace(/^```.*?^```/gms, '');
   return [...withoutBlocks.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
@@ -85,30 +85,30 @@ function anchorsOf(path: string): string[] {
   );
 }
 
-/** What `--help` of a command prints. */
+/** Returns the help text of a command. */
 function help(...command: string[]): string {
   const { stdout, status } = spawnSync(process.execPath, [join(root, 'dist/src/main.js'), ...command, '--help'], { encoding: 'utf8' });
   expect(status).toBe(0);
   return stdout;
 }
 
-/** The first words of the lines of a help text that begin so. */
+/** Returns the first words of the matching lines of a help text. */
 const listed = (text: string, begin: RegExp) => [...text.matchAll(begin)].map(([, name]) => name!);
 
 const commandsOf = (text: string) => listed(text.split('\nCommands:')[1] ?? '', /^ {2}([a-z]+)\b/gm).filter(name => name !== 'help');
 const flagsOf = (text: string) => listed(text, /^ {2}(?:-\w, )?(--[a-z-]+)/gm);
 
-/** Programs of others have flags, too. */
+/** Flags of other programs. */
 const foreignFlags = ['--runTestsByPath', '--fail', '--spec'];
 
 describe('a recipe of the README and the guides', () => {
-  it('is there for each runner, and for the gate', () => {
+  it('exists for each runner and for the completeness gate', () => {
     const texts = recipes.join('\n');
     for (const part of ['jest', 'vitest', 'pytest', 'rspec', 'go test', 'ballast split', 'verify', 'completeness'])
       expect(texts).toContain(part);
   });
 
-  it.each(recipes.map(recipe => [recipe.split('\n')[0]!, recipe] as const))('fails when any of its commands fails: %s', (_, recipe) => {
+  it.each(recipes.map(recipe => [recipe.split('\n')[0]!, recipe] as const))('fails if any of its commands fails: %s', (_, recipe) => {
     const { code, ran } = run(recipe, 0);
     expect(code).toBe(0);
     expect(ran.length).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ describe('the README and the guides', () => {
       expect({ path, isShort: text.split('\n').length <= (path === 'README.md' ? 250 : 200) }).toEqual({ path, isShort: true });
   });
 
-  it('are all named in the index', () => {
+  it('are all in the index', () => {
     for (const path of documents.keys()) if (path !== 'README.md') expect(documents.get('README.md')).toContain(`](${path})`);
   });
 
@@ -182,11 +182,11 @@ describe('the README and the guides', () => {
 
   it('list every setting with its default', () => {
     const rows = documents.get('src/docs/settings.md')!.split('\n');
-    for (const [name, { env, flag, fallback }] of Object.entries(settings)) {
+    for (const [name, { env, flag, defaultText: fallback }] of Object.entries(settings)) {
       const row = rows.find(text => text.startsWith('|') && text.includes(`\`${env}\``));
       expect({ env, row }).toMatchObject({ row: expect.any(String) as string });
       if (flag !== null) expect(row).toContain(`\`${flag.split(' ')[0]}\``);
-      // By the number of cores.
+      // The default depends on the number of cores.
       if (fallback !== '' && name !== 'workers') expect(row).toContain(`\`${fallback}\``);
     }
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { printable } from '../src/terminal.js';
+import { escapeControls } from '../src/terminal.js';
 
-describe('what a terminal gets', () => {
-  it('has no character that it would obey, or not show', () => {
+describe('output to a terminal', () => {
+  it('has no control or invisible characters', () => {
     for (const [text, shown] of [
       ['\x1b[2J\x07', '\\u001b[2J\\u0007'],
       ['\x9b31m\x7f', '\\u009b31m\\u007f'],
@@ -12,15 +12,15 @@ describe('what a terminal gets', () => {
       ['\u2028\u2029', '\\u2028\\u2029'],
       ['\u{e0041}\ud800', '\\udb40\\udc41\\ud800'],
     ] as const) {
-      expect(printable(text)).toBe(shown);
+      expect(escapeControls(text)).toBe(shown);
     }
     const plain = 'spec/größe_日本語_😀 [id].spec.ts "quoted" \\ ’ –';
-    expect(printable(plain)).toBe(plain);
+    expect(escapeControls(plain)).toBe(plain);
   });
 
-  it('as JSON is JSON of the same value', () => {
+  it('keeps the value of JSON', () => {
     const value = { 'k\x9b': Array.from({ length: 0x3000 }, (_, i) => String.fromCharCode(i)).join(''), tag: '\u{e0041}\ud800\\\u0085' };
-    const json = printable(JSON.stringify(value));
+    const json = escapeControls(JSON.stringify(value));
     expect(JSON.parse(json)).toEqual(value);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
     expect(json).not.toMatch(/[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]/);

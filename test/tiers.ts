@@ -3,16 +3,18 @@
  * that tier make every attempt to start another one fail.
  */
 
+/** Tests of stores, on disk and in memory. They wait for the disk most of the time. */
+export const STORE = ['test/store/**/*.test.js'];
+
 /** Tests of programs and servers in processes of their own. */
 export const PROCESS = ['test/cli/**/*.test.js', 'test/docs.test.js'];
 
 /** Tests that take seconds each: large and generated suites, killed servers, real test runners, scripts and benchmarks. */
 export const SLOW = [
   ...['bench', 'clients', 'scripts'].map(folder => `test/${folder}/**/*.test.js`),
-  'test/api/races.test.js',
+  'test/api/{prepare,races}.test.js',
   'test/engine/queue/simulation.test.js',
   'test/http/{huge-suites,overload}.test.js',
   'test/server/{kill,restart}.test.js',
-  'test/store/lmdb/{check,random-builds}.test.js',
-  'test/workers/{large-suites,pool,read}.test.js',
+  'test/workers/large-suites.test.js',
 ];

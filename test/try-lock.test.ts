@@ -7,7 +7,7 @@ import { temporaryFolder } from './harness/temporary-folder.js';
 
 const require = createRequire(import.meta.url);
 
-/** As on Alpine, where the package looks for a binary for musl. */
+/** Behaves as on Alpine, where the package looks for a binary for musl. */
 const requireOnAlpine = (path: string): unknown => {
   if (path === 'fs-native-extensions') throw Object.assign(new Error("Cannot find addon '.'"), { code: 'ADDON_NOT_FOUND' });
   return require(path);
@@ -28,7 +28,7 @@ describe('a lock', () => {
     expect(() => tryLock(99_999)).toThrow(/EBADF|bad file descriptor/i);
   });
 
-  it('is an error where no binary loads', () => {
+  it('fails if no binary loads', () => {
     expect(() => loadTryLock(requireOnAlpine, 'plan9')).toThrow('Cannot find addon');
   });
 });

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { PROCESS, SLOW } from './tiers.js';
+import { PROCESS, SLOW, STORE } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -12,9 +12,10 @@ const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestP
   extends: true,
   test: { name, ...test },
 });
-const fast = { exclude: [...PROCESS, ...SLOW], setupFiles: ['test/no-processes.js'] };
+const fast = { exclude: [...STORE, ...PROCESS, ...SLOW], setupFiles: ['test/no-processes.js'] };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
+  tier('store', { include: STORE }),
   tier('process', { include: PROCESS }),
   tier('slow', { include: SLOW }),
 ];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadUwebsockets, type Uwebsockets } from '../../src/http/uwebsockets/load.js';
-import { answering } from './answering.js';
+import { answerMessages } from './worker-messages.js';
 
 /**
  * The baseline: a bare handler that reads a body and answers with another one. It uses uWebSockets.js, or node:http on machines for which
@@ -24,7 +24,7 @@ let body = '';
 
 const server = loadUwebsockets().then(({ uws }) => withUwebsockets(uws), withNode);
 
-answering<BareAnswer, BareServer>(answer => {
+answerMessages<BareAnswer, BareServer>(answer => {
   status = answer.status;
   body = 'x'.repeat(answer.bytes);
   return server;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Processes and folders that are removed when this process exits, for whatever reason. */
+/** Child processes and folders that are removed when this process exits. */
 
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();

@@ -40,7 +40,7 @@ export class Connections {
 }
 
 /** Throws if the answer has another status, or does not contain the expected text. */
-export function check({ status, text }: Answer, expectedStatus: number, expected = ''): void {
+export function expectAnswer({ status, text }: Answer, expectedStatus: number, expected = ''): void {
   if (status === expectedStatus && text.includes(expected)) return;
   throw new Error(
     `a request was answered with ${status} instead of ${expectedStatus}, or without ${JSON.stringify(expected)}: ${text.slice(0, 300)}`,

@@ -10,7 +10,7 @@ export interface Cpu {
   starved: number;
 }
 
-export function cpuOf(pid: number): Cpu {
+export function readCpu(pid: number): Cpu {
   // The second field is a name in parentheses, which may contain spaces.
   const stat = fieldsOf(`/proc/${pid}/stat`, /^.*\) /);
   const [ran = 0, starved = 0] = fieldsOf(`/proc/${pid}/task/${pid}/schedstat`);
@@ -18,7 +18,7 @@ export function cpuOf(pid: number): Cpu {
 }
 
 /** The difference of two readings. */
-export function since(before: Cpu, after: Cpu): Cpu {
+export function cpuBetween(before: Cpu, after: Cpu): Cpu {
   return { all: after.all - before.all, main: after.main - before.main, starved: after.starved - before.starved };
 }
 

@@ -1,7 +1,7 @@
 import { createHistogram } from 'node:perf_hooks';
 import autocannon from 'autocannon';
-import { answering } from './answering.js';
-import { digits, ROUND } from './messages.js';
+import { ROUND, roundDigits } from './messages.js';
+import { answerMessages } from './worker-messages.js';
 
 /** The load generator, a worker process: a message describes the load, its reply the answers. */
 
@@ -42,9 +42,9 @@ async function generate(load: Load): Promise<Outcome> {
   let answerBytes = 0;
   let answers = 0;
   let failures = 0;
-  const nextPath = (all: string[]) => all[next++ % all.length]!;
+  const nextPath = (paths: string[]) => paths[next++ % paths.length]!;
   const nextBody = () => {
-    const round = digits(Math.floor(next / parts.length));
+    const round = roundDigits(Math.floor(next / parts.length));
     return parts[next++ % parts.length]!.join(round);
   };
   const { duration, errors, mismatches } = await new Promise<autocannon.Result>((resolve, reject) => {
@@ -66,9 +66,9 @@ async function generate(load: Load): Promise<Outcome> {
       },
       (error: Error | null, result) => (error ? reject(error) : resolve(result)),
     );
-    run.on('response', (_client, answered, _bytes, milliseconds) => {
+    run.on('response', (_client, responseStatus, _bytes, milliseconds) => {
       answers += 1;
-      if (answered !== status) failures += 1;
+      if (responseStatus !== status) failures += 1;
       microseconds.record(Math.max(1, Math.round(milliseconds * 1000)));
     });
   });
@@ -83,4 +83,4 @@ async function generate(load: Load): Promise<Outcome> {
   };
 }
 
-answering(generate);
+answerMessages(generate);

@@ -1,12 +1,12 @@
-import { answering } from './answering.js';
-import { Pulls, type PullsPlan } from './pulls.js';
-import { Scattered, type ScatteredPlan } from './scattered.js';
-import { Succession, type SuccessionPlan } from './succession.js';
+import { RandomPulls, type RandomPullsPlan } from './random-pulls.js';
+import { SequentialLoad, type SequentialPlan } from './sequential-load.js';
+import { SteadyPulls, type SteadyPullsPlan } from './steady-pulls.js';
 import { type LoadOutcome, Tally } from './tally.js';
+import { answerMessages } from './worker-messages.js';
 
 /** A worker process that puts loads on a server. Messages prepare, begin and end the loads. */
 
-export type LoadPlan = PullsPlan | ScatteredPlan | SuccessionPlan;
+export type LoadPlan = SteadyPullsPlan | RandomPullsPlan | SequentialPlan;
 
 export type LoadQuestion = { verb: 'prepare'; url: string; plans: LoadPlan[] } | { verb: 'begin' } | { verb: 'end' };
 
@@ -21,18 +21,18 @@ export interface Load {
 function toLoad(url: string, plan: LoadPlan): Load {
   switch (plan.kind) {
     case 'pulls':
-      return new Pulls(url, plan);
+      return new SteadyPulls(url, plan);
     case 'scattered':
-      return new Scattered(url, plan);
+      return new RandomPulls(url, plan);
     case 'succession':
-      return new Succession(url, plan);
+      return new SequentialLoad(url, plan);
   }
 }
 
 let running: { load: Load; tally: Tally }[] = [];
 let loads: Load[] = [];
 
-answering<LoadQuestion, LoadOutcome[] | null>(async question => {
+answerMessages<LoadQuestion, LoadOutcome[] | null>(async question => {
   switch (question.verb) {
     case 'prepare':
       loads = question.plans.map(plan => toLoad(question.url, plan));

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { ask } from './worker.js';
+import { ask } from './worker-messages.js';
 
 /** How late the event loop ran timers that were due every millisecond. */
-export interface Delays {
+export interface LoopDelays {
   p99Milliseconds: number;
   maxMilliseconds: number;
 }
@@ -16,7 +16,7 @@ export class LoopDelay {
     await ask<null>(this.child, { verb: 'reset' });
   }
 
-  read(): Promise<Delays> {
-    return ask<Delays>(this.child, { verb: 'read' });
+  read(): Promise<LoopDelays> {
+    return ask<LoopDelays>(this.child, { verb: 'read' });
   }
 }

@@ -14,14 +14,14 @@ export const NODES = 8;
 export const FILES_IN_ANSWER = '"test_files":[{';
 
 /** The replacement of `ROUND`. */
-export function digits(round: number): string {
+export function roundDigits(round: number): string {
   return String(round).padStart(ROUND.length, '0');
 }
 
 /** The parameters of every request of a node. */
-export function nodeOf(kind: string, build: number | string, node_index: number, node_total = NODES) {
+export function nodeFields(kind: string, build: number | string, node_index: number, node_total = NODES) {
   return {
-    commit_hash: commit(`${kind}-${build}-`),
+    commit_hash: commitHash(`${kind}-${build}-`),
     branch: 'main',
     node_total,
     node_index,
@@ -29,26 +29,26 @@ export function nodeOf(kind: string, build: number | string, node_index: number,
   };
 }
 
-export function commit(text: string): string {
+export function commitHash(text: string): string {
   return text.padEnd(40, '0');
 }
 
-export function path(file: number): string {
-  return `spec/features/area_${padded(file % 37, 2)}/some_feature_${padded(file, 6)}_spec.rb`;
+export function testPath(file: number): string {
+  return `spec/features/area_${zeroPadded(file % 37, 2)}/some_feature_${zeroPadded(file, 6)}_spec.rb`;
 }
 
 /** A path about as long as those of real suites: 62 characters. */
-export function deepPath(file: number): string {
-  return `spec/features/area_${padded(file % 37, 2)}/checkout/some_feature_${padded(file, 6)}_works_spec.rb`;
+export function longTestPath(file: number): string {
+  return `spec/features/area_${zeroPadded(file % 37, 2)}/checkout/some_feature_${zeroPadded(file, 6)}_works_spec.rb`;
 }
 
-export function files(count: number, pathOf = path) {
+export function testFiles(count: number, pathOf = testPath) {
   return { test_files: [...Array(count).keys()].map(file => ({ path: pathOf(file) })) };
 }
 
-export function pull(kind: string, queue: number | string, node_index: number, node_total = NODES) {
+export function pullBody(kind: string, queue: number | string, node_index: number, node_total = NODES) {
   return {
-    ...nodeOf(kind, queue, node_index, node_total),
+    ...nodeFields(kind, queue, node_index, node_total),
     can_initialize_queue: false,
     attempt_connect_to_queue: false,
     fixed_queue_split: false,
@@ -57,20 +57,20 @@ export function pull(kind: string, queue: number | string, node_index: number, n
   };
 }
 
-export function creation(kind: string, queue: number | string, node_total = NODES) {
-  return { ...pull(kind, queue, 0, node_total), batch_uuid: null, can_initialize_queue: true };
+export function createQueueBody(kind: string, queue: number | string, node_total = NODES) {
+  return { ...pullBody(kind, queue, 0, node_total), batch_uuid: null, can_initialize_queue: true };
 }
 
 /** Requests a split, a new one for each build. */
-export function splitting(kind: string, build: number | string, node_total = NODES) {
+export function splitBody(kind: string, build: number | string, node_total = NODES) {
   return {
-    ...nodeOf(kind, build, 0, node_total),
+    ...nodeFields(kind, build, 0, node_total),
     ci_build_id: String(build),
     fixed_test_suite_split: true,
     cache_read_attempt: false,
   };
 }
 
-function padded(value: number, count: number): string {
+function zeroPadded(value: number, count: number): string {
   return String(value).padStart(count, '0');
 }

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
-import { answering } from './answering.js';
-import type { Delays } from './loop-delay.js';
+import type { LoopDelays } from './loop-delay.js';
+import { answerMessages } from './worker-messages.js';
 
 /**
  * Measures the delay of the main thread's event loop, and reports it to the parent process. A server loads this module
@@ -14,7 +14,7 @@ const RESOLUTION = 1;
 if (isMainThread && process.channel) {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
   const milliseconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - RESOLUTION);
-  answering<{ verb: 'reset' | 'read' }, Delays | null>(async ({ verb }) => {
+  answerMessages<{ verb: 'reset' | 'read' }, LoopDelays | null>(async ({ verb }) => {
     if (verb === 'reset') {
       delays.enable();
       delays.reset();

@@ -1,18 +1,18 @@
+import { createProject } from '../../src/engine/access.js';
+import { newRun } from '../../src/engine/recordings.js';
 import { parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
-import { closeStore, openStore } from '../../src/store/lmdb/open.js';
-import { createProject } from '../../src/store/lmdb/projects.js';
-import { recordSubset, toRecordedRun } from '../../src/store/lmdb/recording.js';
+import { openLmdbStore } from '../../src/store/lmdb/store.js';
 import { printProgress } from '../progress.js';
-import { answering } from './answering.js';
-import { Connections, check } from './connections.js';
+import { Connections, expectAnswer } from './connections.js';
 import { inParallel } from './in-parallel.js';
-import { commit, deepPath, FILES_IN_ANSWER, files, SPLIT, splitting } from './messages.js';
+import { commitHash, FILES_IN_ANSWER, longTestPath, SPLIT, splitBody, testFiles } from './messages.js';
 import { OpenQueue } from './open-queue.js';
 import { TOKEN } from './server.js';
+import { answerMessages } from './worker-messages.js';
 
-/** Fills a data folder with the records of a long time, with the functions of the store and the API of the server. */
+/** Fills a data folder with old records, through the functions of the store and the API of the server. */
 
 export interface Seed {
   folder: string;
@@ -25,10 +25,10 @@ export interface Seed {
 
 /** Number of files in the suite of all builds. */
 const PATHS = 1000;
-/** Concurrent recordings: about as many share a flush. */
+/** Concurrent recordings. They share a flush. */
 const IN_FLIGHT = 4000;
 
-answering<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
+answerMessages<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) => {
   if (part === 'builds') await seedBuilds(seed);
   else await seedPlans(seed);
   return null;
@@ -36,26 +36,26 @@ answering<Seed & { part: 'builds' | 'plans' }, null>(async ({ part, ...seed }) =
 
 /** Each commit has two builds, of 4 and 8 nodes; one node of each build is recorded. Half of the commits are on main. */
 async function seedBuilds({ folder, builds: { count, from, until } }: Seed): Promise<void> {
-  const store = openStore(folder);
+  const store = openLmdbStore(folder);
   try {
-    const { id: project } = await createProject(store, 'default', from, TOKEN);
+    const { id: project } = await createProject(store.access, 'default', from, TOKEN);
     await inParallel(IN_FLIGHT, Array(count).keys(), build => {
       printProgress('seeding builds', build + 1, count);
       const { node_total, ...pushed } = buildOf(build);
-      const test_files = [0, 1, 2].map(i => ({ path: deepPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
+      const test_files = [0, 1, 2].map(i => ({ path: longTestPath((build + i) % PATHS), time_execution: 1.2345 * (i + 1) }));
       const key = { ...pushed, node_total, node_index: build % node_total };
       const at = Math.floor(from + ((until - from) * build) / count);
-      return recordSubset(store, project, key, toRecordedRun(test_files), false, at);
+      return store.recordings.record(project, key, newRun(test_files), false, at);
     });
   } finally {
-    await closeStore(store);
+    await store.close();
   }
 }
 
 function buildOf(build: number) {
   const pushed = Math.floor(build / 2);
   const branch = pushed % 2 ? 'main' : `feature-${Math.floor(pushed / 2) % 1000}`;
-  return { commit_hash: commit(`seed-${pushed}-`), branch, node_total: build % 2 ? 8 : 4 };
+  return { commit_hash: commitHash(`seed-${pushed}-`), branch, node_total: build % 2 ? 8 : 4 };
 }
 
 /** Creates queues from which one node has pulled, and splits. */
@@ -71,15 +71,15 @@ async function seedPlans({ folder, queues, splits, at }: Seed): Promise<void> {
     });
     await inParallel(16, Array(splits.count).keys(), async number => {
       printProgress('seeding splits', number + 1, splits.count);
-      const body = JSON.stringify({ ...splitting('seed', number), ...files(splits.files, deepPath) });
-      check(await connections.post(SPLIT, body), 200, FILES_IN_ANSWER);
+      const body = JSON.stringify({ ...splitBody('seed', number), ...testFiles(splits.files, longTestPath) });
+      expectAnswer(await connections.post(SPLIT, body), 200, FILES_IN_ANSWER);
     });
   } finally {
     connections.close();
     await service.close();
   }
   // The mark of a server that ran until now.
-  const store = openStore(folder);
-  await store.meta.put('known', Date.now());
-  await closeStore(store);
+  const store = openLmdbStore(folder);
+  await store.maintenance.keepTime(Date.now());
+  await store.close();
 }

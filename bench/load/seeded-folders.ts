@@ -10,11 +10,11 @@ export class SeededFolders {
   readonly #folders = new Map<number, Promise<string>>();
 
   /** A folder with builds of the last 80 days, and a hundredth as many open queues. */
-  grown(builds: number): Promise<string> {
+  withBuilds(builds: number): Promise<string> {
     let folder = this.#folders.get(builds);
     if (!folder) {
       const now = Date.now();
-      folder = seeded({
+      folder = seedFolder({
         builds: { count: builds, from: now - 80 * DAY_MILLISECONDS, until: now },
         queues: { count: Math.ceil(builds / 100), files: 100 },
         splits: { count: 0, files: 0 },
@@ -37,10 +37,10 @@ export class SeededFolders {
  * Creates a folder whose records are all older than the retention. A tenth are queues and splits of 20 files, the
  * others are recorded subsets, each of its own build. The newest record is a subset.
  */
-export function expired(records: number): Promise<string> {
+export function createExpiredFolder(records: number): Promise<string> {
   const now = Date.now();
   const few = { count: Math.round(records / 20), files: 20 };
-  return seeded({
+  return seedFolder({
     builds: { count: records - 2 * few.count, from: now - 200 * DAY_MILLISECONDS, until: now - 100 * DAY_MILLISECONDS },
     queues: few,
     splits: few,
@@ -48,11 +48,11 @@ export function expired(records: number): Promise<string> {
   });
 }
 
-async function seeded(seed: Omit<Seed, 'folder'>): Promise<string> {
+async function seedFolder(seed: Omit<Seed, 'folder'>): Promise<string> {
   const folder = temporaryFolder();
   const from = performance.now();
   try {
-    // One process for each part: lmdb tracks the many pages that the builds free, which makes it very slow.
+    // Each part has its own process: lmdb becomes very slow when it tracks the pages that many builds freed.
     for (const part of ['builds', 'plans'] as const) {
       const seeder = new Worker<Seed & { part: typeof part }, null>('bench/load/seed.js');
       try {

@@ -1,7 +1,10 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { killAtExit, removeFolder, temporaryFolder, terminate } from './cleanup.js';
-import { compiled } from './compiled.js';
+
+/** The program of the server and of the commands. */
+export const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
 /** The token of the project "default" of every server. */
 export const TOKEN = 'a-token-for-benchmarks-0123456789abcdef';
@@ -18,14 +21,14 @@ export const headers = {
 
 export interface ServerOptions {
   nodeArgs?: readonly string[];
-  /** A command that runs the server; `child` is then the process of the command. */
-  under?: readonly string[];
+  /** A command that runs the server. `child` is then the process of that command. */
+  wrapper?: readonly string[];
   /** Additional flags of `serve`. */
   flags?: readonly string[];
   /** Kept after `stop`. By default the server has a temporary folder. */
   dataDir?: string;
   /** The delay of its event loop can be measured: see loop-delay.ts. */
-  isWatched?: boolean;
+  measuresLoopDelay?: boolean;
 }
 
 export interface Server {
@@ -40,30 +43,36 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Resolves with the URL that a server prints when it listens. Rejects if the server exits before. */
+/** Resolves with the URL that a server prints when it listens. Rejects if the server exits first. */
 export function printedUrl(child: ChildProcessByStdio<null, Readable, null>): Promise<string> {
   let printed = '';
   return new Promise((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
-      const found = /http:\/\/\S+/.exec(printed)?.[0];
-      if (found) resolve(found);
+      const url = /http:\/\/\S+/.exec(printed)?.[0];
+      if (url) resolve(url);
     });
     child.once('exit', code => reject(new Error(`cannot start the server: it exited with ${code} and printed: ${printed}`)));
   });
 }
 
 /** Starts the real program in a process of its own. */
-export async function startServer({ nodeArgs = [], under = [], flags = [], dataDir, isWatched }: ServerOptions = {}): Promise<Server> {
+export async function startServer({
+  nodeArgs = [],
+  wrapper = [],
+  flags = [],
+  dataDir,
+  measuresLoopDelay,
+}: ServerOptions = {}): Promise<Server> {
   const folder = dataDir ?? temporaryFolder();
-  const probe = isWatched ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
-  const serve = [compiled('src/main.js'), 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
-  const [command, ...args] = [...under, process.execPath, ...nodeArgs, ...probe, ...serve];
+  const probe = measuresLoopDelay ? ['--import', new URL('./probe.js', import.meta.url).href] : [];
+  const serve = [MAIN, 'serve', '--port', '0', '--data-dir', folder, '--log-level', 'warn', ...flags];
+  const [command, ...args] = [...wrapper, process.execPath, ...nodeArgs, ...probe, ...serve];
   const from = performance.now();
   const child = killAtExit(
     spawn(command!, args, {
       env: { ...process.env, BALLAST_BOOTSTRAP_TOKEN: TOKEN },
-      stdio: ['ignore', 'pipe', 'inherit', ...(isWatched ? (['ipc'] as const) : [])],
+      stdio: ['ignore', 'pipe', 'inherit', ...(measuresLoopDelay ? (['ipc'] as const) : [])],
     }),
   ) as ChildProcessByStdio<null, Readable, null>;
   const stop = async () => {

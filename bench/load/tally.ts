@@ -19,11 +19,11 @@ export class Tally {
   #failures = 0;
   #failure: string | null = null;
 
-  answered(milliseconds: number): void {
+  recordAnswer(milliseconds: number): void {
     this.#microseconds.record(Math.max(1, Math.round(milliseconds * 1000)));
   }
 
-  failed(error: unknown): void {
+  recordFailure(error: unknown): void {
     this.#failures += 1;
     this.#failure ??= (error as Error).message;
   }

@@ -1,4 +1,4 @@
-import { digits, ROUND } from './messages.js';
+import { ROUND, roundDigits } from './messages.js';
 
 /** A body that is built once and sent many times: `ROUND` is replaced in place. */
 export class Template {
@@ -17,8 +17,8 @@ export class Template {
   }
 
   /** The body of a round. It is valid until the next call. */
-  of(round: number): Buffer {
-    for (const offset of this.#offsets) this.#body.write(digits(round), offset, 'latin1');
+  body(round: number): Buffer {
+    for (const offset of this.#offsets) this.#body.write(roundDigits(round), offset, 'latin1');
     return this.#body;
   }
 }

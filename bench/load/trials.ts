@@ -1,18 +1,18 @@
 import { inParallel } from './in-parallel.js';
 import {
-  commit,
-  creation,
+  commitHash,
+  createQueueBody,
   FILES_IN_ANSWER,
-  files,
   NODES,
-  nodeOf,
-  path,
-  pull,
+  nodeFields,
+  pullBody,
   QUEUE,
   RECORDING,
   ROUND,
   SPLIT,
-  splitting,
+  splitBody,
+  testFiles,
+  testPath,
 } from './messages.js';
 import type { Server } from './server.js';
 
@@ -43,8 +43,8 @@ export const trials = {
       // Such a queue lasts about 220 pulls and takes 100 KB of the server's queue cache. The queues fill the cache
       // in 15 seconds of load; after that the server reads queues from disk.
       const queues = [...Array(Math.ceil(requests / 200)).keys()];
-      await inParallel(16, queues, queue => server.post(QUEUE, { ...creation('pulls', queue), ...files(1000) }));
-      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pull('pulls', queue, node))));
+      await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('pulls', queue), ...testFiles(1000) }));
+      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('pulls', queue, node))));
     },
   },
   ended: {
@@ -54,8 +54,8 @@ export const trials = {
     expected: '"test_files":[]',
     async setUp(server) {
       const queues = [...Array(20).keys()];
-      await inParallel(16, queues, queue => server.post(QUEUE, { ...creation('ended', queue), ...files(1) }));
-      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pull('ended', queue, node))));
+      await inParallel(16, queues, queue => server.post(QUEUE, { ...createQueueBody('ended', queue), ...testFiles(1) }));
+      return nodes.flatMap(node => queues.map(queue => JSON.stringify(pullBody('ended', queue, node))));
     },
   },
   connect: {
@@ -65,7 +65,7 @@ export const trials = {
     expected: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
     async setUp() {
       const flags = { can_initialize_queue: true, attempt_connect_to_queue: true };
-      return nodes.map(node => JSON.stringify({ ...pull('connect', 0, node), ...flags }));
+      return nodes.map(node => JSON.stringify({ ...pullBody('connect', 0, node), ...flags }));
     },
   },
   splits: {
@@ -75,9 +75,9 @@ export const trials = {
     expected: FILES_IN_ANSWER,
     async setUp(server, requests) {
       const builds = [...Array(Math.min(50, Math.ceil(requests / 100))).keys()];
-      await inParallel(16, builds, build => server.post(SPLIT, { ...splitting('split', build), ...files(100 * NODES) }));
+      await inParallel(16, builds, build => server.post(SPLIT, { ...splitBody('split', build), ...testFiles(100 * NODES) }));
       const body = (build: number, node_index: number) =>
-        JSON.stringify({ ...splitting('split', build), cache_read_attempt: true, node_index });
+        JSON.stringify({ ...splitBody('split', build), cache_read_attempt: true, node_index });
       return nodes.flatMap(node => builds.map(build => body(build, node)));
     },
   },
@@ -89,8 +89,10 @@ export const trials = {
     async setUp() {
       // The same files in every build, as in a real project.
       const test_files = (node: number) =>
-        [...Array(20).keys()].map(i => ({ path: path(20 * node + i), time_execution: (i + 1) * 1.2345 }));
-      return nodes.map(node => JSON.stringify({ ...nodeOf('record', 0, node), commit_hash: commit(ROUND), test_files: test_files(node) }));
+        [...Array(20).keys()].map(i => ({ path: testPath(20 * node + i), time_execution: (i + 1) * 1.2345 }));
+      return nodes.map(node =>
+        JSON.stringify({ ...nodeFields('record', 0, node), commit_hash: commitHash(ROUND), test_files: test_files(node) }),
+      );
     },
   },
 } satisfies Record<string, Trial>;

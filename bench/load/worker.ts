@@ -1,31 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import type { Reply } from './answering.js';
 import { killAtExit, terminate } from './cleanup.js';
-import { compiled } from './compiled.js';
+import { ask } from './worker-messages.js';
 
-/** Sends a message to a worker process. Resolves with its answer. */
-export async function ask<Answer>(child: ChildProcess, question: object): Promise<Answer> {
-  const reply = new Promise<Reply<Answer>>((resolve, reject) => {
-    const ended = () => reject(new Error(`a worker process exited before it answered, with ${child.exitCode ?? child.signalCode}`));
-    const answered = (message: unknown) => {
-      child.off('exit', ended);
-      resolve(message as Reply<Answer>);
-    };
-    child.once('exit', ended).once('message', answered);
-    // The process may have exited before.
-    child.send(question, error => error && ended());
-  });
-  const result = await reply;
-  if ('error' in result) throw new Error(result.error);
-  return result.answer;
-}
-
-/** A worker process: a program, named from the project's root on, that answers messages with answering.ts. */
+/** A worker process: a program that answers messages with `answerMessages`. */
 export class Worker<Question extends object, Answer> {
   readonly child: ChildProcess;
 
-  constructor(script: `${string}.js`) {
-    this.child = killAtExit(fork(compiled(script)));
+  /** @param program path of the compiled file, relative to the project's root */
+  constructor(program: `${string}.js`) {
+    this.child = killAtExit(fork(new URL(`../../${program}`, import.meta.url)));
   }
 
   get pid(): number {

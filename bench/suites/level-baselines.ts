@@ -15,20 +15,20 @@ export const ballast = (): Estimator => {
   };
 };
 
-/** Exponentially weighted moving average. A part of 1 is the last time. */
-export const average = (part: number) => (): Estimator => {
+/** An exponentially weighted moving average. `weight` is that of the last time. */
+export const movingAverage = (weight: number) => (): Estimator => {
   let mean: number | null = null;
   return {
-    add: seconds => (mean = mean === null ? seconds : mean + part * (seconds - mean)),
+    add: seconds => (mean = mean === null ? seconds : mean + weight * (seconds - mean)),
     estimate: () => mean!,
   };
 };
 
 /** The mean, and the median, of the last `count` times. */
-export const meanOf = (count: number) => ofLast(count, times => times.reduce((sum, time) => sum + time, 0) / times.length);
-export const medianOf = (count: number) => ofLast(count, times => times.toSorted((a, b) => a - b)[times.length >> 1]!);
+export const meanOf = (count: number) => overLast(count, times => times.reduce((sum, time) => sum + time, 0) / times.length);
+export const medianOf = (count: number) => overLast(count, times => times.toSorted((a, b) => a - b)[times.length >> 1]!);
 
-function ofLast(count: number, combine: (times: readonly number[]) => number): () => Estimator {
+function overLast(count: number, combine: (times: readonly number[]) => number): () => Estimator {
   return () => {
     const times: number[] = [];
     return {

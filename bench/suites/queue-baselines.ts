@@ -1,6 +1,6 @@
 import { Queue } from '../../src/engine/queue/queue.js';
 import { toWeight } from '../../src/planning/weight.js';
-import type { Dispense, QueueFile } from './queue-run.js';
+import type { NextBatch, QueueFile } from './queue-simulation.js';
 
 export interface QueueSetting {
   nodes: number;
@@ -9,7 +9,7 @@ export interface QueueSetting {
 }
 
 /** A way to hand out the files of a queue. */
-export type Policy = (files: readonly QueueFile[], setting: QueueSetting) => Dispense;
+export type Policy = (files: readonly QueueFile[], setting: QueueSetting) => NextBatch;
 
 /** Ballast's engine. */
 export const ballast: Policy = (files, { nodes, pullCost }) => {
@@ -25,7 +25,7 @@ export const ballast: Policy = (files, { nodes, pullCost }) => {
 };
 
 /** A fixed number of files, slowest first. Most queues use 1. */
-export const byCount =
+export const fixedSize =
   (count: number): Policy =>
   files => {
     const left = [...files.keys()];
@@ -33,7 +33,7 @@ export const byCount =
   };
 
 /** One file at a time, in the order of a runner's list (here: pseudo-random). */
-export const listedOneAtATime: Policy = files => {
+export const oneAtATimeAsListed: Policy = files => {
   const order = [...files.keys()].sort((a, b) => ((a * 7919) % files.length) - ((b * 7919) % files.length) || a - b);
   return () => order.splice(0, 1);
 };
@@ -54,8 +54,8 @@ export const guided: Policy = (files, { nodes, pullCost }) => {
   };
 };
 
-/** No queue: before the build, each file, longest first, goes to the least loaded node. */
-export const split: Policy = (files, { nodes }) => {
+/** No queue: a split made before the build. Each file, longest first, goes to the least loaded node. */
+export const staticSplit: Policy = (files, { nodes }) => {
   const loads = Array<number>(nodes).fill(0);
   const batches = loads.map((): number[] => []);
   for (const [file, { predicted }] of files.entries()) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A test file and its time as a whole number (see src/plan/weight.ts). */
+/** A test file and its time as a whole number (see src/planning/weight.ts). */
 export interface WeightedFile {
   path: string;
   weight: number;
@@ -10,17 +10,17 @@ export interface WeightedFile {
 export type Split = (files: readonly WeightedFile[], nodes: number) => number[];
 
 /** Each file to the next node in rotation. */
-export const roundRobin: Split = (files, nodes) => loadsBy(files, nodes, (_, i) => i % nodes);
+export const roundRobin: Split = (files, nodes) => assign(files, nodes, (_, i) => i % nodes);
 
 /** Each file to a node by a hash of its path. */
-export const hashed: Split = (files, nodes) =>
-  loadsBy(files, nodes, ({ path }) => createHash('md5').update(path).digest().readUInt32LE() % nodes);
+export const hashedPath: Split = (files, nodes) =>
+  assign(files, nodes, ({ path }) => createHash('md5').update(path).digest().readUInt32LE() % nodes);
 
 /** The list cut where the sum of times exceeds the next node's share. */
 export const durationChunks: Split = (files, nodes) => {
   const total = files.reduce((sum, { weight }) => sum + weight, 0);
   let before = 0;
-  return loadsBy(files, nodes, ({ weight }) => {
+  return assign(files, nodes, ({ weight }) => {
     const node = Math.min(nodes - 1, Math.floor((before * nodes) / total));
     before += weight;
     return node;
@@ -30,7 +30,7 @@ export const durationChunks: Split = (files, nodes) => {
 /** Longest processing time first, each to the least loaded node (Graham 1969). */
 export const longestFirst: Split = (files, nodes) => {
   const loads = Array<number>(nodes).fill(0);
-  for (const weight of descending(files)) loads[emptiest(loads)]! += weight;
+  for (const weight of descending(files)) loads[leastLoaded(loads)]! += weight;
   return loads;
 };
 
@@ -58,15 +58,15 @@ export const differencing: Split = (files, nodes) => {
   const heap = descending(files).map(weight => [weight, ...Array<number>(nodes - 1).fill(0)]);
   const difference = (loads: readonly number[]) => loads[0]! - loads[nodes - 1]!;
   while (heap.length > 1) {
-    const one = takeTop(heap, difference);
+    const one = popMax(heap, difference);
     const other = heap[0]!;
     heap[0] = one.map((load, node) => load + other[nodes - 1 - node]!).sort((a, b) => b - a);
-    sink(heap, difference);
+    siftDown(heap, difference);
   }
   return heap[0] ?? Array<number>(nodes).fill(0);
 };
 
-function loadsBy(files: readonly WeightedFile[], nodes: number, nodeOf: (file: WeightedFile, index: number) => number): number[] {
+function assign(files: readonly WeightedFile[], nodes: number, nodeOf: (file: WeightedFile, index: number) => number): number[] {
   const loads = Array<number>(nodes).fill(0);
   for (const [i, file] of files.entries()) loads[nodeOf(file, i)]! += file.weight;
   return loads;
@@ -76,7 +76,7 @@ function descending(files: readonly WeightedFile[]): number[] {
   return files.map(({ weight }) => weight).sort((a, b) => b - a);
 }
 
-function emptiest(loads: readonly number[]): number {
+function leastLoaded(loads: readonly number[]): number {
   let node = 0;
   for (let other = 1; other < loads.length; other++) if (loads[other]! < loads[node]!) node = other;
   return node;
@@ -92,25 +92,25 @@ function firstFit(weights: readonly number[], nodes: number, capacity: number): 
   return loads;
 }
 
-function takeTop<T>(heap: T[], rank: (item: T) => number): T {
+function popMax<T>(heap: T[], rank: (item: T) => number): T {
   const top = heap[0]!;
   const last = heap.pop()!;
   if (heap.length > 0) {
     heap[0] = last;
-    sink(heap, rank);
+    siftDown(heap, rank);
   }
   return top;
 }
 
-/** Moves the first item down to its place in the heap, which has the greatest rank on top. */
-function sink<T>(heap: T[], rank: (item: T) => number): void {
-  for (let at = 0; ; ) {
-    let greatest = at;
-    for (const child of [2 * at + 1, 2 * at + 2]) {
+/** Moves the first item down to its place in the heap. The item with the greatest rank is on top. */
+function siftDown<T>(heap: T[], rank: (item: T) => number): void {
+  for (let position = 0; ; ) {
+    let greatest = position;
+    for (const child of [2 * position + 1, 2 * position + 2]) {
       if (child < heap.length && rank(heap[child]!) > rank(heap[greatest]!)) greatest = child;
     }
-    if (greatest === at) return;
-    [heap[at], heap[greatest]] = [heap[greatest]!, heap[at]!];
-    at = greatest;
+    if (greatest === position) return;
+    [heap[position], heap[greatest]] = [heap[greatest]!, heap[position]!];
+    position = greatest;
   }
 }

@@ -24,7 +24,7 @@ export interface Version {
 export function readSuites(folder: string): Suite[] {
   return readFolder<{ timings: Record<string, number> }>(folder, 'timings').map(({ name, content }) => ({
     name,
-    timings: measured(content.timings),
+    timings: withTimes(content.timings),
   }));
 }
 
@@ -35,7 +35,7 @@ export function readHistories(folder: string): History[] {
   type Content = { versions: { date: string; timings: Record<string, number> }[] };
   return readFolder<Content>(histories, 'versions').map(({ name, content }) => ({
     name,
-    versions: content.versions.map(({ date, timings }) => ({ at: Date.parse(date), timings: measured(timings) })),
+    versions: content.versions.map(({ date, timings }) => ({ at: Date.parse(date), timings: withTimes(timings) })),
   }));
 }
 
@@ -52,6 +52,6 @@ function readFolder<Content>(folder: string, field: keyof Content): { name: stri
     });
 }
 
-function measured(timings: Record<string, number>): Map<string, number> {
+function withTimes(timings: Record<string, number>): Map<string, number> {
   return new Map(Object.entries(timings).filter(([, seconds]) => seconds > 0));
 }

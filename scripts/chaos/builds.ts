@@ -35,7 +35,7 @@ const LARGE_SUITE = 1500;
 
 export const suite = (name: string, files: number): TestFile[] =>
   Array.from({ length: files }, (_, i) => ({ path: `spec/${name}/${i}_spec.rb` }));
-export const sorted = (files: readonly TestFile[]) =>
+export const sortedPaths = (files: readonly TestFile[]) =>
   files
     .map(({ path }) => path)
     .sort()
@@ -65,7 +65,7 @@ export async function expectComplete(get: (path: string) => Promise<unknown>, { 
 
 async function playQueue(post: Post, { key, mode, files }: Build): Promise<void> {
   const build = { ...key, node_build_id: '1' };
-  const handed = await eachNode(build, async node => {
+  const ranByNode = await eachNode(build, async node => {
     const ask = (phase: object) => post(QUEUE, { ...node, ...phase, ...(mode === 'queue' && { batch_uuid: randomUUID() }) });
     const ran: TestFile[] = [];
     let reply = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, test_files: files });
@@ -76,9 +76,9 @@ async function playQueue(post: Post, { key, mode, files }: Build): Promise<void>
     await record(post, node, ran);
     return ran;
   });
-  const all = handed.flat();
-  invariant(new Set(all.map(({ path }) => path)).size === files.length, `queue ${key.commit_hash} did not hand out every file`);
-  if (mode === 'queue') invariant(sorted(all) === sorted(files), `queue ${key.commit_hash} handed out a file twice`);
+  const ran = ranByNode.flat();
+  invariant(new Set(ran.map(({ path }) => path)).size === files.length, `queue ${key.commit_hash} did not hand out every file`);
+  if (mode === 'queue') invariant(sortedPaths(ran) === sortedPaths(files), `queue ${key.commit_hash} handed out a file twice`);
 }
 
 /**
@@ -88,12 +88,12 @@ async function playQueue(post: Post, { key, mode, files }: Build): Promise<void>
 async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
   const build = { ...key, test_queue_id: '1' };
   const paths = files.map(({ path }) => path);
-  const handed = await eachNode(build, async node => {
-    const dying = processOf(post, node, 1);
+  const ranByNode = await eachNode(build, async node => {
+    const dying = startProcess(post, node, 1);
     const first = await dying.begin(paths);
     const failed = first.slice(0, 1);
     const lost = first.length > 0 ? await dying.next(failed) : [];
-    const retry = processOf(post, node, 2);
+    const retry = startProcess(post, node, 2);
     let batch = await retry.begin(paths);
     const due = [...failed, ...lost];
     invariant(
@@ -101,7 +101,10 @@ async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
       `node ${node.node_index} of queue ${key.commit_hash} was retried and did not get its failed and its lost files`,
     );
     const ran = [...first, ...(due.length === 0 ? batch : lost)];
-    while (batch.length > 0) ran.push(...(batch = await retry.next()));
+    while (batch.length > 0) {
+      batch = await retry.next();
+      ran.push(...batch);
+    }
     await record(
       post,
       node,
@@ -109,13 +112,13 @@ async function playTestQueue(post: Post, { key, files }: Build): Promise<void> {
     );
     return ran;
   });
-  invariant(handed.flat().sort().join() === sorted(files), `queue ${key.commit_hash} did not hand out every file exactly once`);
-  const rest = await eachNode(build, node => processOf(post, node, 3).begin(paths));
+  invariant(ranByNode.flat().sort().join() === sortedPaths(files), `queue ${key.commit_hash} did not hand out every file exactly once`);
+  const rest = await eachNode(build, node => startProcess(post, node, 3).begin(paths));
   invariant(rest.flat().length === 0, `queue ${key.commit_hash} handed out files to a green node that was retried`);
 }
 
 /** A process of a node whose client reports failed files. Its uuid is the same when the build is played again. */
-function processOf(post: Post, node: Node, number: number) {
+function startProcess(post: Post, node: Node, number: number) {
   const node_uuid = `process ${number} of node ${node.node_index} of ${node.commit_hash}`;
   let batch_index = 0;
   let batch_id: number | null = null;
@@ -143,7 +146,7 @@ async function playSplit(post: Post, { key, files }: Build): Promise<void> {
     });
   const first = await ask();
   invariant(
-    sorted(first.flatMap(({ test_files }) => test_files)) === sorted(files),
+    sortedPaths(first.flatMap(({ test_files }) => test_files)) === sortedPaths(files),
     `split ${key.commit_hash} does not have every file exactly once`,
   );
   for (const [node_index, { test_files }] of first.entries()) await record(post, { ...build, node_index }, test_files);

@@ -1,12 +1,13 @@
 import { Command, Option } from 'commander';
-import { whole } from '../../bench/flags.js';
 import { exitOnSignals } from '../../bench/load/cleanup.js';
 import { inParallel } from '../../bench/load/in-parallel.js';
+import { positiveInteger } from '../../bench/option-parsers.js';
+import { showStatus } from '../../bench/progress.js';
 import { drawScenario } from './green/draw.js';
-import { hostilities } from './green/hostilities.js';
-import { complaintsAbout, complaintsAboutPeace, isGreen } from './green/judge.js';
+import { faults } from './green/faults.js';
 import { play } from './green/play.js';
-import { reportOf } from './green/report.js';
+import { formatReport } from './green/report.js';
+import { faultlessViolationsOf, isGreen, type PlayedCiRun, violationsOf } from './green/violations.js';
 import { invariant, reportViolations } from './invariants.js';
 
 /**
@@ -19,35 +20,35 @@ interface Options {
   runs: number;
   run?: number;
   seed: number;
-  only?: string;
+  only?: string | null;
   atOnce: number;
 }
 
-async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> {
+async function green({ runs, run, seed, only = null, atOnce }: Options): Promise<void> {
   const numbers = run === undefined ? Array.from({ length: runs }, (_, i) => i + 1) : [run];
-  const drawn = new Map<string, number>();
-  let [played, ciRuns, greenRuns, verified, broken] = [0, 0, 0, 0, 0];
+  const faults: string[] = [];
+  const ciRuns: PlayedCiRun[] = [];
+  let [played, broken] = [0, 0];
   await inParallel(atOnce, numbers, async number => {
-    const scenario = drawScenario(seed, number, only ?? null);
+    const scenario = drawScenario(seed, number, only);
     const result = await play(scenario, seed);
-    for (const name of scenario.hostilities.length > 0 ? scenario.hostilities : ['none']) drawn.set(name, (drawn.get(name) ?? 0) + 1);
+    const isFaultless = scenario.faults.length === 0;
+    const violations = result.ciRuns.flatMap(ciRun => [...violationsOf(ciRun), ...(isFaultless ? faultlessViolationsOf(ciRun) : [])]);
+    faults.push(...(isFaultless ? ['none'] : scenario.faults));
+    ciRuns.push(...result.ciRuns);
     played += 1;
-    ciRuns += result.ciRuns.length;
-    greenRuns += result.ciRuns.filter(isGreen).length;
-    verified += result.ciRuns.filter(({ verified: { code } }) => code === 0).length;
-    const complaints = result.ciRuns.flatMap(ciRun => [
-      ...complaintsAbout(ciRun),
-      ...(scenario.hostilities.length === 0 ? complaintsAboutPeace(ciRun) : []),
-    ]);
-    if (complaints.length > 0) broken += 1;
-    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${played} of ${numbers.length} runs, ${broken} broken`);
-    if (complaints.length > 0 || run !== undefined)
-      process.stdout.write(`${process.stderr.isTTY ? '\n' : ''}${reportOf(scenario, seed, only ?? null, result, complaints)}\n`);
+    if (violations.length > 0) broken += 1;
+    showStatus(`${played} of ${numbers.length} runs, ${broken} broken`);
+    if (violations.length > 0 || run !== undefined) {
+      showStatus('');
+      process.stdout.write(`${formatReport(scenario, seed, only, result, violations)}\n`);
+    }
   });
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-  const hostile = [...drawn].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name} ${count}`);
+  showStatus('');
+  const verified = ciRuns.filter(ciRun => ciRun.verified.code === 0);
   process.stdout.write(
-    `${played} runs (seed ${seed}) of ${ciRuns} CI runs: all nodes of ${greenRuns} exited with 0, verify of ${verified}; faults: ${hostile.join(', ')}\n`,
+    `${played} runs (seed ${seed}) of ${ciRuns.length} CI runs: all nodes exited with 0 in ${ciRuns.filter(isGreen).length}, ` +
+      `verify in ${verified.length}; faults: ${countNames(faults)}\n`,
   );
   invariant(
     broken === 0,
@@ -56,13 +57,21 @@ async function green({ runs, run, seed, only, atOnce }: Options): Promise<void> 
   process.stdout.write('every green CI run ran all its test files\n');
 }
 
+/** Lists the distinct names in order, each with its count. */
+function countNames(names: readonly string[]): string {
+  return [...new Set(names)]
+    .sort()
+    .map(name => `${name} ${names.filter(other => other === name).length}`)
+    .join(', ');
+}
+
 exitOnSignals();
 const program = new Command('npm run green --')
   .description('Play CI runs with faults, and report every run that is green although a test file did not run.')
-  .option('--runs <number>', 'number of runs', whole, 200)
-  .option('--run <number>', 'play only this run, and print all output of its nodes', whole)
-  .option('--seed <number>', 'seed of the faults', whole, 1)
-  .addOption(new Option('--only <kind>', 'play only this kind of fault').choices(Object.keys(hostilities)))
-  .option('--at-once <number>', 'number of concurrent runs', whole, 2)
+  .option('--runs <number>', 'number of runs', positiveInteger, 200)
+  .option('--run <number>', 'play only this run, and print all output of its nodes', positiveInteger)
+  .option('--seed <number>', 'seed of the faults', positiveInteger, 1)
+  .addOption(new Option('--only <kind>', 'play only this kind of fault').choices(Object.keys(faults)))
+  .option('--at-once <number>', 'number of concurrent runs', positiveInteger, 2)
   .action(reportViolations('green', green));
 await program.parseAsync();

@@ -1,11 +1,11 @@
-/** An invariant of the server that does not hold, as a sentence. */
+/** A violated invariant of the server. The message is a sentence. */
 export class Violation extends Error {}
 
 export function invariant(holds: boolean, violation: string): void {
   if (!holds) throw new Violation(violation);
 }
 
-/** Makes the action of a command from a check: prints a violated invariant as a sentence, any other error with its stack, and exits with 1. */
+/** Returns the action of a command that runs a check. It prints a violated invariant as a sentence, any other error with its stack, and exits with 1. */
 export function reportViolations<Options>(name: string, run: (options: Options) => Promise<void>): (options: Options) => Promise<void> {
   return async options => {
     try {

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { whole } from '../../bench/flags.js';
 import { exitOnSignals, temporaryFolder } from '../../bench/load/cleanup.js';
 import { type Server, startServer } from '../../bench/load/server.js';
-import { randomOf } from '../../bench/random.js';
+import { positiveInteger } from '../../bench/option-parsers.js';
+import { showStatus } from '../../bench/progress.js';
+import { seededRandom } from '../../bench/random.js';
 import { type Build, drawBuild, expectComplete, play } from './builds.js';
 import { reportViolations } from './invariants.js';
 import { requestJson } from './request.js';
@@ -26,7 +27,7 @@ const SHORTEST_LIFE_MILLISECONDS = 20;
 const LONGEST_LIFE_MILLISECONDS = 600;
 
 /** Runs the current server, and sends each request until it is answered. */
-class Ci {
+class RestartingServer {
   #server: Promise<Server>;
   answers = 0;
   slowestStart = 0;
@@ -85,32 +86,32 @@ class Ci {
 }
 
 async function kills({ times, seed, builds }: Options): Promise<void> {
-  const random = randomOf(seed);
-  const ci = new Ci(temporaryFolder());
+  const random = seededRandom(seed);
+  const ci = new RestartingServer(temporaryFolder());
   await ci.ready();
-  let isOver = false;
+  let hasEnded = false;
   const played: Build[] = [];
   const playing = Array.from({ length: builds }, async (_, stream) => {
-    for (let i = 0; !isOver; i++) {
+    for (let i = 0; !hasEnded; i++) {
       const build = drawBuild(random, `build-${stream}-${i}`);
       await play((path, body) => ci.send(path, body), build);
       played.push(build);
     }
   });
-  const playedAll = Promise.all(playing);
-  playedAll.catch(() => {});
+  const allPlayed = Promise.all(playing);
+  allPlayed.catch(() => {});
   for (let kill = 1; kill <= times; kill++) {
     const life = SHORTEST_LIFE_MILLISECONDS + random() * (LONGEST_LIFE_MILLISECONDS - SHORTEST_LIFE_MILLISECONDS);
     // A violated invariant ends the run at once.
-    await Promise.race([sleep(life), playedAll]);
+    await Promise.race([sleep(life), allPlayed]);
     await ci.kill();
-    if (process.stderr.isTTY) process.stderr.write(`\r${kill} of ${times} kills, ${ci.answers} answers, ${played.length} builds`);
+    showStatus(`${kill} of ${times} kills, ${ci.answers} answers, ${played.length} builds`);
   }
-  isOver = true;
-  await playedAll;
+  hasEnded = true;
+  await allPlayed;
   for (const build of played) await expectComplete(path => ci.send(path), build);
   await ci.stop();
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  showStatus('');
   process.stdout.write(
     `${times} kills (seed ${seed}), ${ci.answers} answers: every file of ${played.length} builds was handed out and recorded; ` +
       `store sound after each kill; slowest start ${Math.round(ci.slowestStart)} ms\n`,
@@ -120,8 +121,8 @@ async function kills({ times, seed, builds }: Options): Promise<void> {
 exitOnSignals();
 const program = new Command('npm run kills --')
   .description('Kill a server repeatedly while CI nodes use it, and check that nothing is lost.')
-  .option('--times <number>', 'number of kills', whole, 200)
-  .option('--seed <number>', 'seed of the times of the kills and of what the nodes do', whole, 1)
-  .option('--builds <number>', 'number of concurrent builds', whole, 6)
+  .option('--times <number>', 'number of kills', positiveInteger, 200)
+  .option('--seed <number>', 'seed of the times of the kills and of what the nodes do', positiveInteger, 1)
+  .option('--builds <number>', 'number of concurrent builds', positiveInteger, 6)
   .action(reportViolations('kills', kills));
 await program.parseAsync();

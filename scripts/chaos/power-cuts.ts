@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { whole } from '../../bench/flags.js';
 import { exitOnSignals, removeFolder, temporaryFolder } from '../../bench/load/cleanup.js';
 import { inParallel } from '../../bench/load/in-parallel.js';
 import { startServer } from '../../bench/load/server.js';
 import { Worker } from '../../bench/load/worker.js';
-import { randomOf } from '../../bench/random.js';
-import { STORE_FILE } from '../../src/store/lmdb/open.js';
+import { positiveInteger } from '../../bench/option-parsers.js';
+import { showStatus } from '../../bench/progress.js';
+import { seededRandom } from '../../bench/random.js';
+import { STORE_FILE } from '../../src/store/lmdb/tables.js';
 import { expectComplete, play } from './builds.js';
 import { invariant, reportViolations, Violation } from './invariants.js';
 import { Disk, losses } from './power-cuts/disk.js';
-import { type Recording, record } from './power-cuts/recording.js';
-import { momentsOf, whyNotTraced } from './power-cuts/trace.js';
+import { type Recording, recordBuilds } from './power-cuts/recording.js';
+import { readTrace, reasonNotTraceable } from './power-cuts/trace.js';
 import { requestJson } from './request.js';
 import { expectSound } from './store-check.js';
 
@@ -34,10 +35,10 @@ const REPEATED = 0.2;
 
 type CheckWorker = Worker<{ dataDir: string }, string[]>;
 
-/** Draws the moments of the trace after which power is cut, in ascending order. */
+/** Draws the numbers of the trace events after which power is cut, in ascending order. */
 async function drawCuts({ trace, log }: Recording, images: number, random: () => number): Promise<number[]> {
   let [number, from, until] = [0, 0, 0];
-  for await (const { time } of momentsOf(trace)) {
+  for await (const { time } of readTrace(trace)) {
     number += 1;
     if (time < log.from) from = number;
     if (time < log.until) until = number;
@@ -60,7 +61,7 @@ async function resume(
     answers += 1;
     return requestJson(server.url, path, body, attempt);
   };
-  const post = log.resuming(at, send, () => random() < REPEATED);
+  const post = log.resume(at, send, () => random() < REPEATED);
   await inParallel(
     BUILDS_AT_ONCE,
     builds.filter(build => log.hasBegun(build, at)),
@@ -75,52 +76,52 @@ async function resume(
 }
 
 async function powerCuts({ images, seed, seconds }: Options): Promise<void> {
-  const why = whyNotTraced();
-  if (why !== null) throw new Violation(why);
-  const random = randomOf(seed);
-  const recording = await record(seconds * 1000, random);
+  const reason = reasonNotTraceable();
+  if (reason !== null) throw new Violation(reason);
+  const random = seededRandom(seed);
+  const recording = await recordBuilds(seconds * 1000, random);
   const cuts = await drawCuts(recording, images, random);
-  const kinds = Object.entries(losses);
+  const lossKinds = Object.entries(losses);
   const checkWorker: CheckWorker = new Worker('scripts/chaos/power-cuts/check-worker.js');
   const disk = new Disk(join(temporaryFolder(), 'safe'));
-  let [moments, image, answers] = [0, 0, 0];
-  for await (const moment of momentsOf(recording.trace)) {
-    disk.pass(moment);
-    for (; cuts[image] === moments; image++) {
-      const [lost, kept] = kinds[image % kinds.length]!;
+  let [events, image, answers] = [0, 0, 0];
+  for await (const event of readTrace(recording.trace)) {
+    disk.apply(event);
+    for (; cuts[image] === events; image++) {
+      const [lost, kept] = lossKinds[image % lossKinds.length]!;
       const dataDir = temporaryFolder();
-      disk.cut(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
-      try {
-        answers += await resume(dataDir, recording, moment.time, checkWorker, random);
-      } catch (error) {
-        const when = `power cut ${image + 1}, ${Math.round(moment.time - recording.log.from)} ms after the first request, lost: ${lost}`;
+      disk.writeImage(join(dataDir, STORE_FILE), (page, writes) => kept(page, writes, random));
+      answers += await resume(dataDir, recording, event.time, checkWorker, random).catch((error: unknown) => {
+        const when = `power cut ${image + 1}, ${Math.round(event.time - recording.log.from)} ms after the first request, lost: ${lost}`;
         throw new Violation(`${when}: ${(error as Error).message}`, { cause: error });
-      }
+      });
       removeFolder(dataDir);
-      if (process.stderr.isTTY) process.stderr.write(`\r${image + 1} of ${images} power cuts, ${answers} answers`);
+      showStatus(`${image + 1} of ${images} power cuts, ${answers} answers`);
     }
-    moments += 1;
+    events += 1;
   }
-  const end = join(temporaryFolder(), STORE_FILE);
-  disk.cut(end, (_, writes) => writes);
-  invariant(
-    readFileSync(end).equals(readFileSync(recording.file)),
-    'the trace is incomplete: replaying it does not give the file of the store',
-  );
+  expectCompleteTrace(disk, recording);
   disk.close();
   await checkWorker.stop();
-  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  showStatus('');
   process.stdout.write(
     `${images} power cuts (seed ${seed}) during ${recording.builds.length} builds, ${answers} answers: ` +
       'store sound after each, no acknowledged data lost, every build succeeded\n',
   );
 }
 
+/** Checks that all traced writes together give the file of the store. */
+function expectCompleteTrace(disk: Disk, { file }: Recording): void {
+  const image = join(temporaryFolder(), STORE_FILE);
+  disk.writeImage(image, (_, writes) => writes);
+  invariant(readFileSync(image).equals(readFileSync(file)), 'the trace is incomplete: replaying it does not give the file of the store');
+}
+
 exitOnSignals();
 const program = new Command('npm run power-cuts --')
   .description('Simulate power cuts of a server while CI nodes use it, and check that nothing is lost. Requires strace (Linux).')
-  .option('--images <number>', 'number of disk images to check', whole, 200)
-  .option('--seed <number>', 'seed of the times of the cuts, of what is lost, and of what the nodes do', whole, 1)
-  .option('--seconds <number>', 'duration of the builds', whole, 4)
+  .option('--images <number>', 'number of disk images to check', positiveInteger, 200)
+  .option('--seed <number>', 'seed of the times of the cuts, of what is lost, and of what the nodes do', positiveInteger, 1)
+  .option('--seconds <number>', 'duration of the builds', positiveInteger, 4)
   .action(reportViolations('power-cuts', powerCuts));
 await program.parseAsync();

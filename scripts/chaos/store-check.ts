@@ -1,13 +1,13 @@
 import { problemsOf } from '../../src/store/lmdb/check/check.js';
 import { sentenceOf } from '../../src/store/lmdb/check/problem.js';
-import { openStore } from '../../src/store/lmdb/open.js';
+import { openParts } from '../../src/store/lmdb/parts.js';
 import { invariant } from './invariants.js';
 
 /** Checks the store of a folder that no server has open. Returns a sentence for each problem. */
 export async function checkStore(dataDir: string): Promise<string[]> {
-  const store = openStore(dataDir);
-  const problems = [...problemsOf(store, () => {})].map(sentenceOf);
-  await store.root.close();
+  const parts = openParts(dataDir);
+  const problems = [...problemsOf(parts, () => {})].map(sentenceOf);
+  await parts.root.close();
   return problems;
 }
 

@@ -1,30 +1,29 @@
+import type { Store } from '../engine/ports/store.js';
 import type { Logger } from '../server/log.js';
 import type { Metrics } from '../server/metrics.js';
-import type { Store } from '../store/lmdb/open.js';
-import type { Queues } from '../store/lmdb/queues.js';
-import type { Readiness } from '../store/lmdb/readiness.js';
 import type { CompletenessChecker } from '../workers/completeness-checker.js';
-import type { JobPool } from '../workers/pool.js';
+import type { WorkerPool } from '../workers/pool.js';
 
 /** What handlers work with. */
 export interface Context {
   store: Store;
-  queues: Queues;
-  readiness: Readiness;
-  jobs: JobPool;
+  workers: WorkerPool;
+  completeness: CompletenessChecker;
+  readiness: { assert(): Promise<void> };
   log: Logger;
   metrics: Metrics;
-  /** Metrics are to be had there, and not here. */
+  /** The admin port serves the metrics, and this port does not. */
   hasAdminPort: boolean;
-  comparisons: CompletenessChecker;
+  /** What a node loses between two batches of a queue, as a weight. */
+  pullCost: number;
   /** Milliseconds since 1970. */
   now: () => number;
-  /** Scheme and host for links; null: from the Host header. */
+  /** Scheme and host for links; null: those of the request. */
   publicUrl: string | null;
-  /** Newest version by client name. */
+  /** The newest version of each client, by name. */
   clientVersions: ReadonlyMap<string, string>;
-  /** Of request headers, the first is named in messages. */
+  /** The accepted prefixes of request headers. Messages name the first. */
   headerPrefixes: readonly string[];
-  /** The token header named in messages. */
+  /** The token header that messages name. */
   tokenHeader: string;
 }

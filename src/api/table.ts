@@ -8,10 +8,9 @@ import { healthy, ready } from './routes/health.js';
 import { lastDistribution } from './routes/last-distribution.js';
 import { metricsText } from './routes/metrics.js';
 import { describeApi } from './routes/openapi.js';
-import { queueForNode } from './routes/queue.js';
+import { queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { failedOnBranch } from './routes/test-paths.js';
-import { testQueueForNode } from './routes/test-queue.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
 
@@ -41,7 +40,7 @@ export function endpointOf(path: string): string | null {
   return BUILD.test(path) ? '/v1/builds/:id' : null;
 }
 
-/** Finds and runs a request's handler. Throws the faults of a request that has none. */
+/** Runs the handler of a request. Throws a 404, 405, 415 or 422 when there is none. */
 export function route(context: Context, request: Request): Answer | Promise<Answer> {
   const { path } = request;
   let id = '';
@@ -51,9 +50,9 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     if (id !== '') methods = table['/v1/builds/:id'];
   }
   if (!methods) {
-    if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionTwice(path);
-    if (path.startsWith('/v2/')) throw apiErrors.versionUnknown(path);
-    throw apiErrors.pathUnknown(request.method, path);
+    if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionRepeated(path);
+    if (path.startsWith('/v2/')) throw apiErrors.v2PathNotSupported(path);
+    throw apiErrors.pathNotFound(request.method, path);
   }
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;
@@ -61,11 +60,11 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
     throw apiErrors.methodNotAllowed(request.method, path, allowed.join(', '));
   }
-  if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.notJsonType(request.contentType);
+  if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.unsupportedContentType(request.contentType);
   return handle(context, request, id);
 }
 
-/** Many clients send no type or a careless one: refused is only what plainly is something else. */
+/** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types of something else are refused. */
 function maybeJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const type = contentType.split(';')[0]!.trim().toLowerCase();

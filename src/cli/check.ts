@@ -5,7 +5,7 @@ import { type Problem, sentenceOf } from '../store/lmdb/check/problem.js';
 import { lockFolder } from '../store/lmdb/lock.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
-import { endOfSnapshot } from './data-folder/end-of-snapshot.js';
+import { snapshotDeadline } from './data-folder/snapshot-deadline.js';
 import { startProgress } from './process/progress.js';
 
 export interface CheckOptions {
@@ -14,13 +14,13 @@ export interface CheckOptions {
 }
 
 /** Input of the checking thread. */
-export interface CheckSetup {
+export interface CheckInput {
   dataDir: string;
   isRepairing: boolean;
 }
 
 /** Progress of the check. */
-export interface Looking {
+export interface CheckProgress {
   table: string;
   count: number;
 }
@@ -30,25 +30,25 @@ export type FoundProblem = Omit<Problem, 'repair'> & { repairable: boolean };
 /** Result of the check. */
 export interface CheckOutcome {
   found: FoundProblem[];
-  /** After repairs. */
+  /** The problems that are left after repairs. */
   left: FoundProblem[];
-  /** How many were looked at, by table. */
+  /** The number of records that were checked, by table. */
   records: ReadonlyMap<string, number>;
 }
 
-/** How many problems of one table are printed one by one. */
-const MOST_SHOWN = 20;
+/** How many problems of one table are printed. */
+const MAX_SHOWN = 20;
 
 /**
- * Checks that the store is consistent, and repairs what can be derived from other records, until `stop` ends it. Exit code 1: problems
+ * Checks that the store is consistent. With --repair, rebuilds records that can be derived from others. `stop` ends it. Exit code 1: problems
  * are left.
  */
 export function check(dataDir: string, options: CheckOptions, stop: AbortSignal): Promise<void> {
   return withExistingStore(dataDir, async () => {
     const lock = options.repair ? lockFolder(dataDir) : null;
     try {
-      const outcome = await look({ dataDir, isRepairing: options.repair ?? false }, stop);
-      tell(outcome, options);
+      const outcome = await runCheckThread({ dataDir, isRepairing: options.repair ?? false }, stop);
+      printOutcome(outcome, options);
       if (outcome.left.length > 0) process.exitCode = 1;
     } finally {
       lock?.release();
@@ -56,34 +56,34 @@ export function check(dataDir: string, options: CheckOptions, stop: AbortSignal)
   });
 }
 
-async function look(setup: CheckSetup, stop: AbortSignal): Promise<CheckOutcome> {
+async function runCheckThread(setup: CheckInput, stop: AbortSignal): Promise<CheckOutcome> {
   stop.throwIfAborted();
-  // No server runs during a repair, so it may take as long as it needs.
-  const ends = setup.isRepairing ? stop : AbortSignal.any([stop, endOfSnapshot()]);
-  const thread = new Worker(new URL('./data-folder/checking.js', import.meta.url), {
+  // No server runs during a repair, so the repair has no deadline.
+  const abort = setup.isRepairing ? stop : AbortSignal.any([stop, snapshotDeadline()]);
+  const thread = new Worker(new URL('./data-folder/check-thread.js', import.meta.url), {
     workerData: setup,
     resourceLimits: { maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) },
   });
   const progress = startProgress();
   let outcome: CheckOutcome | null = null;
-  thread.on('message', (told: Looking | CheckOutcome) => {
-    if ('found' in told) outcome = told;
-    else progress.tell(() => `${told.table}: ${told.count.toLocaleString('en')}`);
+  thread.on('message', (message: CheckProgress | CheckOutcome) => {
+    if ('found' in message) outcome = message;
+    else progress.show(() => `${message.table}: ${message.count.toLocaleString('en')}`);
   });
-  const end = () => void thread.terminate();
-  ends.addEventListener('abort', end);
+  const terminate = () => void thread.terminate();
+  abort.addEventListener('abort', terminate);
   try {
     await once(thread, 'exit');
   } finally {
-    ends.removeEventListener('abort', end);
+    abort.removeEventListener('abort', terminate);
     progress.end();
   }
   if (outcome) return outcome;
-  ends.throwIfAborted();
+  abort.throwIfAborted();
   throw new Error(`cannot check ${setup.dataDir}: the checking thread ended without a result`);
 }
 
-function tell({ found, left, records }: CheckOutcome, { json }: CheckOptions): void {
+function printOutcome({ found, left, records }: CheckOutcome, { json }: CheckOptions): void {
   if (json) {
     print(JSON.stringify({ sound: left.length === 0, records: Object.fromEntries(records), found, left }));
     return;
@@ -93,23 +93,22 @@ function tell({ found, left, records }: CheckOutcome, { json }: CheckOptions): v
     const { table } = problem;
     const count = (shown.get(table) ?? 0) + 1;
     shown.set(table, count);
-    if (count <= MOST_SHOWN) print(sentenceOf(problem));
+    if (count <= MAX_SHOWN) print(sentenceOf(problem));
   }
-  for (const [table, count] of shown) if (count > MOST_SHOWN) print(`${table}: ${count - MOST_SHOWN} more`);
-  print(
-    `${verdict(found, left)}; looked at ${[...records].map(([table, count]) => `${count} ${table}`).join(', ') || 'nothing: the store is empty'}`,
-  );
+  for (const [table, count] of shown) if (count > MAX_SHOWN) print(`${table}: ${count - MAX_SHOWN} more`);
+  const counts = [...records].map(([table, count]) => `${count} ${table}`).join(', ');
+  print(`${verdict(found, left)}; checked ${counts || 'nothing: the store is empty'}`);
 }
 
 function verdict(found: readonly FoundProblem[], left: readonly FoundProblem[]): string {
   if (found.length === 0) return 'sound';
   if (left.length === 0) return `${found.length} problems, all repaired`;
   const repairable = left.filter(problem => problem.repairable).length;
-  const rest = left.length - repairable;
+  const unrepairable = left.length - repairable;
   const advice = [
     ...(repairable > 0 ? [`${repairable} can be repaired: stop the server and run this with --repair`] : []),
-    ...(rest > 0 ? [`${rest} cannot: start from a backup, or let what is named expire`] : []),
+    ...(unrepairable > 0 ? [`${unrepairable} cannot: restore a backup, or wait until the named records expire`] : []),
   ];
-  const isLess = left.length < found.length;
-  return `${found.length} problems${isLess ? `, ${left.length} left` : ''}; ${advice.join('; ')}`;
+  const remaining = left.length < found.length ? `, ${left.length} left` : '';
+  return `${found.length} problems${remaining}; ${advice.join('; ')}`;
 }

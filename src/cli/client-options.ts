@@ -1,7 +1,7 @@
-import type { Given } from '../client/ci/identity.js';
+import type { IdentityOptions } from '../client/ci/identity.js';
 
-/** What every command of a CI node takes. */
-export interface ClientOptions extends Given {
+/** The options of every command of a CI node. */
+export interface ClientOptions extends IdentityOptions {
   url: string;
   token: string;
   retries: number;
@@ -9,9 +9,9 @@ export interface ClientOptions extends Given {
   environment: NodeJS.ProcessEnv;
 }
 
-/** What those that list test files take. */
+/** The options of the commands that take a list of test files. */
 export interface ListOptions {
   stdin?: true;
-  /** Run all files when the server cannot be reached; without it the command fails. */
+  /** If the server cannot be reached, run all files instead of failing. */
   fallback?: boolean;
 }

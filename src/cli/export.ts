@@ -2,14 +2,14 @@ import { createWriteStream, realpathSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { exportLines } from '../engine/export.js';
+import type { Project } from '../engine/ports/access.js';
 import { ConfigError } from '../server/config.js';
-import { exportLines } from '../store/lmdb/export.js';
-import type { Store } from '../store/lmdb/open.js';
-import { listProjects, type Project } from '../store/lmdb/projects.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
 import { print } from '../terminal.js';
 import { withExistingStore } from './data-folder/data-folder.js';
-import { flush } from './data-folder/flush.js';
-import { makePart, type Part } from './data-folder/part.js';
+import { fsyncPath } from './data-folder/fsync.js';
+import { createPartialFile, type PartialFile } from './data-folder/partial-file.js';
 import { startProgress } from './process/progress.js';
 
 export interface ExportOptions {
@@ -20,19 +20,21 @@ export interface ExportOptions {
   json?: true;
 }
 
-/** Writes builds and timings as lines of JSON, also while a server writes: on stdout, or in a file that is there when it is whole. */
+/** Writes builds and timings as lines of JSON to stdout or to a file, which appears when it is complete. A server may run meanwhile. */
 export function exportStore(dataDir: string, options: ExportOptions, stop: AbortSignal): Promise<void> {
   const { project, builds, timings, json } = options;
-  const output = options.output === undefined || options.output === '-' ? null : target(options.output);
+  const output = options.output === undefined || options.output === '-' ? null : resolveOutput(options.output);
   if (json && output === null)
-    throw new ConfigError(['--json tells of the file of --output; without that stdout has the lines, which are JSON already']);
+    throw new ConfigError([
+      '--json needs --output, because it describes that file: without --output, stdout gets the export, which is JSON already',
+    ]);
   return withExistingStore(dataDir, async store => {
-    const projects = chosen(store, project);
+    const projects = selectProjects(store, project);
     const counts = { builds: 0, timings: 0 };
     const progress = startProgress(output !== null || !process.stdout.isTTY);
     const lines = exportLines(store, { projects, builds, timings }, Date.now(), type => {
       counts[`${type}s`] += 1;
-      progress.tell(() => `${counts.builds.toLocaleString('en')} builds, ${counts.timings.toLocaleString('en')} timings exported`);
+      progress.show(() => `${counts.builds.toLocaleString('en')} builds, ${counts.timings.toLocaleString('en')} timings exported`);
     });
     try {
       await (output === null ? toStdout(lines, stop) : toFile(lines, output, stop));
@@ -42,8 +44,8 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
     if (output === null) return;
     const { size: bytes } = statSync(output);
     const file = options.output!;
-    const told = { file, bytes, projects: projects.map(({ name }) => name), ...counts };
-    if (json) print(JSON.stringify(told));
+    const summary = { file, bytes, projects: projects.map(({ name }) => name), ...counts };
+    if (json) print(JSON.stringify(summary));
     else
       print(
         `${file}: ${counts.builds} builds and ${counts.timings} timings of ${projects.length === 1 ? `the project ${projects[0]!.name}` : `${projects.length} projects`}, ${bytes} bytes`,
@@ -51,42 +53,42 @@ export function exportStore(dataDir: string, options: ExportOptions, stop: Abort
   });
 }
 
-/** The file itself, where a link was named. Throws when it is none that could be replaced, such as a device. */
-function target(output: string): string {
-  const found = statSync(output, { throwIfNoEntry: false });
-  if (!found) return output;
-  if (!found.isFile())
+/** Follows links. Throws if the output is not a regular file, such as a device: it could not be replaced. */
+function resolveOutput(output: string): string {
+  const stats = statSync(output, { throwIfNoEntry: false });
+  if (!stats) return output;
+  if (!stats.isFile())
     throw new Error(
-      `cannot export to ${output}: it is ${found.isDirectory() ? 'a folder: name a file in it' : 'no file: leave --output out, and redirect stdout'}`,
+      `cannot export to ${output}: it is ${stats.isDirectory() ? 'a folder: name a file in it' : 'not a regular file: omit --output, and redirect stdout'}`,
     );
   return realpathSync(output);
 }
 
-function chosen(store: Store, name: string | undefined): Project[] {
-  const all = listProjects(store);
-  if (name === undefined) return all;
-  const projects = all.filter(project => project.name === name);
-  if (projects.length === 0) throw new Error(`cannot export the project "${name}": there is none; "project list" shows all`);
-  return projects;
+function selectProjects({ access }: LmdbStore, name: string | undefined): Project[] {
+  const projects = access.projects();
+  if (name === undefined) return projects;
+  const selected = projects.filter(project => project.name === name);
+  if (selected.length === 0) throw new Error(`cannot export the project "${name}": there is no such project; "project list" shows all`);
+  return selected;
 }
 
 async function toStdout(lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   try {
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), process.stdout, { end: false, signal });
   } catch (error) {
-    // Whoever reads it has enough.
+    // EPIPE: the reader has closed the pipe.
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE')
       throw new Error(`cannot export to stdout: ${(error as Error).message}`, { cause: error });
   }
 }
 
 async function toFile(lines: AsyncIterable<string>, output: string, signal: AbortSignal): Promise<void> {
-  let part: Part | null = null;
+  let part: PartialFile | null = null;
   try {
-    part = makePart(`${output}.part-`, basename(output));
+    part = createPartialFile(`${output}.part-`, basename(output));
     await pipeline(Readable.from(lines, { highWaterMark: 4 }), createWriteStream(part.path, { mode: 0o600, flush: true }), { signal });
     renameSync(part.path, output);
-    flush(dirname(resolve(output)));
+    fsyncPath(dirname(resolve(output)));
   } catch (error) {
     throw new Error(`cannot export to ${output}: ${(error as Error).message}`, { cause: error });
   } finally {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { isAddress, isToken } from '../client/address.js';
-import { buildsAnswer } from '../client/answers.js';
+import { isServerUrl, isToken } from '../client/address.js';
+import { parseBuildList } from '../client/answers.js';
 import { Api } from '../client/api.js';
-import { filesMatching, listFrom } from '../client/test-files.js';
-import { type FileTold, leftOut, MOST_NAMED, printOutcome, type Suite } from '../import/import-outcome.js';
+import { filesMatching, readList } from '../client/test-files.js';
+import { describeSkipped, type ImportedFile, type ImportedSuite, MAX_NAMED, printOutcome } from '../import/import-outcome.js';
 import { type OpenReport, openReport } from '../import/open-report.js';
-import { BuildRecorder, parts } from '../import/record-builds.js';
+import { BuildRecorder, requestChunks } from '../import/record-builds.js';
 import { remoteBuilds } from '../import/remote-builds.js';
 import { readBuilds } from '../reports/builds.js';
 import type { Format } from '../reports/format.js';
-import { GivenFiles } from '../reports/known-files.js';
+import { ListedFiles } from '../reports/known-files.js';
 import { readers } from '../reports/readers.js';
 import { ReportError } from '../reports/report.js';
 import type { Skipped } from '../reports/skipped-entries.js';
@@ -30,51 +30,40 @@ export interface ImportOptions {
   cases?: true;
   commitHash?: string;
   branch: string;
-  /** Of an export that has several. */
+  /** The project to read from an export. */
   project?: string;
   from?: string;
   fromToken?: string;
-  /** The newest so many. */
+  /** How many of the newest builds to import from another server. */
   builds?: number;
   dryRun?: true;
   json?: true;
 }
 
 /** Reading or recording a large build takes a while. */
-const ANSWER_SECONDS = 60;
+const TIMEOUT_SECONDS = 60;
 /** One answer has all runs of a build. */
-const MOST_BYTES = 256 * 2 ** 20;
+const MAX_ANSWER_BYTES = 256 * 2 ** 20;
 
-/** Imports timings recorded by other tools. All reports are read before the first one is recorded. */
+/** What was read, besides the builds, which the recorder counts. */
+interface Imported {
+  files: ImportedFile[];
+  suite: ImportedSuite | undefined;
+  skipped: Skipped[];
+}
+
+/** Imports timings recorded by other tools. It reads all reports before it records the first one. */
 export async function importTimings(files: readonly string[], options: ImportOptions): Promise<void> {
-  const to = target(files, options);
-  const recorder = new BuildRecorder(to);
+  const api = createTargetApi(files, options);
+  const recorder = new BuildRecorder(api);
   const progress = startProgress();
-  const told: FileTold[] = [];
-  const skipped: Skipped[] = [];
-  let suite: Suite | undefined;
+  const imported: Imported = { files: [], suite: undefined, skipped: [] };
   try {
-    if (options.from !== undefined) {
-      const from = apiOf(options.from, options.fromToken!, options);
-      // A wrong token shows before all lists of builds are read.
-      if (to) await to.get('/v1/builds', buildsAnswer);
-      for await (const build of remoteBuilds(from, options.builds ?? Infinity, recorder.leftovers, progress)) await recorder.record(build);
-    } else {
-      const named = await filesNamed(files);
-      const times = await suiteOf(options, named.length === 1);
-      const exports: OpenReport[] = [];
-      for (const file of named) {
-        const report = await openReport(file, options.format ?? null, progress);
-        told.push({ file, format: report.format });
-        if (report.format === 'ballast') exports.push(report);
-        else await readInto(times, report, options);
-      }
-      if (exports.length < told.length) suite = await recordSuite(times, told, recorder, options, skipped);
-      for (const report of exports) suite = (await recordExport(report, recorder, options, skipped, progress)) ?? suite;
-    }
+    if (options.from !== undefined) await importServer(options.from, api, recorder, options, progress);
+    else await importFiles(files, imported, recorder, options, progress);
   } catch (error) {
-    const { runs } = recorder.tally;
-    if (runs === 0 || to === null) throw error;
+    const { runs } = recorder.counts;
+    if (runs === 0 || api === null) throw error;
     const { message, exitCode } = error as Error & { exitCode?: number };
     throw Object.assign(
       new Error(`${message}; ${runs} runs were recorded before that: import again, which does not record them twice`, { cause: error }),
@@ -83,18 +72,54 @@ export async function importTimings(files: readonly string[], options: ImportOpt
   } finally {
     progress.end();
   }
-  skipped.push(...recorder.leftovers.all);
-  const { seconds, ...tally } = recorder.tally;
-  printOutcome({ files: told, ...suite, ...tally, seconds: Number(seconds.toFixed(4)), skipped, dry_run: to === null }, options);
+  const { seconds, ...counts } = recorder.counts;
+  const skipped = [...imported.skipped, ...recorder.skipped.entries];
+  printOutcome(
+    { files: imported.files, ...imported.suite, ...counts, seconds: Number(seconds.toFixed(4)), skipped, dry_run: api === null },
+    options,
+  );
 }
 
-async function suiteOf({ root, cases, filesFrom }: ImportOptions, isAlone: boolean): Promise<SuiteTimes> {
-  const known = filesFrom === undefined ? null : new GivenFiles(await listFrom(filesFrom));
-  return new SuiteTimes({ root: root ?? process.cwd(), known, cases: cases ?? false, isAlone });
+async function importServer(
+  url: string,
+  target: Api | null,
+  recorder: BuildRecorder,
+  options: ImportOptions,
+  progress: Progress,
+): Promise<void> {
+  const source = createApi(url, options.fromToken!, options);
+  // Detects a wrong token of the target before the lists of builds are read.
+  if (target) await target.get('/v1/builds', parseBuildList);
+  for await (const build of remoteBuilds(source, options.builds ?? Infinity, recorder.skipped, progress)) await recorder.record(build);
 }
 
-/** Each once; globs, too, where the shell left them alone. What there is not is told when it is opened. */
-async function filesNamed(args: readonly string[]): Promise<string[]> {
+async function importFiles(
+  args: readonly string[],
+  imported: Imported,
+  recorder: BuildRecorder,
+  options: ImportOptions,
+  progress: Progress,
+): Promise<void> {
+  const paths = await expandArguments(args);
+  const times = await createSuite(options, paths.length === 1);
+  const exports: OpenReport[] = [];
+  for (const path of paths) {
+    const report = await openReport(path, options.format ?? null, progress);
+    imported.files.push({ file: path, format: report.format });
+    if (report.format === 'ballast') exports.push(report);
+    else await readReport(times, report, options);
+  }
+  if (exports.length < paths.length) await recordSuite(times, imported.files, imported, recorder, options);
+  for (const report of exports) await recordExport(report, imported, recorder, options, progress);
+}
+
+async function createSuite({ root, cases, filesFrom }: ImportOptions, isOnlyReport: boolean): Promise<SuiteTimes> {
+  const known = filesFrom === undefined ? null : new ListedFiles(await readList(filesFrom));
+  return new SuiteTimes({ root: root ?? process.cwd(), known, cases: cases ?? false, isOnlyReport });
+}
+
+/** Expands globs that the shell left alone, and removes duplicates. A path that does not exist is kept: opening it fails with an error. */
+async function expandArguments(args: readonly string[]): Promise<string[]> {
   const byPath = new Map<string, string>();
   for (const arg of args) {
     const files = arg === '-' ? [] : (await filesMatching([arg])).sort();
@@ -103,100 +128,104 @@ async function filesNamed(args: readonly string[]): Promise<string[]> {
   return [...byPath.values()];
 }
 
-async function readInto(suite: SuiteTimes, { file, format, bytes }: OpenReport, { root }: ImportOptions): Promise<void> {
+async function readReport(suite: SuiteTimes, { file, format, bytes }: OpenReport, { root }: ImportOptions): Promise<void> {
   try {
-    if (format !== 'ballast') await readers[format](bytes, suite.tellOf(format), { root: root ?? null, known: suite.known });
-    const complaint = suite.endReport();
-    if (complaint) throw new ReportError(complaint);
+    if (format !== 'ballast') await readers[format](bytes, suite.timeCollector(format), { root: root ?? null, known: suite.known });
+    const error = suite.endReport();
+    if (error) throw new ReportError(error);
   } catch (error) {
     throw new Error(`cannot read ${file} as ${format}: ${(error as Error).message}; nothing was imported`, { cause: error });
   }
 }
 
-/** Records all that the reports told as one build. */
+/** Records the times of reports as one build. */
 async function recordSuite(
-  told: SuiteTimes,
-  reports: readonly FileTold[],
+  suiteTimes: SuiteTimes,
+  reports: readonly ImportedFile[],
+  imported: Imported,
   recorder: BuildRecorder,
   options: ImportOptions,
-  skipped: Skipped[],
-): Promise<Suite> {
-  const times = told.times();
-  skipped.push(...told.leftovers.all);
-  if (times.size === 0) {
-    const names =
-      reports.length > MOST_NAMED
-        ? `${reports.length.toLocaleString('en')} files`
-        : reports.map(({ file, format }) => `${file} (${format})`).join(', ');
-    throw new Error(
-      `there are no timings of test files in ${names}${skipped
-        .map(leftOut)
-        .map(line => `; ${line}`)
-        .join('')}`,
-    );
-  }
+): Promise<void> {
+  const times = suiteTimes.times();
+  imported.skipped.push(...suiteTimes.skipped.entries);
+  if (times.size === 0) throw new Error(noTimingsMessage(reports, imported.skipped));
   const test_files = [...times].map(([path, time_execution]) => ({ path, time_execution }));
-  const build_subsets = [...parts(test_files)].map((part, node_index) => ({ node_index, test_files: part }));
-  // Of the same content the same build, of newer timings another: estimates follow builds.
-  const commit_hash = options.commitHash ?? `import-${digest(times)}`;
+  const build_subsets = [...requestChunks(test_files)].map((chunk, node_index) => ({ node_index, test_files: chunk }));
+  // Estimates follow builds, so new timings need a new build. The same timings again give the same build.
+  const commit_hash = options.commitHash ?? `import-${timesDigest(times)}`;
   await recorder.record({ commit_hash, branch: options.branch, node_total: build_subsets.length, build_subsets });
-  return { commit_hash, longest: test_files.reduce((longest, file) => (file.time_execution > longest.time_execution ? file : longest)) };
+  const longest = test_files.reduce((longest, file) => (file.time_execution > longest.time_execution ? file : longest));
+  imported.suite = { commit_hash, longest };
 }
 
-/** Returns what was recorded of timings that came without builds. */
+function noTimingsMessage(reports: readonly ImportedFile[], skipped: readonly Skipped[]): string {
+  const names =
+    reports.length > MAX_NAMED
+      ? `${reports.length.toLocaleString('en')} files`
+      : reports.map(({ file, format }) => `${file} (${format})`).join(', ');
+  return [`there are no timings of test files in ${names}`, ...skipped.map(describeSkipped)].join('; ');
+}
+
+/** Records the builds of an export; or, if it has none, its timings as one build. */
 async function recordExport(
   report: OpenReport,
+  imported: Imported,
   recorder: BuildRecorder,
   options: ImportOptions,
-  skipped: Skipped[],
   progress: Progress,
-): Promise<Suite | undefined> {
+): Promise<void> {
   const { file, bytes } = report;
   const timings = new SuiteTimes({ root: '/', known: null, cases: true });
   let builds = 0;
   try {
-    for await (const build of readBuilds(bytes, options.project ?? null, timings.tellOf('ballast'))) {
+    for await (const build of readBuilds(bytes, options.project ?? null, timings.timeCollector('ballast'))) {
       await recorder.record(build);
       builds += 1;
-      progress.tell(() => `${builds.toLocaleString('en')} builds of ${file}`);
+      progress.show(() => `${builds.toLocaleString('en')} builds of ${file}`);
     }
   } catch (error) {
     throw new Error(`cannot import ${file}: ${(error as Error).message}`, { cause: error });
   }
-  return builds > 0 ? undefined : recordSuite(timings, [report], recorder, options, skipped);
+  if (builds === 0) await recordSuite(timings, [report], imported, recorder, options);
 }
 
-/** Where to record, null for a dry run. Throws what is wrong with the flags. */
-function target(files: readonly string[], options: ImportOptions): Api | null {
+/** Returns the API to record with; null: a dry run. Throws if the flags are wrong. */
+function createTargetApi(files: readonly string[], options: ImportOptions): Api | null {
+  const errors = optionErrors(files, options);
+  if (errors.length > 0) throw new ConfigError(errors);
+  return options.dryRun ? null : createApi(options.url!, options.token!, options);
+}
+
+function optionErrors(files: readonly string[], options: ImportOptions): string[] {
   const { from, fromToken, filesFrom, builds, url, token, dryRun } = options;
-  const complaints: string[] = [];
-  if (files.length === 0 && from === undefined) complaints.push('name the files to import, or another server with --from');
-  if (files.length > 0 && from !== undefined) complaints.push('import either files or --from another server');
-  if (filesFrom === '-' && files.includes('-')) complaints.push('stdin (-) is either a file to import or the list of --files-from');
-  if (from !== undefined && !fromToken) complaints.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
+  const errors: string[] = [];
+  if (files.length === 0 && from === undefined) errors.push('name the files to import, or another server with --from');
+  if (files.length > 0 && from !== undefined) errors.push('import either files or --from another server');
+  if (filesFrom === '-' && files.includes('-')) errors.push('stdin (-) is either a file to import or the list of --files-from');
+  if (from !== undefined && !fromToken) errors.push('--from needs --from-token (BALLAST_FROM_TOKEN): the token of the project there');
   for (const [flag, text] of [
     ['--url', url],
     ['--from', from],
   ])
-    if (text && !isAddress(text)) complaints.push(`${flag} ${text} is no address, such as https://ballast.example.com`);
+    if (text && !isServerUrl(text)) errors.push(`${flag} ${text} is not an address such as https://ballast.example.com`);
   for (const [flag, text] of [
     ['--token', token],
     ['--from-token', fromToken],
   ])
-    if (text && !isToken(text)) complaints.push(`${flag} has characters that no token has: was it copied whole, and alone?`);
-  if (builds === 0) complaints.push('--builds 0 imports nothing: leave it out for all of them');
-  if (from === undefined && builds !== undefined) complaints.push('--builds goes with --from: a file is read as it comes');
+    if (text && !isToken(text))
+      errors.push(`${flag} has characters that no token has: check that it was copied completely and without other text`);
+  if (builds === 0) errors.push('--builds 0 imports nothing: omit it to import all builds');
+  if (from === undefined && builds !== undefined) errors.push('--builds needs --from: all builds of a file are imported');
   if (!dryRun && (!url || !token))
-    complaints.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
-  if (complaints.length > 0) throw new ConfigError(complaints);
-  return dryRun ? null : apiOf(url!, token!, options);
+    errors.push('--url and --token (BALLAST_URL, BALLAST_TOKEN) name the server and the project to import into; --dry-run only reads');
+  return errors;
 }
 
-function apiOf(url: string, token: string, { retries, clientVersion }: ImportOptions): Api {
-  return new Api({ url, token, retries, clientVersion, timeoutSeconds: ANSWER_SECONDS, mostBytes: MOST_BYTES });
+function createApi(url: string, token: string, { retries, clientVersion }: ImportOptions): Api {
+  return new Api({ url, token, retries, clientVersion, timeoutSeconds: TIMEOUT_SECONDS, maxBytes: MAX_ANSWER_BYTES });
 }
 
-function digest(times: ReadonlyMap<string, number>): string {
+function timesDigest(times: ReadonlyMap<string, number>): string {
   const hash = createHash('sha256');
   for (const path of [...times.keys()].sort()) hash.update(`${JSON.stringify(path)}${times.get(path)!}\n`);
   return hash.digest('hex').slice(0, 12);

@@ -1,59 +1,59 @@
-import type { Store } from '../store/lmdb/open.js';
-import { createProject, findProject, listProjects, type Project } from '../store/lmdb/projects.js';
-import { createToken, idOfToken, listTokens, revokeToken } from '../store/lmdb/tokens.js';
-import { counted, print, printRow, say } from '../terminal.js';
+import { createProject, createToken, hashOf, revokeToken, tokenId } from '../engine/access.js';
+import type { Access, Project } from '../engine/ports/access.js';
+import { pluralize, print, printRow, printToStderr } from '../terminal.js';
 import { withExistingStore, withStore } from './data-folder/data-folder.js';
 
-/** Commands on the data folder. They work beside a running server, which sees the change at its next request. */
+/** Commands for projects and tokens. A running server sees a change at its next request. */
 
 export interface PrintOptions {
   json?: true;
 }
 
-/** Makes a project; prints its first token and nothing else. */
+/** Creates a project and prints its first token, and nothing else. */
 export function createProjectWithToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
-  return withStore(dataDir, async store => {
-    const { token } = await createProject(store, name, Date.now());
-    print(json ? JSON.stringify({ project: name, id: idOfToken(token), token }) : token);
+  return withStore(dataDir, async ({ access }) => {
+    const { token } = await createProject(access, name, Date.now());
+    print(json ? JSON.stringify({ project: name, id: tokenId({ hash: hashOf(token) }), token }) : token);
   });
 }
 
-/** A line a project: name, creation, tokens in force; or one JSON array. */
+/** Prints one line for each project (name, creation, active tokens), or one JSON array. */
 export function printProjects(dataDir: string, _: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, store => {
-    const inForce = new Map<number, number>();
-    for (const { project, revoked_at } of listTokens(store)) {
-      if (revoked_at === null) inForce.set(project, (inForce.get(project) ?? 0) + 1);
+  return withExistingStore(dataDir, async ({ access }) => {
+    const activeTokens = new Map<number, number>();
+    for (const { project, revoked_at } of await access.tokens()) {
+      if (revoked_at === null) activeTokens.set(project, (activeTokens.get(project) ?? 0) + 1);
     }
-    const projects = listProjects(store).map(({ id, name, created_at, default_branch }) => ({
+    const projects = (await access.projects()).map(({ id, name, created_at, default_branch }) => ({
       name,
-      created_at: iso(created_at),
+      created_at: toIso(created_at),
       default_branch,
-      tokens: inForce.get(id) ?? 0,
+      tokens: activeTokens.get(id) ?? 0,
     }));
     if (json) return print(JSON.stringify(projects));
-    for (const { name, created_at, tokens } of projects) printRow([name, created_at, counted(tokens, 'token')]);
+    for (const { name, created_at, tokens } of projects) printRow([name, created_at, pluralize(tokens, 'token')]);
   });
 }
 
-/** Makes a further token (rotation without downtime); prints it and nothing else. */
-export function createTokenOf(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, async store => {
-    const token = await createToken(store, existing(store, name).id, Date.now());
-    print(json ? JSON.stringify({ project: name, id: idOfToken(token), token }) : token);
+/** Creates another token, for a rotation without downtime, and prints it, and nothing else. */
+export function createProjectToken(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
+  return withExistingStore(dataDir, async ({ access }) => {
+    const { id } = await requireProject(access, name);
+    const token = await createToken(access, id, Date.now());
+    print(json ? JSON.stringify({ project: name, id: tokenId({ hash: hashOf(token) }), token }) : token);
   });
 }
 
-/** A line a token: id, creation, state; or one JSON array. Tokens themselves are not kept. */
+/** Prints one line for each token (id, creation, state), or one JSON array. The tokens themselves are not stored. */
 export function printTokens(dataDir: string, name: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, store => {
-    const { id: project } = existing(store, name);
-    const tokens = listTokens(store)
+  return withExistingStore(dataDir, async ({ access }) => {
+    const { id: project } = await requireProject(access, name);
+    const tokens = (await access.tokens())
       .filter(token => token.project === project)
-      .map(({ id, created_at, revoked_at }) => ({
-        id,
-        created_at: iso(created_at),
-        revoked_at: revoked_at === null ? null : iso(revoked_at),
+      .map(({ hash, created_at, revoked_at }) => ({
+        id: tokenId({ hash }),
+        created_at: toIso(created_at),
+        revoked_at: revoked_at === null ? null : toIso(revoked_at),
       }));
     if (json) return print(JSON.stringify(tokens));
     for (const { id, created_at, revoked_at } of tokens)
@@ -62,19 +62,19 @@ export function printTokens(dataDir: string, name: string, { json }: PrintOption
 }
 
 export function revoke(dataDir: string, tokenOrId: string, { json }: PrintOptions): Promise<void> {
-  return withExistingStore(dataDir, async store => {
-    const { id } = await revokeToken(store, tokenOrId, Date.now());
+  return withExistingStore(dataDir, async ({ access }) => {
+    const id = await revokeToken(access, tokenOrId, Date.now());
     if (json) print(JSON.stringify({ id }));
-    else say(`revoked token ${id}`);
+    else printToStderr(`revoked token ${id}`);
   });
 }
 
-function existing(store: Store, name: string): Project {
-  const project = findProject(store, name);
+async function requireProject(access: Access, name: string): Promise<Project> {
+  const project = await access.project(name);
   if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
   return project;
 }
 
-function iso(millis: number): string {
+function toIso(millis: number): string {
   return new Date(millis).toISOString();
 }

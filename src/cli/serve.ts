@@ -4,40 +4,39 @@ import { setFlagsFromString } from 'node:v8';
 import { ApiError } from '../api-error.js';
 import { limits } from '../limits.js';
 import type { Config } from '../server/config.js';
-import { openLastLog, openLog } from '../server/log.js';
+import { openLog, openSyncLog } from '../server/log.js';
 import { openService } from '../server/service.js';
-import { storeFileOf } from '../store/lmdb/open.js';
+import { storeFileOf } from '../store/lmdb/tables.js';
 import { print } from '../terminal.js';
 import { version } from '../version.js';
-import { hardExit, sentenceOfFailure } from './process/hard-exit.js';
+import { hardExit, storeFailureMessage } from './process/hard-exit.js';
 
 /**
- * Serves until SIGTERM or SIGINT, then drains; ends at once when the disk fails the store.
- * @param unknown variables that are no settings
+ * Serves until SIGTERM or SIGINT, then drains. Exits at once if a write to the store fails.
+ * @param unknown environment variables that look like settings but are not
  */
 export async function serve(config: Config, unknown: string[]): Promise<void> {
-  // V8 would take what requests in flight hold for long-lived and allocate its kind in the old heap at once: half of the
-  // garbage then stays for long, and each collection takes 5 ms instead of 0.5.
+  // V8 would take the objects of requests in flight for long-lived and allocate such objects in the old space. Half of the garbage would then
+  // stay for long, and each collection would take 5 ms instead of 0.5.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const log = openLog(config.logLevel);
-  const lastLog = openLastLog(config.logLevel);
-  if (unknown.length > 0)
-    log.warn({ variables: unknown }, 'no settings of the server: are they misspelt? "ballast serve --help" lists all');
-  // lmdb leaves rejections behind when a commit fails; whoever waited for it was told.
+  const lastLog = openSyncLog(config.logLevel);
+  if (unknown.length > 0) log.warn({ variables: unknown }, 'unknown settings, perhaps misspelt: "ballast serve --help" lists all settings');
+  // A failed commit leaves unhandled rejections in lmdb. Everyone who waited for it has got the error.
   process.on('unhandledRejection', err => log.error({ err }, 'unhandled rejection'));
-  expectWhole(config.dataDir);
+  assertNotTruncated(config.dataDir);
   const storeFailed = (err: Error) => {
-    lastLog.fatal({ err }, sentenceOfFailure(config.dataDir, err));
+    lastLog.fatal({ err }, storeFailureMessage(config.dataDir, err));
     hardExit();
   };
   const service = await openService(config, log, { storeFailed }).catch((error: unknown) => {
     const { message, cause } = error as Error;
     if (message.startsWith('cannot ')) throw error;
-    // As the disk was told of to a client.
+    // The cause names the disk error; the message is for API clients.
     if (error instanceof ApiError)
       throw new Error(`cannot serve ${config.dataDir}: ${(cause as Error | undefined)?.message ?? error.errors.join()}`, { cause: error });
     throw new Error(
-      `cannot serve ${config.dataDir}: ${message}; should its store be damaged, "ballast check" tells more, and a backup helps`,
+      `cannot serve ${config.dataDir}: ${message}; if the store is damaged, "ballast check" shows how, and a backup can replace it`,
       { cause: error },
     );
   });
@@ -46,13 +45,13 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'draining');
-    const most = limits.drainSeconds + limits.closeSeconds;
+    const maxSeconds = limits.drainSeconds + limits.closeSeconds;
     setTimeout(() => {
       lastLog.fatal(
-        `could not close within ${most} s (does the disk of ${config.dataDir} answer?), so this process ends at once: nothing acknowledged is lost`,
+        `could not close within ${maxSeconds} s (does the disk of ${config.dataDir} answer?), so this process ends at once: nothing acknowledged is lost`,
       );
       hardExit();
-    }, 1000 * most);
+    }, 1000 * maxSeconds);
     service.close().then(
       () => process.exit(0),
       (err: unknown) => {
@@ -64,14 +63,14 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   const hadTerminal = process.stdout.isTTY;
   process.on('SIGHUP', () => {
     if (hadTerminal && !hasTerminal()) stop('SIGHUP');
-    else service.renew().catch((err: unknown) => log.error({ err }, 'the certificate stays as it was'));
+    else service.renew().catch((err: unknown) => log.error({ err }, 'could not renew the certificate: the old one stays in use'));
   });
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
   const { url, adminUrl } = service;
   log.info({ version, node: process.version, url, adminUrl, dataDir: config.dataDir }, 'serving');
-  // Printed last: whoever reads the address may stop the server at once.
+  // The address is printed last: its reader may stop the server at once.
   if (service.firstToken) {
     const headers = config.headerPrefixes.map(prefix => `${prefix}-TEST-SUITE-TOKEN`);
     print('Made the project "default". Its test-suite token, shown only now:');
@@ -82,7 +81,7 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
   print(`Ballast listens on ${url} (data in ${config.dataDir})`);
 }
 
-/** Not when its window was closed: who started the server there wants it to end. */
+/** Returns false after the window of the terminal was closed, which must stop the server. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'));
@@ -92,16 +91,14 @@ function hasTerminal(): boolean {
   }
 }
 
-/** Throws when the store's file was cut off: reading what is not there would end the process without a word. */
-function expectWhole(dataDir: string): void {
+/** Throws if the store file is truncated: reading beyond its end would kill the process without a message. */
+function assertNotTruncated(dataDir: string): void {
   const file = storeFileOf(dataDir);
   if (!file || file.bytes >= file.expectedBytes) return;
-  // Rarely it is only that its last pages are free: another process reads all of it.
+  // The missing pages may be free pages. Another process reads the whole store to find out.
   const [node, program] = process.argv as [string, string];
   const { status } = spawnSync(node, [program, 'check', '--data-dir', dataDir], { stdio: 'ignore' });
-  // Whatever else is wrong with it, it was read to its end.
+  // A status means that the process read the whole store, whatever it found.
   if (status !== null) return;
-  throw new Error(
-    `cannot serve ${dataDir}: its store was cut off, it has ${file.bytes} of ${file.expectedBytes} bytes; put a backup in its place`,
-  );
+  throw new Error(`cannot serve ${dataDir}: its store was cut off: it has ${file.bytes} of ${file.expectedBytes} bytes; restore a backup`);
 }

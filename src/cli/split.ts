@@ -1,22 +1,22 @@
-import { splitAnswer, splitAnswerOrMiss } from '../client/answers.js';
-import { Api, type Check, Unreachable } from '../client/api.js';
+import { splitOrMissParser, splitParser } from '../client/answers.js';
+import { type AnswerParser, Api, ServerUnreachable } from '../client/api.js';
 import type { PlannedFile } from '../client/batch-results.js';
 import { type Identity, identify } from '../client/ci/identity.js';
-import { fallbackWarning, filesOfFallback, noFallback } from '../client/fallback.js';
-import { checkoutOf } from '../client/git.js';
-import { assertListed, withNames, withSameList } from '../client/same-list.js';
-import { forgetSplit, rememberSplit } from '../client/split-state.js';
-import { testFiles } from '../client/test-files.js';
+import { fallbackFiles, fallbackWarning, noFallbackMessage } from '../client/fallback.js';
+import { gitCheckout } from '../client/git.js';
+import { assertListed, detectMismatch, retryOnMismatch } from '../client/list-mismatch.js';
+import { deleteSplit, saveSplit } from '../client/split-state.js';
+import { listTestFiles } from '../client/test-files.js';
 import { UsageError } from '../client/usage-error.js';
 import { digestOfList } from '../list-digest.js';
-import { print, printable, printData, say } from '../terminal.js';
+import { escapeControls, print, printData, printToStderr } from '../terminal.js';
 import type { ClientOptions, ListOptions } from './client-options.js';
 
 export interface SplitOptions extends ClientOptions, ListOptions {
-  /** NUL behind each, not a line break. */
+  /** End each path with NUL instead of a line break. */
   null?: true;
   format: string;
-  /** Each CI run has a split of its own. */
+  /** Make a split for each CI run. */
   dynamic?: true;
   json?: true;
 }
@@ -27,62 +27,64 @@ export async function split(globs: readonly string[], options: SplitOptions): Pr
     ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'],
     options,
     options.environment,
-    checkoutOf('.'),
+    gitCheckout('.'),
   );
-  const all = await testFiles(globs, options.stdin === true);
-  const files = await filesOf(identity, all, options);
+  const allFiles = await listTestFiles(globs, options.stdin === true);
+  const files = await nodeFiles(identity, allFiles, options);
   if (options.json) {
     const test_files = files.map(({ path, expected: time_execution }) => ({ path, time_execution }));
     return print(JSON.stringify({ test_files }));
   }
   const end = options.null ? '\0' : '\n';
-  const broken = options.null ? undefined : files.find(({ path }) => path.includes('\n'));
-  if (broken) throw new UsageError([`the path ${JSON.stringify(broken.path)} has a line break: use --null, and read up to each NUL`]);
-  // Data for a program, unless it goes to a terminal.
-  const shown = process.stdout.isTTY ? files.map(file => ({ ...file, path: printable(file.path) })) : files;
-  printData(shown.map(file => `${formatted(options.format, file)}${end}`).join(''));
+  const withLineBreak = options.null ? undefined : files.find(({ path }) => path.includes('\n'));
+  if (withLineBreak)
+    throw new UsageError([`the path ${JSON.stringify(withLineBreak.path)} has a line break: use --null, and read up to each NUL`]);
+  // Programs get the paths unchanged; a terminal gets them escaped.
+  const shown = process.stdout.isTTY ? files.map(file => ({ ...file, path: escapeControls(file.path) })) : files;
+  printData(shown.map(file => `${formatLine(options.format, file)}${end}`).join(''));
 }
 
-async function filesOf(identity: Identity, all: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
+async function nodeFiles(identity: Identity, allFiles: readonly string[], options: SplitOptions): Promise<PlannedFile[]> {
   const api = new Api(options);
   try {
-    const files = await splitByServer(api, identity, all, options.dynamic !== true);
+    const files = await requestSplit(api, identity, allFiles, options.dynamic !== true);
     assertListed(
       'split',
       files.map(({ path }) => path),
-      all,
+      allFiles,
     );
     return files;
   } catch (error) {
-    if (!(error instanceof Unreachable)) throw error;
-    if (!options.fallback) throw new Unreachable(noFallback(error, 'no test file is printed'), { cause: error });
-    const files = filesOfFallback(all, new Set());
-    forgetSplit(api, identity);
-    say(...fallbackWarning(error, files.length, all.length));
+    if (!(error instanceof ServerUnreachable)) throw error;
+    if (!options.fallback) throw new ServerUnreachable(noFallbackMessage(error, 'no test file is printed'), { cause: error });
+    const files = fallbackFiles(allFiles, new Set());
+    deleteSplit(api, identity);
+    printToStderr(...fallbackWarning(error, files.length, allFiles.length));
     return files.map(path => ({ path, expected: null }));
   }
 }
 
-async function splitByServer(
+/** Returns the files of this node. Sends the list of all files only if the server has no split for it yet. */
+async function requestSplit(
   api: Api,
   { build_id: ci_build_id, ...node }: Identity,
-  all: readonly string[],
+  allFiles: readonly string[],
   fixed_test_suite_split: boolean,
 ): Promise<PlannedFile[]> {
-  const test_files_digest = digestOfList(all);
+  const test_files_digest = digestOfList(allFiles);
   const message = { ...node, ci_build_id, fixed_test_suite_split, test_files_digest };
-  const ask = <T>(more: object, check: Check<T>) =>
-    withSameList(() => api.post('/v1/build_distributions/subset', { ...message, ...more }, check));
-  let answer = await ask({ cache_read_attempt: true }, splitAnswerOrMiss(node.node_index, test_files_digest));
+  const ask = <T>(fields: object, parse: AnswerParser<T>) =>
+    detectMismatch(() => api.post('/v1/build_distributions/subset', { ...message, ...fields }, parse));
+  let answer = await ask({ cache_read_attempt: true }, splitOrMissParser(node.node_index, test_files_digest));
   if ('code' in answer)
-    answer = await withNames(() =>
-      ask({ cache_read_attempt: false, test_files: all.map(path => ({ path })) }, splitAnswer(node.node_index, test_files_digest)),
+    answer = await retryOnMismatch(() =>
+      ask({ cache_read_attempt: false, test_files: allFiles.map(path => ({ path })) }, splitParser(node.node_index, test_files_digest)),
     );
   const { build_distribution_id } = answer;
-  rememberSplit(api, { ...message, build_distribution_id });
+  saveSplit(api, { ...message, build_distribution_id });
   return answer.test_files.map(({ path, time_execution: expected }) => ({ path, expected }));
 }
 
-function formatted(format: string, { path, expected }: PlannedFile): string {
+function formatLine(format: string, { path, expected }: PlannedFile): string {
   return format.replace(/\{(path|seconds)\}/g, (_, name) => (name === 'path' ? path : expected === null ? '' : String(expected)));
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Completeness, completenessAnswer } from '../client/answers.js';
+import { type Completeness, completenessParser } from '../client/answers.js';
 import { Api } from '../client/api.js';
-import { detected, identify, missing } from '../client/ci/identity.js';
-import { checkoutOf } from '../client/git.js';
+import { detectValue, identify, missingMessage } from '../client/ci/identity.js';
+import { gitCheckout } from '../client/git.js';
 import { UsageError } from '../client/usage-error.js';
-import { named, print, say } from '../terminal.js';
+import { abbreviate, print, printToStderr } from '../terminal.js';
 import type { ClientOptions } from './client-options.js';
 import { exitCodes } from './process/exit-codes.js';
 
@@ -13,12 +13,12 @@ export interface VerifyOptions extends ClientOptions {
   ciBuildId?: string;
   /** Ask about the newest queue or split of the build, of any CI run. */
   newest?: true;
-  /** Seconds. */
+  /** Seconds to wait for the build to be complete. */
   wait: number;
   json?: true;
 }
 
-/** The id of a queue or a split of the build; without both, the newest one is meant. */
+/** The id of a queue or a split of the build; without both, the newest one. */
 type Id = { node_build_id?: string; ci_build_id?: string };
 
 interface Build {
@@ -27,78 +27,92 @@ interface Build {
   node_total: string;
 }
 
-/** One request waits no longer, because proxies give up on longer ones. */
-const MOST_SECONDS = 25;
+/** Proxies give up on requests that wait longer. */
+const MAX_WAIT_SECONDS = 25;
 const PAUSE_MILLISECONDS = 1000;
-const FILES_SHOWN = 20;
+const MAX_FILES_SHOWN = 20;
 
-/** Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, or the CI run is not known; 3: it could not be asked. */
+/** Asks a server whether every test file of a CI run was recorded. Exit code 0: yes; 1: no, or the CI run is not known; 3: the request failed. */
 export async function verify(options: VerifyOptions): Promise<void> {
-  const until = performance.now() + options.wait * 1000;
+  const deadline = performance.now() + options.wait * 1000;
   const { node_total, branch, commit_hash } = identify(
     ['node_total', 'branch', 'commit_hash'],
     options,
     options.environment,
-    checkoutOf('.'),
+    gitCheckout('.'),
   );
   const build = { commit_hash, branch, node_total: String(node_total) };
-  const { ids, areAllMeant } = idsOf(options);
+  const selection = selectIds(options);
   const api = new Api(options);
   try {
-    for (;;) {
-      const answers: Completeness[] = [];
-      for (const id of ids) answers.push(await ask(api, build, id, 0));
-      const known = answers.filter(({ kind }) => kind !== null);
-      // An id that names neither a queue nor a split is reported once.
-      const meant = areAllMeant || known.length === 0 ? answers.slice(0, areAllMeant ? answers.length : 1) : known;
-      const incomplete = meant.find(({ is_complete }) => !is_complete);
-      const seconds = Math.floor((until - performance.now()) / 1000);
-      if (incomplete && seconds > 0) {
-        await waitFor(api, build, ids[answers.indexOf(incomplete)]!, Math.min(MOST_SECONDS, seconds));
-        continue;
-      }
-      if (options.json) print(JSON.stringify(incomplete ?? meant[0]));
-      else for (const line of meant.flatMap(report)) print(line);
-      if (known.length === 0 && !options.newest)
-        say(
-          `the server knows no queue and no split of this CI run (${namesOf(ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
-        );
-      process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
-      return;
-    }
+    const { selected, isKnown } = await waitForAnswers(api, build, selection, deadline);
+    const incomplete = selected.find(({ is_complete }) => !is_complete);
+    if (options.json) print(JSON.stringify(incomplete ?? selected[0]));
+    else for (const line of selected.flatMap(report)) print(line);
+    if (!isKnown && !options.newest)
+      printToStderr(
+        `the server knows no queue and no split of this CI run (${describeIds(selection.ids)}); check that its nodes reach the server, or give --newest to ask about the newest queue or split of the build`,
+      );
+    process.exitCode = incomplete ? exitCodes.failed : exitCodes.done;
   } catch (error) {
-    say(`cannot tell whether the build is complete: ${(error as Error).message}`);
-    // Not known is not the same as incomplete.
+    printToStderr(`cannot tell whether the build is complete: ${(error as Error).message}`);
+    // Exit code 1 would mean that the build is incomplete.
     process.exitCode = exitCodes.server;
   }
 }
 
-/**
- * The queues and splits to ask about. All that were named are meant. The id of the CI run, given or detected, may be that of a queue, of a
- * split or of both. Only --newest asks about another CI run: that one may have ended complete before this one began.
- */
-function idsOf({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): {
+interface Selection {
   ids: Id[];
-  areAllMeant: boolean;
-} {
-  const named: Id[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
-  if (newest) {
-    if (named.length > 0 || buildId) throw new UsageError(['--newest cannot be combined with an id of the CI run: leave one of them out']);
-    return { ids: [{}], areAllMeant: true };
-  }
-  if (named.length > 0) return { ids: named, areAllMeant: true };
-  const own = buildId || detected('buildId', environment);
-  if (!own)
-    throw new UsageError([`${missing('buildId', environment)}; or give --newest to ask about the newest queue or split of the build`]);
-  return { ids: [{ node_build_id: own }, { ci_build_id: own }], areAllMeant: false };
+  /** True: all ids must be complete. False: an id may be unknown as a queue or as a split. */
+  areAllRequired: boolean;
 }
 
-function namesOf(ids: readonly Id[]): string {
+/**
+ * Selects the queues and splits to ask about. All ids that were given are required. The id of the CI run, given or detected, may belong to a
+ * queue, a split or both. Only --newest asks about another CI run: a complete one may have ended before this one began.
+ */
+function selectIds({ nodeBuildId: node_build_id, ciBuildId: ci_build_id, buildId, newest, environment }: VerifyOptions): Selection {
+  const given: Id[] = [...(node_build_id ? [{ node_build_id }] : []), ...(ci_build_id ? [{ ci_build_id }] : [])];
+  if (newest) {
+    if (given.length > 0 || buildId) throw new UsageError(['--newest cannot be combined with an id of the CI run: leave one of them out']);
+    return { ids: [{}], areAllRequired: true };
+  }
+  if (given.length > 0) return { ids: given, areAllRequired: true };
+  const ciRun = buildId || detectValue('buildId', environment);
+  if (!ciRun)
+    throw new UsageError([
+      `${missingMessage('buildId', environment)}; or give --newest to ask about the newest queue or split of the build`,
+    ]);
+  return { ids: [{ node_build_id: ciRun }, { ci_build_id: ciRun }], areAllRequired: false };
+}
+
+/** Asks until the build is complete or the deadline has passed. Returns the answers that count. */
+async function waitForAnswers(
+  api: Api,
+  build: Build,
+  { ids, areAllRequired }: Selection,
+  deadline: number,
+): Promise<{ selected: Completeness[]; isKnown: boolean }> {
+  for (;;) {
+    const answers: Completeness[] = [];
+    for (const id of ids) answers.push(await ask(api, build, id, 0));
+    const known = answers.filter(({ kind }) => kind !== null);
+    const isKnown = known.length > 0;
+    // An id that names neither a queue nor a split is reported once.
+    const selected = areAllRequired ? answers : isKnown ? known : answers.slice(0, 1);
+    const incomplete = selected.find(({ is_complete }) => !is_complete);
+    const seconds = Math.floor((deadline - performance.now()) / 1000);
+    if (!incomplete || seconds <= 0) return { selected, isKnown };
+    await waitForChange(api, build, ids[answers.indexOf(incomplete)]!, Math.min(MAX_WAIT_SECONDS, seconds));
+  }
+}
+
+function describeIds(ids: readonly Id[]): string {
   return [...new Set(ids.flatMap(({ node_build_id, ci_build_id }) => node_build_id ?? ci_build_id ?? []))].join(', ');
 }
 
-/** Resolves when the answer may have changed. */
-async function waitFor(api: Api, build: Build, id: Id, seconds: number): Promise<void> {
+/** Resolves when the answer may have changed, or after some seconds. */
+async function waitForChange(api: Api, build: Build, id: Id, seconds: number): Promise<void> {
   const before = performance.now();
   await ask(api, build, id, seconds);
   // A busy server may answer early.
@@ -108,8 +122,8 @@ async function waitFor(api: Api, build: Build, id: Id, seconds: number): Promise
 async function ask(api: Api, build: Build, id: Id, wait: number): Promise<Completeness> {
   const query = new URLSearchParams({ ...build, ...id, wait: String(wait) });
   const { node_build_id, ci_build_id } = id;
-  const asked = node_build_id !== undefined ? 'queue' : ci_build_id !== undefined ? 'split' : null;
-  return api.get(`/v1/builds/completeness?${query.toString()}`, completenessAnswer(asked), wait);
+  const kind = node_build_id !== undefined ? 'queue' : ci_build_id !== undefined ? 'split' : null;
+  return api.get(`/v1/builds/completeness?${query.toString()}`, completenessParser(kind), wait);
 }
 
 function report(answer: Completeness): string[] {
@@ -131,16 +145,18 @@ function report(answer: Completeness): string[] {
     ),
     ...never_handed_out.map(({ path }) => `${path}  (never handed out)`),
   ];
-  // Each list may be cut.
-  const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(FILES_SHOWN, missing.length);
+  // The server may truncate each list.
+  const more = is_complete ? 0 : test_files - recorded - ran_not_recorded.length - Math.min(MAX_FILES_SHOWN, missing.length);
   return [
     kind
       ? `${is_complete ? 'complete' : 'incomplete'}: ${recorded} of ${test_files} test files of the ${kind} were recorded${ran_not_recorded.length > 0 ? ', others run and not recorded' : ''}`
       : 'incomplete',
     ...errors.map(error => `error: ${error}`),
-    ...missing.slice(0, FILES_SHOWN).map(line => `  ${line}`),
+    ...missing.slice(0, MAX_FILES_SHOWN).map(line => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more (--json names more of them)`] : []),
     ...warnings.map(warning => `warning: ${warning}`),
-    ...(recorded_without_time.length > 0 ? [`  ${named(recorded_without_time.map(({ path }) => path))}  (recorded with a time of 0)`] : []),
+    ...(recorded_without_time.length > 0
+      ? [`  ${abbreviate(recorded_without_time.map(({ path }) => path))}  (recorded with a time of 0)`]
+      : []),
   ];
 }

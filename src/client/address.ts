@@ -1,45 +1,45 @@
 import { UsageError } from './usage-error.js';
 
-/** Whether it could be the address of a server. */
-export function isAddress(text: string): boolean {
+export function isServerUrl(text: string): boolean {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) return false;
   const { search, hash, username, password } = new URL(text);
   return `${search}${hash}${username}${password}` === '';
 }
 
-/** Whether it could be a test-suite token, of whatever server: what a header may hold, in one word. */
+/** Reports whether the text could be the token of any server: one word of characters that an HTTP header allows. */
 export function isToken(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** The address behind which the paths of the API begin: users give it with or without /v1. */
-export function baseOf(url: string): string {
+/** Returns the address without a trailing slash or /v1. Users give it with or without them. */
+export function baseUrl(url: string): string {
   return url.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-/** The token as Ballast, and whatever else speaks its protocol, takes it. */
+/** The token in both headers of the protocol. */
 export function tokenHeaders(token: string): Record<string, string> {
   return { 'SERVICE-TEST-SUITE-TOKEN': token, 'KNAPSACK-PRO-TEST-SUITE-TOKEN': token };
 }
 
-/** Where a server is, and the token for it. Throws the UsageError that says what is missing or wrong; a token is never repeated. */
-export function serverOf({ url = '', token = '' }: { url?: string; token?: string }): { url: string; token: string } {
-  const given = { url: url.trim(), token: token.trim() };
-  const complaints = [complaintOfUrl(given.url), complaintOfToken(given.token)].filter(complaint => complaint !== null);
-  if (complaints.length > 0) throw new UsageError(complaints);
-  return given;
+/** Validates the address and the token of a server. Throws a UsageError, which never contains the token. */
+export function parseServer(options: { url?: string; token?: string }): { url: string; token: string } {
+  const url = options.url?.trim() ?? '';
+  const token = options.token?.trim() ?? '';
+  const errors = [urlError(url), tokenError(token)].filter(error => error !== null);
+  if (errors.length > 0) throw new UsageError(errors);
+  return { url, token };
 }
 
-function complaintOfUrl(url: string): string | null {
+function urlError(url: string): string | null {
   if (url === '') return 'the address of the server is not known: give --url <address> or set BALLAST_URL';
-  return isAddress(url)
+  return isServerUrl(url)
     ? null
     : `${JSON.stringify(url)} is not a server address: give one such as https://ballast.example.com (--url, BALLAST_URL)`;
 }
 
-function complaintOfToken(token: string): string | null {
+function tokenError(token: string): string | null {
   if (token === '') return 'the test-suite token is not known: give --token <token> or set BALLAST_TOKEN';
   return isToken(token)
     ? null
-    : 'the test-suite token has characters that no token has: was it copied whole, and alone? (--token, BALLAST_TOKEN)';
+    : 'the test-suite token has characters that no token has: check that it was copied completely and without other text (--token, BALLAST_TOKEN)';
 }

@@ -3,62 +3,62 @@ import type { ConnectFailed } from '../api/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
 import type { PlannedTestFile } from '../api/messages/test-file.js';
 import type { TestQueueAnswer } from '../api/messages/test-queue.js';
-import type { Answer, Check } from './api.js';
+import type { Answer, AnswerParser } from './api.js';
 
 /**
- * Checks of each answer against the protocol. They are written by hand, because a compiled typia checker needs typia at run time, which a
- * CI node does not have. Additional fields are allowed: a newer server may send them.
+ * Parsers for the answers of the protocol. They are written by hand: a compiled typia validator needs typia at run time, which a CI node does
+ * not have. They allow additional fields, which a newer server may send.
  */
 
-type Is = (value: unknown) => boolean;
+type Predicate = (value: unknown) => boolean;
 
-/** The compiler requires a checker for each field. */
-type Shape<T> = { [Name in keyof T]-?: Is };
+/** The compiler requires a predicate for each field. */
+type Shape<T> = { [Name in keyof T]-?: Predicate };
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function hasShape<T>(value: unknown, shape: Shape<T>): value is T {
-  return isRecord(value) && Object.entries<Is>(shape).every(([name, is]) => is(value[name]));
+  return isRecord(value) && Object.entries<Predicate>(shape).every(([name, is]) => is(value[name]));
 }
 
-/** A code says that there is no split or queue yet. */
+/** An answer with a code means that there is no split or queue yet. */
 function hasCode(body: unknown): boolean {
   return isRecord(body) && 'code' in body;
 }
 
-const isBoolean: Is = value => typeof value === 'boolean';
-const isString: Is = value => typeof value === 'string';
-const isText: Is = value => typeof value === 'string' && value !== '';
-const isCount: Is = value => Number.isSafeInteger(value) && (value as number) >= 0;
-const isSeconds: Is = value => Number.isFinite(value) && (value as number) >= 0;
-const orNull =
-  (is: Is): Is =>
+const isBoolean: Predicate = value => typeof value === 'boolean';
+const isString: Predicate = value => typeof value === 'string';
+const isNonEmptyString: Predicate = value => typeof value === 'string' && value !== '';
+const isCount: Predicate = value => Number.isSafeInteger(value) && (value as number) >= 0;
+const isSeconds: Predicate = value => Number.isFinite(value) && (value as number) >= 0;
+const nullable =
+  (is: Predicate): Predicate =>
   value =>
     value === null || is(value);
-const orMissing =
-  (is: Is): Is =>
+const optional =
+  (is: Predicate): Predicate =>
   value =>
     value === undefined || is(value);
-const listOf =
-  (is: Is): Is =>
+const arrayOf =
+  (is: Predicate): Predicate =>
   value =>
     Array.isArray(value) && value.every(is);
 const recordOf =
-  <T>(shape: Shape<T>): Is =>
+  <T>(shape: Shape<T>): Predicate =>
   value =>
     hasShape(value, shape);
 
-/** Accepts the files of a node, but not of another list than its own. Older servers do not name the list. */
-export function splitAnswer(node_index: number, digest: string): Check<SplitAnswer> {
+/** Accepts the files of a node, unless the split was made from another list. Older servers do not name the list. */
+export function splitParser(node_index: number, digest: string): AnswerParser<SplitAnswer> {
   return ({ status, body }) =>
     status === 200 && isSplit(body) && body.node_index === node_index && (body.test_files_digest ?? digest) === digest ? body : null;
 }
 
-/** The answer to a request that does not bring the test files. */
-export function splitAnswerOrMiss(node_index: number, digest: string): Check<SplitAnswer | SplitMiss> {
-  return answer => (answer.status === 200 && isSplitMiss(answer.body) ? answer.body : splitAnswer(node_index, digest)(answer));
+/** For a request without the list of test files. */
+export function splitOrMissParser(node_index: number, digest: string): AnswerParser<SplitAnswer | SplitMiss> {
+  return answer => (answer.status === 200 && isSplitMiss(answer.body) ? answer.body : splitParser(node_index, digest)(answer));
 }
 
 function isSplitMiss(body: unknown): body is SplitMiss {
@@ -66,36 +66,39 @@ function isSplitMiss(body: unknown): body is SplitMiss {
 }
 
 function isSplit(body: unknown): body is SplitAnswer {
-  const file = recordOf<PlannedTestFile>({ path: isText, time_execution: orNull(isSeconds) });
+  const file = recordOf<PlannedTestFile>({ path: isNonEmptyString, time_execution: nullable(isSeconds) });
   return (
     !hasCode(body) &&
     hasShape<SplitAnswer>(body, {
-      build_distribution_id: isText,
+      build_distribution_id: isNonEmptyString,
       node_index: isCount,
-      test_files: listOf(file),
-      test_files_digest: orMissing(isString),
+      test_files: arrayOf(file),
+      test_files_digest: optional(isString),
     })
   );
 }
 
-/** A batch with the times of its files, or the end of the queue. */
-export function batchAnswer({ status, body }: Answer): TestQueueAnswer | null {
+/** Accepts a batch with the times of its files, or the end of the queue. */
+export function parseBatch({ status, body }: Answer): TestQueueAnswer | null {
   return status === 200 && isBatch(body) ? body : null;
 }
 
-/** The answer to a request that attempts to connect. */
-export function batchAnswerOrMiss(answer: Answer): TestQueueAnswer | ConnectFailed | null {
+/** For a request that attempts to connect. */
+export function parseBatchOrMiss(answer: Answer): TestQueueAnswer | ConnectFailed | null {
   const { status, body } = answer;
-  return status === 200 && isConnectFailed(body) ? body : batchAnswer(answer);
+  return status === 200 && isConnectFailed(body) ? body : parseBatch(answer);
 }
 
 /**
- * Rejects an answer that names another pull than the one that was sent: a cache, or a proxy that mixes up answers, must not end a queue.
- * Older servers do not name the pull.
+ * Rejects the answer to another pull: a cache, or a proxy that mixes up answers, must not end a queue. Older servers do not name the pull.
  */
-export function answerTo<T extends TestQueueAnswer | ConnectFailed>(node_uuid: string, batch_index: number, check: Check<T>): Check<T> {
+export function pullParser<T extends TestQueueAnswer | ConnectFailed>(
+  node_uuid: string,
+  batch_index: number,
+  parse: AnswerParser<T>,
+): AnswerParser<T> {
   return answer => {
-    const accepted = check(answer);
+    const accepted = parse(answer);
     if (!accepted || 'code' in accepted) return accepted;
     const { node_uuid: node = node_uuid, batch_index: batch = batch_index } = accepted;
     return node === node_uuid && batch === batch_index ? accepted : null;
@@ -103,18 +106,18 @@ export function answerTo<T extends TestQueueAnswer | ConnectFailed>(node_uuid: s
 }
 
 function isConnectFailed(body: unknown): body is ConnectFailed {
-  const isCode: Is = code => code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
-  return hasShape<ConnectFailed>(body, { code: isCode, message: isString, queue_name: orMissing(orNull(isString)) }) && !('paths' in body);
+  const isCode: Predicate = code => code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED';
+  return hasShape<ConnectFailed>(body, { code: isCode, message: isString, queue_name: optional(nullable(isString)) }) && !('paths' in body);
 }
 
 function isBatch(body: unknown): body is TestQueueAnswer {
   const shape: Shape<TestQueueAnswer> = {
-    paths: listOf(isText),
-    batch_id: orNull(isCount),
-    times: orMissing(listOf(orNull(isSeconds))),
-    node_uuid: orMissing(isString),
-    batch_index: orMissing(isCount),
-    url: orMissing(isString),
+    paths: arrayOf(isNonEmptyString),
+    batch_id: nullable(isCount),
+    times: optional(arrayOf(nullable(isSeconds))),
+    node_uuid: optional(isString),
+    batch_index: optional(isCount),
+    url: optional(isString),
   };
   if (hasCode(body) || !hasShape(body, shape)) return false;
   const { paths, batch_id, times } = body;
@@ -123,64 +126,64 @@ function isBatch(body: unknown): body is TestQueueAnswer {
 }
 
 /** The result of recording a run. */
-export interface Recording {
-  /** False: the server keeps no more runs of this node. */
+export interface RecordingResult {
+  /** False if the server keeps no more runs of this node. */
   isStored: boolean;
   message: string | null;
 }
 
-export function recordingAnswer({ status, body }: Answer): Recording | null {
+export function parseRecording({ status, body }: Answer): RecordingResult | null {
   const message = hasShape<{ message: string }>(body, { message: isString }) ? body.message : null;
   if (status === 201 && (body === undefined || message !== null)) return { isStored: true, message };
   return status === 202 && message ? { isStored: false, message } : null;
 }
 
-type Lists = 'never_handed_out' | 'handed_out_not_recorded';
-type Required = 'is_complete' | 'kind' | 'test_files' | 'recorded' | 'errors' | 'warnings' | Lists;
-/** The other lists of details are optional: older servers do not send them. */
-export type Completeness = Pick<CompletenessAnswer, Required> & Partial<CompletenessAnswer>;
+type RequiredList = 'never_handed_out' | 'handed_out_not_recorded';
+type RequiredField = 'is_complete' | 'kind' | 'test_files' | 'recorded' | 'errors' | 'warnings' | RequiredList;
+/** The other lists are optional: older servers do not send them. */
+export type Completeness = Pick<CompletenessAnswer, RequiredField> & Partial<CompletenessAnswer>;
 
-/** @param asked what the id that was asked about is of; null: of either */
-export function completenessAnswer(asked: Completeness['kind']): Check<Completeness> {
+/** @param expectedKind what the id in the request belongs to; null: to either */
+export function completenessParser(expectedKind: Completeness['kind']): AnswerParser<Completeness> {
   return ({ status, body }) => {
     if ((status !== 200 && status !== 409) || !isCompleteness(body)) return null;
     const { is_complete, kind, test_files, recorded, errors, never_handed_out, handed_out_not_recorded, ran_not_recorded } = body;
     if (is_complete !== (status === 200) || is_complete !== (errors.length === 0) || recorded > test_files) return null;
-    if (kind !== null && asked !== null && kind !== asked) return null;
+    if (kind !== null && expectedKind !== null && kind !== expectedKind) return null;
     if (!is_complete) return body;
-    const isUntold = recorded < test_files && ran_not_recorded?.length === 0;
-    return kind === null || isUntold || never_handed_out.length > 0 || handed_out_not_recorded.length > 0 ? null : body;
+    const isUnexplained = recorded < test_files && ran_not_recorded?.length === 0;
+    return kind === null || isUnexplained || never_handed_out.length > 0 || handed_out_not_recorded.length > 0 ? null : body;
   };
 }
 
 function isCompleteness(body: unknown): body is Completeness {
-  const ofNode = { path: isText, node_index: isCount };
+  const nodeFile = { path: isNonEmptyString, node_index: isCount };
   return hasShape<Completeness>(body, {
     is_complete: isBoolean,
-    kind: orNull(kind => kind === 'queue' || kind === 'split'),
+    kind: nullable(kind => kind === 'queue' || kind === 'split'),
     test_files: isCount,
     recorded: isCount,
-    errors: listOf(isString),
-    warnings: listOf(isString),
-    never_handed_out: listOf(recordOf({ path: isText })),
-    handed_out_not_recorded: listOf(recordOf({ ...ofNode, handed_out_at: orNull(isString) })),
-    ran_not_recorded: orMissing(listOf(recordOf(ofNode))),
-    handed_on: orMissing(listOf(recordOf(ofNode))),
-    recorded_twice: orMissing(listOf(recordOf({ path: isText, node_indexes: listOf(isCount) }))),
-    recorded_not_handed_out: orMissing(listOf(recordOf(ofNode))),
-    recorded_without_time: orMissing(listOf(recordOf({ path: isText }))),
-    nodes_never_came: orMissing(listOf(isCount)),
+    errors: arrayOf(isString),
+    warnings: arrayOf(isString),
+    never_handed_out: arrayOf(recordOf({ path: isNonEmptyString })),
+    handed_out_not_recorded: arrayOf(recordOf({ ...nodeFile, handed_out_at: nullable(isString) })),
+    ran_not_recorded: optional(arrayOf(recordOf(nodeFile))),
+    handed_on: optional(arrayOf(recordOf(nodeFile))),
+    recorded_twice: optional(arrayOf(recordOf({ path: isNonEmptyString, node_indexes: arrayOf(isCount) }))),
+    recorded_not_handed_out: optional(arrayOf(recordOf(nodeFile))),
+    recorded_without_time: optional(arrayOf(recordOf({ path: isNonEmptyString }))),
+    nodes_never_came: optional(arrayOf(isCount)),
   });
 }
 
-/** A page of a list of builds, of this server or of another one. */
-export interface ListedBuilds {
+/** One page of builds, from this server or another one. */
+export interface BuildList {
   data: { id: string; created_at?: string | null }[];
   meta?: { is_last_page?: boolean } | null;
 }
 
-export function buildsAnswer({ status, body }: Answer): ListedBuilds | null {
-  const build = recordOf({ id: isText, created_at: orMissing(orNull(isString)) });
-  const meta = recordOf({ is_last_page: orMissing(isBoolean) });
-  return status === 200 && hasShape<ListedBuilds>(body, { data: listOf(build), meta: orMissing(orNull(meta)) }) ? body : null;
+export function parseBuildList({ status, body }: Answer): BuildList | null {
+  const build = recordOf({ id: isNonEmptyString, created_at: optional(nullable(isString)) });
+  const meta = recordOf({ is_last_page: optional(isBoolean) });
+  return status === 200 && hasShape<BuildList>(body, { data: arrayOf(build), meta: optional(nullable(meta)) }) ? body : null;
 }

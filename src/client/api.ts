@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseOf, tokenHeaders } from './address.js';
+import { baseUrl, tokenHeaders } from './address.js';
 
-/** No answer, or only server errors, after all retries. */
-export class Unreachable extends Error {
+/** Every attempt ended without an answer or with a server error. */
+export class ServerUnreachable extends Error {
   readonly exitCode = 3;
 }
 
-/** A refusal, or an answer outside the protocol. A retry would get the same. */
-export class Refused extends Error {
+/** The server refused the request or broke the protocol. A retry would get the same answer. */
+export class RequestRejected extends Error {
   readonly exitCode = 3;
 
   constructor(
@@ -25,29 +25,29 @@ export interface Answer {
   body: unknown;
 }
 
-/** Returns the answer if the protocol allows it for the request, else null. */
-export type Check<T> = (answer: Answer) => T | null;
+/** Returns the body of an answer that the protocol allows; null: the protocol forbids it. */
+export type AnswerParser<T> = (answer: Answer) => T | null;
 
 export interface ApiOptions {
-  /** With or without /v1 behind it. */
+  /** With or without /v1 at the end. */
   url: string;
   token: string;
-  /** How often a request is sent again. */
+  /** How often a failed request is repeated. */
   retries: number;
   clientVersion: string;
-  /** Time limit of one answer. */
+  /** Time limit for one answer. */
   timeoutSeconds?: number;
   /** Size limit of one answer. */
-  mostBytes?: number;
+  maxBytes?: number;
 }
 
 const TIMEOUT_SECONDS = 15;
-const MOST_BYTES = 64 * 2 ** 20;
+const MAX_BYTES = 64 * 2 ** 20;
 const FIRST_PAUSE_SECONDS = 1;
-const LONGEST_PAUSE_SECONDS = 30;
-/** The longest quotation in an error message. */
-const MOST_CHARACTERS = 500;
-const MOST_FOREIGN_CHARACTERS = 200;
+const MAX_PAUSE_SECONDS = 30;
+/** Limits on what error messages quote: from a Ballast server, and from anything else. */
+const MAX_MESSAGE_CHARACTERS = 500;
+const MAX_EXCERPT_CHARACTERS = 200;
 
 interface Request {
   method: 'GET' | 'POST';
@@ -62,49 +62,49 @@ interface Reply {
   location: string | null;
 }
 
-/** The client of the HTTP API: one rule for retries, no redirects, every answer checked. */
+/** The client of the HTTP API. It repeats failed requests, follows no redirects and checks every answer. */
 export class Api {
   readonly #base: string;
   readonly #timeoutSeconds: number;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
 
   constructor(readonly options: ApiOptions) {
-    this.#base = baseOf(options.url);
+    this.#base = baseUrl(options.url);
     this.#timeoutSeconds = options.timeoutSeconds ?? TIMEOUT_SECONDS;
-    this.#mostBytes = options.mostBytes ?? MOST_BYTES;
+    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
   }
 
-  /** Throws Unreachable, or Refused when `check` returns null. A request that may have been served is sent again with X-Retry-Count. */
-  async post<T>(path: string, message: object, check: Check<T>, retries = this.options.retries): Promise<T> {
+  /** Throws ServerUnreachable, or RequestRejected if `parse` returns null. */
+  async post<T>(path: string, message: object, parse: AnswerParser<T>, retries = this.options.retries): Promise<T> {
     const body = JSON.stringify(message);
-    return this.#send({ method: 'POST', target: `${this.#base}${path}`, body, timeoutSeconds: this.#timeoutSeconds }, check, retries);
+    return this.#send({ method: 'POST', target: `${this.#base}${path}`, body, timeoutSeconds: this.#timeoutSeconds }, parse, retries);
   }
 
   /**
-   * As `post`.
+   * Like `post`.
    * @param waitSeconds how long the server may wait before it answers
    */
-  async get<T>(path: string, check: Check<T>, waitSeconds = 0): Promise<T> {
+  async get<T>(path: string, parse: AnswerParser<T>, waitSeconds = 0): Promise<T> {
     return this.#send(
       { method: 'GET', target: `${this.#base}${path}`, body: null, timeoutSeconds: waitSeconds + this.#timeoutSeconds },
-      check,
+      parse,
       this.options.retries,
     );
   }
 
-  async #send<T>(request: Request, check: Check<T>, retries: number): Promise<T> {
+  async #send<T>(request: Request, parse: AnswerParser<T>, retries: number): Promise<T> {
     for (let count = 0; ; count += 1) {
-      const reply = await this.#once(request, count);
-      if (!(reply instanceof Trouble)) return accept(request, reply, check);
+      const attempt = await this.#attempt(request, count);
+      if (!(attempt instanceof FailedAttempt)) return parseReply(request, attempt, parse);
       if (count >= retries) {
         const times = count > 0 ? `, ${count + 1} times` : '';
-        throw new Unreachable(`no answer from ${request.method} ${request.target}${times} (${reply.why})`);
+        throw new ServerUnreachable(`no answer from ${request.method} ${request.target}${times} (${attempt.reason})`);
       }
-      await sleep(1000 * Math.min(LONGEST_PAUSE_SECONDS, reply.retryAfter ?? FIRST_PAUSE_SECONDS * 2 ** count));
+      await sleep(1000 * Math.min(MAX_PAUSE_SECONDS, attempt.retryAfter ?? FIRST_PAUSE_SECONDS * 2 ** count));
     }
   }
 
-  async #once({ method, target, body, timeoutSeconds }: Request, count: number): Promise<Trouble | Reply> {
+  async #attempt({ method, target, body, timeoutSeconds }: Request, count: number): Promise<FailedAttempt | Reply> {
     const { token, clientVersion } = this.options;
     const headers = {
       'Content-Type': 'application/json',
@@ -118,63 +118,63 @@ export class Api {
     let response: Response;
     let bytes: Buffer | null;
     try {
-      // A redirect would lose the body, and might take the token elsewhere.
+      // A redirect would lose the body and could send the token to another server.
       response = await fetch(target, { method, redirect: 'manual', headers, body, signal: AbortSignal.timeout(timeoutSeconds * 1000) });
-      bytes = await bytesOf(response, this.#mostBytes);
+      bytes = await readBody(response, this.#maxBytes);
     } catch (error) {
-      return new Trouble(causeOf(error), null);
+      return new FailedAttempt(networkFailure(error), null);
     }
     const { status } = response;
     if (bytes === null)
-      throw new Refused(
-        `${method} ${target} was answered with ${status} and more than ${this.#mostBytes} bytes, more than Ballast ever sends: give the address of a Ballast server`,
+      throw new RequestRejected(
+        `${method} ${target} was answered with ${status} and more than ${this.#maxBytes} bytes, more than Ballast ever sends: give the address of a Ballast server`,
         status,
       );
-    // 408 and 429: it did not look at what was sent.
+    // 408 and 429: the server did not process the request.
     if (status >= 500 || status === 408 || status === 429)
-      return new Trouble(`it answered ${status}: ${sentenceOf(bytes)}`, secondsIn(response.headers.get('Retry-After')));
+      return new FailedAttempt(`it answered ${status}: ${errorMessage(bytes)}`, parseRetryAfter(response.headers.get('Retry-After')));
     return { status, bytes, location: response.headers.get('Location') };
   }
 }
 
-class Trouble {
+class FailedAttempt {
   constructor(
-    readonly why: string,
+    readonly reason: string,
     readonly retryAfter: number | null,
   ) {}
 }
 
-function accept<T>({ method, target }: Request, { status, bytes, location }: Reply, check: Check<T>): T {
-  const json = jsonIn(bytes);
-  const accepted = json && check({ status, body: json.value });
+function parseReply<T>({ method, target }: Request, { status, bytes, location }: Reply, parse: AnswerParser<T>): T {
+  const json = parseJson(bytes);
+  const accepted = json && parse({ status, body: json.value });
   if (accepted !== null) return accepted;
   const request = `${method} ${target}`;
-  if (status >= 400) throw new Refused(`${request} was refused with ${status}: ${sentenceOf(bytes)}`, status);
+  if (status >= 400) throw new RequestRejected(`${request} was refused with ${status}: ${errorMessage(bytes)}`, status);
   if (status >= 300 && location !== null)
-    throw new Refused(
-      `${request} was answered with ${status}, a redirect to ${location.slice(0, MOST_CHARACTERS)}: give that address instead`,
+    throw new RequestRejected(
+      `${request} was answered with ${status}, a redirect to ${location.slice(0, MAX_MESSAGE_CHARACTERS)}: give that address instead`,
       status,
     );
-  throw new Refused(
-    `${request} was not answered by a server of Ballast's protocol: status ${status}, ${beginningOf(bytes)}; give the address of the server itself, not of a proxy that answers for it`,
+  throw new RequestRejected(
+    `${request} was not answered by a server of Ballast's protocol: status ${status}, ${excerpt(bytes)}; give the address of the server itself, not of a proxy that answers for it`,
     status,
   );
 }
 
-/** Returns null beyond `most` bytes, and does not read the rest. */
-async function bytesOf({ body }: Response, most: number): Promise<Buffer | null> {
+/** Returns null if the body has more than `max` bytes, and does not read the rest. */
+async function readBody({ body }: Response, max: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > most) return null;
+    if (size > max) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
 /** Returns null unless the bytes are JSON in UTF-8. */
-function jsonIn(bytes: Buffer): { value: unknown } | null {
+function parseJson(bytes: Buffer): { value: unknown } | null {
   if (bytes.length === 0) return { value: undefined };
   if (!isUtf8(bytes)) return null;
   try {
@@ -184,29 +184,29 @@ function jsonIn(bytes: Buffer): { value: unknown } | null {
   }
 }
 
-/** Why there was no answer, in a line. */
-function causeOf(error: unknown): string {
+/** Describes in one line why there was no answer. */
+function networkFailure(error: unknown): string {
   const { message, cause } = error as Error;
-  const { message: why = '', code = '' } = (cause ?? {}) as { message?: string; code?: string };
-  const [line = ''] = (why || code || message).trim().split('\n');
-  if (/certificate/i.test(line)) return `${line}: NODE_EXTRA_CA_CERTS may name a file of certificates to trust`;
-  return code.startsWith('ERR_SSL') ? `no TLS there: ${code}` : line;
+  const { message: causeMessage = '', code = '' } = (cause ?? {}) as { message?: string; code?: string };
+  const [line = ''] = (causeMessage || code || message).trim().split('\n');
+  if (/certificate/i.test(line)) return `${line}: set NODE_EXTRA_CA_CERTS to a file of certificates to trust`;
+  return code.startsWith('ERR_SSL') ? `the server does not speak TLS: ${code}` : line;
 }
 
-function secondsIn(header: string | null): number | null {
+function parseRetryAfter(header: string | null): number | null {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : null;
 }
 
-/** What the server says, or the beginning of what something else says. */
-function sentenceOf(bytes: Buffer): string {
-  const { errors } = (jsonIn(bytes)?.value ?? {}) as { errors?: unknown };
-  if (!Array.isArray(errors) || errors.length === 0) return beginningOf(bytes);
-  const sentence = errors.map(error => (typeof error === 'string' ? error : complaintsOf(error))).join('; ');
-  return sentence.length > MOST_CHARACTERS ? `${sentence.slice(0, MOST_CHARACTERS)}...` : sentence;
+/** Returns the error message of a Ballast server, or an excerpt of any other body. */
+function errorMessage(bytes: Buffer): string {
+  const { errors } = (parseJson(bytes)?.value ?? {}) as { errors?: unknown };
+  if (!Array.isArray(errors) || errors.length === 0) return excerpt(bytes);
+  const message = errors.map(error => (typeof error === 'string' ? error : parameterErrors(error))).join('; ');
+  return message.length > MAX_MESSAGE_CHARACTERS ? `${message.slice(0, MAX_MESSAGE_CHARACTERS)}...` : message;
 }
 
-/** The complaints about each parameter, as in {"branch": ["parameter is required"]}. */
-function complaintsOf(errors: unknown): string {
+/** Formats the errors of each parameter, as in {"branch": ["parameter is required"]}. */
+function parameterErrors(errors: unknown): string {
   const entries = Object.entries(errors ?? {});
   const isFlat = entries.every(([, messages]) => Array.isArray(messages) && messages.every(message => typeof message === 'string'));
   return isFlat
@@ -214,8 +214,8 @@ function complaintsOf(errors: unknown): string {
     : JSON.stringify(errors);
 }
 
-function beginningOf(bytes: Buffer): string {
+function excerpt(bytes: Buffer): string {
   if (bytes.length === 0) return 'an empty body';
   // A character has at most 4 bytes.
-  return JSON.stringify(bytes.toString('utf8', 0, 4 * MOST_FOREIGN_CHARACTERS).slice(0, MOST_FOREIGN_CHARACTERS));
+  return JSON.stringify(bytes.toString('utf8', 0, 4 * MAX_EXCERPT_CHARACTERS).slice(0, MAX_EXCERPT_CHARACTERS));
 }

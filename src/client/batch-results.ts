@@ -1,10 +1,10 @@
-import type { FileResult } from '../reports/times.js';
-import { counted, named } from '../terminal.js';
+import type { FileResult } from '../reports/report-results.js';
+import { abbreviate, pluralize } from '../terminal.js';
 
-/** A file of a batch as it was planned. */
+/** A file of a batch. */
 export interface PlannedFile {
   path: string;
-  /** null: nothing is known. */
+  /** Expected seconds; null: never measured. */
   expected: number | null;
 }
 
@@ -14,25 +14,25 @@ export interface RecordedFile {
 }
 
 export interface BatchResult {
-  /** What is known to have been run. */
+  /** Files that ran. */
   recorded: RecordedFile[];
-  /** What this node is to get again when it is run again. */
+  /** Files that this node gets again when it is retried. */
   failed: string[];
-  /** Whether nothing of it is to be feared not to have been run. */
-  isRun: boolean;
+  /** False if a file may not have run. */
+  allRan: boolean;
 }
 
-/** Options that decide, besides the exit code of the command, whether a batch passed. */
-export interface Judgement {
-  /** Only the exit code decides: a failure in a report, or an unreadable report, does not fail the batch. */
+/** Options that decide, together with the exit code of the command, whether a batch passed. */
+export interface FailurePolicy {
+  /** Only the exit code decides: neither a failure in a report nor an unreadable report fails the batch. */
   trustExitCode?: true;
-  /** A file that no report mentions counts as failed and not run. */
+  /** A file in no report counts as failed and not run. */
   failUnreported?: true;
 }
 
-/** What speaks against a batch in its reports. */
-export interface Evidence {
-  /** Files, or test cases of no known file, that failed. */
+/** Signs of failure in the reports of a batch. */
+export interface ReportFindings {
+  /** Files that failed, and failed test cases of unknown files. */
   failed: readonly string[];
   /** Reports that cannot be read. */
   unreadable: readonly string[];
@@ -40,57 +40,64 @@ export interface Evidence {
   unreported: readonly string[];
 }
 
-/** Why a batch failed although its command ended with 0; null: it passed. */
-export function whyFailed({ failed, unreadable, unreported }: Evidence, { trustExitCode, failUnreported }: Judgement): string | null {
+/** Returns why a batch failed although its command ended with 0; null: it passed. */
+export function failureReason(
+  { failed, unreadable, unreported }: ReportFindings,
+  { trustExitCode, failUnreported }: FailurePolicy,
+): string | null {
   if (!trustExitCode && failed.length > 0)
-    return `a report has failures (${named(failed)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
+    return `a report has failures (${abbreviate(failed)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
   if (!trustExitCode && unreadable.length > 0)
-    return `a report cannot be read (${named(unreadable)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
+    return `a report cannot be read (${abbreviate(unreadable)}); let the command return the exit code of its test runner, or give --trust-exit-code`;
   if (failUnreported && unreported.length > 0)
-    return `no report mentions ${counted(unreported.length, 'test file')} (${named(unreported)}), and --fail-unreported is given`;
+    return `no report mentions ${pluralize(unreported.length, 'test file')} (${abbreviate(unreported)}), and --fail-unreported is given`;
   return null;
 }
 
-/** A file that ran takes no time only in a report that rounds. 0 would mean that it was not measured. */
-const LEAST_SECONDS = 0.001;
+/** A report may round the time of a file down to 0, which would mean that it was not measured. */
+const MIN_SECONDS = 0.001;
 
-/** What is recorded of a file that a report tells of. One that failed and took no time could not be loaded: that is no measure of it. */
-export function timeOf({ hasRun, isFailed, seconds }: FileResult): number {
-  return hasRun && !(isFailed && seconds === 0) ? Math.max(LEAST_SECONDS, seconds) : 0;
+/** Returns the seconds to record for a file. A file that failed in no time could not be loaded, so it was not measured. */
+export function recordedSeconds({ hasRun, isFailed, seconds }: FileResult): number {
+  return hasRun && !(isFailed && seconds === 0) ? Math.max(MIN_SECONDS, seconds) : 0;
 }
 
 /**
- * The result of a batch by its reports. When the batch passed, a file that they do not mention had nothing to run and is recorded with 0
- * (scheduled, not measured). When it failed, that file may not have been run: it counts as failed and is not recorded.
+ * Derives the result of a batch from its reports. If the batch passed, a file in no report had nothing to run and is recorded with 0
+ * (scheduled, not measured). If the batch failed, that file may not have run: it counts as failed and is not recorded.
  */
-export function resultByReports(files: readonly PlannedFile[], reported: ReadonlyMap<string, FileResult>, isSuccess: boolean): BatchResult {
+export function resultFromReports(
+  files: readonly PlannedFile[],
+  reported: ReadonlyMap<string, FileResult>,
+  isSuccess: boolean,
+): BatchResult {
   const recorded: RecordedFile[] = [];
   const failed: string[] = [];
   for (const { path } of files) {
     const result = reported.get(path);
-    if (result) recorded.push({ path, time_execution: timeOf(result) });
+    if (result) recorded.push({ path, time_execution: recordedSeconds(result) });
     else if (isSuccess) recorded.push({ path, time_execution: 0 });
     if (!isSuccess && (result?.isFailed ?? true)) failed.push(path);
   }
-  // No report names the cause of the failure: it may be any of these files.
+  // No report names the failed file, so it may be any of them.
   if (!isSuccess && failed.length === 0) for (const { path } of files) failed.push(path);
-  return { recorded, failed, isRun: recorded.length === files.length };
+  return { recorded, failed, allRan: recorded.length === files.length };
 }
 
 /**
- * What became of a batch by its exit code alone. The time it took is shared out by what its files were expected to take; of a command
- * that failed it says nothing, as that may have ended early: those files are recorded with 0.
+ * Derives the result of a batch from the exit code alone. The time of the batch is divided in proportion to the expected times of its files.
+ * A failed command may have ended early, so its time is not used: its files are recorded with 0.
  */
-export function resultByClock(files: readonly PlannedFile[], seconds: number, isSuccess: boolean): BatchResult {
+export function resultFromExitCode(files: readonly PlannedFile[], seconds: number, isSuccess: boolean): BatchResult {
   const paths = files.map(({ path }) => path);
-  if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths, isRun: true };
-  const known = files.flatMap(({ expected }) => (expected === null ? [] : [expected]));
-  const usual = known.length > 0 ? known.reduce((sum, one) => sum + one, 0) / known.length : 1;
-  const shares = files.map(({ expected }) => Math.max(LEAST_SECONDS, expected ?? usual));
-  const whole = shares.reduce((sum, one) => sum + one, 0);
+  if (!isSuccess) return { recorded: paths.map(path => ({ path, time_execution: 0 })), failed: paths, allRan: true };
+  const measured = files.flatMap(({ expected }) => (expected === null ? [] : [expected]));
+  const mean = measured.length > 0 ? measured.reduce((sum, seconds) => sum + seconds, 0) / measured.length : 1;
+  const shares = files.map(({ expected }) => Math.max(MIN_SECONDS, expected ?? mean));
+  const total = shares.reduce((sum, seconds) => sum + seconds, 0);
   return {
-    recorded: paths.map((path, i) => ({ path, time_execution: Math.max(LEAST_SECONDS, (seconds * shares[i]!) / whole) })),
+    recorded: paths.map((path, i) => ({ path, time_execution: Math.max(MIN_SECONDS, (seconds * shares[i]!) / total) })),
     failed: [],
-    isRun: true,
+    allRan: true,
   };
 }

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import type { Checkout } from './ci/identity.js';
 
-/** The checkout of a folder, asked only when it is needed. */
-export function checkoutOf(folder: string): Checkout {
+/** Reads the branch and the commit of a folder, when they are needed. */
+export function gitCheckout(folder: string): Checkout {
   return {
     branch() {
       const name = revParse(folder, ['--abbrev-ref', 'HEAD']);
-      // Detached: on no branch.
+      // Git prints HEAD when no branch is checked out.
       return name === 'HEAD' ? null : name;
     },
     commitHash: () => revParse(folder, ['HEAD']),

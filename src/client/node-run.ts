@@ -1,60 +1,61 @@
 import type { TestCase } from '../reports/junit.js';
-import { GivenFiles } from '../reports/known-files.js';
+import { ListedFiles } from '../reports/known-files.js';
 import { OtherXml } from '../reports/report.js';
-import { type Results, timesOf, together } from '../reports/times.js';
-import { counted, named, say } from '../terminal.js';
+import { collectResults, mergeResults, type ReportResults } from '../reports/report-results.js';
+import { abbreviate, pluralize, printToStderr } from '../terminal.js';
 import {
   type BatchResult,
-  type Judgement,
+  type FailurePolicy,
+  failureReason,
   type PlannedFile,
   type RecordedFile,
-  resultByClock,
-  resultByReports,
-  whyFailed,
+  resultFromExitCode,
+  resultFromReports,
 } from './batch-results.js';
-import { complaintOf, type Ending, inCommands, type Runner, withFiles } from './command.js';
-import { failuresIn, ReportWatch, readReport } from './report-files.js';
+import { commandError, commandLine, splitByLength } from './command-line.js';
+import type { CommandResult, CommandRunner } from './command-runner.js';
+import { failureNames, ReportWatch, readReport } from './report-files.js';
 import { UsageError } from './usage-error.js';
 
-/** A command that cannot be started: nothing was run, and nothing will be. */
-export class NotStarted extends Error {
+/** The command could not be started: nothing was run, and nothing will be. */
+export class CommandNotStarted extends Error {
   constructor(
-    readonly code: number,
+    readonly exitCode: number,
     message: string,
   ) {
     super(message);
   }
 }
 
-interface Reports extends Results {
-  /** The number of reports that were written. */
+interface BatchReports extends ReportResults {
+  /** The number of reports that could be read. */
   count: number;
-  /** Reports that cannot be read. Other kinds of XML do not count. */
+  /** Reports that could not be read, without XML of other kinds. */
   unreadable: string[];
 }
 
-/** What one node runs, batch by batch, and what became of it. */
+/** The batches that one node runs, and their results. */
 export class NodeRun {
   #recorded = new Map<string, number>();
   readonly #failed = new Set<string>();
-  readonly #watch: ReportWatch;
-  #commands = 0;
+  readonly #reportWatch: ReportWatch;
+  #commandCount = 0;
   #hasFailed = false;
 
-  /** @param all the files of all nodes, as reports may tell of others than those of a batch */
+  /** @param allFiles the files of all nodes: a report may name a file of another batch */
   constructor(
-    readonly all: readonly string[],
+    readonly allFiles: readonly string[],
     readonly command: readonly string[],
     readonly reportGlobs: readonly string[],
-    readonly judgement: Judgement,
-    readonly runner: Runner,
+    readonly policy: FailurePolicy,
+    readonly runner: CommandRunner,
     readonly environment: NodeJS.ProcessEnv,
   ) {
-    if (judgement.failUnreported && reportGlobs.length === 0)
+    if (policy.failUnreported && reportGlobs.length === 0)
       throw new UsageError(['--fail-unreported needs the reports that the command writes: name them with --junit']);
-    const complaint = complaintOf(command, all);
-    if (complaint !== null) throw new UsageError([complaint]);
-    this.#watch = new ReportWatch(reportGlobs);
+    const error = commandError(command, allFiles);
+    if (error !== null) throw new UsageError([error]);
+    this.#reportWatch = new ReportWatch(reportGlobs);
   }
 
   get hasFailed(): boolean {
@@ -66,134 +67,139 @@ export class NodeRun {
   }
 
   /** How often the command was run. */
-  get commands(): number {
-    return this.#commands;
+  get commandCount(): number {
+    return this.#commandCount;
   }
 
-  /** Each file that ran since it was asked for the last time, once. */
+  /** Returns the files that ran since the last call, each once. */
   takeRecorded(): RecordedFile[] {
     const recorded = this.#recorded;
     this.#recorded = new Map();
     return [...recorded].map(([path, time_execution]) => ({ path, time_execution }));
   }
 
-  /** Runs the command for a batch, as often as the length of its arguments demands. Throws NotStarted. */
-  async run(files: readonly PlannedFile[]): Promise<BatchResult> {
-    const parts = inCommands(files);
-    if (parts.length > 1) say(`${counted(files.length, 'test file')} of a batch are too many for one command: run by ${parts.length}`);
+  /** Runs the command for a batch, in several parts if the paths do not fit into one command. Throws CommandNotStarted. */
+  async runBatch(files: readonly PlannedFile[]): Promise<BatchResult> {
+    const parts = splitByLength(files);
+    if (parts.length > 1)
+      printToStderr(
+        `the paths of ${pluralize(files.length, 'test file')} in one batch are too long for one command: running ${parts.length} commands`,
+      );
     const results: BatchResult[] = [];
-    for (const part of parts) results.push(this.runner.signal === null ? await this.#runCommand(part) : notRun(part));
+    for (const part of parts) results.push(this.runner.signal === null ? await this.#runCommand(part) : notRunResult(part));
     return {
       recorded: results.flatMap(({ recorded }) => recorded),
       failed: results.flatMap(({ failed }) => failed),
-      isRun: results.every(({ isRun }) => isRun),
+      allRan: results.every(({ allRan }) => allRan),
     };
   }
 
   async #runCommand(files: readonly PlannedFile[]): Promise<BatchResult> {
-    this.#commands += 1;
-    await this.#watch.look();
-    const command = withFiles(
+    this.#commandCount += 1;
+    await this.#reportWatch.snapshot();
+    const command = commandLine(
       this.command,
       files.map(({ path }) => path),
     );
-    const ending = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.#commands) });
-    if (ending.notStarted !== null) throw new NotStarted(ending.code, `cannot start the command ${this.command[0]}: ${ending.notStarted}`);
-    const result = await this.#resultOf(files, ending);
+    const ended = await this.runner.run(command, { ...this.environment, BALLAST_BATCH: String(this.#commandCount) });
+    if (ended.startError !== null)
+      throw new CommandNotStarted(ended.exitCode, `cannot start the command ${this.command[0]}: ${ended.startError}`);
+    const result = this.runner.signal === null ? await this.#resultOf(files, ended) : await this.#interruptedResult(files);
     for (const { path, time_execution } of result.recorded) this.#recorded.set(path, time_execution);
     if (this.runner.signal === null) {
       for (const path of result.failed) this.#failed.add(path);
-      if (ending.code !== 0) say(`the command ended with ${ending.code} (${this.#batchOf(files)})`);
+      if (ended.exitCode !== 0) printToStderr(`the command ended with ${ended.exitCode} (${this.#batchLabel(files)})`);
     }
     this.#hasFailed ||= result.failed.length > 0;
     return result;
   }
 
-  async #resultOf(files: readonly PlannedFile[], { code, seconds }: Ending): Promise<BatchResult> {
-    const isInterrupted = this.runner.signal !== null;
-    // Ended in the middle: only a report knows what ran.
-    if (this.reportGlobs.length === 0) return isInterrupted ? notRun(files) : resultByClock(files, seconds, code === 0);
-    const reports = await this.#readReports(files);
-    const { byFile, unreadable } = reports;
-    // What failed may have failed for that.
-    if (isInterrupted)
-      return {
-        ...notRun(files),
-        recorded: resultByReports(
-          files.filter(({ path }) => byFile.get(path)?.isFailed === false),
-          byFile,
-          true,
-        ).recorded,
-      };
-    const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path));
-    const why = code === 0 ? whyFailed({ failed: failuresIn(reports), unreadable, unreported }, this.judgement) : null;
-    if (why !== null) say(`the command ended with 0, but the batch failed (${this.#batchOf(files)}): ${why}`);
-    const isSuccess = code === 0 && why === null;
-    const isUntold = this.#warn(files, reports, unreported, isSuccess);
-    return isUntold && isSuccess ? resultByClock(files, seconds, true) : resultByReports(files, byFile, isSuccess);
+  /** A signal ended the command early: only the files that passed in a report are known to have run. */
+  async #interruptedResult(files: readonly PlannedFile[]): Promise<BatchResult> {
+    if (this.reportGlobs.length === 0) return notRunResult(files);
+    const { byFile } = await this.#readReports(files);
+    const passed = files.filter(({ path }) => byFile.get(path)?.isFailed === false);
+    return { ...notRunResult(files), recorded: resultFromReports(passed, byFile, true).recorded };
   }
 
-  /** Warns of what the reports leave out. Returns whether they say nothing about the batch, not even that it had nothing to run. */
-  #warn(files: readonly PlannedFile[], { byFile, strays, count }: Reports, unreported: readonly string[], isSuccess: boolean): boolean {
-    const globs = this.reportGlobs.join(' ');
+  async #resultOf(files: readonly PlannedFile[], { exitCode, seconds }: CommandResult): Promise<BatchResult> {
+    if (this.reportGlobs.length === 0) return resultFromExitCode(files, seconds, exitCode === 0);
+    const reports = await this.#readReports(files);
+    const { byFile, unreadable } = reports;
+    const unreported = files.map(({ path }) => path).filter(path => !byFile.has(path));
+    const reason = exitCode === 0 ? failureReason({ failed: failureNames(reports), unreadable, unreported }, this.policy) : null;
+    if (reason !== null) printToStderr(`the command ended with 0, but the batch failed (${this.#batchLabel(files)}): ${reason}`);
+    const isSuccess = exitCode === 0 && reason === null;
+    const areReportsUsable = this.#warnOfGaps(files, reports, unreported, isSuccess);
+    return !areReportsUsable && isSuccess ? resultFromExitCode(files, seconds, true) : resultFromReports(files, byFile, isSuccess);
+  }
+
+  /** Warns about what the reports leave out. Returns false if they say nothing about the batch, not even that it had nothing to run. */
+  #warnOfGaps(files: readonly PlannedFile[], reports: BatchReports, unreported: readonly string[], isSuccess: boolean): boolean {
+    const { byFile, unmatched, count } = reports;
     const batch = new Set(files.map(({ path }) => path));
     const others = [...byFile.keys()].filter(path => !batch.has(path));
     const hint = isSuccess ? ' (--fail-unreported: fail instead)' : '';
     if (unreported.length < files.length) {
-      if (others.length > 0) say(`WARNING: the command ran ${counted(others.length, 'test file')} of other batches, too: ${named(others)}`);
-      const stray =
-        strays.length > 0 ? `; it does not name the file of ${counted(strays.length, 'test case')}, such as ${described(strays[0])}` : '';
-      if (unreported.length > 0 && (isSuccess || stray !== ''))
-        say(
-          `WARNING: --junit ${globs} does not mention ${unreported.length} of ${counted(files.length, 'test file')}: ${named(unreported)}${stray}${hint}`,
-        );
-      return false;
+      if (others.length > 0)
+        printToStderr(`WARNING: the command ran ${pluralize(others.length, 'test file')} of other batches, too: ${abbreviate(others)}`);
+      if (unreported.length > 0 && (isSuccess || unmatched.length > 0)) this.#warnOfUnreported(files, unreported, unmatched, hint);
+      return true;
     }
-    const isEmpty = count > 0 && strays.length === 0 && others.length === 0;
+    const isEmpty = count > 0 && unmatched.length === 0 && others.length === 0;
     if (isEmpty && isSuccess) {
-      say(`WARNING: no test was run in batch ${this.#commands}, ${counted(files.length, 'test file')}: ${named(unreported)}${hint}`);
-      return false;
+      printToStderr(
+        `WARNING: no test was run in batch ${this.#commandCount}, ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${hint}`,
+      );
+      return true;
     }
-    const why =
-      count === 0
-        ? 'the command wrote no report there'
-        : `the reports mention no file of the batch, but ${described(strays[0]) ?? (named(others) || 'no test case')}`;
-    say(
-      `WARNING: --junit ${globs}: ${why}; ${isSuccess ? 'the time of the batch is shared out instead' : 'its test files count as failed and not run'}`,
-    );
-    return true;
+    const contents = describeCase(unmatched[0]) ?? (abbreviate(others) || 'no test case');
+    const reason = count === 0 ? 'the command wrote no report there' : `the reports mention no file of the batch, but ${contents}`;
+    const consequence = isSuccess ? 'the time of the batch is divided among its test files' : 'its test files count as failed and not run';
+    printToStderr(`WARNING: --junit ${this.reportGlobs.join(' ')}: ${reason}; ${consequence}`);
+    return false;
   }
 
-  async #readReports(files: readonly PlannedFile[]): Promise<Reports> {
-    const known = new GivenFiles(
-      files.map(({ path }) => path),
-      this.all,
+  #warnOfUnreported(files: readonly PlannedFile[], unreported: readonly string[], unmatched: readonly TestCase[], hint: string): void {
+    const cases =
+      unmatched.length > 0
+        ? `; it does not name the file of ${pluralize(unmatched.length, 'test case')}, such as ${describeCase(unmatched[0])}`
+        : '';
+    printToStderr(
+      `WARNING: --junit ${this.reportGlobs.join(' ')} does not mention ${unreported.length} of ${pluralize(files.length, 'test file')}: ${abbreviate(unreported)}${cases}${hint}`,
     );
-    const results: Results[] = [];
+  }
+
+  async #readReports(files: readonly PlannedFile[]): Promise<BatchReports> {
+    const known = new ListedFiles(
+      files.map(({ path }) => path),
+      this.allFiles,
+    );
+    const results: ReportResults[] = [];
     const unreadable: string[] = [];
-    for (const path of await this.#watch.written()) {
+    for (const path of await this.#reportWatch.changed()) {
       try {
-        results.push(timesOf(readReport(path), known));
+        results.push(collectResults(readReport(path), known));
       } catch (error) {
         const { message, cause } = error as Error;
         if (!(cause instanceof OtherXml)) unreadable.push(path);
-        if (this.runner.signal === null) say(`WARNING: ${message}`);
+        if (this.runner.signal === null) printToStderr(`WARNING: ${message}`);
       }
     }
-    return { ...together(results), count: results.length, unreadable };
+    return { ...mergeResults(results), count: results.length, unreadable };
   }
 
-  #batchOf(files: readonly PlannedFile[]): string {
-    return `batch ${this.#commands}, ${counted(files.length, 'test file')}`;
+  #batchLabel(files: readonly PlannedFile[]): string {
+    return `batch ${this.#commandCount}, ${pluralize(files.length, 'test file')}`;
   }
 }
 
-function notRun(files: readonly PlannedFile[]): BatchResult {
-  return { recorded: [], failed: files.map(({ path }) => path), isRun: false };
+function notRunResult(files: readonly PlannedFile[]): BatchResult {
+  return { recorded: [], failed: files.map(({ path }) => path), allRan: false };
 }
 
-function described(stray: TestCase | undefined): string | null {
-  if (!stray) return null;
-  const { file, suite, classname, name } = stray;
+function describeCase(testCase: TestCase | undefined): string | null {
+  if (!testCase) return null;
+  const { file, suite, classname, name } = testCase;
   return JSON.stringify({ ...(file !== null && { file }), suite: suite.name, classname, name });
 }

@@ -1,24 +1,26 @@
-import { counted, say } from '../terminal.js';
-import { recordingAnswer } from './answers.js';
+import { pluralize, printToStderr } from '../terminal.js';
+import { parseRecording } from './answers.js';
 import type { Api } from './api.js';
 import type { RecordedFile } from './batch-results.js';
 import type { Identity } from './ci/identity.js';
 
-/** The node and its build; the CI run if it is known. */
-type Ran = Omit<Identity, 'build_id'> & { build_id?: string | undefined };
+/** A node of a build, with its CI run if that is known. */
+type RecordedNode = Omit<Identity, 'build_id'> & { build_id?: string | undefined };
 
-/** Records what a node ran, and prints that or the message of the server. Returns whether the server stored it. */
+/** Records the run of a node and prints a summary, or the message of the server. Returns whether the server stored the run. */
 export async function recordRun(
   api: Api,
-  { build_id: ci_build_id, ...node }: Ran,
+  { build_id: ci_build_id, ...node }: RecordedNode,
   test_files: readonly RecordedFile[],
   retries?: number,
 ): Promise<boolean> {
-  const { isStored, message } = await api.post('/v1/build_subsets', { ...node, ci_build_id, test_files }, recordingAnswer, retries);
-  if (message) say(message);
+  const { isStored, message } = await api.post('/v1/build_subsets', { ...node, ci_build_id, test_files }, parseRecording, retries);
+  if (message) printToStderr(message);
   if (!isStored) return false;
   if (test_files.length === 0) return true;
   const seconds = test_files.reduce((sum, { time_execution }) => sum + time_execution, 0);
-  say(`recorded ${counted(test_files.length, 'test file')}, ${seconds.toFixed(1)} s, as node ${node.node_index} of ${node.node_total}`);
+  printToStderr(
+    `recorded ${pluralize(test_files.length, 'test file')}, ${seconds.toFixed(1)} s, as node ${node.node_index} of ${node.node_total}`,
+  );
   return true;
 }

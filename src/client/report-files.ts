@@ -4,10 +4,10 @@ import { decoderFor } from '../reports/encoding.js';
 import { isGoTest, readGoTest } from '../reports/go-test.js';
 import { readJunit, type TestCase } from '../reports/junit.js';
 import { ReportError } from '../reports/report.js';
-import type { Results } from '../reports/times.js';
-import { fromHere, isFile } from './test-files.js';
+import type { ReportResults } from '../reports/report-results.js';
+import { isFile, relativeToCwd } from './test-files.js';
 
-/** Reads the test cases of a report. Throws an Error that names the file and the problem; its cause is the reader's error. */
+/** Reads the test cases of a report. Throws an Error that names the file; its cause is the error of the reader. */
 export function readReport(path: string): TestCase[] {
   let bytes: Buffer;
   try {
@@ -24,49 +24,48 @@ export function readReport(path: string): TestCase[] {
   }
 }
 
-/** The name of a test case in messages. */
-export function nameOf({ suite, classname, name }: TestCase): string {
+/** Returns the name of a test case for messages. */
+export function testCaseName({ suite, classname, name }: TestCase): string {
   return `${classname} ${name}`.trim() || suite.name || 'a suite without a name';
 }
 
-/** The names, in messages, of the files and of the other test cases that failed. */
-export function failuresIn({ byFile, strays }: Results): string[] {
+/** Returns the names, for messages, of the files that failed and of the failed test cases of unknown files. */
+export function failureNames({ byFile, unmatched }: ReportResults): string[] {
   return [
     ...[...byFile].filter(([, { isFailed }]) => isFailed).map(([path]) => path),
-    ...strays.filter(({ isFailed }) => isFailed).map(nameOf),
+    ...unmatched.filter(({ isFailed }) => isFailed).map(testCaseName),
   ];
 }
 
-/** Which reports that some globs name were written since `look`. */
+/** Finds the reports that were written since the last snapshot. */
 export class ReportWatch {
-  #before = new Map<string, string>();
+  #snapshot = new Map<string, string>();
 
   readonly #globs: readonly string[];
 
   constructor(globs: readonly string[]) {
-    this.#globs = globs.map(fromHere);
+    this.#globs = globs.map(relativeToCwd);
   }
 
-  /** Remembers the reports that are there. */
-  async look(): Promise<void> {
-    this.#before = await this.#marks();
+  async snapshot(): Promise<void> {
+    this.#snapshot = await this.#fingerprints();
   }
 
-  /** Those that were made or changed since. */
-  async written(): Promise<string[]> {
-    const now = await this.#marks();
-    return [...now].filter(([path, mark]) => this.#before.get(path) !== mark).map(([path]) => path);
+  /** Returns the reports that are new or have changed since the snapshot. */
+  async changed(): Promise<string[]> {
+    const now = await this.#fingerprints();
+    return [...now].filter(([path, fingerprint]) => this.#snapshot.get(path) !== fingerprint).map(([path]) => path);
   }
 
-  async #marks(): Promise<Map<string, string>> {
-    const marks = new Map<string, string>();
-    if (this.#globs.length === 0) return marks;
-    // What exists is a path, though it may look like a glob.
-    const named = [...this.#globs.filter(isFile), ...(await glob([...this.#globs], { dot: true, expandDirectories: false }))];
-    for (const path of [...new Set(named)].sort()) {
-      const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-      if (found) marks.set(path, `${found.ino} ${found.size} ${found.mtimeNs}`);
+  async #fingerprints(): Promise<Map<string, string>> {
+    const fingerprints = new Map<string, string>();
+    if (this.#globs.length === 0) return fingerprints;
+    // A path that exists is taken literally, even if it looks like a glob.
+    const paths = [...this.#globs.filter(isFile), ...(await glob([...this.#globs], { dot: true, expandDirectories: false }))];
+    for (const path of [...new Set(paths)].sort()) {
+      const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+      if (stats) fingerprints.set(path, `${stats.ino} ${stats.size} ${stats.mtimeNs}`);
     }
-    return marks;
+    return fingerprints;
   }
 }

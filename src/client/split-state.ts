@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { splitAnswerOrMiss } from './answers.js';
+import { splitOrMissParser } from './answers.js';
 import type { Api } from './api.js';
 import type { Identity } from './ci/identity.js';
 
 type Node = Omit<Identity, 'build_id'>;
 
-/** What `split` saves for `record`: the split that the node ran a part of, and the parameters that ask for it. */
+/** What `split` saves for `record`: the id of the split whose part the node ran, and the parameters to request it. */
 interface SplitState extends Node {
   build_distribution_id: string;
   ci_build_id: string;
@@ -16,47 +16,47 @@ interface SplitState extends Node {
   test_files_digest: string;
 }
 
-/** The server no longer has the split that this node ran a part of: other nodes get parts of another one. */
+/** The server no longer has the split whose part this node ran. Other nodes get parts of another split. */
 class SplitLost extends Error {
   readonly exitCode = 3;
 }
 
-/** Saves which split the part of the node in this folder comes from. If it cannot be saved, only the gate detects a lost split. */
-export function rememberSplit(api: Api, state: SplitState): void {
-  const path = pathOf(api, state);
+/** Saves the split whose part the node runs in this folder. If saving fails, only the completeness gate detects a lost split. */
+export function saveSplit(api: Api, state: SplitState): void {
+  const path = statePath(api, state);
   try {
     const part = `${path}.${process.pid}`;
     writeFileSync(part, JSON.stringify(state), { mode: 0o600, flag: 'wx' });
     renameSync(part, path);
   } catch {
-    forgetSplit(api, state);
+    deleteSplit(api, state);
   }
 }
 
-/** Deletes the saved split: the node does not run a part of it. */
-export function forgetSplit(api: Api, node: Node): void {
+/** Deletes the saved split, because the node does not run a part of it. */
+export function deleteSplit(api: Api, node: Node): void {
   try {
-    rmSync(pathOf(api, node), { force: true });
+    rmSync(statePath(api, node), { force: true });
   } catch {
-    // What another user left there is not read either.
+    // A file of another user cannot be deleted, and is not read either.
   }
 }
 
-/** The CI run that `split` named for the node in this folder; null: it left no state of this commit. */
-export function ciRunOfSplit(api: Api, node: Node): string | null {
-  return stateOf(api, node)?.ci_build_id ?? null;
+/** Returns the CI run that `split` saved for the node in this folder; null: it saved none for this commit. */
+export function savedCiRun(api: Api, node: Node): string | null {
+  return loadState(api, node)?.ci_build_id ?? null;
 }
 
-/** Reports that are older than the list that `split` printed. An earlier run left them: this node did not run what they contain. */
-export function olderThanSplit(api: Api, node: Node, list: string, reports: readonly string[]): string[] {
-  const [splitAt, listedAt] = [writtenAt(pathOf(api, node)), writtenAt(list)];
-  // An older list belongs to another split.
+/** Returns the reports that are older than the split. An earlier run wrote them, so this node did not run their tests. */
+export function reportsOlderThanSplit(api: Api, node: Node, list: string, reports: readonly string[]): string[] {
+  const [splitAt, listedAt] = [modifiedAt(statePath(api, node)), modifiedAt(list)];
+  // A list that is older than the split belongs to another split.
   if (splitAt === null || listedAt === null || listedAt < splitAt) return [];
-  return reports.filter(path => writtenAt(path)! < splitAt);
+  return reports.filter(path => modifiedAt(path)! < splitAt);
 }
 
-/** Milliseconds since 1970; null: it is not a file. */
-function writtenAt(path: string): number | null {
+/** Returns milliseconds since 1970; null: the path is not a file. */
+function modifiedAt(path: string): number | null {
   try {
     const stats = statSync(path);
     return stats.isFile() ? stats.mtimeMs : null;
@@ -65,40 +65,40 @@ function writtenAt(path: string): number | null {
   }
 }
 
-/** Throws SplitLost when the server no longer has the split that the node ran. Sends nothing when `split` saved no state here. */
-export async function assertSplitStands(api: Api, node: Node): Promise<void> {
-  const state = stateOf(api, node);
+/** Throws SplitLost if the server no longer has the split of this node. Sends no request if `split` saved no state here. */
+export async function assertSplitExists(api: Api, node: Node): Promise<void> {
+  const state = loadState(api, node);
   if (state === null) return;
-  const { build_distribution_id: ran, ...split } = state;
+  const { build_distribution_id: savedId, ...split } = state;
   const answer = await api.post(
     '/v1/build_distributions/subset',
     { ...split, cache_read_attempt: true },
-    splitAnswerOrMiss(node.node_index, split.test_files_digest),
+    splitOrMissParser(node.node_index, split.test_files_digest),
   );
-  if ('build_distribution_id' in answer && answer.build_distribution_id === ran) return;
+  if ('build_distribution_id' in answer && answer.build_distribution_id === savedId) return;
   throw new SplitLost(
-    `the server no longer has the split that this node ran a part of (${ran}): its data was lost or restored. ` +
+    `the server no longer has the split that this node ran a part of (${savedId}): its data was lost or restored. ` +
       'Other nodes got parts of another split, so some test files may not have run: run all nodes of this CI run again',
   );
 }
 
-/** What `split` left for this commit; null: nothing that can be used. */
-function stateOf(api: Api, node: Node): SplitState | null {
+/** Returns the state that `split` saved for this commit; null: it saved none that can be used. */
+function loadState(api: Api, node: Node): SplitState | null {
   try {
-    const path = pathOf(api, node);
+    const path = statePath(api, node);
     // Any user may write to the folder for temporary files.
     if (statSync(path).uid !== process.getuid?.()) return null;
     const state = JSON.parse(readFileSync(path, 'utf8')) as SplitState | null;
-    const isOfNode = (['commit_hash', 'branch', 'node_index', 'node_total'] as const).every(name => state?.[name] === node[name]);
-    const isWhole = [state?.build_distribution_id, state?.ci_build_id, state?.test_files_digest].every(text => typeof text === 'string');
-    return isOfNode && isWhole ? state : null;
+    const isSameNode = (['commit_hash', 'branch', 'node_index', 'node_total'] as const).every(name => state?.[name] === node[name]);
+    const isComplete = [state?.build_distribution_id, state?.ci_build_id, state?.test_files_digest].every(text => typeof text === 'string');
+    return isSameNode && isComplete ? state : null;
   } catch {
     return null;
   }
 }
 
 /** One file per node and working folder, for all commits. */
-function pathOf({ options: { url, token } }: Api, { node_index, node_total }: Node): string {
+function statePath({ options: { url, token } }: Api, { node_index, node_total }: Node): string {
   const key = JSON.stringify([process.cwd(), url, token, node_index, node_total]);
   return join(tmpdir(), `ballast-split-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
 }

@@ -4,20 +4,20 @@ import { glob } from 'tinyglobby';
 import { UsageError } from './usage-error.js';
 
 /**
- * The test files that the arguments name, sorted by name, each once. An argument is a path that exists, a glob, a `!glob` of
- * what is left out, or `-` for a list on stdin, which is taken as it is.
+ * Returns the test files that the arguments name, sorted and without duplicates. An argument is a path that exists, a glob, a `!glob` of
+ * files to leave out, or `-` for a list of literal paths on stdin.
  */
-export async function testFiles(args: readonly string[], readsStdin: boolean): Promise<string[]> {
+export async function listTestFiles(args: readonly string[], readsStdin: boolean): Promise<string[]> {
   const patterns = args.filter(arg => arg !== '-');
   const files = new Set(patterns.length > 0 ? await filesMatching(patterns) : []);
   const readsList = readsStdin || args.includes('-');
-  if (readsList) for (const path of listIn(await text(process.stdin))) files.add(path);
+  if (readsList) for (const path of parseList(await text(process.stdin))) files.add(path);
   if (files.size === 0) {
-    const missed = [
+    const reasons = [
       ...(patterns.length > 0 ? [`nothing matches ${patterns.join(' ')} in ${process.cwd()}`] : []),
       ...(readsList ? ['stdin names none'] : []),
     ];
-    const tried = missed.join(', ') || 'none was named';
+    const tried = reasons.join(', ') || 'none was named';
     throw new UsageError([
       `no test files: ${tried}; give globs (quoted, so that the shell leaves them alone), or a list on stdin with --stdin`,
     ]);
@@ -25,22 +25,25 @@ export async function testFiles(args: readonly string[], readsStdin: boolean): P
   return [...files].sort();
 }
 
-/** Files that paths and globs name, without those in node_modules. What exists is a path, though it may look like a glob: app/[id].test.js */
+/**
+ * Returns the files that paths and globs name, without those in node_modules. A path that exists is taken literally, even if it looks like a
+ * glob: app/[id].test.js
+ */
 export async function filesMatching(args: readonly string[]): Promise<string[]> {
-  const plain = args.map(fromHere);
-  const leftOut = new Set(await expand(plain.filter(arg => arg.startsWith('!')).map(arg => arg.slice(1))));
-  const named = plain.filter(arg => !arg.startsWith('!'));
-  const paths = named.filter(isFile);
-  const found = await expand(named.filter(arg => !isFile(arg)));
-  return [...new Set([...paths, ...found])].filter(path => !leftOut.has(path));
+  const patterns = args.map(relativeToCwd);
+  const excluded = new Set(await expand(patterns.filter(arg => arg.startsWith('!')).map(arg => arg.slice(1))));
+  const included = patterns.filter(arg => !arg.startsWith('!'));
+  const paths = included.filter(isFile);
+  const found = await expand(included.filter(arg => !isFile(arg)));
+  return [...new Set([...paths, ...found])].filter(path => !excluded.has(path));
 }
 
-/** Without what says that it is in this folder: paths are the same on all machines. */
-export function fromHere(arg: string): string {
+/** Makes a path relative to the current folder, so that it is the same on all machines. */
+export function relativeToCwd(arg: string): string {
   const path = arg.replace(/^!/, '');
   const here = `${process.cwd()}/`;
-  const inside = path.startsWith(here) ? path.slice(here.length) : path.replace(/^(?:\.\/+)+/, '');
-  return arg.startsWith('!') ? `!${inside}` : inside;
+  const relative = path.startsWith(here) ? path.slice(here.length) : path.replace(/^(?:\.\/+)+/, '');
+  return arg.startsWith('!') ? `!${relative}` : relative;
 }
 
 async function expand(patterns: string[]): Promise<string[]> {
@@ -52,17 +55,17 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** The list of test files in a file, `-` is stdin. */
-export async function listFrom(path: string): Promise<string[]> {
+/** Reads a list of test files from a file; `-` is stdin. */
+export async function readList(path: string): Promise<string[]> {
   try {
-    return listIn(path === '-' ? await text(process.stdin) : readFileSync(path, 'utf8'));
+    return parseList(path === '-' ? await text(process.stdin) : readFileSync(path, 'utf8'));
   } catch (error) {
     throw new UsageError([`cannot read the list of test files ${path}: ${(error as Error).message}`]);
   }
 }
 
-/** Separated by NUL when there is one, else by line breaks. */
-function listIn(list: string): string[] {
+/** Paths are separated by NUL if the list has one, else by line breaks. */
+function parseList(list: string): string[] {
   const parts = list.includes('\0') ? list.split('\0') : list.split(/\r?\n/);
   return parts.filter(part => part !== '');
 }

@@ -1,8 +1,8 @@
-/** What a person has to change about a call: exit code 2. */
+/** The caller must change the arguments, the environment or the files. Exit code 2. */
 export class UsageError extends Error {
   readonly exitCode = 2;
 
-  constructor(readonly complaints: readonly string[]) {
-    super(complaints.join('; '));
+  constructor(readonly errors: readonly string[]) {
+    super(errors.join('; '));
   }
 }

@@ -1,7 +1,7 @@
 import type { BuildKey } from './build-key.js';
 import { digest } from './digest.js';
 
-/** What a request names a split by. */
+/** What a request names a split by. It keeps nothing else of the request, which may be large. */
 export interface SplitKey {
   project: number;
   build: BuildKey;
@@ -13,9 +13,14 @@ export interface SplitKey {
   digest: string;
 }
 
-export function splitKey(project: number, build: BuildKey, ci_run: string, isFixed: boolean): SplitKey {
-  const { commit_hash, branch, node_total } = build;
-  return { project, build, ci_run, isFixed, digest: digest(project, commit_hash, branch, node_total, isFixed ? null : ci_run) };
+export function splitKey(project: number, { commit_hash, branch, node_total }: BuildKey, ci_run: string, isFixed: boolean): SplitKey {
+  return {
+    project,
+    build: { commit_hash, branch, node_total },
+    ci_run,
+    isFixed,
+    digest: digest(project, commit_hash, branch, node_total, isFixed ? null : ci_run),
+  };
 }
 
 /** What a request names a queue by. */
@@ -28,9 +33,8 @@ export interface QueueKey {
   digest: string;
 }
 
-export function queueKey(project: number, build: BuildKey, ci_run: string): QueueKey {
-  const { commit_hash, branch, node_total } = build;
-  return { project, build, ci_run, digest: digest(project, commit_hash, branch, node_total, ci_run) };
+export function queueKey(project: number, { commit_hash, branch, node_total }: BuildKey, ci_run: string): QueueKey {
+  return { project, build: { commit_hash, branch, node_total }, ci_run, digest: digest(project, commit_hash, branch, node_total, ci_run) };
 }
 
 /** The digest of a build, as stores key it. */

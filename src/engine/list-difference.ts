@@ -17,17 +17,17 @@ export function listDifference(planned: readonly string[], listed: readonly stri
   };
 }
 
-const NAMED = 3;
-const PATH_CHARACTERS = 200;
+const MAX_PATHS = 3;
+const MAX_PATH_CHARACTERS = 200;
 
-/** Describes both lists, as the beginning of a sentence. */
+/** Describes both lists in a clause that begins a sentence. */
 export function describeDifference(what: 'split' | 'queue', { planned, listed, onlyPlanned, onlyListed }: ListDifference): string {
   return `the ${what} was made of ${planned} test files, and this node lists ${listed}: ${named(onlyPlanned)} only in the ${what}, ${named(onlyListed)} only on this node`;
 }
 
 function named(paths: readonly string[]): string {
   if (paths.length === 0) return 'none';
-  const more = paths.length - NAMED;
-  const names = paths.slice(0, NAMED).map(path => JSON.stringify(path.slice(0, PATH_CHARACTERS)));
+  const more = paths.length - MAX_PATHS;
+  const names = paths.slice(0, MAX_PATHS).map(path => JSON.stringify(path.slice(0, MAX_PATH_CHARACTERS)));
   return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -1,17 +1,23 @@
-import type { RecordedTestFile } from '../api/messages/test-file.js';
 import { median } from '../planning/estimating/median.js';
+import type { Run } from './ports/builds.js';
+import type { RecordedTestFile } from './test-file.js';
+
+type Times = Pick<Run, 'paths' | 'seconds'>;
 
 /**
- * The runs of a build as one list, slowest first: by path the median of its measured times (0 when it was
- * only scheduled). Runs of one node are retries of the same files, so their times are never summed.
+ * Merges the runs of a build into one list, slowest first. Each path has the median of its measured times, or 0 if it was
+ * only scheduled. The runs of a node are retries of the same files, so their times are not summed.
  */
-export function mergeSubsets(subsets: Iterable<readonly RecordedTestFile[]>): RecordedTestFile[] {
+export async function mergeRuns(runs: AsyncIterable<Times> | Iterable<Times>): Promise<RecordedTestFile[]> {
   const times = new Map<string, number[]>();
-  for (const files of subsets) {
-    for (const { path, time_execution } of files) {
+  for await (const { paths, seconds } of runs) {
+    for (const [i, path] of paths.entries()) {
       let measured = times.get(path);
-      if (!measured) times.set(path, (measured = []));
-      if (time_execution > 0) measured.push(time_execution);
+      if (!measured) {
+        measured = [];
+        times.set(path, measured);
+      }
+      if (seconds[i]! > 0) measured.push(seconds[i]!);
     }
   }
   return [...times]

@@ -30,6 +30,6 @@ export interface LastRun {
 /** What becomes of a new run. A client repeats a request for some minutes: a later run is another one, however alike. */
 export function outcomeOf(last: LastRun | null, isRetry: boolean, at: Millis): Recorded {
   if (!last) return 'recorded';
-  if (isRetry && last.isSame && at - last.created_at < limits.retriedMilliseconds) return 'known';
+  if (isRetry && last.isSame && at - last.created_at < limits.retryWindowMilliseconds) return 'known';
   return last.kept >= limits.runsPerNode ? 'retried too often' : 'recorded';
 }

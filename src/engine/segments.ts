@@ -1,11 +1,11 @@
-/** Pieces of UTF-8 text end to end in one block: what moves between threads and into the store without a copy each. */
+/** Pieces of UTF-8 text, end to end in one block: they move between threads and into the store without a copy of each. */
 export interface Segments {
   bytes: Uint8Array;
-  /** End of each piece in bytes. */
+  /** The end of each piece, in bytes. */
   ends: Uint32Array;
 }
 
-/** A text, and the end of each of its pieces in UTF-16 units. */
+/** A text, and the end of each of its pieces, in UTF-16 units. */
 export interface CutText {
   text: string;
   ends: Uint32Array;
@@ -18,10 +18,10 @@ export function toSegments(texts: readonly string[]): Segments {
   return cutSegments({ text: texts.join(''), ends });
 }
 
-/** The text as bytes, cut at the same places. */
+/** Encodes the text as UTF-8, with the same pieces. */
 export function cutSegments({ text, ends }: CutText): Segments {
   const size = Buffer.byteLength(text);
-  // Of its own, not of Node's shared pool: it can be moved to another thread.
+  // A buffer of Node's shared pool could not be moved to another thread.
   const bytes = Buffer.from(new ArrayBuffer(size));
   bytes.write(text);
   if (size === text.length) return { bytes, ends };
@@ -29,7 +29,7 @@ export function cutSegments({ text, ends }: CutText): Segments {
   return { bytes, ends: ends.map((to, i) => (end += Buffer.byteLength(text.slice(ends[i - 1] ?? 0, to)))) };
 }
 
-/** A view of piece i. */
+/** Returns piece i, without a copy. */
 export function segment({ bytes, ends }: Segments, i: number): Buffer {
   const start = i === 0 ? 0 : ends[i - 1]!;
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, ends[i]! - start);

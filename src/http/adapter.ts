@@ -1,14 +1,14 @@
 import type { Logger } from '../server/log.js';
 import type { Certificate } from './certificate.js';
-import type { Head, HeaderFields } from './head.js';
+import type { HeaderFields, RequestHead } from './head.js';
 import type { Answer } from './request.js';
 
-/** Reads and writes HTTP on sockets, with uWebSockets.js or with Node's own server. Everything above it is the same for both. */
+/** Reads and writes HTTP on sockets, with uWebSockets.js or Node's own server. Everything above it is the same for both. */
 export interface HttpAdapter {
-  /** Starts to listen. Resolves with null when it cannot. A port number that the system picked is kept for the next call. */
+  /** Starts to listen. Resolves with null if it cannot. Later calls keep a port number that the system picked. */
   listen(): Promise<Listener | null>;
-  /** Reads the certificate's files again. Resolves with true when only listeners that are opened afterwards use the new certificate. */
-  renew(): Promise<boolean>;
+  /** Reads the certificate's files again. Resolves with true if only listeners opened later use the new certificate. */
+  reloadCertificate(): Promise<boolean>;
   /** Closes all connections at once. */
   close(): void;
 }
@@ -23,59 +23,57 @@ export interface Listener {
 export type OpenAdapter = (options: AdapterOptions) => HttpAdapter;
 
 export interface AdapterOptions {
-  /** Of a Unix socket. Null: `host` and `port` count. */
+  /** Path of a Unix socket; null to listen on `host` and `port`. */
   path: string | null;
   host: string;
   port: number;
   certificate: Certificate | null;
-  fields: HeaderFields;
-  /** Called for every connection. @param change 1: it begins, -1: it has ended */
-  count: (change: 1 | -1) => void;
-  /** Called for every request when its head has arrived. */
-  begin: (head: Head, reply: ResponseWriter) => RequestReceiver;
+  headerFields: HeaderFields;
+  /** Called with 1 when a connection opens and with -1 when it closes. */
+  countConnection: (change: 1 | -1) => void;
+  /** Called for each request when its head has arrived. */
+  startRequest: (head: RequestHead, writer: ResponseWriter) => RequestReceiver;
   log: Logger;
 }
 
-/** Takes what follows the head of a request. */
+/** Receives the rest of a request after its head. */
 export interface RequestReceiver {
   /**
-   * Takes bytes of the body. The chunk is valid only during the call. Called at least once, unless the client leaves before that or the
-   * head is refused.
+   * Receives bytes of the body. The chunk is valid only during the call. Called at least once, unless the client disconnects first or
+   * the head is refused.
    */
-  take(chunk: Uint8Array, isLast: boolean): void;
-  /** Called when the connection is closed: the client has left, unless its answer was sent. */
-  leave(): void;
+  receive(chunk: Uint8Array, isLast: boolean): void;
+  /** Called when the connection closes. If the answer was not sent by then, the client has left. */
+  onClose(): void;
 }
 
-/** Answers one request. */
+/** Writes the answer to one request. */
 export interface ResponseWriter {
-  /** The IP address at the other end of the connection; empty on a Unix socket. */
+  /** IP address of the other end of the connection; empty on a Unix socket. */
   remoteAddress(): string;
-  /** Sends an answer. Returns a function that stops an answer in pieces; it does nothing once the answer is sent. */
-  send(answer: Answer, manner: SendOptions, sent: SendCallbacks): () => void;
+  /** Sends an answer. Returns a function that stops a streamed answer; once the answer is sent, the function does nothing. */
+  send(answer: Answer, options: SendOptions, callbacks: SendCallbacks): () => void;
   /** Closes the connection at once. */
   close(): void;
 }
 
-/** Called by `send`: one of the two, once, unless the client leaves before. */
+/** `send` calls one of the two, once, unless the client disconnects first. */
 export interface SendCallbacks {
   /** The last byte was handed to the socket. */
-  end: () => void;
-  /** The next piece of an answer could not be read. */
-  fail: (error: unknown) => void;
+  onSent: () => void;
+  /** The next piece of a streamed answer could not be read. */
+  onError: (error: unknown) => void;
 }
 
-/** How an answer is sent. */
 export interface SendOptions {
-  /** Id of the request. */
-  request: string;
-  /** Besides those of the answer. */
+  requestId: string;
+  /** Sent in addition to the headers of the answer. */
   headers: Headers | undefined;
-  /** The client asked to close the connection; `close` is then true, too. */
-  clientCloses: boolean;
-  /** The request is HEAD: headers are sent, with the length, and no body. */
+  /** The client asked to close the connection. `close` is then true as well. */
+  clientWantsClose: boolean;
+  /** The request is HEAD: send the headers, with the length, and no body. */
   headOnly: boolean;
-  /** The connection is closed after the answer. */
+  /** Close the connection after the answer. */
   close: boolean;
 }
 

@@ -7,86 +7,93 @@ export interface BodyLimits {
   seconds: number;
 }
 
-/** Called once, with the body or with the fault to answer, and whether all of it came. */
-type Done = (body: Uint8Array[] | ApiError, whole: boolean) => void;
+/** Called once, with the body or the error to answer. @param isRead whether the body was received to its end */
+type OnBody = (body: Uint8Array[] | ApiError, isRead: boolean) => void;
 
-/** Bytes of the pieces on average; smaller ones take longer to hand over than to put together. */
-const LEAST_PIECE = 16_384;
-const BLOCK = 2 * LEAST_PIECE;
+/** Minimum average size of pieces that are handed over. Handing over smaller ones takes longer than joining them. */
+const MIN_PIECE_BYTES = 16_384;
+const MAX_BLOCK_BYTES = 2 * MIN_PIECE_BYTES;
 
 /**
- * A request's body as it comes. One over a limit is read to its end and thrown away, because a client that is still
- * sending reads no answer. Nearly all bodies are small and come in one piece: that is lent to `done`, valid until it
- * returns. Of `limits.pooledBodyBytes` and more the pieces are given: this thread puts them together only when they are small.
+ * Receives the body of a request. A body over a limit is read to its end and discarded, because a client that is still sending reads
+ * no answer. Nearly all bodies are small and arrive in one chunk: `onBody` then borrows that chunk and must not keep it after
+ * returning. A body of at least `limits.pooledBodyBytes` is handed over in pieces, which are joined only if they are small.
  */
 export class Body {
-  #held = 0;
+  #reservedBytes = 0;
   #owner: Owner = null;
-  #chunks: Uint8Array[] = [];
-  /** The last piece, filled from small chunks: each chunk by itself would take a hundred times its bytes in memory. */
+  #pieces: Uint8Array[] = [];
+  /** Collects small chunks. Stored one by one they would take a hundred times their size. */
   #block: { bytes: Uint8Array; length: number } | null = null;
-  #fault: ApiError | null = null;
-  #finished = false;
+  #error: ApiError | null = null;
+  #isFinished = false;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
     contentLength: number | null,
     readonly limit: BodyLimits,
     readonly memory: MemoryBudget,
-    readonly owner: () => Owner,
-    readonly done: Done,
+    readonly findOwner: () => Owner,
+    readonly onBody: OnBody,
   ) {
     if (contentLength !== null && contentLength > limit.maxBytes) this.#refuse(apiErrors.bodyTooLarge(limit.maxBytes));
   }
 
-  /** Gives the body's bytes back, and waits for no more. */
+  /** Releases the memory of the body and stops waiting for the rest. */
   release(): void {
     this.#stop();
-    this.#drop();
+    this.#discard();
   }
 
   /** @param chunk valid only during the call */
-  take(chunk: Uint8Array, isLast: boolean): void {
-    if (this.#finished) return;
-    const { maxBytes, seconds } = this.limit;
-    const { byteLength } = chunk;
-    if (!this.#fault && this.#held + byteLength > maxBytes) this.#refuse(apiErrors.bodyTooLarge(maxBytes));
-    const isLent = isLast && this.#held === 0 && byteLength < limits.pooledBodyBytes;
-    if (!this.#fault && !isLent && byteLength > 0) {
-      if (this.#held === 0) this.#owner = this.owner();
-      if (this.memory.reserve(this.#owner, byteLength)) this.#held += byteLength;
-      else this.#refuse(apiErrors.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
-    }
+  receive(chunk: Uint8Array, isLast: boolean): void {
+    if (this.#isFinished) return;
+    const isBorrowed = isLast && this.#reservedBytes === 0 && chunk.byteLength < limits.pooledBodyBytes;
+    if (!this.#error) this.#reserve(chunk.byteLength, isBorrowed);
     if (isLast) {
-      this.#finish(this.#fault ?? this.#whole(chunk), true);
+      this.#finish(this.#error ?? this.#assemble(chunk), true);
       return;
     }
-    if (!this.#fault && byteLength > 0) this.#keep(chunk);
-    this.#timer ??= setTimeout(() => this.#finish(this.#fault ?? apiErrors.bodyTooSlow(seconds), false), seconds * 1000);
+    if (!this.#error && chunk.byteLength > 0) this.#store(chunk);
+    const { seconds } = this.limit;
+    this.#timer ??= setTimeout(() => this.#finish(this.#error ?? apiErrors.bodyTooSlow(seconds), false), seconds * 1000);
   }
 
-  #whole(last: Uint8Array): Uint8Array[] {
-    if (this.#chunks.length === 0 && !this.#block) return [last.byteLength < limits.pooledBodyBytes ? last : kept(last)];
+  /** Counts the bytes of a chunk against the limits. A borrowed chunk takes no memory. */
+  #reserve(bytes: number, isBorrowed: boolean): void {
+    const { maxBytes } = this.limit;
+    if (this.#reservedBytes + bytes > maxBytes) {
+      this.#refuse(apiErrors.bodyTooLarge(maxBytes));
+      return;
+    }
+    if (isBorrowed || bytes === 0) return;
+    if (this.#reservedBytes === 0) this.#owner = this.findOwner();
+    if (this.memory.reserve(this.#owner, bytes)) this.#reservedBytes += bytes;
+    else this.#refuse(apiErrors.overloaded('memory', 'too many large requests at once', limits.retryAfterSeconds));
+  }
+
+  #assemble(last: Uint8Array): Uint8Array[] {
+    if (this.#pieces.length === 0 && !this.#block) return [last.byteLength < limits.pooledBodyBytes ? last : copyOf(last)];
     this.#endBlock();
-    const isLarge = this.#held >= limits.pooledBodyBytes;
-    const isGiven = isLarge && (this.#chunks.length + 1) * LEAST_PIECE <= this.#held;
-    return isGiven ? [...this.#chunks, kept(last)] : [Buffer.concat([...this.#chunks, last])];
+    const isLarge = this.#reservedBytes >= limits.pooledBodyBytes;
+    const hasLargePieces = (this.#pieces.length + 1) * MIN_PIECE_BYTES <= this.#reservedBytes;
+    return isLarge && hasLargePieces ? [...this.#pieces, copyOf(last)] : [Buffer.concat([...this.#pieces, last])];
   }
 
-  #keep(chunk: Uint8Array): void {
+  #store(chunk: Uint8Array): void {
     const { byteLength } = chunk;
-    if (this.#block && this.#block.length + byteLength > BLOCK) this.#endBlock();
-    if (byteLength >= LEAST_PIECE) {
+    if (this.#block && this.#block.length + byteLength > MAX_BLOCK_BYTES) this.#endBlock();
+    if (byteLength >= MIN_PIECE_BYTES) {
       this.#endBlock();
-      this.#chunks.push(kept(chunk));
+      this.#pieces.push(copyOf(chunk));
       return;
     }
     const block = (this.#block ??= { bytes: new Uint8Array(byteLength), length: 0 });
     const length = block.length + byteLength;
-    // Doubles when it is full, so that small bodies take little memory.
+    // A full block doubles, so that small bodies take little memory.
     if (length > block.bytes.length) {
       const { bytes } = block;
-      block.bytes = new Uint8Array(Math.min(BLOCK, 2 * length));
+      block.bytes = new Uint8Array(Math.min(MAX_BLOCK_BYTES, 2 * length));
       block.bytes.set(bytes);
     }
     block.bytes.set(chunk, block.length);
@@ -94,35 +101,35 @@ export class Body {
   }
 
   #endBlock(): void {
-    if (this.#block) this.#chunks.push(this.#block.bytes.subarray(0, this.#block.length));
+    if (this.#block) this.#pieces.push(this.#block.bytes.subarray(0, this.#block.length));
     this.#block = null;
   }
 
-  #finish(result: Uint8Array[] | ApiError, whole: boolean): void {
-    if (this.#finished) return;
+  #finish(result: Uint8Array[] | ApiError, isRead: boolean): void {
+    if (this.#isFinished) return;
     this.#stop();
-    this.done(result, whole);
+    this.onBody(result, isRead);
   }
 
-  #refuse(reason: ApiError): void {
-    this.#fault = reason;
-    this.#drop();
+  #refuse(error: ApiError): void {
+    this.#error = error;
+    this.#discard();
   }
 
   #stop(): void {
-    this.#finished = true;
+    this.#isFinished = true;
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  #drop(): void {
-    this.memory.release(this.#owner, this.#held);
-    this.#held = 0;
-    this.#chunks = [];
+  #discard(): void {
+    this.memory.release(this.#owner, this.#reservedBytes);
+    this.#reservedBytes = 0;
+    this.#pieces = [];
     this.#block = null;
   }
 }
 
-/** A copy with memory of its own, which can be moved to another thread. The HTTP library uses the chunk's memory again. */
-function kept(chunk: Uint8Array): Uint8Array {
+/** Copies a chunk, whose memory the HTTP library reuses, into a buffer of its own that can be moved to another thread. */
+function copyOf(chunk: Uint8Array): Uint8Array {
   return new Uint8Array(chunk);
 }

@@ -2,15 +2,15 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 
-/** PEM files. */
+/** Paths of PEM files. */
 export interface Certificate {
   certFile: string;
   keyFile: string;
 }
 
 /**
- * When the certificate ends, in milliseconds since 1970. Throws a sentence when the files cannot be read or do not belong
- * together: the socket library only says that it failed.
+ * Returns the expiry time of the certificate, in milliseconds since 1970. Throws an error with a full message if the files cannot be
+ * read or do not match. The socket library would only report that it failed.
  */
 export function checkCertificate({ certFile, keyFile }: Certificate): number {
   try {
@@ -20,7 +20,8 @@ export function checkCertificate({ certFile, keyFile }: Certificate): number {
   } catch (error) {
     throw new Error(
       `cannot serve TLS with the certificate ${certFile} and the key ${keyFile}: ${(error as Error).message}; ` +
-        'BALLAST_TLS_CERT and BALLAST_TLS_KEY must name PEM files that this user may read: the certificate and behind it its chain, and its key without a passphrase',
+        'set BALLAST_TLS_CERT to a PEM file with the certificate followed by its chain, and BALLAST_TLS_KEY to one with its key, ' +
+        'without a passphrase; this user must be able to read both',
       { cause: error },
     );
   }

@@ -4,34 +4,33 @@ import { openNodeAdapter } from './node/adapter.js';
 import { openUwebsocketsAdapter } from './uwebsockets/adapter.js';
 import { loadUwebsockets } from './uwebsockets/load.js';
 
-/** The setting. auto: uWebSockets.js where it has a binary, else node:http. */
+/** Value of the setting. auto: uWebSockets.js if it has a binary for this machine, else node:http. */
 export type HttpServerName = 'auto' | 'uwebsockets' | 'node';
 
 export interface ChosenAdapter {
   name: Exclude<HttpServerName, 'auto'>;
   open: OpenAdapter;
-  /** A line for the log: which server it is, and why. */
-  why: string;
+  /** States which server was chosen, and why. */
+  logLine: string;
 }
 
-/** Rejects with a sentence when uWebSockets.js is configured and no package has a binary that loads here. */
-export async function chooseAdapter(wanted: HttpServerName): Promise<ChosenAdapter> {
-  if (wanted === 'node') return { name: 'node', open: openNodeAdapter(limits), why: 'HTTP server: node:http, as configured' };
+/** Rejects if uWebSockets.js is configured and no package has a binary that loads here. */
+export async function chooseAdapter(name: HttpServerName): Promise<ChosenAdapter> {
+  if (name === 'node') return { name, open: openNodeAdapter(limits), logLine: 'HTTP server: node:http, as configured' };
   try {
-    const { uws, from } = await loadUwebsockets();
-    const why = `HTTP server: uWebSockets.js of the package ${from}, ${wanted === 'auto' ? 'which has a binary for this machine' : 'as configured'}`;
-    return { name: 'uwebsockets', open: openUwebsocketsAdapter(uws), why };
+    const { uws, packageName } = await loadUwebsockets();
+    const reason = name === 'auto' ? 'which has a binary for this machine' : 'as configured';
+    const logLine = `HTTP server: uWebSockets.js of the package ${packageName}, ${reason}`;
+    return { name: 'uwebsockets', open: openUwebsocketsAdapter(uws), logLine };
   } catch (error) {
-    const lack = `no package of uWebSockets.js loads with Node ${process.versions.node} on ${process.platform}-${process.arch} (${(error as Error).message})`;
-    if (wanted === 'uwebsockets')
+    const { platform, arch, versions } = process;
+    const reason = `no package of uWebSockets.js loads with Node ${versions.node} on ${platform}-${arch} (${(error as Error).message})`;
+    if (name === 'uwebsockets')
       throw new Error(
-        `cannot serve HTTP with uWebSockets.js: ${lack}; set BALLAST_HTTP_SERVER to auto or node, or see src/docs/platforms.md`,
+        `cannot serve HTTP with uWebSockets.js: ${reason}; set BALLAST_HTTP_SERVER to auto or node, or see src/docs/platforms.md`,
         { cause: error },
       );
-    return {
-      name: 'node',
-      open: openNodeAdapter(limits),
-      why: `HTTP server: node:http, which takes more processor time, because ${lack}; see src/docs/platforms.md`,
-    };
+    const logLine = `HTTP server: node:http, which takes more processor time, because ${reason}; see src/docs/platforms.md`;
+    return { name: 'node', open: openNodeAdapter(limits), logLine };
   }
 }

@@ -5,115 +5,112 @@ import type { Listener } from './adapter.js';
 import { LogThrottle } from './log-throttle.js';
 
 export interface ConnectionLimiterOptions {
-  /** Resolves with null when it cannot listen, for example because another process has the port. */
+  /** Resolves with null if it cannot listen, for example because another process has the port. */
   listen: () => Promise<Listener | null>;
-  room: FileRoom;
+  capacity: ConnectionCapacity;
 }
 
-/** How many connections the limit of open files leaves room for. */
-export interface FileRoom {
-  connections: number;
-  openFiles: number;
+/** How many connections the system's limit of open files allows. */
+export interface ConnectionCapacity {
+  maxConnections: number;
+  maxOpenFiles: number;
 }
 
 /**
- * Listens while a further connection has room. At the limit of open files a connection can be neither taken nor refused: the event
- * loop would ask for it without end, and whoever comes behind it would wait. A client that is refused comes again.
+ * Stops listening while the limit of connections is reached. At the limit of open files the system can neither accept nor refuse a
+ * connection: the event loop would retry without pause, and later clients would hang. A refused client tries again.
  */
 export class ConnectionLimiter {
   #listener: Listener | null = null;
   #isOpening = false;
   #connections = 0;
-  #isShut = false;
+  #isClosed = false;
   readonly #throttle = new LogThrottle();
-  #isTold = false;
+  #hasWarned = false;
 
   constructor(
     readonly options: ConnectionLimiterOptions,
     readonly log: Logger,
   ) {}
 
-  /** Resolves with null when it does not listen afterwards. */
+  /** Starts to listen. Resolves with null if it is not listening afterwards. */
   async open(): Promise<Listener | null> {
-    if (this.#listener || this.#isOpening || this.#isShut) return this.#listener;
+    if (this.#listener || this.#isOpening || this.#isClosed) return this.#listener;
     this.#isOpening = true;
     const listener = await this.options.listen();
     this.#isOpening = false;
-    // It may have been shut, or the last place taken, while it opened.
-    if (listener && (this.#isShut || this.#isFull)) listener.close();
+    // Meanwhile the limiter may have been closed or become full.
+    if (listener && (this.#isClosed || this.#isFull)) listener.close();
     else this.#listener = listener;
     return this.#listener;
-  }
-
-  get isOpen(): boolean {
-    return this.#listener !== null;
   }
 
   get connections(): number {
     return this.#connections;
   }
 
-  /** Closes the listener and opens another. Connections stay open and stay counted. */
+  /** Closes the listener and opens another. Connections stay open and counted. */
   async reopen(): Promise<void> {
     if (!this.#listener) return;
-    this.#close();
+    this.#closeListener();
     await this.#resume();
   }
 
-  /** @param change 1: a connection has begun, -1: one has ended */
+  /** Counts a connection that opened (1) or closed (-1). */
   count(change: 1 | -1): void {
     this.#connections += change;
-    const { connections } = this.options.room;
+    const { maxConnections } = this.options.capacity;
     if (this.#isFull) this.#pause();
-    else if (change < 0 && this.#connections < connections - connections / 16) void this.#resume();
+    else if (change < 0 && this.#connections < maxConnections - maxConnections / 16) void this.#resume();
   }
 
   /** Stops listening for good. */
-  shut(): void {
-    this.#isShut = true;
-    this.#close();
+  close(): void {
+    this.#isClosed = true;
+    this.#closeListener();
   }
 
   get #isFull(): boolean {
-    return this.#connections >= this.options.room.connections;
+    return this.#connections >= this.options.capacity.maxConnections;
   }
 
   #pause(): void {
     if (!this.#listener) return;
-    this.#close();
+    this.#closeListener();
     if (this.#throttle.hit() === null) return;
-    this.#isTold = true;
-    const { openFiles } = this.options.room;
+    this.#hasWarned = true;
+    const { maxOpenFiles: openFiles } = this.options.capacity;
     this.log.warn(
       { connections: this.#connections, openFiles },
-      `no room for more connections, new ones are refused until others end: the limit is ${openFiles} open files; raise it (LimitNOFILE of systemd, ulimit -n)`,
+      `no room for more connections, new ones are refused until others close: the limit is ${openFiles} open files; raise it (LimitNOFILE of systemd, ulimit -n)`,
     );
   }
 
   async #resume(): Promise<void> {
-    // A full one waits for a connection to end: `count` calls this again.
-    if (this.#listener || this.#isOpening || this.#isShut || this.#isFull) return;
+    // If it is full, `count` calls this again when a connection closes.
+    if (this.#listener || this.#isOpening || this.#isClosed || this.#isFull) return;
     if (!(await this.open())) {
-      setTimeout(() => void this.#resume(), limits.listenAgainMilliseconds).unref();
-    } else if (this.#isTold) {
-      this.#isTold = false;
+      setTimeout(() => void this.#resume(), limits.listenRetryMilliseconds).unref();
+    } else if (this.#hasWarned) {
+      this.#hasWarned = false;
       this.log.info({ connections: this.#connections }, 'there is room for connections again');
     }
   }
 
-  #close(): void {
+  #closeListener(): void {
     this.#listener?.close();
     this.#listener = null;
   }
 }
 
-/** What this process may open beyond what it has opened. No bound where the system does not tell: Linux does. */
-export function fileRoom(): FileRoom {
+/** Reads the limit of open files from the system. Only Linux reports it; elsewhere the capacity is infinite. */
+export function connectionCapacity(): ConnectionCapacity {
   try {
-    const openFiles = Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
-    const spare = Math.min(limits.spareFiles, Math.floor(openFiles / 4));
-    return { openFiles, connections: Math.max(1, openFiles - spare - readdirSync('/proc/self/fd').length) };
+    const maxOpenFiles = Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
+    const reserved = Math.min(limits.reservedOpenFiles, Math.floor(maxOpenFiles / 4));
+    const openNow = readdirSync('/proc/self/fd').length;
+    return { maxOpenFiles, maxConnections: Math.max(1, maxOpenFiles - reserved - openNow) };
   } catch {
-    return { openFiles: Infinity, connections: Infinity };
+    return { maxOpenFiles: Infinity, maxConnections: Infinity };
   }
 }

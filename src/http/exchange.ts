@@ -5,7 +5,7 @@ import type { Logger } from '../server/log.js';
 import type { Headers, RequestReceiver, ResponseWriter } from './adapter.js';
 import { Body, type BodyLimits } from './body.js';
 import { applyForwarded, isTrusted } from './forwarded.js';
-import type { Head } from './head.js';
+import type { RequestHead } from './head.js';
 import type { InFlight } from './in-flight.js';
 import type { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
@@ -13,9 +13,10 @@ import type { Answer, Request } from './request.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
-/** Told of each request that ended; 499: its client left. @param unavailable the reason of a 503 */
+/** Called for each request that ended. @param unavailable the reason of a 503 */
 export type Observe = (path: string, status: number, seconds: number, unavailable: string | null) => void;
 
+/** Status for metrics only: the client left before it was answered. */
 const CLIENT_LEFT = 499;
 
 export interface ExchangeOptions {
@@ -23,69 +24,68 @@ export interface ExchangeOptions {
   bodyLimits: BodyLimits;
   memory: MemoryBudget;
   ownerOf: (token: string | null) => Owner;
-  /** Null: no proxy is believed. */
+  /** Null: no proxy is trusted. */
   trustedProxies: BlockList | null;
   scheme: 'http' | 'https';
   inFlight: InFlight;
-  /** Requests that failed by no fault of their own. */
-  failures: LogThrottle;
+  /** Limits the log lines about errors that have a cause, such as a full disk. */
+  causeThrottle: LogThrottle;
   log: Logger;
   observe: Observe;
 }
 
 /**
- * One request from its head to the end of its answer. Ends exactly once, answered or left by its client, whatever
- * the handler returns or throws: a Fault is answered as such, anything else is logged and answered as internal.
+ * One request from its head to the end of its answer. It ends exactly once: answered, or left by the client. An ApiError that the
+ * handler throws is answered as such. Anything else that it throws is logged and answered as an internal error.
  */
 export class Exchange implements RequestReceiver {
   readonly #body: Body | null;
-  readonly #start = performance.now();
+  readonly #startedAt = performance.now();
   #stage: 'receiving' | 'answering' = 'receiving';
-  #left = false;
-  #ended = false;
-  #answered: Answer | null = null;
+  #hasLeft = false;
+  #hasEnded = false;
+  /** The answer that is being sent. */
+  #answer: Answer | null = null;
   #unavailable: string | null = null;
   #answerBytes = 0;
-  #stop = () => {};
-  #ownedBy: { owner: Owner } | null = null;
-  /** Whether the request was read to its end. Only then may another follow on the connection. */
-  #wasRead = false;
+  #stopSending = () => {};
+  #foundOwner: { owner: Owner } | null = null;
+  /** Whether the body was received to its end. Only then may the connection carry another request. */
+  #isBodyRead = false;
 
   constructor(
-    readonly head: Head,
-    readonly reply: ResponseWriter,
+    readonly head: RequestHead,
+    readonly writer: ResponseWriter,
     readonly options: ExchangeOptions,
   ) {
-    const { trustedProxies, scheme } = options;
+    const { trustedProxies, scheme, inFlight, bodyLimits, memory } = options;
     head.scheme = scheme;
-    if (head.forwarded && trustedProxies && isTrusted(trustedProxies, reply.remoteAddress())) applyForwarded(head, head.forwarded);
-    head.hasLeft = () => this.#left;
-    options.inFlight.startReceiving();
+    if (head.forwarded && trustedProxies && isTrusted(trustedProxies, writer.remoteAddress())) applyForwarded(head, head.forwarded);
+    head.hasLeft = () => this.#hasLeft;
+    inFlight.startReceiving();
     if (head.refusal) {
       this.#body = null;
       // The body is not awaited, because the bytes after such a head may be anything. The answer waits a turn: uWebSockets.js closes
-      // the connection for a second request in the same packet only as long as the first has no answer.
-      setImmediate(() => this.#ended || this.#answer(head.refusal!, false));
+      // the connection for a second request in the same packet only while the first has no answer.
+      setImmediate(() => this.#hasEnded || this.#handle(head.refusal!, false));
     } else {
-      this.#body = new Body(head.contentLength, options.bodyLimits, options.memory, this.#owner, (body, whole) =>
-        this.#answer(body, whole),
-      );
+      this.#body = new Body(head.contentLength, bodyLimits, memory, this.#findOwner, (body, isRead) => this.#handle(body, isRead));
     }
   }
 
-  take(chunk: Uint8Array, isLast: boolean): void {
-    this.#body?.take(chunk, isLast);
+  receive(chunk: Uint8Array, isLast: boolean): void {
+    this.#body?.receive(chunk, isLast);
   }
 
-  leave(): void {
-    if (this.#ended) return;
-    this.#left = true;
-    // A handler that is still at work ends the exchange itself.
-    if (this.#answered || this.#stage === 'receiving') this.#end();
+  onClose(): void {
+    if (this.#hasEnded) return;
+    this.#hasLeft = true;
+    // A handler that is still running ends the exchange itself.
+    if (this.#answer || this.#stage === 'receiving') this.#end();
   }
 
-  #answer(body: Uint8Array[] | ApiError, whole: boolean): void {
-    this.#wasRead = whole;
+  #handle(body: Uint8Array[] | ApiError, isBodyRead: boolean): void {
+    this.#isBodyRead = isBodyRead;
     this.#stage = 'answering';
     this.options.inFlight.startAnswering();
     if (body instanceof ApiError) {
@@ -95,94 +95,98 @@ export class Exchange implements RequestReceiver {
     try {
       this.head.body = body;
       const result = this.options.handler(this.head);
-      if (result instanceof Promise) result.then(this.#write).catch(this.#fail);
-      else this.#write(result);
+      if (result instanceof Promise) result.then(this.#send).catch(this.#fail);
+      else this.#send(result);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  readonly #write = (answer: Answer, headers?: Headers) => {
+  readonly #send = (answer: Answer, headers?: Headers) => {
     this.#body?.release();
-    if (!this.#left && !this.#holds(answer)) {
-      answer.written?.(false);
-      const { limitPerOwner } = this.options.memory;
-      this.#fail(
-        answer.body.length > limitPerOwner
-          ? apiErrors.answerTooLarge(limitPerOwner)
-          : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds),
-      );
+    if (!this.#hasLeft && !this.#reserve(answer)) {
+      answer.onEnd?.(false);
+      this.#fail(this.#tooLarge(answer));
       return;
     }
-    this.#answered = answer;
-    if (this.#left) {
+    this.#answer = answer;
+    if (this.#hasLeft) {
       this.#end();
       return;
     }
-    const { log, inFlight } = this.options;
-    const { id: request, method, path, closes, clientName: client, clientVersion: version } = this.head;
-    const { status } = answer;
-    if (log.isLevelEnabled('debug')) {
-      const milliseconds = Math.round((performance.now() - this.#start) * 100) / 100;
-      log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
-    }
-    const close = inFlight.draining || closes || !this.#wasRead;
-    this.#stop = this.reply.send(
+    this.#logRequest(answer.status);
+    const { id: requestId, method, wantsClose } = this.head;
+    const close = this.options.inFlight.draining || wantsClose || !this.#isBodyRead;
+    this.#stopSending = this.writer.send(
       answer,
-      { request, headers, clientCloses: closes, headOnly: method === 'HEAD', close },
-      { end: this.#end, fail: this.#break },
+      { requestId, headers, clientWantsClose: wantsClose, headOnly: method === 'HEAD', close },
+      { onSent: this.#end, onError: this.#abort },
     );
   };
 
-  /** A part of the answer has been sent: only closing the connection shows that the rest is missing. */
-  readonly #break = (error: unknown) => {
-    if (this.#ended) return;
+  #logRequest(status: number): void {
+    const { log } = this.options;
+    if (!log.isLevelEnabled('debug')) return;
+    const { id: request, method, path, clientName: client, clientVersion: version } = this.head;
+    const milliseconds = Math.round((performance.now() - this.#startedAt) * 100) / 100;
+    log.debug({ request, method, path, status, milliseconds, client, version }, 'request');
+  }
+
+  /** Closes the connection: after a part of the answer was sent, only that shows the client that the rest is missing. */
+  readonly #abort = (error: unknown) => {
+    if (this.#hasEnded) return;
     const { id: request, method, path } = this.head;
     this.options.log.error({ request, method, path, err: error }, 'answer aborted after a part of it was sent');
-    this.#answered = { status: 500, body: '' };
+    this.#answer = { status: 500, body: '' };
     this.#end();
-    this.reply.close();
+    this.writer.close();
   };
 
-  /** Who holds what is held: found once, because it must be given back to the same. */
-  readonly #owner = (): Owner => (this.#ownedBy ??= { owner: this.options.ownerOf(this.head.token) }).owner;
+  /** Finds the owner once, because memory must be released for the owner that it was reserved for. */
+  readonly #findOwner = (): Owner => (this.#foundOwner ??= { owner: this.options.ownerOf(this.head.token) }).owner;
 
-  /** Takes the bytes of an answer that may have to wait for its reader. False when that is too much. */
-  #holds({ body, memoryBytes = body.length }: Answer): boolean {
-    if (memoryBytes <= limits.answerPieceBytes) return true;
-    if (!this.options.memory.reserve(this.#owner(), memoryBytes)) return false;
+  /** Reserves memory for an answer that may have to wait for its reader. Returns false if that is too much. */
+  #reserve({ body, memoryBytes = body.length }: Answer): boolean {
+    if (memoryBytes <= limits.answerChunkBytes) return true;
+    if (!this.options.memory.reserve(this.#findOwner(), memoryBytes)) return false;
     this.#answerBytes = memoryBytes;
     return true;
   }
 
+  #tooLarge({ body }: Answer): ApiError {
+    const { maxBytesPerOwner } = this.options.memory;
+    return body.length > maxBytesPerOwner
+      ? apiErrors.answerTooLarge(maxBytesPerOwner)
+      : apiErrors.overloaded('memory', 'too many large answers at once', limits.retryAfterSeconds);
+  }
+
   readonly #fail = (error: unknown) => {
     const { id: request, method, path } = this.head;
-    const { log } = this.options;
-    const fault = error instanceof ApiError ? error : apiErrors.internal(request);
-    if (fault !== error) log.error({ request, method, path, err: error }, 'internal');
-    else if (fault.cause) this.#tellOfCause(fault);
-    this.#unavailable = fault.reason;
-    this.#write({ status: fault.status, body: JSON.stringify({ errors: fault.errors }) }, fault.headers);
+    const apiError = error instanceof ApiError ? error : apiErrors.internal(request);
+    if (apiError !== error) this.options.log.error({ request, method, path, err: error }, 'internal');
+    else if (apiError.cause) this.#logCause(apiError);
+    this.#unavailable = apiError.reason;
+    this.#send({ status: apiError.status, body: JSON.stringify({ errors: apiError.errors }) }, apiError.headers);
   };
 
-  /** While a disk is full, every request that writes fails. */
-  #tellOfCause({ cause: err, errors }: ApiError): void {
-    const times = this.options.failures.hit();
+  /** Throttled: while a disk is full, every request that writes fails. */
+  #logCause({ cause: err, errors }: ApiError): void {
+    const times = this.options.causeThrottle.hit();
     const { id: request, method, path } = this.head;
     if (times !== null) this.options.log.error({ request, method, path, times, err }, errors.join());
   }
 
   readonly #end = () => {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#stop();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#stopSending();
     this.#body?.release();
-    if (this.#answerBytes > 0) this.options.memory.release(this.#owner(), this.#answerBytes);
+    if (this.#answerBytes > 0) this.options.memory.release(this.#findOwner(), this.#answerBytes);
     const { id: request, method, path } = this.head;
-    if (this.#left) this.options.log.debug({ request, method, path }, 'client left');
-    this.#answered?.written?.(!this.#left);
+    if (this.#hasLeft) this.options.log.debug({ request, method, path }, 'client left');
+    this.#answer?.onEnd?.(!this.#hasLeft);
     this.options.inFlight.end(this.#stage);
-    const status = this.#left || !this.#answered ? CLIENT_LEFT : this.#answered.status;
-    this.options.observe(path, status, (performance.now() - this.#start) / 1000, this.#unavailable);
+    const status = this.#hasLeft || !this.#answer ? CLIENT_LEFT : this.#answer.status;
+    this.options.observe(path, status, (performance.now() - this.#startedAt) / 1000, this.#unavailable);
   };
 }

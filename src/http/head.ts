@@ -4,36 +4,39 @@ import { apiErrors } from '../api-error.js';
 import type { Forwarded } from './forwarded.js';
 import type { Request } from './request.js';
 
-/** A request whose body is still to come. */
-export interface Head extends Request {
-  /** The client wants the connection closed behind the answer. */
-  closes: boolean;
-  /** Null: no proxy told anything. */
+/** A request whose body has not arrived yet. */
+export interface RequestHead extends Request {
+  /** The client wants the connection closed after the answer. */
+  wantsClose: boolean;
+  /** Null: no proxy sent anything. */
   forwarded: Forwarded | null;
-  /** Declared bytes of the body; null when chunked or absent. */
+  hasHost: boolean;
+  isChunked: boolean;
+  /** Declared bytes of the body; null if there is no Content-Length. */
   contentLength: number | null;
-  /** Why the request is refused whatever its path. */
+  /** The error to answer, whatever the path; null if the head is well-formed. */
   refusal: ApiError | null;
 }
 
-/** A parsed head. The request of uWebSockets.js has these methods itself. */
+/** A parsed head. The methods have the names of the request object of uWebSockets.js, which needs no wrapper. */
 export interface ParsedHead {
   getMethod(): string;
   /** Without the query. */
   getUrl(): string;
   /** Without the question mark. */
   getQuery(): string | undefined;
-  /** @param each called with the name in lower case */
-  forEach(each: (name: string, value: string) => void): void;
+  /** @param callback called with each header, its name in lower case */
+  forEach(callback: (name: string, value: string) => void): void;
 }
 
 const NO_BODY = [new Uint8Array()];
-const isHere = () => false;
+const hasNotLeft = () => false;
 
 type Field = 'token' | 'clientName' | 'clientVersion';
+/** Fields of a request by the names of the headers that set them. */
 export type HeaderFields = ReadonlyMap<string, Field>;
 
-/** Turns the configured prefixes into a lookup by header name; of several prefixes sent the last header counts. */
+/** Builds the lookup for the configured header prefixes. If a request uses several prefixes, the last header counts. */
 export function headerFields(prefixes: readonly string[]): HeaderFields {
   const fields = new Map<string, Field>();
   for (const prefix of prefixes.map(text => text.toLowerCase())) {
@@ -44,15 +47,14 @@ export function headerFields(prefixes: readonly string[]): HeaderFields {
   return fields;
 }
 
-/** Copies what is needed from a request's head, and refuses what the parser let through. */
-export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
-  const query = parsed.getQuery() ?? '';
+/** Copies a request's head, and refuses what the parser should not have accepted. */
+export function readHead(parsed: ParsedHead, fields: HeaderFields): RequestHead {
   const url = parsed.getUrl();
-  const head: Head = {
+  const head: RequestHead = {
     method: parsed.getMethod().toUpperCase(),
-    // An endpoint configured with a trailing slash makes clients send "//v1/...".
+    // If a client is configured with a trailing slash, it sends "//v1/...".
     path: url.startsWith('//') ? url.replace(/^\/{2,}/, '/') : url,
-    query,
+    query: parsed.getQuery() ?? '',
     id: '',
     scheme: 'http',
     host: '',
@@ -63,58 +65,60 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): Head {
     clientVersion: '',
     retryCount: 0,
     body: NO_BODY,
-    hasLeft: isHere,
-    closes: false,
+    hasLeft: hasNotLeft,
+    wantsClose: false,
     forwarded: null,
+    hasHost: false,
+    isChunked: false,
     contentLength: null,
     refusal: null,
   };
-  let chunked = false;
-  let hasHost = false;
-  parsed.forEach((name, value) => {
-    switch (name) {
-      case 'content-length':
-        if (head.contentLength !== null) head.refusal = apiErrors.malformed('Content-Length is sent twice');
-        head.contentLength = Number(value);
-        return;
-      case 'transfer-encoding':
-        if (chunked || value.toLowerCase() !== 'chunked') {
-          head.refusal = apiErrors.malformed('Transfer-Encoding must be chunked or absent');
-        }
-        chunked = true;
-        return;
-      case 'connection':
-        head.closes = /\bclose\b/i.test(value);
-        return;
-      case 'host':
-        if (hasHost) head.refusal = apiErrors.malformed('Host is sent twice');
-        hasHost = true;
-        head.host = value;
-        return;
-      case 'x-forwarded-proto':
-        head.forwarded = { proto: value, host: head.forwarded?.host ?? '' };
-        return;
-      case 'x-forwarded-host':
-        head.forwarded = { proto: head.forwarded?.proto ?? '', host: value };
-        return;
-      case 'content-type':
-        head.contentType = value;
-        return;
-      case 'accept':
-        // Programs that take anything name text/plain, too, but behind JSON.
-        head.wantsText = /^\s*text\/plain\b/i.test(value);
-        return;
-      case 'x-request-id':
-        // A caller's text becomes a header of the answer only when it is harmless.
-        if (/^[A-Za-z0-9._-]{1,128}$/.test(value)) head.id = value;
-        return;
-      case 'x-retry-count':
-        if (/^\d{1,6}$/.test(value)) head.retryCount = Number(value);
-        return;
-    }
-    const field = fields.get(name);
-    if (field && value !== '') head[field] = value;
-  });
+  parsed.forEach((name, value) => void readHeader(head, name, value, fields));
   if (head.id === '') head.id = randomUUID();
   return head;
+}
+
+function readHeader(head: RequestHead, name: string, value: string, fields: HeaderFields): void {
+  switch (name) {
+    case 'content-length':
+      if (head.contentLength !== null) head.refusal = apiErrors.malformed('Content-Length is sent twice');
+      head.contentLength = Number(value);
+      return;
+    case 'transfer-encoding':
+      if (head.isChunked || value.toLowerCase() !== 'chunked') {
+        head.refusal = apiErrors.malformed('Transfer-Encoding must be chunked or absent');
+      }
+      head.isChunked = true;
+      return;
+    case 'connection':
+      head.wantsClose = /\bclose\b/i.test(value);
+      return;
+    case 'host':
+      if (head.hasHost) head.refusal = apiErrors.malformed('Host is sent twice');
+      head.hasHost = true;
+      head.host = value;
+      return;
+    case 'x-forwarded-proto':
+      head.forwarded = { proto: value, host: head.forwarded?.host ?? '' };
+      return;
+    case 'x-forwarded-host':
+      head.forwarded = { proto: head.forwarded?.proto ?? '', host: value };
+      return;
+    case 'content-type':
+      head.contentType = value;
+      return;
+    case 'accept':
+      // Only if it comes first: programs that accept anything name text/plain as well, after JSON.
+      head.wantsText = /^\s*text\/plain\b/i.test(value);
+      return;
+    case 'x-request-id':
+      // The answer repeats the value in a header, so it must be harmless there.
+      if (/^[A-Za-z0-9._-]{1,128}$/.test(value)) head.id = value;
+      return;
+    case 'x-retry-count':
+      if (/^\d{1,6}$/.test(value)) head.retryCount = Number(value);
+      return;
+  }
+  const field = fields.get(name);
+  if (field && value !== '') head[field] = value;
 }

@@ -1,9 +1,9 @@
-/** Counts the requests under way, so that a server can stop between them. */
+/** Counts the requests in flight, so that a server can wait for them before it stops. */
 export class InFlight {
   draining = false;
   #receiving = 0;
   #answering = 0;
-  #changed = () => {};
+  #onEnd = () => {};
 
   get count(): number {
     return this.#receiving + this.#answering;
@@ -21,22 +21,22 @@ export class InFlight {
   end(stage: 'receiving' | 'answering'): void {
     if (stage === 'receiving') this.#receiving -= 1;
     else this.#answering -= 1;
-    this.#changed();
+    this.#onEnd();
   }
 
-  /** Resolves when all is answered: requests still being sent get the shorter time, answers the longer. */
+  /** Resolves when no request is in flight, or after the time limits: one for requests still being received, a longer one for answers. */
   async drain(seconds: { receiving: number; answering: number }): Promise<void> {
     this.draining = true;
     await this.#until(() => this.count === 0, seconds.receiving);
     await this.#until(() => this.#answering === 0, seconds.answering - seconds.receiving);
   }
 
-  async #until(done: () => boolean, seconds: number): Promise<void> {
-    if (done()) return;
+  async #until(isDone: () => boolean, seconds: number): Promise<void> {
+    if (isDone()) return;
     await new Promise<void>(resolve => {
       const timer = setTimeout(resolve, seconds * 1000);
-      this.#changed = () => {
-        if (!done()) return;
+      this.#onEnd = () => {
+        if (!isDone()) return;
         clearTimeout(timer);
         resolve();
       };

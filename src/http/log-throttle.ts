@@ -1,17 +1,17 @@
 import { limits } from '../limits.js';
 
-/** What may happen with every request is told once a minute at most. */
+/** Limits how often an event is logged that can happen with every request: to once a minute. */
 export class LogThrottle {
-  #toldAt = -Infinity;
+  #loggedAt = -Infinity;
   #times = 0;
 
-  /** It happened: how often since it was told last; null: it is not to be told now. */
+  /** Counts the event. Returns how often it happened since it was last logged, or null if it must not be logged now. */
   hit(): number | null {
     this.#times += 1;
     const now = performance.now();
-    if (now - this.#toldAt < limits.tellMilliseconds) return null;
+    if (now - this.#loggedAt < limits.logThrottleMilliseconds) return null;
     const times = this.#times;
-    this.#toldAt = now;
+    this.#loggedAt = now;
     this.#times = 0;
     return times;
   }

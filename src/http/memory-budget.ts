@@ -1,36 +1,35 @@
-/** A project, or null for a request without a known token in its head. */
+/** The project that memory is counted for; null for requests whose head has no known token. */
 export type Owner = number | null;
 
-/** Memory for the bodies and answers of requests in flight: one limit for all, and half of it for one owner. */
+/** Limits the memory for bodies and answers of requests in flight: in all, and to half of that for one owner. */
 export class MemoryBudget {
-  #all = 0;
-  readonly #own = new Map<Owner, number>();
+  #reserved = 0;
+  readonly #reservedByOwner = new Map<Owner, number>();
 
-  constructor(readonly bound: number) {}
+  constructor(readonly maxBytes: number) {}
 
-  get all(): number {
-    return this.#all;
+  get reservedBytes(): number {
+    return this.#reserved;
   }
 
-  /** The most that one owner can reserve while nobody else has reserved anything. */
-  get limitPerOwner(): number {
-    return this.bound / 2;
+  get maxBytesPerOwner(): number {
+    return this.maxBytes / 2;
   }
 
-  /** Returns false and reserves nothing when that exceeds a limit. */
+  /** Returns false and reserves nothing if either limit would be exceeded. */
   reserve(owner: Owner, bytes: number): boolean {
-    const own = (this.#own.get(owner) ?? 0) + bytes;
-    if (own > this.limitPerOwner || this.#all + bytes > this.bound) return false;
-    this.#all += bytes;
-    this.#own.set(owner, own);
+    const ownerBytes = (this.#reservedByOwner.get(owner) ?? 0) + bytes;
+    if (ownerBytes > this.maxBytesPerOwner || this.#reserved + bytes > this.maxBytes) return false;
+    this.#reserved += bytes;
+    this.#reservedByOwner.set(owner, ownerBytes);
     return true;
   }
 
   release(owner: Owner, bytes: number): void {
     if (bytes === 0) return;
-    this.#all -= bytes;
-    const own = this.#own.get(owner)! - bytes;
-    if (own === 0) this.#own.delete(owner);
-    else this.#own.set(owner, own);
+    this.#reserved -= bytes;
+    const ownerBytes = this.#reservedByOwner.get(owner)! - bytes;
+    if (ownerBytes === 0) this.#reservedByOwner.delete(owner);
+    else this.#reservedByOwner.set(owner, ownerBytes);
   }
 }

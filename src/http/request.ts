@@ -1,4 +1,4 @@
-/** A request as handlers see it: copied from uWebSockets.js, whose own object is dead after its callback. */
+/** A request as handlers see it. It is a copy: the request object of uWebSockets.js is invalid after its callback. */
 export interface Request {
   /** Upper case. */
   method: string;
@@ -7,35 +7,38 @@ export interface Request {
   /** Raw, without the question mark. */
   query: string;
   id: string;
-  /** Scheme and host by which the client reached this server, as far as it or a trusted proxy tells. */
+  /** Scheme and host by which the client reached this server, as reported by the client or a trusted proxy. */
   scheme: 'http' | 'https';
   host: string;
   contentType: string;
   /** Accept begins with text/plain: the answer is for a shell. */
   wantsText: boolean;
-  /** Null when no token header was sent; older clients have it in the body. */
+  /** Null: no header has a token. Older clients send it in the body. */
   token: string | null;
   clientName: string;
   clientVersion: string;
-  /** From X-Retry-Count; 0 when absent. */
+  /** Value of X-Retry-Count; 0 if absent. */
   retryCount: number;
-  /** One piece, lent until the handler returns (an asynchronous one: awaits); from `limits.pooledBodyBytes` on as many as came, given away. */
+  /**
+   * A body smaller than `limits.pooledBodyBytes` is one piece, valid until the handler returns or first awaits. A larger one is one or
+   * more pieces, which the handler may keep.
+   */
   body: Uint8Array[];
-  /** Whether the client has closed its connection by now. */
+  /** Tells whether the client has closed its connection. */
   hasLeft: () => boolean;
 }
 
-/** What a handler returns; http/ alone writes bytes. */
+/** What a handler returns. Only http/ writes bytes. */
 export interface Answer {
   status: number;
-  /** JSON, unless said otherwise. */
   body: string | Uint8Array;
+  /** Default: application/json. */
   contentType?: string;
   headers?: Readonly<Record<string, string>>;
-  /** The rest after the body, read as the socket takes it. The answer then has no Content-Length, and a failure closes the connection. */
+  /** Further pieces of the body, read as fast as the client reads. There is then no Content-Length, and an error closes the connection. */
   rest?: AsyncGenerator<Uint8Array>;
-  /** The memory that it takes while it is sent, when that is not the length of its body. */
+  /** Memory that the answer takes while it is sent, if that is not the length of `body`. */
   memoryBytes?: number;
-  /** Told once whether the answer was written, or the client left before. */
-  written?: (ok: boolean) => void;
+  /** Called once, when the answer was sent or the client left before that. */
+  onEnd?: (wasSent: boolean) => void;
 }

@@ -2,29 +2,29 @@ import { chmodSync } from 'node:fs';
 import { type BlockList, isIPv6 } from 'node:net';
 import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
-import type { OpenAdapter } from './adapter.js';
+import type { HttpAdapter, Listener, OpenAdapter } from './adapter.js';
 import { type Certificate, checkCertificate } from './certificate.js';
-import { ConnectionLimiter, fileRoom } from './connection-limiter.js';
-import { Exchange, type Handler, type Observe } from './exchange.js';
+import { ConnectionLimiter, connectionCapacity } from './connection-limiter.js';
+import { Exchange, type ExchangeOptions, type Handler, type Observe } from './exchange.js';
 import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
 import { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
-import { takeUnixPath, unixPath } from './unix-path.js';
+import { lockUnixPath, type UnixPathLock, unixPath } from './unix-path.js';
 
 export interface HttpOptions {
   openAdapter: OpenAdapter;
-  /** An address, a name, or unix:PATH. */
+  /** An address, a host name, or unix:PATH. */
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** What host and port are set by. */
-  settings: string;
+  /** The settings of host and port, for error messages. */
+  settingNames: string;
   headerPrefixes: readonly string[];
   maxBodyBytes: number;
   bodySeconds: number;
   memory: MemoryBudget;
-  /** Finds who sent a token. */
+  /** Finds the project that a token belongs to. */
   ownerOf: (token: string | null) => Owner;
   trustedProxies: BlockList | null;
   /** Null: no TLS. */
@@ -33,115 +33,136 @@ export interface HttpOptions {
 
 export interface HttpServer {
   /** For example http://127.0.0.1:8080, or unix:/run/ballast/ballast.sock */
-  url: string;
-  /** 0 where there is none. */
-  port: number;
-  /** When the certificate ends, in milliseconds since 1970; null: there is none. */
-  readonly certificateEndsAt: number | null;
+  readonly url: string;
+  /** 0 for a Unix socket. */
+  readonly port: number;
+  /** In milliseconds since 1970; null without a certificate. */
+  readonly certificateExpiresAt: number | null;
   readonly connections: number;
   readonly requestsInFlight: number;
-  /** Reads the files of the certificate again: for connections from now on. Rejects with a sentence, and changes nothing, when they are wrong. */
-  renew(): Promise<void>;
-  /** Takes no new connection, lets answers in flight finish, closes the rest. */
+  /** Reads the certificate's files again, for later connections. Rejects and changes nothing if they are invalid. */
+  reloadCertificate(): Promise<void>;
+  /** Stops listening, waits for the answers in flight, and closes all connections. */
   drain(): Promise<void>;
 }
 
-/** Listens, and answers every request with what the handler returns or throws. */
+/** Starts a server that answers each request with what the handler returns or throws. */
 export async function listen(options: HttpOptions, handler: Handler, log: Logger, observe: Observe = () => {}): Promise<HttpServer> {
-  const { openAdapter, host, certificate, settings, memory, ownerOf, trustedProxies } = options;
+  const { host, certificate, memory, ownerOf, trustedProxies } = options;
   const path = unixPath(host);
   const scheme = certificate ? 'https' : 'http';
-  let certificateEndsAt = certificate && checkCertificate(certificate);
-  tellOfEnd(certificateEndsAt, log);
+  const expiresAt = certificate && checkCertificate(certificate);
+  warnOfExpiry(expiresAt, log);
   const inFlight = new InFlight();
-  const bodyLimits = { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds };
-  const exchangeOptions = {
+  const exchangeOptions: ExchangeOptions = {
     handler,
-    bodyLimits,
+    bodyLimits: { maxBytes: options.maxBodyBytes, seconds: options.bodySeconds },
     memory,
     ownerOf,
     trustedProxies,
     scheme,
     inFlight,
-    failures: new LogThrottle(),
+    causeThrottle: new LogThrottle(),
     log,
     observe,
-  } as const;
-  const adapter = openAdapter({
+  };
+  const adapter = options.openAdapter({
     path,
     host,
     port: options.port,
     certificate,
-    fields: headerFields(options.headerPrefixes),
-    count: change => limiter.count(change),
-    begin: (head, reply) => new Exchange(head, reply, exchangeOptions),
+    headerFields: headerFields(options.headerPrefixes),
+    countConnection: change => limiter.count(change),
+    startRequest: (head, writer) => new Exchange(head, writer, exchangeOptions),
     log,
   });
-  const listenNow = async () => {
-    const listener = await adapter.listen();
-    if (!listener || path === null) return listener;
-    try {
-      // Who may reach its folder may connect, as to a port: otherwise only this user could, and so no proxy.
-      chmodSync(path, 0o666);
-      return listener;
-    } catch {
-      // It was removed in this moment.
-      listener.close();
-      return null;
-    }
-  };
-  const limiter = new ConnectionLimiter({ listen: listenNow, room: fileRoom() }, log);
-  const taken = path === null ? null : await takeUnixPath(path, settings);
+  const limiter = new ConnectionLimiter({ listen: () => listenOn(adapter, path), capacity: connectionCapacity() }, log);
+  const pathLock = path === null ? null : await lockUnixPath(path, options.settingNames);
   const listener = await limiter.open();
   if (!listener) {
-    taken?.release();
-    throw new Error(
-      path === null
-        ? `cannot listen on ${host} port ${options.port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); choose another with ${settings}`
-        : `cannot listen on ${path}: its folder must be there, and this user may write to it; choose another with ${settings}`,
-    );
+    pathLock?.release();
+    throw cannotListen(path, options);
   }
   const { port } = listener;
-  return {
-    port,
-    url: path === null ? `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}` : host,
-    get certificateEndsAt() {
-      return certificateEndsAt;
-    },
-    get connections() {
-      return limiter.connections;
-    },
-    get requestsInFlight() {
-      return inFlight.count;
-    },
-    async renew() {
-      if (!certificate) {
-        log.info('there is no certificate to read again');
-        return;
-      }
-      const endsAt = checkCertificate(certificate);
-      const listensAnew = await adapter.renew();
-      if (inFlight.draining) return;
-      certificateEndsAt = endsAt;
-      log.info({ ends: new Date(endsAt).toISOString() }, 'new connections get the certificate that was read now');
-      tellOfEnd(endsAt, log);
-      // Those that are connected go on with what they began with.
-      if (listensAnew) await limiter.reopen();
-    },
-    async drain() {
-      limiter.shut();
-      taken?.release();
-      await inFlight.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
-      adapter.close();
-    },
-  };
+  const url = path === null ? `${scheme}://${isIPv6(host) ? `[${host}]` : host}:${port}` : host;
+  return new RunningServer(url, port, expiresAt, { adapter, limiter, inFlight, pathLock, certificate, log });
 }
 
-function tellOfEnd(endsAt: number | null, log: Logger): void {
-  if (endsAt === null || endsAt - Date.now() > limits.certificateDays * 86_400_000) return;
-  const ends = new Date(endsAt).toISOString();
-  log.warn(
-    { ends },
-    endsAt < Date.now() ? 'the certificate has expired: clients refuse it' : 'the certificate expires soon: renew it, and send SIGHUP',
-  );
+async function listenOn(adapter: HttpAdapter, path: string | null): Promise<Listener | null> {
+  const listener = await adapter.listen();
+  if (!listener || path === null) return listener;
+  try {
+    // Everybody who can enter the folder may connect. By default only this user could, and no proxy of another user.
+    chmodSync(path, 0o666);
+    return listener;
+  } catch {
+    // The socket was removed in the meantime.
+    listener.close();
+    return null;
+  }
+}
+
+function cannotListen(path: string | null, { host, port, settingNames }: HttpOptions): Error {
+  const reason =
+    path === null
+      ? `on ${host} port ${port}: it is in use, it is not an address of this machine, or this user may not listen there (ports below 1024)`
+      : `on ${path}: its folder must exist, and this user must be able to write to it`;
+  return new Error(`cannot listen ${reason}; choose another with ${settingNames}`);
+}
+
+interface ServerParts {
+  adapter: HttpAdapter;
+  limiter: ConnectionLimiter;
+  inFlight: InFlight;
+  pathLock: UnixPathLock | null;
+  certificate: Certificate | null;
+  log: Logger;
+}
+
+class RunningServer implements HttpServer {
+  constructor(
+    readonly url: string,
+    readonly port: number,
+    public certificateExpiresAt: number | null,
+    readonly parts: ServerParts,
+  ) {}
+
+  get connections(): number {
+    return this.parts.limiter.connections;
+  }
+
+  get requestsInFlight(): number {
+    return this.parts.inFlight.count;
+  }
+
+  async reloadCertificate(): Promise<void> {
+    const { adapter, limiter, inFlight, certificate, log } = this.parts;
+    if (!certificate) {
+      log.info('no certificate to reload: TLS is not configured');
+      return;
+    }
+    const expiresAt = checkCertificate(certificate);
+    const mustReopen = await adapter.reloadCertificate();
+    if (inFlight.draining) return;
+    this.certificateExpiresAt = expiresAt;
+    log.info({ ends: new Date(expiresAt).toISOString() }, 'certificate reloaded; open connections keep the old one');
+    warnOfExpiry(expiresAt, log);
+    if (mustReopen) await limiter.reopen();
+  }
+
+  async drain(): Promise<void> {
+    const { adapter, limiter, inFlight, pathLock } = this.parts;
+    limiter.close();
+    pathLock?.release();
+    await inFlight.drain({ receiving: limits.drainReceivingSeconds, answering: limits.drainSeconds });
+    adapter.close();
+  }
+}
+
+function warnOfExpiry(expiresAt: number | null, log: Logger): void {
+  if (expiresAt === null || expiresAt - Date.now() > limits.certificateWarningDays * 86_400_000) return;
+  const ends = new Date(expiresAt).toISOString();
+  const text =
+    expiresAt < Date.now() ? 'the certificate has expired: clients refuse it' : 'the certificate expires soon: renew it, and send SIGHUP';
+  log.warn({ ends }, text);
 }

@@ -1,4 +1,4 @@
-/** Status lines by status: all that Ballast answers with. */
+/** Status lines of all statuses that Ballast answers with. */
 export const STATUS_LINES: Readonly<Record<number, string>> = {
   200: '200 OK',
   201: '201 Created',

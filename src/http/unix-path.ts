@@ -1,35 +1,35 @@
 import { once } from 'node:events';
 import { rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
-import { holderOf, takeLock } from '../file-lock.js';
+import { acquireLock, lockHolder } from '../file-lock.js';
 
 const PREFIX = 'unix:';
 
-/** The path of a socket in the file system, where the host is one (unix:/run/ballast/ballast.sock); else null. */
+/** Returns the path of a host such as unix:/run/ballast/ballast.sock; null for other hosts. */
 export function unixPath(host: string): string | null {
   return host.startsWith(PREFIX) ? host.slice(PREFIX.length) : null;
 }
 
-/** The path of a socket that only this process may listen on. */
-export interface UnixPath {
+/** Held while this process alone may listen on a Unix socket. */
+export interface UnixPathLock {
   /** Removes the socket and lets other processes listen there. */
   release(): void;
 }
 
 /**
- * Takes a path to listen on by locking a file beside it, and removes the socket of a killed process. Throws an Error with a sentence
- * when the path is in use, or when that is unknown.
- * @param settings to choose another with
+ * Locks a file beside the path, and removes a socket that a killed process left there. Throws if the path is in use, or if that
+ * cannot be determined.
+ * @param settingNames named in error messages
  */
-export async function takeUnixPath(path: string, settings: string): Promise<UnixPath> {
-  const another = `choose another with ${settings}`;
+export async function lockUnixPath(path: string, settingNames: string): Promise<UnixPathLock> {
+  const remedy = `choose another with ${settingNames}`;
   const lockPath = `${path}.lock`;
-  const lock = takeLock(lockPath);
-  if (!lock) throw new Error(`cannot listen on ${path}: another process listens there${holderOf(lockPath)}; ${another}`);
+  const lock = acquireLock(lockPath);
+  if (!lock) throw new Error(`cannot listen on ${path}: another process listens there${lockHolder(lockPath)}; ${remedy}`);
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats && !stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file that is not a socket; ${another}`);
-    if (stats) await assertUnused(path, another);
+    if (stats && !stats.isSocket()) throw new Error(`cannot listen on ${path}: there is a file that is not a socket; ${remedy}`);
+    if (stats) await assertUnused(path, remedy);
     rmSync(path, { force: true });
   } catch (error) {
     lock.release();
@@ -43,8 +43,8 @@ export async function takeUnixPath(path: string, settings: string): Promise<Unix
   };
 }
 
-/** Throws when a program listens there without the lock. It may be any program. */
-async function assertUnused(path: string, another: string): Promise<void> {
+/** Throws if any program listens on the socket. It may be one that takes no lock. */
+async function assertUnused(path: string, remedy: string): Promise<void> {
   const socket = connect(path);
   try {
     await once(socket, 'connect');
@@ -54,11 +54,11 @@ async function assertUnused(path: string, another: string): Promise<void> {
     // EAGAIN: a process listens, but is too busy to accept.
     if (code !== 'EAGAIN')
       throw new Error(
-        `cannot listen on ${path}: it is unknown whether another process listens there (${message}); remove that socket, or ${another}`,
+        `cannot listen on ${path}: it is unknown whether another process listens there (${message}); remove that socket, or ${remedy}`,
         { cause: error },
       );
   } finally {
     socket.destroy();
   }
-  throw new Error(`cannot listen on ${path}: another process listens there; ${another}`);
+  throw new Error(`cannot listen on ${path}: another process listens there; ${remedy}`);
 }

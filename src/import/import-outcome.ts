@@ -2,65 +2,92 @@ import type { ImportOptions } from '../cli/import.js';
 import type { Format } from '../reports/format.js';
 import type { Skipped } from '../reports/skipped-entries.js';
 import { print } from '../terminal.js';
-import type { Tally } from './record-builds.js';
+import type { ImportCounts } from './record-builds.js';
 
-/** More files than this are told of by their number. */
-export const MOST_NAMED = 10;
+/** More files than this are not named, but counted. */
+export const MAX_NAMED = 10;
 
-export interface FileTold {
+export interface ImportedFile {
   file: string;
   format: Format;
 }
 
-/** What was recorded of reports, and not of builds. */
-export interface Suite {
+/** Reports without builds, recorded as one build. */
+export interface ImportedSuite {
   commit_hash: string;
   longest: { path: string; time_execution: number };
 }
 
-export interface Outcome extends Tally, Partial<Suite> {
-  files: FileTold[];
+export interface ImportOutcome extends ImportCounts, Partial<ImportedSuite> {
+  files: ImportedFile[];
   skipped: Skipped[];
   dry_run: boolean;
 }
 
-/** Prints what became of an import. */
-export function printOutcome(outcome: Outcome, { json, branch, cases }: ImportOptions): void {
-  if (json) {
+/** Prints the outcome of an import. */
+export function printOutcome(outcome: ImportOutcome, options: ImportOptions): void {
+  if (options.json) {
     print(JSON.stringify(outcome));
     return;
   }
-  const { files, builds, runs, test_files, seconds, known_runs, commit_hash, longest, skipped, dry_run } = outcome;
-  const count = (number: number, what: string) => `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
-  const isSuite = longest !== undefined && builds <= 1;
-  const lines =
-    files.length > MOST_NAMED
-      ? formatsOf(files).map(([format, number]) => `${count(number, 'file')}: ${format}`)
-      : files.map(({ file, format }) => `${file}: ${format}`);
-  const amount = `${count(test_files, isSuite ? (cases ? 'test case' : 'test file') : 'time')}, ${seconds.toFixed(1)} s`;
-  const done = dry_run ? 'would import' : 'imported';
-  if (runs === 0 && known_runs === 0) lines.push(skipped.length > 0 ? 'nothing was imported' : 'there are no builds to import');
-  else if (runs > 0)
-    lines.push(
-      isSuite
-        ? `${done} ${amount} (longest ${longest.time_execution.toFixed(1)} s: ${longest.path}), as commit ${commit_hash} of branch ${branch}`
-        : `${done} ${count(builds, 'build')}, ${count(runs, 'run')}, ${amount}`,
-    );
-  if (known_runs > 0)
-    lines.push(
-      `${count(known_runs, 'run')} ${known_runs === 1 ? 'was' : 'were'} there already, and ${known_runs === 1 ? 'stays' : 'stay'} as ${known_runs === 1 ? 'it is' : 'they are'}`,
-    );
-  if (!isSuite && runs > 0 && !dry_run)
-    lines.push('they count as recorded now, in the order of before: the protocol has no way to say when');
-  for (const line of [...lines, ...skipped.map(leftOut)]) print(line);
+  const lines = [
+    ...describeFiles(outcome.files),
+    ...describeRecorded(outcome, options),
+    ...describeStored(outcome.known_runs),
+    ...describeOrder(outcome),
+    ...outcome.skipped.map(describeSkipped),
+  ];
+  for (const line of lines) print(line);
 }
 
-function formatsOf(files: readonly FileTold[]): [Format, number][] {
+function describeFiles(files: readonly ImportedFile[]): string[] {
+  return files.length > MAX_NAMED
+    ? countFormats(files).map(([format, number]) => `${count(number, 'file')}: ${format}`)
+    : files.map(({ file, format }) => `${file}: ${format}`);
+}
+
+function describeRecorded(outcome: ImportOutcome, { branch, cases }: ImportOptions): string[] {
+  const { builds, runs, test_files, seconds, known_runs, skipped, dry_run } = outcome;
+  if (runs === 0) {
+    if (known_runs > 0) return [];
+    return [skipped.length > 0 ? 'nothing was imported' : 'there are no builds to import'];
+  }
+  const verb = dry_run ? 'would import' : 'imported';
+  const total = `${seconds.toFixed(1)} s`;
+  if (isSuite(outcome)) {
+    const { commit_hash, longest } = outcome;
+    const longestSeconds = longest.time_execution.toFixed(1);
+    return [
+      `${verb} ${count(test_files, cases ? 'test case' : 'test file')}, ${total} (longest ${longestSeconds} s: ${longest.path}), as commit ${commit_hash} of branch ${branch}`,
+    ];
+  }
+  return [`${verb} ${count(builds, 'build')}, ${count(runs, 'run')}, ${count(test_files, 'time')}, ${total}`];
+}
+
+function describeStored(runs: number): string[] {
+  if (runs === 0) return [];
+  return [`${count(runs, 'run')} ${runs === 1 ? 'was there already, and stays as it is' : 'were there already, and stay as they are'}`];
+}
+
+function describeOrder(outcome: ImportOutcome): string[] {
+  if (isSuite(outcome) || outcome.runs === 0 || outcome.dry_run) return [];
+  return ['the builds keep their order, but count as recorded now: the protocol has no field for the time of a recording'];
+}
+
+function isSuite(outcome: ImportOutcome): outcome is ImportOutcome & ImportedSuite {
+  return outcome.longest !== undefined && outcome.builds <= 1;
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function countFormats(files: readonly ImportedFile[]): [Format, number][] {
   const numbers = new Map<Format, number>();
   for (const { format } of files) numbers.set(format, (numbers.get(format) ?? 0) + 1);
   return [...numbers];
 }
 
-export function leftOut({ reason, count, examples }: Skipped): string {
+export function describeSkipped({ reason, count, examples }: Skipped): string {
   return `left out ${count.toLocaleString('en')}: ${reason} (${examples.join(', ')}${count > examples.length ? ', ...' : ''})`;
 }

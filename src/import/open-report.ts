@@ -1,17 +1,16 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Progress } from '../cli/process/progress.js';
-import { bytesBefore, type Format, formatOf, formats, HEAD_BYTES } from '../reports/format.js';
+import { detectFormat, type Format, formats, HEAD_BYTES, reportOffset } from '../reports/format.js';
 
 export interface OpenReport {
-  /** As it was named; `-` is what is piped in. */
+  /** The path as given; `-` is stdin. */
   file: string;
   format: Format;
-  /** All of it. */
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Opens a file and tells its format by how it begins, unless that is given. Throws a sentence when it cannot. */
-export async function openReport(file: string, given: Format | null, progress: Progress): Promise<OpenReport> {
+/** Opens a file and detects its format from its beginning, unless the format is given. */
+export async function openReport(file: string, givenFormat: Format | null, progress: Progress): Promise<OpenReport> {
   const source = file === '-' ? process.stdin : createReadStream(file);
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   const head: Buffer[] = [];
@@ -24,43 +23,43 @@ export async function openReport(file: string, given: Format | null, progress: P
       size += value.length;
     }
   } catch (error) {
-    throw unreadable(file, error);
+    throw readError(file, error);
   }
-  const all = Buffer.concat(head);
-  const beginning = all.subarray(bytesBefore(all));
-  const complaint = complaintOf(beginning);
-  if (complaint) throw new Error(`${file} is ${complaint}`);
-  const format = given ?? formatOf(beginning.toString());
+  const bytes = Buffer.concat(head);
+  const beginning = bytes.subarray(reportOffset(bytes));
+  const error = contentError(beginning);
+  if (error) throw new Error(`${file} is ${error}`);
+  const format = givenFormat ?? detectFormat(beginning.toString());
   if (!format)
     throw new Error(
-      `cannot tell the format of ${file}, which begins with ${JSON.stringify(beginning.toString().slice(0, 60))}: name it with --format (${formats.join(', ')})`,
+      `cannot detect the format of ${file}, which begins with ${JSON.stringify(beginning.toString().slice(0, 60))}: name it with --format (${formats.join(', ')})`,
     );
-  return { file, format, bytes: rest(file, beginning, chunks, progress) };
+  return { file, format, bytes: allBytes(file, beginning, chunks, progress) };
 }
 
-/** What is no text that could be read. */
-function complaintOf(beginning: Buffer): string | null {
+/** Returns what the content is instead of readable text; null: it may be text. */
+function contentError(beginning: Buffer): string | null {
   if (beginning.length === 0) return 'empty: there are no timings in it';
   const [first = 0, second = 0] = beginning;
-  // Windows PowerShell writes what is redirected so.
+  // Windows PowerShell redirects output as UTF-16.
   if (first + second === 0x1fd) return 'UTF-16: save it as UTF-8';
   if (first === 0x1f && second === 0x8b) return 'compressed: unpack it first, as in gunzip -c FILE | ballast import -';
   return beginning.subarray(0, 4).equals(Buffer.from('PK\x03\x04')) ? 'a zip archive: unpack it first' : null;
 }
 
-async function* rest(file: string, beginning: Buffer, chunks: AsyncIterator<Buffer>, progress: Progress): AsyncGenerator<Uint8Array> {
+async function* allBytes(file: string, beginning: Buffer, chunks: AsyncIterator<Buffer>, progress: Progress): AsyncGenerator<Uint8Array> {
   yield beginning;
   let bytes = beginning.length;
   const size = file === '-' ? 0 : statSync(file).size;
-  const ofAll = size > 0 ? ` of ${mebibytes(size)}` : '';
+  const total = size > 0 ? ` of ${mebibytes(size)}` : '';
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       bytes += next.value.length;
-      progress.tell(() => `${mebibytes(bytes)}${ofAll} MiB read of ${file}`);
+      progress.show(() => `${mebibytes(bytes)}${total} MiB read of ${file}`);
       yield next.value;
     }
   } catch (error) {
-    throw unreadable(file, error);
+    throw readError(file, error);
   }
 }
 
@@ -68,7 +67,7 @@ function mebibytes(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(1);
 }
 
-function unreadable(file: string, error: unknown): Error {
+function readError(file: string, error: unknown): Error {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EISDIR') return new Error(`${file} is a folder: name the files in it (${file.replace(/\/$/, '')}/*.xml)`, { cause: error });
   return new Error(`cannot read ${file}: ${code === 'ENOENT' ? 'there is no such file' : message}`, { cause: error });

@@ -1,135 +1,139 @@
 import { createHash } from 'node:crypto';
 import type { RecordedTestFile } from '../api/messages/test-file.js';
-import { buildsAnswer, recordingAnswer } from '../client/answers.js';
+import { parseBuildList, parseRecording } from '../client/answers.js';
 import type { Api } from '../client/api.js';
 import { limits } from '../limits.js';
 import { oldestFirst, type RecordedBuild, type RecordedRun } from '../reports/builds.js';
-import { complaintOfPath, complaintOfSeconds, SkippedEntries } from '../reports/skipped-entries.js';
-import { readBuild } from './remote-builds.js';
+import { pathError, SkippedEntries, secondsError } from '../reports/skipped-entries.js';
+import { fetchBuild } from './remote-builds.js';
 
-/** What became of builds that were to be recorded. */
-export interface Tally {
+export interface ImportCounts {
   builds: number;
   runs: number;
   test_files: number;
   seconds: number;
-  /** Runs that were there already, word for word. */
+  /** Runs that the server already had. */
   known_runs: number;
 }
 
-type Triple = Pick<RecordedBuild, 'commit_hash' | 'branch' | 'node_total'>;
+/** What identifies a build. */
+type BuildKey = Pick<RecordedBuild, 'commit_hash' | 'branch' | 'node_total'>;
 
-/** A request is not to hold up a server for long, nor to meet a limit of it. */
-const MOST_FILES = Math.min(50_000, limits.testFilesPerRequest);
-const MOST_BYTES = 8 * 2 ** 20;
+/** Limits of one request: it must not block the server for long, nor exceed its limits. */
+const MAX_FILES = Math.min(50_000, limits.testFilesPerRequest);
+const MAX_BYTES = 8 * 2 ** 20;
 
-/** Records builds on a server, each run of them once, however often that is done. */
+/** Records builds on a server. Importing a build again does not record its runs again. */
 export class BuildRecorder {
-  readonly tally: Tally = { builds: 0, runs: 0, test_files: 0, seconds: 0, known_runs: 0 };
-  readonly leftovers = new SkippedEntries();
+  readonly counts: ImportCounts = { builds: 0, runs: 0, test_files: 0, seconds: 0, known_runs: 0 };
+  readonly skipped = new SkippedEntries();
 
-  /** @param to null: only look what it would be */
-  constructor(private readonly to: Api | null) {}
+  /** @param api null: count what would be recorded, but record nothing */
+  constructor(private readonly api: Api | null) {}
 
-  /** Resolves when the build is on disk. */
-  async record({ build_subsets, ...key }: RecordedBuild): Promise<void> {
-    const triple: Triple = { commit_hash: key.commit_hash, branch: key.branch, node_total: key.node_total };
-    const complaint = complaintOfKey(triple);
-    if (complaint) return this.leftovers.add(complaint, `build of commit ${key.commit_hash.slice(0, 100)}`);
-    const known = this.to === null ? new Map<string, number>() : await knownRuns(this.to, triple);
-    const { runs } = this.tally;
+  /** Resolves when the server has stored the build. */
+  async record({ build_subsets, ...build }: RecordedBuild): Promise<void> {
+    const key: BuildKey = { commit_hash: build.commit_hash, branch: build.branch, node_total: build.node_total };
+    const error = keyError(key);
+    if (error) return this.skipped.add(error, `build of commit ${key.commit_hash.slice(0, 100)}`);
+    const stored = this.api === null ? new Map<string, number>() : await countStoredRuns(this.api, key);
+    const { runs } = this.counts;
     for (const run of oldestFirst(build_subsets)) {
-      if (run.node_index < key.node_total) await this.#recordRun(triple, run, known);
-      else this.leftovers.add('the node is none of its build', `node ${run.node_index} of ${key.node_total} of commit ${key.commit_hash}`);
+      if (run.node_index < key.node_total) await this.#recordRun(key, run, stored);
+      else
+        this.skipped.add(
+          'the index of the node is not below the number of nodes of its build',
+          `node ${run.node_index} of ${key.node_total} of commit ${key.commit_hash}`,
+        );
     }
-    if (this.tally.runs > runs) this.tally.builds += 1;
+    if (this.counts.runs > runs) this.counts.builds += 1;
   }
 
-  async #recordRun(triple: Triple, run: RecordedRun, known: Map<string, number>): Promise<void> {
+  async #recordRun(key: BuildKey, run: RecordedRun, stored: Map<string, number>): Promise<void> {
     const { node_index } = run;
     // A node that had nothing to run is recorded, too.
-    const all = run.test_files.length === 0 ? [[]] : parts(this.#measured(run));
-    for (const test_files of all) {
-      const digest = digestOf(node_index, test_files);
-      const count = known.get(digest) ?? 0;
+    const chunks = run.test_files.length === 0 ? [[]] : requestChunks(this.#recordableFiles(run));
+    for (const test_files of chunks) {
+      const digest = runDigest(node_index, test_files);
+      const count = stored.get(digest) ?? 0;
       if (count > 0) {
-        known.set(digest, count - 1);
-        this.tally.known_runs += 1;
+        stored.set(digest, count - 1);
+        this.counts.known_runs += 1;
         continue;
       }
-      const isStored = this.to === null || (await this.#send(this.to, { ...triple, node_index, test_files }));
+      const isStored = this.api === null || (await this.#send(this.api, { ...key, node_index, test_files }));
       if (isStored) this.#count(test_files);
-      else this.leftovers.add('the server keeps no more runs of the node', `node ${node_index} of commit ${triple.commit_hash}`);
+      else this.skipped.add('the server keeps no more runs of the node', `node ${node_index} of commit ${key.commit_hash}`);
     }
   }
 
-  async #send(to: Api, message: Triple & RecordedRun): Promise<boolean> {
-    return (await to.post('/v1/build_subsets', message, recordingAnswer)).isStored;
+  async #send(api: Api, message: BuildKey & RecordedRun): Promise<boolean> {
+    return (await api.post('/v1/build_subsets', message, parseRecording)).isStored;
   }
 
-  #measured({ test_files }: RecordedRun): RecordedTestFile[] {
-    const measured: RecordedTestFile[] = [];
+  #recordableFiles({ test_files }: RecordedRun): RecordedTestFile[] {
+    const files: RecordedTestFile[] = [];
     for (const { path, time_execution } of test_files) {
       const seconds = time_execution ?? NaN;
-      const complaint = complaintOfPath(path) ?? complaintOfSeconds(seconds);
-      if (complaint) this.leftovers.add(complaint, path);
-      else measured.push({ path, time_execution: seconds });
+      const error = pathError(path) ?? secondsError(seconds);
+      if (error) this.skipped.add(error, path);
+      else files.push({ path, time_execution: seconds });
     }
-    return measured;
+    return files;
   }
 
   #count(test_files: readonly RecordedTestFile[]): void {
-    this.tally.runs += 1;
-    this.tally.test_files += test_files.length;
-    for (const { time_execution } of test_files) this.tally.seconds += time_execution;
+    this.counts.runs += 1;
+    this.counts.test_files += test_files.length;
+    for (const { time_execution } of test_files) this.counts.seconds += time_execution;
   }
 }
 
-/** What is recorded of the build: how many runs of each digest. */
-async function knownRuns(api: Api, { commit_hash, branch, node_total }: Triple): Promise<Map<string, number>> {
+/** Returns the runs that the server has of a build, counted by digest. */
+async function countStoredRuns(api: Api, { commit_hash, branch, node_total }: BuildKey): Promise<Map<string, number>> {
   const query = new URLSearchParams({ commit_hash, branch, node_total: String(node_total) });
-  const { data } = await api.get(`/v1/builds?${query.toString()}`, buildsAnswer);
-  const known = new Map<string, number>();
+  const { data } = await api.get(`/v1/builds?${query.toString()}`, parseBuildList);
+  const stored = new Map<string, number>();
   for (const { id } of data) {
-    const build = await readBuild(api, id);
-    // A server that does not filter lists other builds, too.
+    const build = await fetchBuild(api, id);
+    // A server that ignores the filter lists other builds, too.
     if (build?.commit_hash !== commit_hash || build.branch !== branch || build.node_total !== node_total) continue;
     for (const { node_index, test_files } of build.build_subsets) {
-      const digest = digestOf(node_index, test_files);
-      known.set(digest, (known.get(digest) ?? 0) + 1);
+      const digest = runDigest(node_index, test_files);
+      stored.set(digest, (stored.get(digest) ?? 0) + 1);
     }
   }
-  return known;
+  return stored;
 }
 
-/** In parts that a request can have. */
-export function* parts(test_files: readonly RecordedTestFile[]): Generator<RecordedTestFile[]> {
-  let part: RecordedTestFile[] = [];
+/** Divides test files into parts that fit into one request each. */
+export function* requestChunks(test_files: readonly RecordedTestFile[]): Generator<RecordedTestFile[]> {
+  let chunk: RecordedTestFile[] = [];
   let bytes = 0;
   for (const file of test_files) {
-    // As JSON, and a character may take three bytes.
+    // A bound on its size as JSON: a UTF-16 code unit takes at most three bytes.
     const size = 60 + 3 * file.path.length;
-    if (part.length > 0 && (part.length >= MOST_FILES || bytes + size > MOST_BYTES)) {
-      yield part;
-      part = [];
+    if (chunk.length > 0 && (chunk.length >= MAX_FILES || bytes + size > MAX_BYTES)) {
+      yield chunk;
+      chunk = [];
       bytes = 0;
     }
-    part.push(file);
+    chunk.push(file);
     bytes += size;
   }
-  if (part.length > 0) yield part;
+  if (chunk.length > 0) yield chunk;
 }
 
-/** The same for the same run, in whatever order a server lists its test files. */
-export function digestOf(node_index: number, test_files: RecordedRun['test_files']): string {
+/** Identifies a run by its content, independent of the order of its test files. */
+export function runDigest(node_index: number, test_files: RecordedRun['test_files']): string {
   const lines = test_files.map(({ path, time_execution }) => `${JSON.stringify(path)}${String(time_execution)}`).sort();
   return createHash('sha256')
     .update(`${node_index}\n${lines.join('\n')}`)
     .digest('base64');
 }
 
-function complaintOfKey({ commit_hash, branch, node_total }: Triple): string | null {
-  const { textMaxCharacters: most, nodesPerBuild } = limits;
-  if (commit_hash.length > most || branch.length > most) return `the commit or branch has more than ${most} characters`;
-  return node_total > nodesPerBuild ? `it has more than ${nodesPerBuild} nodes` : null;
+function keyError({ commit_hash, branch, node_total }: BuildKey): string | null {
+  const { textMaxCharacters: max, nodesPerBuild } = limits;
+  if (commit_hash.length > max || branch.length > max) return `the commit or branch has more than ${max} characters`;
+  return node_total > nodesPerBuild ? `the build has more than ${nodesPerBuild} nodes` : null;
 }

@@ -1,67 +1,67 @@
 import { posix } from 'node:path';
 import { DiskFiles } from './disk-files.js';
 import { decoderFor } from './encoding.js';
-import { fileOf, isTestModule } from './file-of.js';
+import { findFile, isTestModule } from './find-file.js';
 import { readGoTest } from './go-test.js';
 import { JunitReader, type TestCase } from './junit.js';
-import { type KnownFiles, plainPath, UNKNOWN } from './known-files.js';
-import type { ReadReport, Tell } from './report.js';
-import { FileTimes } from './times.js';
+import { type KnownFiles, normalizePath, UNKNOWN_FILE } from './known-files.js';
+import type { AddTime, ReadReport } from './report.js';
+import { FileTimes } from './report-results.js';
 
-/** JUnit XML of whatever runner. Files are the known ones, else those that the report itself names. */
-export const readJunitTimes: ReadReport = async (bytes, tell, { root, known }) => {
+/** Reads JUnit XML. Test cases are matched to the known files; without these, to the files that the report names. */
+export const readJunitTimes: ReadReport = async (bytes, addTime, { root, known }) => {
   const disk = new DiskFiles(root ?? '.');
-  const guessed = new ReportedFiles(disk);
+  const reportedFiles = new ReportedFiles(disk);
   const fileOfCase = (testCase: TestCase) => {
-    if (known) return fileOf(testCase, known);
-    return testCase.file === null ? fileOf(testCase, guessed) : (fileOf(testCase, disk) ?? plainPath(testCase.file));
+    if (known) return findFile(testCase, known);
+    return testCase.file === null ? findFile(testCase, reportedFiles) : (findFile(testCase, disk) ?? normalizePath(testCase.file));
   };
   const times = new FileTimes();
-  const reader = new JunitReader(testCase => addTo(times, testCase, fileOfCase(testCase), tell, known));
-  for await (const text of texts(bytes)) reader.write(text);
+  const reader = new JunitReader(testCase => addCase(times, testCase, fileOfCase(testCase), addTime, known));
+  for await (const text of decodeChunks(bytes)) reader.write(text);
   reader.end();
-  for (const [path, { seconds }] of times.end()) tell(path, seconds);
+  for (const [path, { seconds }] of times.end()) addTime(path, seconds);
 };
 
-/** What go test prints, plain or with -json: a package is a file. */
-export const readGoTimes: ReadReport = async (bytes, tell, { known }) => {
+/** Reads the output of go test, plain or with -json. Each package counts as a file. */
+export const readGoTimes: ReadReport = async (bytes, addTime, { known }) => {
   let whole = '';
-  for await (const text of texts(bytes)) whole += text;
+  for await (const text of decodeChunks(bytes)) whole += text;
   const times = new FileTimes();
-  for (const testCase of readGoTest(whole)) addTo(times, testCase, known ? fileOf(testCase, known) : testCase.suite.name, tell, known);
-  for (const [path, { seconds }] of times.end()) tell(path, seconds);
+  for (const testCase of readGoTest(whole))
+    addCase(times, testCase, known ? findFile(testCase, known) : testCase.suite.name, addTime, known);
+  for (const [path, { seconds }] of times.end()) addTime(path, seconds);
 };
 
-function addTo(times: FileTimes, testCase: TestCase, file: string | null, tell: Tell, known: KnownFiles | null): void {
+function addCase(times: FileTimes, testCase: TestCase, file: string | null, addTime: AddTime, known: KnownFiles | null): void {
   times.add(testCase, file);
   const { suite, classname, name } = testCase;
   if (file === null)
-    tell(
+    addTime(
       testCase.file ?? [classname || suite.name, name].filter(Boolean).join(' '),
       NaN,
-      known ? UNKNOWN : 'the report does not tell its file',
+      known ? UNKNOWN_FILE : 'the report does not name its file',
     );
 }
 
 const SOURCE = /\.(rb|py|[cm]?[jt]sx?|vue|feature|go|php|java|kts?|groovy|scala|cs|fs|exs?|dart|swift|rs|cljs?|robot|bats|lua|pl|t)$/i;
 
-/** What a report calls a file, or a package, and not a class or a title. */
+/** Accepts a reported name that looks like a file or a package, not like a class or a title. */
 class ReportedFiles implements KnownFiles {
   constructor(private readonly disk: KnownFiles) {}
 
   find(reported: string): string | null {
-    return isFile(reported) ? plainPath(reported) : this.disk.find(reported);
+    return isFileName(reported) ? normalizePath(reported) : this.disk.find(reported);
   }
 }
 
-function isFile(text: string): boolean {
-  // Perhaps a Python module, of which only the dotted name was told. Django's are tests.py of an app; what is called just "test" is none.
+function isFileName(text: string): boolean {
+  // The name may be made from a dotted class name: only test modules count. Django's are named tests.py, in the folder of an app.
   if (text.endsWith('.py')) return isTestModule(posix.basename(text, '.py')) || /\/tests?\.py$/.test(text);
   return SOURCE.test(text) || /^[^\s/\\]+(\/[^\s/\\]+)+$/.test(text);
 }
 
-/** Piece by piece. */
-async function* texts(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* decodeChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: ReturnType<typeof decoderFor> | null = null;
   for await (const chunk of bytes) yield (decoder ??= decoderFor(chunk)).decode(chunk, { stream: true });
   if (decoder) yield decoder.decode();

@@ -1,22 +1,22 @@
 import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { type KnownFiles, plainPath } from './known-files.js';
+import { type KnownFiles, normalizePath } from './known-files.js';
 
-/** Files of a folder, as paths from there on: what a report names is known when it is there. */
+/** The files in a folder, by their relative paths. */
 export class DiskFiles implements KnownFiles {
-  readonly #asked = new Map<string, string | null>();
+  readonly #cache = new Map<string, string | null>();
 
   constructor(readonly folder: string) {}
 
   find(reported: string): string | null {
-    let found = this.#asked.get(reported);
-    if (found === undefined) this.#asked.set(reported, (found = this.#look(plainPath(reported))));
-    return found;
+    let path = this.#cache.get(reported);
+    if (path === undefined) this.#cache.set(reported, (path = this.#lookUp(normalizePath(reported))));
+    return path;
   }
 
-  #look(path: string): string | null {
-    const inside = plainPath(relative(this.folder, resolve(this.folder, path)));
-    if (inside === '' || inside.startsWith('../') || inside.includes('\0')) return null;
-    return statSync(resolve(this.folder, inside), { throwIfNoEntry: false })?.isFile() ? inside : null;
+  #lookUp(path: string): string | null {
+    const relativePath = normalizePath(relative(this.folder, resolve(this.folder, path)));
+    if (relativePath === '' || relativePath.startsWith('../') || relativePath.includes('\0')) return null;
+    return statSync(resolve(this.folder, relativePath), { throwIfNoEntry: false })?.isFile() ? relativePath : null;
   }
 }

@@ -1,7 +1,7 @@
 import { isGoTest } from './go-test.js';
 import { isRuntimeLog } from './parallel-tests.js';
 
-/** The names of formats. What Ballast exports is builds, not a suite. */
+/** The formats that `import` reads. An export of Ballast has builds; all others have the times of one suite. */
 export const formats = [
   'junit',
   'pytest-split',
@@ -17,35 +17,38 @@ export const formats = [
 
 export type Format = (typeof formats)[number];
 
-/** Those that keep what each path takes, from one run to the next: two of them say the same twice. The others tell what was run, and two of them are two parts of it. */
-export const tables: ReadonlySet<Format> = new Set(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split']);
+/**
+ * Formats that keep the time of every path from run to run. Two such files may have the same path, which then counts with its mean. Two
+ * reports of the other formats are parts of one run, and their times are added.
+ */
+export const timingTables: ReadonlySet<Format> = new Set(['pytest-split', 'knapsack', 'parallel-tests', 'cypress-split']);
 
-/** So much of a file is enough to tell its format. */
+/** How much of a file is needed to detect its format. */
 export const HEAD_BYTES = 65_536;
 
-/** The format of a file that begins so; null when it is none that is known. */
-export function formatOf(head: string): Format | null {
+/** Detects the format of a file from its beginning; null: unknown. */
+export function detectFormat(head: string): Format | null {
   const text = head.replace(/^\uFEFF/, '').trimStart();
   if (text.startsWith('<')) return 'junit';
-  // A list of pairs, as pytest-split had it.
+  // Older pytest-split wrote a list of pairs.
   if (/^\[\s*(\[\s*"(?:[^"\\]|\\.)*"\s*,\s*[-\dn]|\]\s*$)/.test(text)) return 'pytest-split';
-  if (text.startsWith('{')) return formatOfObject(topKeys(text));
+  if (text.startsWith('{')) return detectJsonFormat(topKeys(text));
   if (isGoTest(text)) return 'go-test';
   return isRuntimeLog(text) ? 'parallel-tests' : null;
 }
 
-/** How many bytes come before a report whose runner was redirected: what npm said of the script, or a configuration of itself. */
-export function bytesBefore(head: Buffer): number {
-  // Of a character each byte, so that places are those of bytes.
+/** Returns the offset of the report in redirected output: npm or the test runner may print lines before it. */
+export function reportOffset(head: Buffer): number {
+  // Latin-1 makes each byte a character, so that the index is a byte offset.
   const at = head.toString('latin1').search(/^[{<]/m);
-  return at > 0 && formatOf(head.toString()) === null && formatOf(head.toString('utf8', at)) !== null ? at : 0;
+  return at > 0 && detectFormat(head.toString()) === null && detectFormat(head.toString('utf8', at)) !== null ? at : 0;
 }
 
-function formatOfObject(keys: ReadonlyMap<string, string>): Format | null {
+function detectJsonFormat(keys: ReadonlyMap<string, string>): Format | null {
   if (keys.has('Action')) return 'go-test';
   if (keys.has('build_subsets') || (keys.has('type') && keys.get('type') === '"')) return 'ballast';
   if (keys.get('durations') === '[') return 'cypress-split';
-  // vitest follows Jest, but for what it has not.
+  // vitest writes Jest's format, but without this field.
   if (keys.has('numTotalTests') && !keys.has('numRuntimeErrorTestSuites')) return 'vitest';
   if (keys.get('testResults') === '[' || keys.has('numTotalTests')) return 'jest';
   if (keys.get('suites') === '[' || keys.get('config') === '{') return 'playwright';
@@ -55,7 +58,7 @@ function formatOfObject(keys: ReadonlyMap<string, string>): Format | null {
   return [...keys.keys()].some(path => path.includes('::')) ? 'pytest-split' : 'knapsack';
 }
 
-/** The keys of the first object of a text, as far as it goes, and what the value of each begins with. */
+/** Returns the keys of the first object in a text, which may be cut off, with the first character of each value. */
 function topKeys(text: string): Map<string, string> {
   const keys = new Map<string, string>();
   let depth = 0;

@@ -3,7 +3,7 @@ import { type ReadReport, ReportError } from './report.js';
 
 interface TestResult {
   name?: unknown;
-  /** As a results processor is given it. */
+  /** Results processors of Jest get this field instead of `name`. */
   testFilePath?: unknown;
   startTime?: unknown;
   endTime?: unknown;
@@ -12,19 +12,19 @@ interface TestResult {
 }
 
 /**
- * What Jest (`--json --outputFile`) and vitest (`--reporter=json`) write: from start to end of each file, in
- * milliseconds; of a file without these the sum of its tests.
+ * Reads the JSON of Jest (`--json --outputFile`) and vitest (`--reporter=json`). A file takes the time from its start to its end, or, without
+ * these, the sum of its tests.
  */
-export const readJest: ReadReport = async (bytes, tell) => {
+export const readJest: ReadReport = async (bytes, addTime) => {
   for await (const { value, at } of jsonValues(bytes, ['$.testResults.*'])) {
     const result = (value ?? {}) as TestResult;
     const path = result.name ?? result.testFilePath;
     if (typeof path !== 'string') throw new ReportError(`testResults[${String(at[1])}] has no "name"`);
-    tell(path, millisecondsOf(result) / 1000);
+    addTime(path, duration(result) / 1000);
   }
 };
 
-function millisecondsOf({ startTime, endTime, perfStats, assertionResults }: TestResult): number {
+function duration({ startTime, endTime, perfStats, assertionResults }: TestResult): number {
   const start = startTime ?? perfStats?.start;
   const end = endTime ?? perfStats?.end;
   if (typeof start === 'number' && typeof end === 'number') return end - start;

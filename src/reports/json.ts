@@ -1,43 +1,42 @@
 import { JSONParser, TokenType } from '@streamparser/json';
 import { ReportError } from './report.js';
 
-/** A value that was asked for. */
-export interface Found {
+export interface JsonValue {
   value: unknown;
-  /** Where it lies: the keys and places that lead to it. */
+  /** The keys and indexes that lead to the value. */
   at: readonly (string | number)[];
 }
 
 /**
- * The values that the selectors name (`$.durations.*`), each as soon as it is whole, and nothing else of the document is
- * kept: a report may carry screenshots.
+ * Yields the values that the selectors name (`$.durations.*`), each as soon as it is complete. Nothing else of the document is kept, because a
+ * report may contain screenshots.
  */
-export async function* jsonValues(bytes: AsyncIterable<Uint8Array>, selectors: readonly string[]): AsyncGenerator<Found> {
+export async function* jsonValues(bytes: AsyncIterable<Uint8Array>, selectors: readonly string[]): AsyncGenerator<JsonValue> {
   const parser = new JSONParser({ paths: [...selectors], keepStack: false });
-  yield* parsed(bytes, parser, () => parser.isEnded);
+  yield* parseChunks(bytes, parser, () => parser.isEnded);
 }
 
-/** Documents one behind the other, on a line each or on many. */
+/** Yields consecutive JSON documents, each on one line or on several. */
 export async function* jsonDocuments(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
   let depth = 0;
   const parser = new JSONParser({ paths: ['$'], keepStack: false, separator: '' });
   const isBetween = () => depth === 0;
-  for await (const { value } of parsed(bytes, parser, isBetween, change => (depth += change))) yield value;
+  for await (const { value } of parseChunks(bytes, parser, isBetween, change => (depth += change))) yield value;
 }
 
-/** What the parser finds, chunk by chunk; whoever takes it slowly holds up the reading. */
-async function* parsed(
+/** Yields what the parser finds in each chunk. A slow consumer slows down the reading. */
+async function* parseChunks(
   bytes: AsyncIterable<Uint8Array>,
   parser: JSONParser,
-  isWhole: () => boolean,
+  isComplete: () => boolean,
   nest: (change: 1 | -1) => void = () => {},
-): AsyncGenerator<Found> {
-  let found: Found[] = [];
+): AsyncGenerator<JsonValue> {
+  let found: JsonValue[] = [];
   let line = 1;
   let start = 0;
   let token = 0;
   parser.onValue = ({ value, key, stack }) => {
-    const at = [...stack.slice(1).map(of => of.key), key].filter(part => part !== undefined);
+    const at = [...stack.slice(1).map(parent => parent.key), key].filter(part => part !== undefined);
     found.push({ value, at });
   };
   parser.onToken = ({ token: kind, offset }) => {
@@ -45,7 +44,7 @@ async function* parsed(
     if (kind === TokenType.LEFT_BRACE || kind === TokenType.LEFT_BRACKET) nest(1);
     else if (kind === TokenType.RIGHT_BRACE || kind === TokenType.RIGHT_BRACKET) nest(-1);
   };
-  for await (const chunk of wholeCharacters(bytes, () => line)) {
+  for await (const chunk of splitAtCharacters(bytes, () => line)) {
     try {
       parser.write(chunk);
     } catch (error) {
@@ -53,26 +52,26 @@ async function* parsed(
       const position = Number(/position "(\d+)"/.exec(message)?.[1] ?? token);
       const what = /^Unexpected (.*?)(?: at position| in state|$)/.exec(message)?.[1];
       throw new ReportError(
-        `line ${line + newlines(chunk.subarray(0, Math.max(0, position - start)))}: ${what ? `unexpected ${what}` : message}`,
+        `line ${line + countNewlines(chunk.subarray(0, Math.max(0, position - start)))}: ${what ? `unexpected ${what}` : message}`,
       );
     }
-    line += newlines(chunk);
+    line += countNewlines(chunk);
     start += chunk.length;
     yield* found;
     found = [];
   }
-  if (!isWhole()) throw new ReportError(`line ${line}: it ends in the middle`);
+  if (!isComplete()) throw new ReportError(`line ${line}: unexpected end of file`);
 }
 
-/** The same bytes, cut between characters: the parser mistakes one that comes in three pieces. */
-async function* wholeCharacters(bytes: AsyncIterable<Uint8Array>, line: () => number): AsyncGenerator<Uint8Array> {
+/** Splits the bytes between characters: the parser misreads a character that is split over three chunks. */
+async function* splitAtCharacters(bytes: AsyncIterable<Uint8Array>, line: () => number): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const chunk of bytes) {
     let text;
     try {
       text = decoder.decode(chunk, { stream: true });
     } catch {
-      throw new ReportError(`line ${line()} or one soon after it is not UTF-8`);
+      throw new ReportError(`line ${line()}, or a line soon after it, is not UTF-8`);
     }
     if (text !== '') yield Buffer.from(text);
   }
@@ -80,7 +79,7 @@ async function* wholeCharacters(bytes: AsyncIterable<Uint8Array>, line: () => nu
 
 const NEWLINE = 10;
 
-function newlines(bytes: Uint8Array): number {
+function countNewlines(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count += 1;
   return count;

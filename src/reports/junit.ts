@@ -4,10 +4,10 @@ import { OtherXml, ReportError } from './report.js';
 
 /** One `<testcase>` of a JUnit report. */
 export interface TestCase {
-  /** As the report writes it (relative to who knows what, or absolute); null where it names none. */
+  /** The path in the report, absolute or relative to an unknown folder; null: the report has none. */
   file: string | null;
-  /** The innermost around it, the same object for all of its cases. */
-  suite: Suite;
+  /** The innermost suite around the case; one object for all cases of the suite. */
+  suite: TestSuite;
   classname: string;
   name: string;
   seconds: number;
@@ -15,19 +15,19 @@ export interface TestCase {
   isSkipped: boolean;
 }
 
-/** What a `<testsuite>` says of itself; all of it '' and 0 where a case has none around it. */
-export interface Suite {
+/** The attributes of a `<testsuite>`; empty and 0 for a case outside any suite. */
+export interface TestSuite {
   name: string;
-  /** What it took, with what is around its cases, such as loading the file. 0: it does not say, or has suites in it, which shows with the first of those. */
+  /** The time of the suite, including work outside its cases, such as loading the file. 0: not given, or the suite contains suites. */
   seconds: number;
 }
 
-interface OpenSuite extends Suite {
+interface OpenSuite extends TestSuite {
   file: string | null;
 }
 
-/** The counts that a suite gives of itself. */
 interface Counts {
+  /** The number of failures and errors that the suite declares. */
   failures: number;
   /** The number of failed cases in the report before the suite began. */
   failedBefore: number;
@@ -35,7 +35,7 @@ interface Counts {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** The test cases of a JUnit XML report, in its order. */
+/** Returns the test cases of a JUnit XML report, in the order of the report. */
 export function readJunit(xml: string): TestCase[] {
   if (xml.length > limits.reportCharacters) throw new ReportError(`it has more than ${limits.reportCharacters} characters`);
   const cases: TestCase[] = [];
@@ -45,125 +45,137 @@ export function readJunit(xml: string): TestCase[] {
   return cases;
 }
 
-/** What is longest of what may be a reference, which `write` is not to cut. */
-const REFERENCE = 12;
-/** Characters of an attribute: a failure may have its whole story in one. */
-const ATTRIBUTE = 16 * 2 ** 20;
+/** The length of the longest reference (`&#x10ffff;`), which `write` must not split. */
+const MAX_REFERENCE_CHARACTERS = 12;
+/** A failure may have its whole output in one attribute. */
+const MAX_ATTRIBUTE_CHARACTERS = 16 * 2 ** 20;
+// sax reads its limit when it creates a parser.
+(sax as { MAX_BUFFER_LENGTH?: number }).MAX_BUFFER_LENGTH = MAX_ATTRIBUTE_CHARACTERS;
+
+const NO_SUITE: OpenSuite = { name: '', file: null, seconds: 0 };
 
 /**
- * Reads a JUnit XML report piece by piece, and tells of each test case when it ends. Runners disagree about nearly everything:
- * only the elements `testsuite` and `testcase` at any depth count, and what is missing is empty or 0. A suite that counts failures and
- * has no failed case gets one without a name. Entities that the document declares itself are refused, and nothing is ever fetched.
+ * Reads a JUnit XML report in pieces and reports each test case when it ends. Runners disagree about nearly everything, so only the elements
+ * `testsuite` and `testcase` count, at any depth, and missing attributes are empty or 0. A suite that counts failures but has no failed case
+ * gets a failed case without a name. Entities that the document declares are refused, and nothing is fetched.
  */
 export class JunitReader {
-  readonly #parser;
-  /** The end of what was written, where it may be a part of a reference. */
+  readonly #parser = sax.parser(true, { position: true });
+  readonly #onTestCase: (testCase: TestCase) => void;
+  readonly #suites: OpenSuite[] = [];
+  readonly #counts: Counts[] = [];
+  /** The end of the text so far, if it may be the beginning of a reference. */
   #rest = '';
   #depth = 0;
-  #hasSuite = false;
+  #hasRoot = false;
+  /** Cypress (mocha-junit-reporter) names the file only in the first of several sibling suites. */
+  #lastFile: string | null = null;
+  #case: TestCase | null = null;
+  #caseDepth = 0;
+  #failed = 0;
 
-  constructor(tell: (testCase: TestCase) => void) {
-    (sax as { MAX_BUFFER_LENGTH?: number }).MAX_BUFFER_LENGTH = ATTRIBUTE;
-    const parser = (this.#parser = sax.parser(true, { position: true }));
-    const suites: OpenSuite[] = [];
-    const counts: Counts[] = [];
-    const none: OpenSuite = { name: '', file: null, seconds: 0 };
-    /** Cypress (mocha-junit-reporter) names the file in the first suite only, beside those with the cases. */
-    let lastFile: string | null = null;
-    let current: TestCase | null = null;
-    let caseDepth = 0;
-    let failed = 0;
-    const tellCase = (testCase: TestCase) => {
-      if (testCase.isFailed) failed += 1;
-      tell(testCase);
+  constructor(onTestCase: (testCase: TestCase) => void) {
+    this.#onTestCase = onTestCase;
+    this.#parser.onerror = error => {
+      throw new ReportError(`it is not well-formed XML: line ${this.#parser.line + 1}: ${error.message.split('\n')[0]}`);
     };
-    parser.onerror = error => {
-      throw new ReportError(`it is not well-formed XML: line ${parser.line + 1}: ${error.message.split('\n')[0]}`);
-    };
-    parser.onopentag = ({ name, attributes }) => {
-      const depth = (this.#depth += 1);
-      if (depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
-      if (depth === 1 && name !== 'testsuites' && name !== 'testsuite')
-        throw new OtherXml(`it is no JUnit report, and no other XML can be read: its first element is <${name}>`);
-      const own = attributes as Attributes;
-      this.#hasSuite = true;
-      if (name === 'testsuite') {
-        const around = suites.at(-1);
-        if (around) around.seconds = 0;
-        const suite = { name: text(own, 'name'), file: fileOf(own) ?? (around ? around.file : lastFile), seconds: secondsOf(own) };
-        if (!around) lastFile = suite.file;
-        suites.push(suite);
-        counts.push({ failures: countIn(own, 'failures') + countIn(own, 'errors'), failedBefore: failed });
-      } else if (name === 'testcase') {
-        // Some have cases within cases.
-        if (current) tellCase(current);
-        [current, caseDepth] = [caseOf(own, suites.at(-1) ?? none), depth];
-      } else if (current && depth === caseDepth + 1) {
-        if (name === 'failure' || name === 'error') current.isFailed = true;
-        // A test that is expected to fail was run to see it fail.
-        if (name === 'skipped') current.isSkipped = text(own, 'type') !== 'pytest.xfail';
-      }
-    };
-    parser.onclosetag = name => {
-      if (current && this.#depth === caseDepth) {
-        tellCase(current);
-        current = null;
-      }
-      if (name === 'testsuite') {
-        const suite = suites.pop()!;
-        const { failures, failedBefore } = counts.pop()!;
-        // Karma writes no case for a browser that it lost.
-        if (failures > 0 && failed === failedBefore) tellCase({ ...caseOf({}, suite), isFailed: true });
-      }
-      this.#depth -= 1;
-    };
+    this.#parser.onopentag = ({ name, attributes }) => this.#open(name, attributes as Attributes);
+    this.#parser.onclosetag = name => this.#close(name);
   }
 
   write(xml: string): void {
     const text = this.#rest + xml;
-    const reference = text.indexOf('&', text.length - REFERENCE);
+    const reference = text.indexOf('&', text.length - MAX_REFERENCE_CHARACTERS);
     const end = reference < 0 ? text.length : reference;
     this.#rest = text.slice(end);
-    if (end > 0) this.#parser.write(printable(text.slice(0, end)));
+    if (end > 0) this.#parser.write(replaceControls(text.slice(0, end)));
   }
 
   end(): void {
-    this.#parser.write(printable(this.#rest)).close();
-    if (this.#depth > 0 || !this.#hasSuite) throw new ReportError('it is no JUnit report: it has no <testsuite>');
+    this.#parser.write(replaceControls(this.#rest)).close();
+    if (this.#depth > 0 || !this.#hasRoot) throw new ReportError('it is not a JUnit report: it has no <testsuite>');
+  }
+
+  #open(name: string, attributes: Attributes): void {
+    this.#depth += 1;
+    if (this.#depth > limits.reportDepth) throw new ReportError(`its elements are nested deeper than ${limits.reportDepth}`);
+    if (this.#depth === 1 && name !== 'testsuites' && name !== 'testsuite')
+      throw new OtherXml(`it is not a JUnit report: its first element is <${name}>, not <testsuites> or <testsuite>`);
+    this.#hasRoot = true;
+    if (name === 'testsuite') this.#openSuite(attributes);
+    else if (name === 'testcase') {
+      // Some reports have cases within cases.
+      if (this.#case) this.#finish(this.#case);
+      this.#case = makeCase(attributes, this.#suites.at(-1) ?? NO_SUITE);
+      this.#caseDepth = this.#depth;
+    } else if (this.#case && this.#depth === this.#caseDepth + 1) {
+      if (name === 'failure' || name === 'error') this.#case.isFailed = true;
+      // pytest marks a test that failed as expected as skipped, but it was run.
+      if (name === 'skipped') this.#case.isSkipped = attribute(attributes, 'type') !== 'pytest.xfail';
+    }
+  }
+
+  #openSuite(attributes: Attributes): void {
+    const parent = this.#suites.at(-1);
+    if (parent) parent.seconds = 0;
+    const file = fileAttribute(attributes) ?? (parent ? parent.file : this.#lastFile);
+    if (!parent) this.#lastFile = file;
+    this.#suites.push({ name: attribute(attributes, 'name'), file, seconds: secondsAttribute(attributes) });
+    const failures = countAttribute(attributes, 'failures') + countAttribute(attributes, 'errors');
+    this.#counts.push({ failures, failedBefore: this.#failed });
+  }
+
+  #close(name: string): void {
+    if (this.#case && this.#depth === this.#caseDepth) {
+      this.#finish(this.#case);
+      this.#case = null;
+    }
+    if (name === 'testsuite') {
+      const suite = this.#suites.pop()!;
+      const { failures, failedBefore } = this.#counts.pop()!;
+      // Karma writes no case for a browser that it lost.
+      if (failures > 0 && this.#failed === failedBefore) this.#finish({ ...makeCase({}, suite), isFailed: true });
+    }
+    this.#depth -= 1;
+  }
+
+  #finish(testCase: TestCase): void {
+    if (testCase.isFailed) this.#failed += 1;
+    this.#onTestCase(testCase);
   }
 }
 
-function caseOf(attributes: Attributes, suite: OpenSuite): TestCase {
+function makeCase(attributes: Attributes, suite: OpenSuite): TestCase {
   return {
-    file: fileOf(attributes) ?? suite.file,
+    file: fileAttribute(attributes) ?? suite.file,
     suite,
-    classname: text(attributes, 'classname'),
-    name: text(attributes, 'name'),
-    seconds: secondsOf(attributes),
+    classname: attribute(attributes, 'classname'),
+    name: attribute(attributes, 'name'),
+    seconds: secondsAttribute(attributes),
     isFailed: false,
-    isSkipped: /^(skipped|notrun|disabled)$/i.test(text(attributes, 'status')),
+    isSkipped: /^(skipped|notrun|disabled)$/i.test(attribute(attributes, 'status')),
   };
 }
 
-function fileOf(attributes: Attributes): string | null {
-  return text(attributes, 'file') || text(attributes, 'filepath') || null;
+function fileAttribute(attributes: Attributes): string | null {
+  return attribute(attributes, 'file') || attribute(attributes, 'filepath') || null;
 }
 
-/** Some runners write the colours of a terminal as references that XML does not have. */
-function printable(xml: string): string {
+/** Replaces references to control characters, which XML forbids: some runners write terminal colours that way. */
+function replaceControls(xml: string): string {
   return xml.replace(/&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[0-9a-f]));/gi, '\ufffd');
 }
 
-function countIn(attributes: Attributes, name: string): number {
-  return Math.max(0, Number(text(attributes, name)) || 0);
+function countAttribute(attributes: Attributes, name: string): number {
+  return Math.max(0, Number(attribute(attributes, name)) || 0);
 }
 
-/** Some write thousands with a comma. */
-function secondsOf(attributes: Attributes): number {
-  const seconds = Number(text(attributes, 'time').replaceAll(',', ''));
+/** Some runners separate thousands with a comma. */
+function secondsAttribute(attributes: Attributes): number {
+  const seconds = Number(attribute(attributes, 'time').replaceAll(',', ''));
   return Number.isFinite(seconds) && seconds > 0 ? seconds : 0;
 }
 
-function text(attributes: Attributes, name: string): string {
+function attribute(attributes: Attributes, name: string): string {
   return Object.hasOwn(attributes, name) ? attributes[name]! : '';
 }

@@ -1,63 +1,64 @@
-/** Paths that somebody named, found by what a report calls them. */
+/** A set of paths, found by the names that reports use for them. */
 export interface KnownFiles {
-  /** The path as it was given; null when nothing, or more than one, could be meant. */
+  /** Returns the path as it was given; null: the name matches no path, or several. */
   find(reported: string): string | null;
 }
 
-/** Why a path cannot be used where the known files were given. */
-export const UNKNOWN = 'it is none of --files-from, or may be several';
+/** The reason for leaving out a name that `find` does not resolve. */
+export const UNKNOWN_FILE = 'it matches no file of --files-from, or several';
 
 /**
- * Finds a path by the whole of it, and else by how one of the two ends: a report may have it absolute, from another folder on,
- * or behind the name of a Go module.
+ * Finds a path by its full name, or else by a common ending: a report may name a file by an absolute path, relative to another folder, or
+ * behind the name of a Go module.
  */
-export class GivenFiles implements KnownFiles {
-  readonly #whole = new Map<string, string>();
-  readonly #byLast = new Map<string, string[][]>();
+export class ListedFiles implements KnownFiles {
+  readonly #byPath = new Map<string, string>();
+  readonly #byName = new Map<string, string[][]>();
 
-  /** @param others that are meant only by the whole of them */
+  /** @param others paths that are found by their full name only */
   constructor(paths: readonly string[], others: readonly string[] = []) {
-    for (const path of paths) this.#add(plainPath(path), path, true);
-    for (const path of others) this.#add(plainPath(path), path, false);
-    // What a report makes of a Python module in a folder with a dot in its name.
+    for (const path of paths) this.#add(normalizePath(path), path, true);
+    for (const path of others) this.#add(normalizePath(path), path, false);
+    // Reports separate the folders of a Python module by dots, so a dot in the name of a folder looks like a separator.
     for (const path of paths) {
-      const plain = plainPath(path);
+      const plain = normalizePath(path);
       if (/\..*\.py$/.test(plain)) this.#add(`${plain.slice(0, -3).replaceAll('.', '/')}.py`, path, true);
     }
   }
 
-  #add(plain: string, path: string, hasEnd: boolean): void {
-    if (this.#whole.has(plain)) return;
-    this.#whole.set(plain, path);
-    if (!hasEnd) return;
+  #add(plain: string, path: string, matchesEnding: boolean): void {
+    if (this.#byPath.has(plain)) return;
+    this.#byPath.set(plain, path);
+    if (!matchesEnding) return;
     const segments = plain.split('/');
     const last = segments.at(-1)!;
-    const others = this.#byLast.get(last);
+    const others = this.#byName.get(last);
     if (others) others.push(segments);
-    else this.#byLast.set(last, [segments]);
+    else this.#byName.set(last, [segments]);
   }
 
   find(reported: string): string | null {
-    const plain = plainPath(reported);
-    const whole = this.#whole.get(plain);
-    if (whole !== undefined) return whole;
+    const plain = normalizePath(reported);
+    const exact = this.#byPath.get(plain);
+    if (exact !== undefined) return exact;
     const segments = plain.replace(/^(\.\.\/)+/, '').split('/');
-    const ending = (this.#byLast.get(segments.at(-1)!) ?? []).filter(given => endsAlike(given, segments));
-    // The longest that the reported path ends with says the most.
-    const longest = ending.reduce((most, given) => Math.max(most, Math.min(given.length, segments.length)), 0);
-    const best = ending.filter(given => Math.min(given.length, segments.length) === longest);
-    return best.length === 1 ? this.#whole.get(best[0]!.join('/'))! : null;
+    const candidates = (this.#byName.get(segments.at(-1)!) ?? []).filter(candidate => haveSameEnd(candidate, segments));
+    // The longest common ending is the best match.
+    const commonLength = (candidate: readonly string[]) => Math.min(candidate.length, segments.length);
+    const longest = candidates.reduce((max, candidate) => Math.max(max, commonLength(candidate)), 0);
+    const best = candidates.filter(candidate => commonLength(candidate) === longest);
+    return best.length === 1 ? this.#byPath.get(best[0]!.join('/'))! : null;
   }
 }
 
-function endsAlike(one: readonly string[], other: readonly string[]): boolean {
+function haveSameEnd(one: readonly string[], other: readonly string[]): boolean {
   const shared = Math.min(one.length, other.length);
   for (let i = 1; i <= shared; i += 1) if (one.at(-i) !== other.at(-i)) return false;
   return true;
 }
 
-/** Without what says nothing: `./`, doubled and closing slashes, backslashes. */
-export function plainPath(path: string): string {
+/** Replaces backslashes, and removes a leading `./` and doubled or trailing slashes. */
+export function normalizePath(path: string): string {
   const plain = path
     .replaceAll('\\', '/')
     .replace(/\/{2,}/g, '/')

@@ -2,27 +2,27 @@ import { ReportError } from './report.js';
 
 const NEWLINE = 10;
 
-/** The lines of a text that are not empty, without what ends them. */
-export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/** Yields the lines of a text, trimmed, without empty lines. */
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let number = 1;
   let rest: Uint8Array[] = [];
   for await (const chunk of bytes) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      yield* lineOf(number, [...rest, chunk.subarray(start, end)]);
+      yield* decodeLine(number, [...rest, chunk.subarray(start, end)]);
       rest = [];
       number += 1;
       start = end + 1;
     }
     if (start < chunk.length) rest.push(chunk.subarray(start));
   }
-  yield* lineOf(number, rest);
+  yield* decodeLine(number, rest);
 }
 
-function* lineOf(number: number, parts: readonly Uint8Array[]): Generator<string> {
+function* decodeLine(number: number, parts: readonly Uint8Array[]): Generator<string> {
   let text;
   try {
-    // Without a byte order mark, which it takes away.
+    // The decoder removes a byte order mark.
     text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
   } catch {
     throw new ReportError(`line ${number} is not UTF-8`);

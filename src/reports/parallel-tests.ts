@@ -1,19 +1,19 @@
-import { linesOf } from './lines.js';
+import { readLines } from './lines.js';
 import type { ReadReport } from './report.js';
 
-/** Not of a place in a backtrace. */
+/** Excludes the lines of a backtrace. */
 const LINE = /^((?!# |rspec ).+):(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)$/i;
 
-/** Whether this is such a log: some line of it names a file. There is more in it where a formatter writes to the same file. */
+/** Reports whether a line of the text names a file and its seconds. Other lines may come from a formatter that writes to the same file. */
 export function isRuntimeLog(text: string): boolean {
   return text.split('\n').some(line => /\.\w+$/.test(LINE.exec(line.trim())?.[1] ?? ''));
 }
 
-/** The runtime log of parallel_tests: `path:seconds`, a line each. What else RSpec wrote there is left out, as parallel_tests does. */
-export const readParallelTests: ReadReport = async (bytes, tell) => {
-  for await (const text of linesOf(bytes)) {
+/** Reads the runtime log of parallel_tests: `path:seconds` on each line. Like parallel_tests, it ignores other output of RSpec. */
+export const readParallelTests: ReadReport = async (bytes, addTime) => {
+  for await (const text of readLines(bytes)) {
     const [, path, seconds] = LINE.exec(text) ?? [];
-    if (path === undefined) tell(text, NaN, 'the line is no "path:seconds"');
-    else tell(path, Number(seconds));
+    if (path === undefined) addTime(text, NaN, 'the line is not "path:seconds"');
+    else addTime(path, Number(seconds));
   }
 };

@@ -7,7 +7,7 @@ import { readParallelTests } from './parallel-tests.js';
 import { readPlaywright } from './playwright.js';
 import type { ReadReport } from './report.js';
 
-/** Who reads the suites of each format. */
+/** The reader of each format. */
 export const readers: Readonly<Record<Exclude<Format, 'ballast'>, ReadReport>> = {
   junit: readJunitTimes,
   'pytest-split': readFlat,

@@ -1,19 +1,23 @@
 import type { KnownFiles } from './known-files.js';
 
-/** Told of each path that a report names: its seconds, NaN where it has none; or why it is none. Nothing else is judged here. */
-export type Tell = (path: string, seconds: number, complaint?: string) => void;
+/**
+ * Receives each path of a report.
+ * @param seconds NaN: the report has no time for the path
+ * @param error why the entry cannot be used
+ */
+export type AddTime = (path: string, seconds: number, error?: string) => void;
 
-export interface Place {
-  /** The folder that paths are relative to, where it was named. */
+export interface ReportContext {
+  /** The folder that paths are relative to; null: not given. */
   root: string | null;
-  /** The test files, where they were named. */
+  /** The test files; null: not given. */
   known: KnownFiles | null;
 }
 
-/** Reads the report of a test run, as it comes. */
-export type ReadReport = (bytes: AsyncIterable<Uint8Array>, tell: Tell, place: Place) => Promise<void>;
+/** Reads a report as a stream. */
+export type ReadReport = (bytes: AsyncIterable<Uint8Array>, addTime: AddTime, context: ReportContext) => Promise<void>;
 
-/** What is read is no report of its kind; the message says why and where, for a sentence that names the file. */
+/** The input is not a report of its format. The message says why and where; the caller adds the name of the file. */
 export class ReportError extends Error {}
 
 /** XML of another kind, such as a coverage report. */

@@ -1,43 +1,43 @@
 import { limits } from '../limits.js';
 
-/** What was left out, and a few of it. */
+/** Entries that were left out for one reason. */
 export interface Skipped {
   reason: string;
   count: number;
   examples: string[];
 }
 
-const EXAMPLES = 3;
-const EXAMPLE_CHARACTERS = 200;
-/** No test file takes longer: it is of another unit, or a laptop was asleep. */
-const ABSURD_SECONDS = 86_400;
+const MAX_EXAMPLES = 3;
+const MAX_EXAMPLE_CHARACTERS = 200;
+/** No test file takes longer: the unit is not seconds, or the machine was suspended. */
+const MAX_PLAUSIBLE_SECONDS = 86_400;
 
-/** What was left out and why, however much of it there is. */
+/** Counts what was left out, by reason, and keeps a few examples. */
 export class SkippedEntries {
-  readonly #by = new Map<string, Skipped>();
+  readonly #byReason = new Map<string, Skipped>();
 
   add(reason: string, example: string): void {
-    const skipped = this.#by.get(reason) ?? { reason, count: 0, examples: [] };
+    const skipped = this.#byReason.get(reason) ?? { reason, count: 0, examples: [] };
     skipped.count += 1;
-    if (skipped.examples.length < EXAMPLES)
-      skipped.examples.push(example.length > EXAMPLE_CHARACTERS ? `${example.slice(0, EXAMPLE_CHARACTERS)}...` : example);
-    this.#by.set(reason, skipped);
+    if (skipped.examples.length < MAX_EXAMPLES)
+      skipped.examples.push(example.length > MAX_EXAMPLE_CHARACTERS ? `${example.slice(0, MAX_EXAMPLE_CHARACTERS)}...` : example);
+    this.#byReason.set(reason, skipped);
   }
 
-  get all(): Skipped[] {
-    return [...this.#by.values()];
+  get entries(): Skipped[] {
+    return [...this.#byReason.values()];
   }
 }
 
-/** Why a path cannot be recorded, null when it can. */
-export function complaintOfPath(path: string): string | null {
-  const { pathMinCharacters: least, pathMaxCharacters: most } = limits;
-  return path.length < least || path.length > most ? `the path has not ${least} to ${most} characters` : null;
+/** Returns why a path cannot be recorded; null: it can. */
+export function pathError(path: string): string | null {
+  const { pathMinCharacters: min, pathMaxCharacters: max } = limits;
+  return path.length < min || path.length > max ? `the path does not have ${min} to ${max} characters` : null;
 }
 
-/** Why a time cannot count, null when it can. */
-export function complaintOfSeconds(seconds: number): string | null {
+/** Returns why a time cannot be recorded; null: it can. */
+export function secondsError(seconds: number): string | null {
   if (Number.isNaN(seconds)) return 'it has no time';
   if (seconds < 0) return 'its time is negative';
-  return seconds > ABSURD_SECONDS ? 'it took more than a day: is that seconds?' : null;
+  return seconds > MAX_PLAUSIBLE_SECONDS ? 'its time is more than a day: times must be in seconds' : null;
 }

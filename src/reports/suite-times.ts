@@ -1,54 +1,55 @@
 import { posix, resolve } from 'node:path';
 import { fileOf } from '../planning/estimating/test-case.js';
 import { DiskFiles } from './disk-files.js';
-import { type Format, tables } from './format.js';
-import { type KnownFiles, UNKNOWN } from './known-files.js';
-import type { Tell } from './report.js';
-import { complaintOfPath, complaintOfSeconds, SkippedEntries } from './skipped-entries.js';
+import { type Format, timingTables } from './format.js';
+import { type KnownFiles, UNKNOWN_FILE } from './known-files.js';
+import type { AddTime } from './report.js';
+import { pathError, SkippedEntries, secondsError } from './skipped-entries.js';
 
 export interface SuiteOptions {
-  /** What absolute paths are made relative to. */
+  /** Absolute paths are made relative to this folder. */
   root: string;
-  /** The test files, where they were named. */
+  /** The test files; null: not given. */
   known: KnownFiles | null;
-  /** Test cases stay what they are, and are not added up by file. */
+  /** Keep test cases instead of adding them up by file. */
   cases: boolean;
-  /** No other report says anything of the same test cases: they need not be kept apart, of which there may be millions. */
-  isAlone?: boolean;
+  /** There is one report only. Its test cases, of which there may be millions, can be added up at once. */
+  isOnlyReport?: boolean;
 }
 
-/** The times of a suite, from one report or many: added up by file. What tables say twice is said twice, and counts with its mean. */
+/** Adds up the times of a suite by file, from one or more reports. A path in several timing tables counts with its mean. */
 export class SuiteTimes {
-  /** Seconds by what was run, a test case or a file: as reports of runs tell. */
-  readonly #ran = new Map<string, number>();
-  /** As tables tell, each of which may. */
-  readonly #tables = new Map<string, { seconds: number; tables: number }>();
+  /** Seconds from reports of runs, by file or test case. */
+  readonly #runTimes = new Map<string, number>();
+  /** Seconds from timing tables, by path, with the number of tables that have the path. */
+  readonly #tableTimes = new Map<string, { seconds: number; tables: number }>();
   readonly #root: string;
-  /** Of the report that is being read: how many paths can be used, and which are absolute and not below the root. */
-  #inside = 0;
-  readonly #outside = new Set<string>();
-  readonly leftovers = new SkippedEntries();
+  /** The number of usable paths in the current report. */
+  #usableCount = 0;
+  /** The absolute paths of the current report that are not below the root. */
+  readonly #outsideRoot = new Set<string>();
+  readonly skipped = new SkippedEntries();
   readonly known: KnownFiles | null;
 
   constructor(private readonly options: SuiteOptions) {
     this.known = options.known;
-    this.#root = slashed(isAbsolute(options.root) ? options.root : resolve(options.root)).replace(/\/+$/, '');
+    this.#root = toForwardSlashes(isAbsolute(options.root) ? options.root : resolve(options.root)).replace(/\/+$/, '');
   }
 
-  /** Whom a report of a format is told. */
-  tellOf(format: Format): Tell {
-    const isTable = tables.has(format);
-    return (reported, seconds, unusable) => {
-      const complaint = unusable ?? complaintOfSeconds(seconds);
-      if (complaint) return this.leftovers.add(complaint, reported);
-      const path = this.#recordable(reported);
+  /** Returns the function that adds the times of a report of a format. */
+  timeCollector(format: Format): AddTime {
+    const isTable = timingTables.has(format);
+    return (reported, seconds, entryError) => {
+      const error = entryError ?? secondsError(seconds);
+      if (error) return this.skipped.add(error, reported);
+      const path = this.#resolvePath(reported);
       if (path === null) return;
-      const file = this.#kept(path);
-      // Cases of one table alone.
-      const isPart = this.options.isAlone && file !== path;
-      const before = this.#tables.get(path);
-      if (!isTable || isPart) this.#ran.set(file, (this.#ran.get(file) ?? 0) + seconds);
-      else if (!before) this.#tables.set(path, { seconds, tables: 1 });
+      const file = this.#recordedPath(path);
+      // No other table can have this test case, so no mean is needed.
+      const isPart = this.options.isOnlyReport && file !== path;
+      const before = this.#tableTimes.get(path);
+      if (!isTable || isPart) this.#runTimes.set(file, (this.#runTimes.get(file) ?? 0) + seconds);
+      else if (!before) this.#tableTimes.set(path, { seconds, tables: 1 });
       else {
         before.seconds += seconds;
         before.tables += 1;
@@ -56,68 +57,68 @@ export class SuiteTimes {
     };
   }
 
-  /** The seconds of each path. What took no time at all is left out. */
+  /** Returns the seconds of each path. Paths with 0 s are skipped. */
   times(): Map<string, number> {
-    const sums = new Map(this.#ran);
-    for (const [told, { seconds, tables }] of this.#tables) {
-      const path = this.#kept(told);
+    const sums = new Map(this.#runTimes);
+    for (const [tablePath, { seconds, tables }] of this.#tableTimes) {
+      const path = this.#recordedPath(tablePath);
       sums.set(path, (sums.get(path) ?? 0) + seconds / tables);
     }
     const times = new Map<string, number>();
     for (const [path, sum] of sums) {
       const seconds = Number(sum.toPrecision(12));
-      const complaint = complaintOf(path, seconds);
-      if (complaint) this.leftovers.add(complaint, path);
+      const error = timingError(path, seconds);
+      if (error) this.skipped.add(error, path);
       else times.set(path, seconds);
     }
     return times;
   }
 
-  /** At the end of a report: a sentence when all of its paths are absolute and not below the root, as no client would ask for them. */
+  /** Ends a report. Returns an error if all of its paths are absolute and not below the root: no client would ask for them. */
   endReport(): string | null {
-    const [inside, outside] = [this.#inside, [...this.#outside]];
-    this.#inside = 0;
-    this.#outside.clear();
-    if (inside > 0 || outside.length === 0) return null;
-    const root = this.#rootOf(outside);
+    const [usable, outside] = [this.#usableCount, [...this.#outsideRoot]];
+    this.#usableCount = 0;
+    this.#outsideRoot.clear();
+    if (usable > 0 || outside.length === 0) return null;
+    const root = this.#guessRoot(outside);
     const folder = commonFolder(outside);
     return (
       `all of its paths are absolute and not below ${this.#root || '/'}, such as ${outside[0]}: name the folder that the test files are relative to with --root` +
-      (root !== null ? ` (by the files that are here: --root ${root})` : folder ? ` (all of them are below ${folder})` : '')
+      (root !== null ? ` (judging by the files in this folder: --root ${root})` : folder ? ` (all of them are below ${folder})` : '')
     );
   }
 
-  /** The path as it is recorded. Null: it was left out, and that is told. */
-  #recordable(reported: string): string | null {
-    const file = fileIn(reported);
-    const path = posix.normalize(slashed(file));
+  /** Returns the path of a known file or relative to the root, with its test case. Null: the path was skipped. */
+  #resolvePath(reported: string): string | null {
+    const file = withoutCase(reported);
+    const path = posix.normalize(toForwardSlashes(file));
     let found: string | null;
     if (this.known) {
       found = this.known.find(path);
-      if (found === null) this.leftovers.add(UNKNOWN, reported);
+      if (found === null) this.skipped.add(UNKNOWN_FILE, reported);
     } else {
-      found = this.#relative(path);
-      if (found === null) this.leftovers.add(`its path is absolute and not below ${this.#root || '/'} (--root)`, reported);
+      found = this.#relativeToRoot(path);
+      if (found === null) this.skipped.add(`its path is absolute and not below ${this.#root || '/'} (--root)`, reported);
     }
     return found === null ? null : found + reported.slice(file.length);
   }
 
-  #kept(path: string): string {
-    return this.options.cases ? path : fileIn(path);
+  #recordedPath(path: string): string {
+    return this.options.cases ? path : withoutCase(path);
   }
 
-  /** Null: it is elsewhere, such as a file of a library. */
-  #relative(path: string): string | null {
+  /** Null: the path is not below the root, such as a file of a library. */
+  #relativeToRoot(path: string): string | null {
     if (isAbsolute(path) && !path.startsWith(`${this.#root}/`)) {
-      this.#outside.add(path);
+      this.#outsideRoot.add(path);
       return null;
     }
-    this.#inside += 1;
+    this.#usableCount += 1;
     return isAbsolute(path) ? path.slice(this.#root.length + 1) : path;
   }
 
-  /** Where the root of this machine was on that of the report, by a file that both have. */
-  #rootOf(paths: readonly string[]): string | null {
+  /** Guesses the root on the machine of the report, by a file that is also on this machine. Null: there is none. */
+  #guessRoot(paths: readonly string[]): string | null {
     const disk = new DiskFiles(this.#root || '/');
     for (const path of paths.slice(0, 100)) {
       for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', end + 1))
@@ -127,14 +128,14 @@ export class SuiteTimes {
   }
 }
 
-/** Why neither path nor time can be recorded, null when they can. */
-function complaintOf(path: string, seconds: number): string | null {
-  // What the report has there was no character of its encoding.
-  const ofPath = complaintOfPath(path) ?? (path.includes('\ufffd') ? 'its path is in another encoding than the report says' : null);
-  return ofPath ?? complaintOfSeconds(seconds) ?? (seconds === 0 ? 'it took 0 s: it was not run' : null);
+/** Returns why a path or its time cannot be recorded; null: both can. */
+function timingError(path: string, seconds: number): string | null {
+  // The decoder replaces invalid bytes by U+FFFD.
+  const encodingError = path.includes('\ufffd') ? 'its path is not in the encoding that the report declares' : null;
+  return pathError(path) ?? encodingError ?? secondsError(seconds) ?? (seconds === 0 ? 'it took 0 s: it was not run' : null);
 }
 
-function fileIn(path: string): string {
+function withoutCase(path: string): string {
   return fileOf(path) ?? path;
 }
 
@@ -142,8 +143,8 @@ function isAbsolute(path: string): boolean {
   return path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path);
 }
 
-/** Of Windows: clients name paths with slashes there, too. */
-function slashed(path: string): string {
+/** Replaces the backslashes of a Windows path. Clients use slashes on Windows, too. */
+function toForwardSlashes(path: string): string {
   return /^[A-Za-z]:\\/.test(path) || !path.includes('/') ? path.replaceAll('\\', '/') : path;
 }
 

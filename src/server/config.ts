@@ -2,33 +2,33 @@ import type { BlockList } from 'node:net';
 import type { HttpServerName } from '../http/choose-adapter.js';
 import { settings } from './settings.js';
 
-/** Settings of `serve`, checked. Modules get values from here, never the environment. */
+/** The checked settings of `serve`. Modules read settings from here, never from the environment. */
 export interface Config {
   host: string;
   port: number;
-  /** Where /metrics, /healthz and /readyz are to be had besides; then /metrics only there. Null: no such place. */
+  /** Port for /metrics, /healthz and /readyz. /metrics is then served only there. Null: there is no admin port. */
   adminPort: number | null;
   adminHost: string;
   httpServer: HttpServerName;
   dataDir: string;
-  /** Upper case, without the trailing dash; the first is named in messages. */
+  /** Upper case, without the trailing dash. Messages name the first. */
   headerPrefixes: string[];
   /** PEM files for TLS; null: plain HTTP. */
   tlsCert: string | null;
   tlsKey: string | null;
-  /** Proxies that tell how a client reached them; null: none is believed. */
+  /** Proxies whose X-Forwarded headers are used; null: none. */
   trustedProxies: BlockList | null;
   /** Scheme and host of links in answers, without a trailing slash; null: from the Host header. */
   publicUrl: string | null;
   retentionDays: number;
   pullCostSeconds: number;
-  /** 0: nodes may be silent for ever. */
+  /** 0: batches of silent nodes are never reassigned. */
   leaseFactor: number;
   leaseGraceSeconds: number;
   maxBodyBytes: number;
-  /** Bytes of queues kept in memory; queues beyond it are read back from the store when asked for. */
+  /** Memory for open queues. Others are read from the store when needed. */
   queueCacheBytes: number;
-  /** Threads that pack large suites. */
+  /** Number of packing threads. */
   workers: number;
   /** Newest version by client name. */
   clientVersions: Map<string, string>;
@@ -36,7 +36,7 @@ export interface Config {
   bootstrapToken: string | null;
 }
 
-/** Every wrong setting, a sentence each. */
+/** Lists every invalid setting, one sentence each. */
 export class ConfigError extends Error {
   readonly exitCode = 2;
 
@@ -45,28 +45,27 @@ export class ConfigError extends Error {
   }
 }
 
-/** Parses the texts given (by setting); what is missing takes its default. Throws ConfigError. */
+/** Parses the given texts, by setting, with defaults for missing ones. Throws ConfigError. */
 export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
   const complaints: string[] = [];
   const config: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
-    const text = texts[name as keyof Config] ?? setting.fallback;
+    const text = texts[name as keyof Config] ?? setting.defaultText;
     try {
       config[name] = setting.parse(text);
     } catch (error) {
-      const shown = setting.flag ? ` is "${text}"` : '';
-      const names = setting.flag ? `${setting.env} (${setting.flag.split(' ')[0]})` : setting.env;
-      complaints.push(`${names}${shown}: it ${(error as Error).message}`);
+      const names = setting.flag ? `${setting.env} (${setting.flag.split(' ')[0]}) is "${text}"` : setting.env;
+      complaints.push(`${names}: it ${(error as Error).message}`);
     }
   }
   if ((config.tlsCert === null) !== (config.tlsKey === null))
     complaints.push('BALLAST_TLS_CERT (--tls-cert) and BALLAST_TLS_KEY (--tls-key): give both or neither');
   if (texts.adminHost !== undefined && config.adminPort === null) {
-    // A socket in the file system has no port.
+    // A Unix socket has no port.
     if (texts.adminHost.startsWith('unix:')) config.adminPort = 0;
     else
       complaints.push(
-        'BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port): give both, 0 picks a free port',
+        'BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port): give both; port 0 picks a free one',
       );
   }
   if (complaints.length > 0) throw new ConfigError(complaints);

@@ -4,7 +4,7 @@ import { limits } from '../limits.js';
 
 export type { Logger };
 
-/** Structured logs, a JSON object a line, on stderr: stdout is for what the user asked for. */
+/** Opens a structured log, one JSON object per line, on stderr. stdout is for what the user asked for. */
 export function openLog(level: string, destination: DestinationStream = stderr()): Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: label => ({ level: label }) } },
@@ -12,78 +12,78 @@ export function openLog(level: string, destination: DestinationStream = stderr()
   );
 }
 
-/** For the last words of a process: a line is written when the call returns. Other lines go by way of threads that may hang with the disk. */
-export function openLastLog(level: string): Logger {
-  return openLog(level, { write: line => writeAtOnce(2, line) });
+/** Opens a log for the last lines of a process: calls return when the line is written. Others use threads, which may hang with the disk. */
+export function openSyncLog(level: string): Logger {
+  return openLog(level, { write: line => writeNow(2, line) });
 }
 
 /**
- * An open file (by its number) that takes lines one after the other. Those that it does not take, because its disk is full or its
- * terminal gone, are lost: no log is worth its server. (pino's own destination ends the process then, or tries without end.)
+ * Writes lines to an open file, one after another. Lines that cannot be written, because the disk is full or the terminal is gone, are
+ * lost: no log is worth the server. In these cases pino's own destination ends the process or retries without end.
  */
 export class LogFile implements DestinationStream {
-  #waiting = '';
-  /** What a slow reader did not take yet. */
-  #rest: Uint8Array = new Uint8Array();
+  #buffer = '';
+  /** Bytes that a slow reader has not accepted yet. */
+  #unwritten: Uint8Array = new Uint8Array();
   #isWriting = false;
 
-  constructor(readonly file: number) {}
+  constructor(readonly fileDescriptor: number) {}
 
   write(line: string): void {
-    if (this.#waiting.length + line.length > limits.loggedCharacters) return;
-    this.#waiting += line;
-    if (!this.#isWriting) this.#next();
+    if (this.#buffer.length + line.length > limits.logBufferCharacters) return;
+    this.#buffer += line;
+    if (!this.#isWriting) this.#writeNext();
   }
 
-  /** Writes what waits; what is being written is on its way. */
+  /** Writes the buffered lines. A write that has already started is not awaited. */
   end(): void {
-    writeAtOnce(this.file, Buffer.concat([this.#rest, Buffer.from(this.#waiting)]));
-    this.#rest = new Uint8Array();
-    this.#waiting = '';
+    writeNow(this.fileDescriptor, Buffer.concat([this.#unwritten, Buffer.from(this.#buffer)]));
+    this.#unwritten = new Uint8Array();
+    this.#buffer = '';
   }
 
-  #next(): void {
-    const bytes = this.#rest.length > 0 ? this.#rest : Buffer.from(this.#waiting);
-    if (this.#rest.length === 0) this.#waiting = '';
-    this.#rest = new Uint8Array();
+  #writeNext(): void {
+    const bytes = this.#unwritten.length > 0 ? this.#unwritten : Buffer.from(this.#buffer);
+    if (this.#unwritten.length === 0) this.#buffer = '';
+    this.#unwritten = new Uint8Array();
     this.#isWriting = bytes.length > 0;
     if (!this.#isWriting) return;
-    write(this.file, bytes, (error, written) => {
-      if (isFull(error)) {
-        this.#rest = bytes;
-        setTimeout(() => this.#next(), limits.logAgainMilliseconds);
+    write(this.fileDescriptor, bytes, (error, written) => {
+      if (isPipeFull(error)) {
+        this.#unwritten = bytes;
+        setTimeout(() => this.#writeNext(), limits.logRetryMilliseconds);
         return;
       }
-      if (!error) this.#rest = bytes.subarray(written);
-      this.#next();
+      if (!error) this.#unwritten = bytes.subarray(written);
+      this.#writeNext();
     });
   }
 }
 
-let standard: LogFile | null = null;
+let stderrFile: LogFile | null = null;
 
-/** One for all logs of a process. */
+/** Returns the one file that all logs of the process share. */
 function stderr(): LogFile {
-  if (standard) return standard;
-  const file = (standard = new LogFile(2));
+  if (stderrFile) return stderrFile;
+  const file = (stderrFile = new LogFile(2));
   process.once('exit', () => file.end());
   return file;
 }
 
-function writeAtOnce(file: number, text: string | Uint8Array): void {
+function writeNow(fileDescriptor: number, text: string | Uint8Array): void {
   let bytes: Uint8Array = Buffer.from(text);
-  for (let tries = 0; bytes.length > 0 && tries < limits.logTries; ) {
+  for (let attempts = 0; bytes.length > 0 && attempts < limits.logFlushAttempts; ) {
     try {
-      bytes = bytes.subarray(writeSync(file, bytes));
+      bytes = bytes.subarray(writeSync(fileDescriptor, bytes));
     } catch (error) {
-      if (!isFull(error)) return;
-      tries += 1;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.logAgainMilliseconds);
+      if (!isPipeFull(error)) return;
+      attempts += 1;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.logRetryMilliseconds);
     }
   }
 }
 
-/** Whether a pipe is full, whose reader is slow. */
-function isFull(error: unknown): boolean {
+/** Tells whether a write failed because the reader of the pipe is slow. */
+function isPipeFull(error: unknown): boolean {
   return (error as NodeJS.ErrnoException | null)?.code === 'EAGAIN';
 }

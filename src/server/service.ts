@@ -1,30 +1,26 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Context } from '../api/context.js';
 import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
+import { createProject, createToken, findToken, hashOf } from '../engine/access.js';
+import type { Access } from '../engine/ports/access.js';
+import type { Millis, Store } from '../engine/ports/store.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
-import type { FileLock } from '../file-lock.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
 import type { Observe } from '../http/exchange.js';
 import { MemoryBudget } from '../http/memory-budget.js';
 import { listen } from '../http/server.js';
 import { limits } from '../limits.js';
 import { toWeight } from '../planning/weight.js';
-import { commit } from '../store/lmdb/commit.js';
-import { lockFolder } from '../store/lmdb/lock.js';
-import { closeStore, openStore, STORE_FILE, STORE_VERSION, type Store } from '../store/lmdb/open.js';
-import { createProject, findProject } from '../store/lmdb/projects.js';
-import { Queues } from '../store/lmdb/queues.js';
-import { Readiness } from '../store/lmdb/readiness.js';
-import { learnRest } from '../store/lmdb/timings.js';
-import { createToken, findToken } from '../store/lmdb/tokens.js';
+import { serveFolder } from '../store/lmdb/serve-folder.js';
+import type { LmdbOptions } from '../store/lmdb/store.js';
 import { version } from '../version.js';
 import { CompletenessChecker } from '../workers/completeness-checker.js';
-import { JobPool } from '../workers/pool.js';
+import { WorkerPool } from '../workers/pool.js';
+import { onThisThread, startThreads } from '../workers/threads.js';
 import type { Config } from './config.js';
 import type { Logger } from './log.js';
-import { Metrics, type Sources } from './metrics.js';
+import { Metrics } from './metrics.js';
+import { Readiness } from './readiness.js';
 import { SlewedClock } from './slewed-clock.js';
 import { startSweeping } from './sweeping.js';
 
@@ -32,164 +28,150 @@ const DEFAULT_PROJECT = 'default';
 
 export interface Service {
   url: string;
-  /** Of the admin port, null when there is none. */
+  /** The address of the admin port; null: there is none. */
   adminUrl: string | null;
-  /** The token of the project that the first start made; null at every other start. */
+  /** The token of the project that the first start creates; null at every other start. */
   firstToken: string | null;
-  /** Deletes everything that is older than the retention; resolves when nothing is left to delete. */
+  /** Deletes what is older than the retention; resolves when nothing is left to delete. */
   sweep(): Promise<void>;
-  /** Reads the files of the certificate again. Rejects with a sentence when they are wrong. */
+  /** Reads the files of the certificate again. Rejects with a sentence when they are invalid. */
   renew(): Promise<void>;
   /** Answers what is in flight, then closes everything in the reverse order of opening. */
   close(): Promise<void>;
 }
 
-/** What a service lives in. */
 export interface ServiceDependencies {
-  now?: () => number;
+  now?: () => Millis;
+  /** Milliseconds on a clock that is never set. */
   uptime?: () => number;
-  /** False: packing threads start with the first large suite, which takes longer. */
+  /** False: worker threads start with the first large suite, which takes longer. */
   isWarm?: boolean;
-  /** Told when the disk fails the store: no promise is kept from then on, and only the end of the process helps. */
+  /** Called when the disk fails the store: no promise is kept from then on, and only the end of the process helps. */
   storeFailed?: (error: Error) => void;
+  openStore?: (dataDir: string, log: Logger, options: Required<LmdbOptions>) => Promise<Store>;
+  /** False: the store cannot be read by other threads, so large suites are planned on this one. */
+  hasThreads?: boolean;
 }
 
-/** Opens store, jobs and HTTP, and starts the sweeps. */
+/** Opens the store, worker threads and HTTP, and starts the sweeps. */
 export async function openService(
   config: Config,
   log: Logger,
-  { now = Date.now, uptime = () => performance.now(), isWarm = true, storeFailed = () => {} }: ServiceDependencies = {},
+  {
+    now = Date.now,
+    uptime = () => performance.now(),
+    isWarm = true,
+    storeFailed = () => {},
+    openStore = serveFolder,
+    hasThreads = true,
+  }: ServiceDependencies = {},
 ): Promise<Service> {
-  const { dataDir, publicUrl, clientVersions } = config;
+  const { dataDir, headerPrefixes, publicUrl, clientVersions } = config;
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
     const metrics = new Metrics();
-    const store = openStore(dataDir, storeFailed, seconds => metrics.commit(seconds));
-    let lock: FileLock | null = null;
-    closers.push(async () => {
-      await closeStore(store);
-      // Not before: the next server reads what this one wrote last.
-      lock?.release();
-    });
-    lock = lockFolder(dataDir);
-    if (store.meta.get('version') !== STORE_VERSION) await commit(store, () => void store.meta.put('version', STORE_VERSION));
-    await learnRest(store, log);
-    store.journal.recover();
-
-    const tokenHeader = `${config.headerPrefixes[0]}-TEST-SUITE-TOKEN`;
     const pullCost = toWeight(config.pullCostSeconds);
-    const jobs = new JobPool(
-      store,
-      {
-        dataDir,
-        workers: config.workers,
-        leastWorkers: isWarm ? 1 : 0,
-        tokenHeader,
-        pullCost,
-        ran: (job, waited, took) => metrics.job(job, waited, took),
-      },
-      log,
-    );
-    closers.push(() => jobs.close());
-    if (isWarm) await jobs.warmUp();
+    const queues = { pullCost, cacheBytes: config.queueCacheBytes, lease: leaseOf(config, now, uptime) };
+    const store = await openStore(dataDir, log, { queues, storeFailed, committed: seconds => metrics.observeCommit(seconds) });
+    closers.push(() => store.close());
 
-    const queues = new Queues(store, { cacheBytes: config.queueCacheBytes, pullCost, lease: leaseOf(config, now, uptime) });
-    const { sweep, swept, stop } = startSweeping(
-      store,
-      queues,
-      config.retentionDays,
-      log,
-      new SlewedClock(now, uptime, store.meta.get('known')),
-    );
+    const tokenHeader = `${headerPrefixes[0]}-TEST-SUITE-TOKEN`;
+    const setup = { dataDir, tokenHeader, pullCost };
+    const runner = hasThreads ? await startThreads(setup, config.workers, isWarm, log) : onThisThread(store, setup);
+    const workers = new WorkerPool(store, runner, config.workers + 1, (job, waited, took) => metrics.observeJob(job, waited, took));
+    closers.push(() => workers.close());
+
+    const clock = new SlewedClock(now, uptime, (await store.maintenance.keptTime()) ?? undefined);
+    const { sweep, swept, stop } = startSweeping(store, config.retentionDays, log, clock);
     closers.push(stop);
 
-    // A client that is refused stops for good: the token exists before the port does.
+    // A client that is refused stops for good, so the token exists before the port does.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
-    const comparisons = new CompletenessChecker(jobs);
-    const memory = new MemoryBudget(limits.heldBytes);
+    const completeness = new CompletenessChecker(workers);
+    const readiness = new Readiness(store.maintenance, now, uptime);
     const hasAdminPort = config.adminPort !== null;
-    const readiness = new Readiness(store, now, uptime);
     const context: Context = {
       store,
-      queues,
+      workers,
+      completeness,
       readiness,
-      jobs,
-      comparisons,
       metrics,
       hasAdminPort,
+      pullCost,
       log,
       now,
       publicUrl,
       clientVersions,
-      headerPrefixes: config.headerPrefixes,
+      headerPrefixes,
       tokenHeader,
     };
-    const ownerOf = (token: string | null) => (token === null ? null : (findToken(store, token)?.project ?? null));
-    const certificate = config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey };
-    const adapter = await chooseAdapter(config.httpServer);
-    const httpOptions = {
-      ...config,
-      openAdapter: adapter.open,
-      settings: 'BALLAST_PORT or BALLAST_HOST',
-      certificate,
-      bodySeconds: limits.bodySeconds,
-      memory,
-      ownerOf,
-    };
-    const observe: Observe = (path, status, seconds, unavailable) =>
-      metrics.request(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
-    let adminUrl: string | null = null;
-    if (config.adminPort !== null) {
-      const options = {
-        ...httpOptions,
-        certificate: null,
-        host: config.adminHost,
-        port: config.adminPort,
-        settings: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST',
-      };
-      const admin = await listen(options, request => routeAdmin(context, request), log);
-      adminUrl = admin.url;
-      closers.push(() => admin.drain());
-    }
-    const http = await listen(httpOptions, request => route(context, request), log, observe);
-    log.info(adapter.why);
+    const memory = new MemoryBudget(limits.requestMemoryBytes);
+    const { http, admin, adapter } = await openPorts(config, context, memory, log);
+    closers.push(() => admin?.drain() ?? Promise.resolve());
     closers.push(() => {
-      comparisons.close();
+      completeness.close();
       return http.drain();
     });
-
-    metrics.watch({
+    metrics.addSources({
       version,
-      httpServer: adapter.name,
+      httpServer: adapter,
       connections: () => http.connections,
       requestsInFlight: () => http.requestsInFlight,
-      heldBytes: () => memory.all,
-      jobs: () => jobs.load,
-      queues: () => queues.load(),
-      store: () => loadOf(store, dataDir),
+      reservedBytes: () => memory.reservedBytes,
+      jobs: () => workers.load,
+      queues: () => store.queues.load(),
+      store: () => store.maintenance.load(),
       sweeps: () => swept,
-      certificateEndsAt: () => http.certificateEndsAt,
+      certificateExpiresAt: () => http.certificateExpiresAt,
     });
 
-    // Only now: a token that is made but never shown, because the port was taken, would be lost.
-    const isFirstStart = store.projects.getKeysCount({ limit: 1 }) === 0;
-    const firstToken = isFirstStart ? (await createProject(store, DEFAULT_PROJECT, now())).token : null;
-    return { url: http.url, adminUrl, firstToken, sweep, renew: () => http.renew(), close };
+    // Only now: a token that is created but never shown, because the port was taken, would be lost.
+    const isFirstStart = (await store.access.projects()).length === 0;
+    const firstToken = isFirstStart ? (await createProject(store.access, DEFAULT_PROJECT, now())).token : null;
+    return { url: http.url, adminUrl: admin?.url ?? null, firstToken, sweep, renew: () => http.reloadCertificate(), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function loadOf({ room, journal, builds, subsets, paths, splits, queues }: Store, dataDir: string): ReturnType<Sources['store']> {
-  const records: Record<string, number> = {};
-  for (const [kind, table] of Object.entries({ build: builds, subset: subsets, path: paths, split: splits, queue: queues })) {
-    records[kind] = (table.getStats() as { entryCount: number }).entryCount;
+/** Listens for requests, and on the admin port if there is one. */
+async function openPorts(config: Config, context: Context, memory: MemoryBudget, log: Logger) {
+  const { store, metrics } = context;
+  const adapter = await chooseAdapter(config.httpServer);
+  const options = {
+    ...config,
+    openAdapter: adapter.open,
+    settingNames: 'BALLAST_PORT or BALLAST_HOST',
+    certificate: config.tlsCert === null || config.tlsKey === null ? null : { certFile: config.tlsCert, keyFile: config.tlsKey },
+    bodySeconds: limits.bodySeconds,
+    memory,
+    ownerOf: (token: string | null) => (token === null ? null : ownerOf(store.access, token)),
+  };
+  const observe: Observe = (path, status, seconds, unavailable) =>
+    metrics.observeRequest(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
+  const adminOptions = { ...options, certificate: null, host: config.adminHost, settingNames: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST' };
+  const admin =
+    config.adminPort === null
+      ? null
+      : await listen({ ...adminOptions, port: config.adminPort }, request => routeAdmin(context, request), log);
+  try {
+    const http = await listen(options, request => route(context, request), log, observe);
+    log.info(adapter.logLine);
+    return { http, admin, adapter: adapter.name };
+  } catch (error) {
+    await admin?.drain();
+    throw error;
   }
-  return { bytes: statSync(join(dataDir, STORE_FILE)).size, diskFreeBytes: room.freeBytes(), journalTurns: journal.turns, records };
+}
+
+/** The project whose share of memory a request takes; null, the share of unknown tokens, when the store cannot say at once. */
+function ownerOf(access: Access, token: string): number | null {
+  const found = access.token(hashOf(token));
+  return found === null || found instanceof Promise ? null : found.project;
 }
 
 function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, uptime: () => number): LeasePolicy | null {
@@ -199,13 +181,13 @@ function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, 
 }
 
 /** Makes sure that the project "default" exists with this token. */
-async function ensureBootstrapToken(store: Store, bootstrapToken: string, now: number, log: Logger): Promise<void> {
-  const token = findToken(store, bootstrapToken);
+async function ensureBootstrapToken({ access }: Store, bootstrapToken: string, now: Millis, log: Logger): Promise<void> {
+  const token = await findToken(access, bootstrapToken);
   if (token) {
-    if (token.revoked_at !== null) log.warn('the token in BALLAST_BOOTSTRAP_TOKEN was revoked and stays so');
+    if (token.revoked_at !== null) log.warn('the token in BALLAST_BOOTSTRAP_TOKEN is revoked, and stays revoked');
     return;
   }
-  const project = findProject(store, DEFAULT_PROJECT);
-  if (project) await createToken(store, project.id, now, bootstrapToken);
-  else await createProject(store, DEFAULT_PROJECT, now, bootstrapToken);
+  const project = await access.project(DEFAULT_PROJECT);
+  if (project) await createToken(access, project.id, now, bootstrapToken);
+  else await createProject(access, DEFAULT_PROJECT, now, bootstrapToken);
 }

@@ -1,24 +1,24 @@
 import { availableParallelism } from 'node:os';
-// Not all of semver: every command of a CI node starts with this file.
+// Only this function of semver: every command of a CI node loads this file.
 import coerce from 'semver/functions/coerce.js';
-import { trustedProxies } from '../http/forwarded.js';
+import { parseTrustedProxies } from '../http/forwarded.js';
 import { limits } from '../limits.js';
 import type { Config } from './config.js';
 
-/** A setting: its flag (none for a secret, which a process list would show), variable and default. */
+/** A setting. A secret has no flag, because a process list would show it. */
 export interface Setting<T = unknown> {
   flag: string | null;
   env: string;
-  fallback: string;
+  defaultText: string;
   help: string;
-  /** Returns the value, or throws the sentence that completes "<name> <text>: ...". */
+  /** Returns the value, or throws the rest of the sentence "<name> is <text>: it ...". */
   parse(text: string): T;
 }
 
-const whole = (min: number, max: number) => (text: string) => {
+const wholeNumber = (min: number, max: number) => (text: string) => {
   if (text.startsWith('tcp://'))
     throw new Error(
-      'must be a number; Kubernetes sets this variable for a service named "ballast": give the service another name, or the pod enableServiceLinks: false',
+      'must be a number; Kubernetes sets this variable for a service named "ballast": rename the service, or set enableServiceLinks: false in the pod',
     );
   const value = Number(text);
   if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {
@@ -31,7 +31,7 @@ const host = (text: string) => {
   if (!/^((?!unix:)[A-Za-z0-9.:-]+|\[[0-9A-Fa-f.:]+\]|unix:\/.{1,99})$/.test(text)) {
     throw new Error('must be an address, a host name, or unix: and an absolute path of at most 100 characters');
   }
-  // As addresses of IPv6 are written where a port follows.
+  // An IPv6 address may have brackets, as in a URL.
   return text.replace(/^\[(.*)\]$/, '$1');
 };
 
@@ -41,36 +41,36 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   host: {
     flag: '--host <address>',
     env: 'BALLAST_HOST',
-    fallback: '127.0.0.1',
-    help: 'address to listen on: an address, a host name, 0.0.0.0 or :: for all (use TLS or a proxy), or unix:/run/ballast/ballast.sock',
+    defaultText: '127.0.0.1',
+    help: 'address or host name to listen on; 0.0.0.0 or :: for all addresses (use TLS or a proxy); or unix:/run/ballast/ballast.sock',
     parse: host,
   },
   port: {
     flag: '--port <number>',
     env: 'BALLAST_PORT',
-    fallback: '8080',
+    defaultText: '8080',
     help: 'port to listen on; 0 picks a free port and prints it',
-    parse: whole(0, 65_535),
+    parse: wholeNumber(0, 65_535),
   },
   adminPort: {
     flag: '--admin-port <number>',
     env: 'BALLAST_ADMIN_PORT',
-    fallback: '',
+    defaultText: '',
     help: 'port for /metrics, /healthz and /readyz; /metrics is then served only there; 0 picks a free port and prints it',
-    parse: text => (text === '' ? null : whole(0, 65_535)(text)),
+    parse: text => (text === '' ? null : wholeNumber(0, 65_535)(text)),
   },
   adminHost: {
     flag: '--admin-host <address>',
     env: 'BALLAST_ADMIN_HOST',
-    fallback: '127.0.0.1',
-    help: 'address of the admin port, or unix: and a path; a path needs no port',
+    defaultText: '127.0.0.1',
+    help: 'address of the admin port, or unix:<path>, which needs no port',
     parse: host,
   },
   httpServer: {
     flag: '--http-server <name>',
     env: 'BALLAST_HTTP_SERVER',
-    fallback: 'auto',
-    help: 'HTTP server: uwebsockets (fast), node (runs everywhere), or auto (uwebsockets where it has a binary, else node)',
+    defaultText: 'auto',
+    help: 'HTTP server: uwebsockets (fast), node (runs everywhere), or auto (uwebsockets if it has a binary for this machine, else node)',
     parse: text => {
       if (text !== 'auto' && text !== 'uwebsockets' && text !== 'node') throw new Error('must be auto, uwebsockets or node');
       return text;
@@ -79,7 +79,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   dataDir: {
     flag: '--data-dir <folder>',
     env: 'BALLAST_DATA_DIR',
-    fallback: './data',
+    defaultText: './data',
     help: 'folder of the store',
     parse: text => {
       if (text === '') throw new Error('must name a folder');
@@ -89,8 +89,8 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   headerPrefixes: {
     flag: '--header-prefixes <list>',
     env: 'BALLAST_HEADER_PREFIXES',
-    fallback: 'SERVICE,KNAPSACK-PRO',
-    help: 'prefixes of request headers, as in <prefix>-TEST-SUITE-TOKEN',
+    defaultText: 'SERVICE,KNAPSACK-PRO',
+    help: 'prefixes of request headers such as <prefix>-TEST-SUITE-TOKEN',
     parse: text => {
       const prefixes = text.split(',').map(prefix => prefix.trim().toUpperCase());
       if (!prefixes.every(prefix => /^[A-Z0-9]+(-[A-Z0-9]+)*$/.test(prefix))) {
@@ -102,8 +102,8 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   publicUrl: {
     flag: '--public-url <url>',
     env: 'BALLAST_PUBLIC_URL',
-    fallback: '',
-    help: 'address of the server in links (default: the Host header of the request)',
+    defaultText: '',
+    help: 'address of this server in links (default: from the Host header of the request)',
     parse: text => {
       if (text === '') return null;
       const url = URL.canParse(text) ? new URL(text) : null;
@@ -116,36 +116,36 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   tlsCert: {
     flag: '--tls-cert <file>',
     env: 'BALLAST_TLS_CERT',
-    fallback: '',
+    defaultText: '',
     help: 'PEM file with the TLS certificate and its chain; SIGHUP reads it again',
     parse: text => (text === '' ? null : text),
   },
   tlsKey: {
     flag: '--tls-key <file>',
     env: 'BALLAST_TLS_KEY',
-    fallback: '',
-    help: 'PEM file with the key of the certificate',
+    defaultText: '',
+    help: 'PEM file with the key of the certificate, without a passphrase',
     parse: text => (text === '' ? null : text),
   },
   trustedProxies: {
     flag: '--trusted-proxies <list>',
     env: 'BALLAST_TRUSTED_PROXIES',
-    fallback: '',
-    help: 'addresses and ranges (10.0.0.0/8,::1) of proxies whose X-Forwarded-Proto and X-Forwarded-Host are used in links',
-    parse: trustedProxies,
+    defaultText: '',
+    help: 'proxies whose X-Forwarded-Proto and X-Forwarded-Host are used in links, as addresses and ranges (10.0.0.0/8,::1)',
+    parse: parseTrustedProxies,
   },
   retentionDays: {
     flag: '--retention-days <days>',
     env: 'BALLAST_RETENTION_DAYS',
-    fallback: '90',
+    defaultText: '90',
     help: 'days after which records are deleted',
-    parse: whole(1, 36_500),
+    parse: wholeNumber(1, 36_500),
   },
   pullCostSeconds: {
     flag: '--pull-cost-seconds <seconds>',
     env: 'BALLAST_PULL_COST_SECONDS',
-    fallback: '2',
-    help: 'seconds that a node loses between two batches: the request, and the start of the test runner',
+    defaultText: '2',
+    help: 'seconds that a node loses between two batches, for the request and the start of the test runner',
     parse: text => {
       const value = Number(text);
       if (text.trim() === '' || !(value >= 0.01 && value <= 600)) throw new Error('must be a number from 0.01 to 600');
@@ -155,8 +155,8 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   leaseFactor: {
     flag: '--lease-factor <number>',
     env: 'BALLAST_LEASE_FACTOR',
-    fallback: '0',
-    help: 'reassign a batch once when its node has been silent for this many times the expected duration of the batch; 0 never reassigns',
+    defaultText: '0',
+    help: 'reassign a batch (at most once) when its node is silent for this multiple of the expected duration of the batch; 0: never',
     parse: text => {
       const value = Number(text);
       if (text.trim() === '' || !(value === 0 || (value >= 1 && value <= 1000))) throw new Error('must be 0 or a number from 1 to 1000');
@@ -166,35 +166,35 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   leaseGraceSeconds: {
     flag: '--lease-grace-seconds <seconds>',
     env: 'BALLAST_LEASE_GRACE_SECONDS',
-    fallback: '300',
+    defaultText: '300',
     help: 'extra seconds of silence allowed before a batch is reassigned',
-    parse: whole(0, 86_400),
+    parse: wholeNumber(0, 86_400),
   },
   maxBodyBytes: {
     flag: '--max-body-bytes <bytes>',
     env: 'BALLAST_MAX_BODY_BYTES',
-    fallback: String(32 * MIB),
-    help: 'largest request body; larger ones are answered with 413',
-    parse: whole(1024, limits.heldBytes / 4),
+    defaultText: String(32 * MIB),
+    help: 'largest request body in bytes; larger ones get status 413',
+    parse: wholeNumber(1024, limits.requestMemoryBytes / 4),
   },
   queueCacheBytes: {
     flag: '--queue-cache-bytes <bytes>',
     env: 'BALLAST_QUEUE_CACHE_BYTES',
-    fallback: String(256 * MIB),
-    help: 'memory for open queues; other queues are read from the store on demand',
-    parse: whole(MIB, 1024 * 1024 * MIB),
+    defaultText: String(256 * MIB),
+    help: 'memory for open queues in bytes; other queues are read from the store when needed',
+    parse: wholeNumber(MIB, 1024 * 1024 * MIB),
   },
   workers: {
     flag: '--workers <threads>',
     env: 'BALLAST_WORKERS',
-    fallback: String(Math.min(4, Math.max(1, availableParallelism() - 1))),
-    help: 'threads that plan suites of 1,000 files and more',
-    parse: whole(1, 64),
+    defaultText: String(Math.min(4, Math.max(1, availableParallelism() - 1))),
+    help: 'number of threads that plan suites of 1,000 files or more',
+    parse: wholeNumber(1, 64),
   },
   clientVersions: {
     flag: '--client-versions <list>',
     env: 'BALLAST_CLIENT_VERSIONS',
-    fallback: '',
+    defaultText: '',
     help: 'newest client versions as name=version,...; older clients are asked to update',
     parse: text => {
       const versions = new Map<string, string>();
@@ -211,8 +211,8 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   logLevel: {
     flag: '--log-level <level>',
     env: 'BALLAST_LOG_LEVEL',
-    fallback: 'info',
-    help: 'fatal, error, warn, info, debug (a line a request), trace or silent',
+    defaultText: 'info',
+    help: 'fatal, error, warn, info, debug (one line per request), trace or silent',
     parse: text => {
       if (!/^(fatal|error|warn|info|debug|trace|silent)$/.test(text)) {
         throw new Error('must be fatal, error, warn, info, debug, trace or silent');
@@ -223,11 +223,11 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   bootstrapToken: {
     flag: null,
     env: 'BALLAST_BOOTSTRAP_TOKEN',
-    fallback: '',
-    help: 'token of the project "default", which is created if missing',
+    defaultText: '',
+    help: 'token of the project "default", which is created if it does not exist',
     parse: text => {
       if (text === '') return null;
-      // The value itself is a secret: the sentence does not repeat it.
+      // The message must not repeat the value, which is a secret.
       if (!/^[\x21-\x7e]{32,256}$/.test(text)) throw new Error('must be 32 to 256 printable characters without spaces');
       return text;
     },

@@ -1,35 +1,35 @@
-/** A clock may be set while the program runs: by so much it is followed at once. */
-const FOLLOWED_MILLISECONDS = 3_600_000;
-/** Where it is further ahead, it is followed so much faster than time passes. */
-const FOLLOWING = 24;
+/** A step of the system clock up to this size is followed at once. */
+const MAX_STEP_MILLISECONDS = 3_600_000;
+/** A larger step is approached at this multiple of elapsed time. */
+const SLEW_RATE = 24;
 
 /**
- * The time as the clock says it, but where that is far ahead of the time that passed since it was known, it is followed slowly: what is
- * deleted for its age is not deleted at once because a clock was set wrong, or because a store is an old backup.
+ * The system time, protected against large forward steps: if the system clock is far ahead of the time that has elapsed, this clock
+ * approaches it slowly. So records are not deleted for their age just because a clock was set wrong, or because a store is an old backup.
  */
 export class SlewedClock {
   #askedAt: number;
 
   /**
    * @param now milliseconds since 1970
-   * @param uptime milliseconds since whenever, never set
-   * @param known milliseconds since 1970 that were reached, maybe by an earlier process
+   * @param uptime monotonic milliseconds since any moment
+   * @param reached the time that this clock had reached, perhaps in an earlier process, in milliseconds since 1970
    */
   constructor(
     readonly now: () => number,
     readonly uptime: () => number,
-    public known = now(),
+    public reached = now(),
   ) {
     this.#askedAt = uptime();
   }
 
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   time(): number {
     const now = this.now();
     const uptime = this.uptime();
-    const followed = this.known + FOLLOWING * (uptime - this.#askedAt);
+    const slewed = this.reached + SLEW_RATE * (uptime - this.#askedAt);
     this.#askedAt = uptime;
-    this.known = Math.max(this.known, Math.min(now, followed));
-    return Math.min(now, followed + FOLLOWED_MILLISECONDS);
+    this.reached = Math.max(this.reached, Math.min(now, slewed));
+    return Math.min(now, slewed + MAX_STEP_MILLISECONDS);
   }
 }

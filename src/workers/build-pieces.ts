@@ -1,10 +1,9 @@
+import { headOfBuild, headOfSubset } from '../api/answers.js';
 import { apiErrors } from '../api-error.js';
+import type { Build } from '../engine/ports/builds.js';
+import type { Store } from '../engine/ports/store.js';
 import { toSegments } from '../engine/segments.js';
 import { limits } from '../limits.js';
-import { type Build, nameOfPath, runsOf } from '../store/lmdb/builds.js';
-import type { Store } from '../store/lmdb/open.js';
-import { decodeSubset, subsetHead } from '../store/lmdb/subset-codec.js';
-import { headOfBuild, headOfSubset } from './read.js';
 
 /** The runs of a large build, newest first, in columns. */
 export interface Outline {
@@ -29,40 +28,40 @@ export interface Piece {
   from: number;
 }
 
-export function buildOutline(store: Store, { number }: Build): Outline {
-  const keys = [...store.subsets.getKeys(runsOf(number))];
-  const times = keys.map(key => subsetHead(store.subsets.getBinaryFast(key)!).created_at);
-  const order = [...keys.keys()].sort((a, b) => times[b]! - times[a]!);
+export async function buildOutline({ builds }: Store, { number }: Build): Promise<Outline> {
+  const heads = (await builds.runs(number)).sort((a, b) => b.created_at - a.created_at || b.ordinal - a.ordinal);
   return {
-    nodes: Uint32Array.from(order, i => keys[i]![1]),
-    runs: Uint32Array.from(order, i => keys[i]![2]),
-    times: Float64Array.from(order, i => times[i]!),
+    nodes: Uint32Array.from(heads, ({ node_index }) => node_index),
+    runs: Uint32Array.from(heads, ({ run }) => run),
+    times: Float64Array.from(heads, ({ created_at }) => created_at),
   };
 }
 
-/** A part of a build's runs, about `limits.pieceCharacters` long. Throws a 503 when the run to continue with is gone. */
-export function buildPiece(store: Store, { build, outline: { nodes, runs, times }, from }: PieceSubject): Piece {
+/** A part of a build's runs, about `limits.pieceCharacters` long. Throws a 503 when the run to continue with has expired. */
+export async function buildPiece({ builds }: Store, { build, outline, from }: PieceSubject): Promise<Piece> {
+  const { nodes, runs, times } = outline;
   let text = '';
-  let run = 0;
-  for (; run < nodes.length; run++, from = 0) {
-    const bytes = store.subsets.get([build, nodes[run]!, runs[run]!]);
-    if (!bytes || subsetHead(bytes).created_at !== times[run]) {
-      if (from > 0) throw apiErrors.expiredMeanwhile('build');
+  let index = 0;
+  while (index < nodes.length) {
+    const head = { node_index: nodes[index]!, run: runs[index]! };
+    const run = await builds.run(build, head, from, from + limits.filesReadPerPiece);
+    if (!run || run.created_at !== times[index]) {
+      if (from > 0) throw apiErrors.expired('build');
+      index += 1;
       continue;
     }
-    const { paths, seconds, ...head } = decodeSubset(bytes);
-    if (from === 0) text += `,${headOfSubset({ ...head, node_index: nodes[run]! })}`;
-    for (let file = from; file < paths.length; file++) {
-      if (text.length >= limits.pieceCharacters) return { bytes: toSegments([text]).bytes, runs: run, from: file };
-      text += `${file > 0 ? ',' : ''}{"path":${jsonOfPath(store, paths[file]!)},"time_execution":${seconds[file]}}`;
+    if (from === 0) text += `,${headOfSubset(run)}`;
+    for (const [i, path] of run.paths.entries()) {
+      text += `${from > 0 ? ',' : ''}{"path":${JSON.stringify(path)},"time_execution":${run.seconds[i]}}`;
+      from += 1;
+      if (text.length >= limits.pieceCharacters) return { bytes: toSegments([text]).bytes, runs: index, from };
     }
+    if (from < run.test_files) continue;
     text += ']}';
+    index += 1;
+    from = 0;
   }
-  return { bytes: toSegments([text]).bytes, runs: run, from: 0 };
-}
-
-function jsonOfPath(store: Store, path: number): string {
-  return store.pathNames.get(path) ?? JSON.stringify(nameOfPath(store, path));
+  return { bytes: toSegments([text]).bytes, runs: index, from: 0 };
 }
 
 /** The JSON of a large build, read piece by piece. Between two pieces it holds no snapshot of the store. */
@@ -77,7 +76,7 @@ export class BuildPieces {
     readonly read: (subject: PieceSubject, isFirst: boolean) => Promise<Piece>,
   ) {}
 
-  /** Memory in use, without the piece that is being sent. */
+  /** The memory in use, without the piece that is being sent. */
   get bytes(): number {
     const { nodes, runs, times } = this.outline;
     return nodes.byteLength + runs.byteLength + times.byteLength;

@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiErrors } from '../api-error.js';
+import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { limits } from '../limits.js';
-import type { CompletenessSubject } from './completeness.js';
 import { FairSemaphore } from './fair-semaphore.js';
-import type { JobPool } from './pool.js';
-import type { ReadAnswer } from './task.js';
+import type { WorkerPool } from './pool.js';
+import type { CompletenessJson } from './reads.js';
 
 /** A comparison that has not begun, so it will see everything that is recorded by now. */
-interface Asked {
-  answer: Promise<ReadAnswer>;
+interface Waiting {
+  result: Promise<CompletenessJson>;
   /** For each request that waits for it: whether its client has left. */
-  askers: (() => boolean)[];
+  callers: (() => boolean)[];
 }
 
 /**
- * Compares builds one after the other, so that the packing threads stay free for nodes. Projects take turns. Requests for the
- * same build share a comparison, and those that wait share a clock.
+ * Compares builds one after the other, so that worker threads stay free for nodes. Projects take turns. Requests for the same build
+ * share a comparison, and those that wait share a clock.
  */
 export class CompletenessChecker {
   readonly #closing = new AbortController();
-  readonly #asked = new Map<string, Asked>();
+  readonly #waiting = new Map<string, Waiting>();
   readonly #turns = new FairSemaphore(1);
   #tick: Promise<void> | null = null;
 
-  constructor(readonly jobs: Pick<JobPool, 'completeness'>) {}
+  constructor(readonly workers: Pick<WorkerPool, 'completeness'>) {}
 
   /** Whether the server is about to stop: nobody waits any more. */
   get isClosing(): boolean {
@@ -35,33 +35,32 @@ export class CompletenessChecker {
   }
 
   /** Rejects with a 503 when too many comparisons of the project wait. A comparison does not begin when all its clients have left. */
-  compare(subject: CompletenessSubject, hasLeft: () => boolean): Promise<ReadAnswer> {
-    const { wait: _, ...query } = subject.query;
-    const key = JSON.stringify([subject.project, query]);
-    const asked = this.#asked.get(key);
-    if (asked) {
-      asked.askers.push(hasLeft);
-      return asked.answer;
+  compare(subject: CompletenessSubject, hasLeft: () => boolean): Promise<CompletenessJson> {
+    const key = JSON.stringify(subject);
+    const waiting = this.#waiting.get(key);
+    if (waiting) {
+      waiting.callers.push(hasLeft);
+      return waiting.result;
     }
     if (this.#turns.waitingOf(subject.project) >= limits.waitingComparisonsPerProject) {
       return Promise.reject(apiErrors.overloaded('jobs', 'too many comparisons of builds at once', limits.retryAfterSeconds));
     }
-    const askers = [hasLeft];
-    const answer = this.#turns.run(subject.project, async () => {
-      // Its turn may come at once, but not before it is noted below.
+    const callers = [hasLeft];
+    const result = this.#turns.run(subject.project, async () => {
+      // Its turn may come at once, but not before it is in the map below.
       await Promise.resolve();
-      this.#asked.delete(key);
-      const haveLeft = () => askers.every(left => left());
+      this.#waiting.delete(key);
+      const haveLeft = () => callers.every(left => left());
       if (haveLeft()) throw apiErrors.clientLeft();
-      return this.jobs.completeness(subject, haveLeft);
+      return this.workers.completeness(subject, haveLeft);
     });
-    this.#asked.set(key, { answer, askers });
-    return answer;
+    this.#waiting.set(key, { result, callers });
+    return result;
   }
 
   /** Resolves after a moment, at once when the server is about to stop. */
   tick(): Promise<void> {
-    return (this.#tick ??= sleep(limits.completenessMilliseconds, undefined, { signal: this.#closing.signal })
+    return (this.#tick ??= sleep(limits.completenessPollMilliseconds, undefined, { signal: this.#closing.signal })
       .catch(() => {})
       .then(() => void (this.#tick = null)));
   }

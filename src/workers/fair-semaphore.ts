@@ -1,10 +1,7 @@
-/** What waits, by owner. */
+/** The work that waits, by owner. The first owner is next. */
 type Waiting = Map<unknown, (() => void)[]>;
 
-/**
- * Lets so many pieces of work run at a time, and the owners of what waits have their turns one after the other: however much one
- * of them brings, the next of another comes second.
- */
+/** Limits how many pieces of work run at a time. The owners of waiting work take turns, so one with much work delays no other. */
 export class FairSemaphore {
   readonly #waiting: Waiting = new Map();
   #count = 0;
@@ -12,7 +9,7 @@ export class FairSemaphore {
 
   constructor(readonly atOnce: number) {}
 
-  /** How many wait. */
+  /** The number of waiting pieces of work. */
   get waiting(): number {
     return this.#count;
   }
@@ -44,7 +41,7 @@ export class FairSemaphore {
     });
   }
 
-  /** Hands the turn over, or gives it back. */
+  /** Starts the next waiting work, or frees the place. */
   #next(): void {
     const [first] = this.#waiting;
     if (!first) {
@@ -53,7 +50,7 @@ export class FairSemaphore {
     }
     const [owner, own] = first;
     this.#count -= 1;
-    // Behind all others.
+    // The owner goes behind all others.
     this.#waiting.delete(owner);
     const go = own.shift()!;
     if (own.length > 0) this.#waiting.set(owner, own);

@@ -1,11 +1,77 @@
+import type { RawParameters } from '../api/messages/coerce.js';
+import { queueRequest, recordingRequest, splitRequest, testQueueRequest } from '../api/requests.js';
+import { NOTHING_PLANNED, type Planned, type PlanOptions, planQueue, planSplit, type Suite } from '../engine/plans.js';
+import type { NewQueue } from '../engine/ports/queues.js';
+import type { NewSplit } from '../engine/ports/splits.js';
+import type { Soon, Store } from '../engine/ports/store.js';
+import type { QueueRequest } from '../engine/queues.js';
+import { toSegments } from '../engine/segments.js';
+import type { SplitRequest } from '../engine/splits.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
-import { completeness } from './completeness.js';
-import { prepareQueue, prepareSplit, prepareSubset, prepareTestQueue } from './prepare.js';
-import { failedTestPaths, recordedDistribution } from './read.js';
+import { completenessJson, distributionJson, failedPathsJson } from './reads.js';
 
-/** The jobs: what a POST takes before anything is changed, and answers that grow with the suite. */
-export const posts = { prepareSubset, prepareSplit, prepareQueue, prepareTestQueue };
-export const reads = { buildOutline, buildPiece, recordedDistribution, completeness, failedTestPaths };
+/**
+ * The work that grows with a suite. It reads the store and writes nothing, and runs on the main thread when it is small and in a
+ * worker thread when it is large; so what it returns moves between threads as blocks of bytes.
+ */
+
+export interface PreparedSplit {
+  request: SplitRequest;
+  planned: Planned<NewSplit>;
+}
+
+export interface PreparedQueue {
+  request: QueueRequest;
+  planned: Planned<NewQueue>;
+  /** What the answer repeats of the request. */
+  echo: object | null;
+}
+
+/** What a POST needs before anything is changed: validation and planning. Null: only a worker thread should do it. */
+export const posts = {
+  prepareSubset(_store: Store, sent: RawParameters, _project: number, { isWorker }: PlanOptions) {
+    const { node, run } = recordingRequest(sent);
+    return { node, run: isWorker ? { ...run, paths: toSegments(run.paths as string[]) } : run };
+  },
+  prepareSplit(store: Store, sent: RawParameters, project: number, options: PlanOptions): Soon<PreparedSplit | null> {
+    const request = splitRequest(sent, project);
+    return request.suite ? splitPlan(store, request, request.suite, options) : { request, planned: NOTHING_PLANNED };
+  },
+  prepareQueue(store: Store, sent: RawParameters, project: number, options: PlanOptions): Soon<PreparedQueue | null> {
+    const request = queueRequest(sent, project);
+    return request.suite ? queuePlan(store, request, request.suite, null, options) : { request, planned: NOTHING_PLANNED, echo: null };
+  },
+  prepareTestQueue(store: Store, sent: RawParameters, project: number, options: PlanOptions): Soon<PreparedQueue | null> {
+    const { request, echo } = testQueueRequest(sent, project);
+    return request.suite ? queuePlan(store, request, request.suite, echo, options) : { request, planned: NOTHING_PLANNED, echo };
+  },
+};
+
+// A request that was planned does without its list, which would be copied between threads.
+async function splitPlan(store: Store, request: SplitRequest, suite: Suite, options: PlanOptions): Promise<PreparedSplit | null> {
+  const planned = await planSplit(store, request.key, suite, options);
+  return planned && { request: { ...request, suite: null }, planned };
+}
+
+async function queuePlan(
+  store: Store,
+  request: QueueRequest,
+  suite: Suite,
+  echo: object | null,
+  options: PlanOptions,
+): Promise<PreparedQueue | null> {
+  const planned = await planQueue(store, request.key, suite, request.wantsLastSplit, options);
+  return planned && { request: { ...request, suite: null }, planned, echo };
+}
+
+/** Answers that are built from many records. */
+export const reads = {
+  buildOutline,
+  buildPiece,
+  completeness: completenessJson,
+  recordedDistribution: distributionJson,
+  failedTestPaths: failedPathsJson,
+};
 
 export type Posts = typeof posts;
 export type Reads = typeof reads;

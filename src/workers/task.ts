@@ -1,12 +1,12 @@
 import type { ApiError, ValidationErrors } from '../api-error.js';
 import type { Posts, Reads } from './jobs.js';
 
-/** What goes to a packing thread and comes back. */
+/** What goes to a worker thread and comes back. */
 
-export interface PostTask {
+export interface PostTask<K extends keyof Posts = keyof Posts> {
   kind: 'post';
-  job: keyof Posts;
-  /** The request's body, unread, in the pieces that it came in. */
+  job: K;
+  /** The request's body, not decoded, in the pieces that it came in. */
   body: Uint8Array[];
   /** Null: the token is in the body. */
   project: number | null;
@@ -18,33 +18,40 @@ export interface ReadTask<K extends keyof Reads = keyof Reads> {
   subject: Parameters<Reads[K]>[1];
 }
 
-/** JSON; from a thread as bytes. */
-export interface ReadAnswer {
-  status: number;
-  body: string | Uint8Array;
+/** Runs every path once, so that its code is compiled before a node waits for it. */
+export interface WarmUpTask {
+  kind: 'warm-up';
 }
 
-/** The rest of a large answer, read while it is sent; see Answer in http/request.ts. */
-export interface PiecedAnswer extends ReadAnswer {
-  rest?: AsyncGenerator<Uint8Array>;
-  memoryBytes?: number;
+export type Task = PostTask | ReadTask | WarmUpTask;
+
+/** What a POST was prepared to. */
+export interface Prepared<K extends keyof Posts> {
+  project: number;
+  prepared: NonNullable<Awaited<ReturnType<Posts[K]>>>;
 }
 
-/** To run before anybody waits for it. */
-export interface RehearsalTask {
-  kind: 'rehearse';
-}
-
-export type Task = PostTask | ReadTask | RehearsalTask;
-
-export interface WorkerSetup {
-  dataDir: string;
-  /** The header named to who sent no token. */
+/** What tasks need besides the store. */
+export interface TaskSetup {
+  /** The header that a 403 names when no token was sent. */
   tokenHeader: string;
   /** What a node loses between two batches of a queue, as a weight. */
   pullCost: number;
 }
 
+/** Input of a worker thread. */
+export interface WorkerSetup extends TaskSetup {
+  dataDir: string;
+}
+
+/** A class does not survive the way between threads, so an ApiError travels as its fields. */
 export type TaskAnswer =
   | { value: unknown }
-  | { fault: { status: number; errors: (string | ValidationErrors)[]; headers: Record<string, string>; reason: ApiError['reason'] } };
+  | {
+      error: {
+        status: number;
+        errors: readonly (string | ValidationErrors)[];
+        headers: Readonly<Record<string, string>>;
+        reason: ApiError['reason'];
+      };
+    };

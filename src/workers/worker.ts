@@ -2,67 +2,46 @@ import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina';
-import { bodyToken, decodeBody } from '../api/messages/decode.js';
-import { ApiError } from '../api-error.js';
 import { toSegments } from '../engine/segments.js';
-import { openStore } from '../store/lmdb/open.js';
-import { authenticate } from './authenticate.js';
-import type { Outline, Piece } from './build-pieces.js';
-import { posts, reads } from './jobs.js';
-import type { PostTask, ReadAnswer, ReadTask, Task, TaskAnswer, WorkerSetup } from './task.js';
-import { warmUp } from './warm-up.js';
+import { openLmdbStore } from '../store/lmdb/store.js';
+import { perform } from './perform.js';
+import type { Task, TaskAnswer, WorkerSetup } from './task.js';
 
-/** The entry of a packing thread: a task in, blocks of bytes out. */
+/** The entry of a worker thread: a task in, blocks of bytes out. */
 
-giveWay();
+lowerPriority();
 const setup = workerData as WorkerSetup;
-const store = openStore(setup.dataDir);
+const store = openLmdbStore(setup.dataDir);
 
-export default function work(task: Task | null): unknown {
-  // The thread is there.
+/** @param task null: the pool only asks whether the thread is there */
+export default async function work(task: Task | null): Promise<unknown> {
   if (task === null) return null;
   // The main thread has committed since this thread's last read.
-  store.root.resetReadTxn();
+  store.maintenance.refresh();
   try {
-    return done(task);
+    return moved(withBytes(await perform(store, setup, task)));
   } finally {
-    // While the thread waits, it holds on to nothing: what it could still read would not be used again on disk.
-    store.root.resetReadTxn();
+    // While the thread waits, it holds no snapshot: LMDB could not reuse the pages that it could still read.
+    store.maintenance.refresh();
   }
 }
 
-function done(task: Task): unknown {
-  if (task.kind === 'rehearse') return warmUp(store, setup.pullCost);
-  try {
-    return answer({ value: task.kind === 'post' ? post(task) : read(task) });
-  } catch (error) {
-    // A class does not survive the way between threads.
-    if (error instanceof ApiError)
-      return answer({ fault: { status: error.status, errors: [...error.errors], headers: { ...error.headers }, reason: error.reason } });
-    throw error;
-  }
+/** JSON goes to the main thread as bytes, because a string would be copied there. */
+function withBytes(answer: TaskAnswer): TaskAnswer {
+  const value = 'value' in answer ? (answer.value as { json?: string } | null | undefined) : null;
+  return typeof value?.json === 'string' ? { value: { ...value, json: toSegments([value.json]).bytes } } : answer;
 }
 
-function read({ job, subject }: ReadTask): unknown {
-  const told: Outline | Piece | ReadAnswer = reads[job](store, subject as never);
-  return 'body' in told ? { ...told, body: toSegments([told.body as string]).bytes } : told;
-}
-
-function post({ job, body, project }: PostTask): unknown {
-  const sent = decodeBody(body.length === 1 ? body[0]! : Buffer.concat(body));
-  const known = project ?? authenticate(store, bodyToken(sent), setup.tokenHeader);
-  return { project: known, prepared: posts[job](store, sent, known, { pullCost: setup.pullCost, isPooled: true }) };
-}
-
-function answer(given: TaskAnswer): unknown {
+/** Moves the blocks of bytes in an answer to the main thread, instead of copying them. */
+function moved(answer: object): unknown {
   const buffers = new Set<ArrayBuffer>();
-  collect(given, buffers);
+  collect(answer, buffers);
   return move({
     get [transferableSymbol]() {
       return [...buffers];
     },
     get [valueSymbol]() {
-      return given;
+      return answer;
     },
   } as never);
 }
@@ -75,12 +54,12 @@ function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
 }
 
 /** Where cores are scarce, the thread that answers goes first. */
-function giveWay(): void {
+function lowerPriority(): void {
   try {
-    // Linux knows a thread by a number of its own, which Node does not tell.
+    // Linux gives a thread an id of its own, which Node does not show.
     const thread = Number(basename(readlinkSync('/proc/thread-self')));
     setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Elsewhere all threads have one priority.
+    // On other systems all threads have one priority.
   }
 }

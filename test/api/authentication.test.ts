@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
 import {
-  listed,
   manyPaths,
-  pathsOf,
+  pathsIn,
   queueMessage,
   readSplit,
   record,
   splitMessage,
   startSplit,
   subsetMessage,
+  testFiles,
 } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
@@ -33,14 +33,14 @@ const endpoints: [method: string, path: string, body?: object][] = [
 const server = new SharedServer();
 
 describe('the test-suite token', () => {
-  it.each(endpoints)('is asked for at %s %s', async (method, path, message) => {
+  it.each(endpoints)('is required at %s %s', async (method, path, message) => {
     const init = { method, ...(message && { body: JSON.stringify(message) }) };
     expect(await server.send(path, init)).toMatchObject({ status: 403, json: MISSING });
     const headers = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
     expect(await server.send(path, { ...init, headers })).toMatchObject({ status: 403, json: INVALID });
   });
 
-  it('is taken from a header of any configured prefix, in any case', async () => {
+  it('may be in a header with any configured prefix, in upper or lower case', async () => {
     const body = JSON.stringify(splitMessage());
     for (const name of ['SERVICE-TEST-SUITE-TOKEN', 'knapsack-pro-test-suite-token', 'KNAPSACK-PRO-TEST-SUITE-TOKEN']) {
       const reply = await server.send('/v1/build_distributions/subset', {
@@ -52,7 +52,7 @@ describe('the test-suite token', () => {
     }
   });
 
-  it('is taken from no other prefix than the operator names; the message names the first', async () => {
+  it('is not accepted under another prefix, and the message names the first configured one', async () => {
     const server = await startServer({ headerPrefixes: 'acme, Split-It' });
     const ask = (headers: Record<string, string>) => server.send('/v1/builds', { headers });
     expect((await ask({ 'ACME-TEST-SUITE-TOKEN': server.token })).status).toBe(200);
@@ -70,23 +70,23 @@ describe('the test-suite token', () => {
   it.each([
     ['a few', 2],
     ['thousands of', 2000],
-  ])('may come in the body of a POST with %s test files', async (_, count) => {
-    const test_files = listed(manyPaths(count));
+  ])('may be in the body of a POST with %s test files', async (_, count) => {
+    const test_files = testFiles(manyPaths(count));
     const post = (test_suite_token: unknown) => {
       const more = { cache_read_attempt: false, test_files, branch: `of-${count}`, node_total: 1 };
       const body = JSON.stringify(splitMessage({ ...more, test_suite_token }));
       return server.send('/v1/build_distributions/subset', { method: 'POST', body });
     };
     expect(await post('g'.repeat(64))).toMatchObject({ status: 403, json: INVALID });
-    for (const nothing of ['', null, 5, [server.token]]) {
-      expect(await post(nothing)).toMatchObject({ status: 403, json: MISSING });
+    for (const missing of ['', null, 5, [server.token]]) {
+      expect(await post(missing)).toMatchObject({ status: 403, json: MISSING });
     }
     const reply = await post(server.token);
     expect(reply.status).toBe(200);
-    expect(pathsOf(reply)).toHaveLength(count);
+    expect(pathsIn(reply)).toHaveLength(count);
   });
 
-  it('of the header counts before the one of the body', async () => {
+  it('is taken from the header if the body has one too', async () => {
     const message = splitMessage({ test_suite_token: server.token });
     const wrong = { 'SERVICE-TEST-SUITE-TOKEN': 'f'.repeat(64) };
     expect(await server.post('/v1/build_distributions/subset', message, wrong)).toMatchObject({
@@ -97,12 +97,12 @@ describe('the test-suite token', () => {
     expect(await server.post('/v1/build_distributions/subset', other)).toMatchObject({ status: 200, json: CACHE_MISS });
   });
 
-  it('is not taken from a query, which ends up in logs', async () => {
+  it('is not accepted in a query, which would be logged', async () => {
     const reply = await server.send(`/v1/builds?test_suite_token=${server.token}`, {});
     expect(reply).toMatchObject({ status: 403, json: MISSING });
   });
 
-  it('never reaches the log', async () => {
+  it('is never logged', async () => {
     const server = await startServer();
     await readSplit(server);
     await new Client(server.url, 'wrong-'.repeat(8)).get('/v1/builds');
@@ -111,12 +111,12 @@ describe('the test-suite token', () => {
     expect(server.log.join('')).not.toContain('wrong-wrong');
   });
 
-  it('keeps projects apart', async () => {
+  it('separates projects', async () => {
     const [one, other] = [await server.project(), await server.project()];
     const list = (client: Client) => client.get('/v1/builds').then(reply => reply.json.data as { id: string }[]);
 
     await record(one, { test_files: [{ path: 'a_spec.rb', time_execution: 7 }] });
-    const mine = await startSplit(one, ['a_spec.rb', 'b_spec.rb']);
+    const split = await startSplit(one, ['a_spec.rb', 'b_spec.rb']);
     expect(await list(other)).toEqual([]);
     const [build] = await list(one);
     expect(await other.get(`/v1/builds/${build!.id}`)).toMatchObject({
@@ -124,9 +124,9 @@ describe('the test-suite token', () => {
       json: { errors: ['Could not find Build'] },
     });
     expect((await readSplit(other)).json).toEqual(CACHE_MISS);
-    const theirs = await startSplit(other, ['a_spec.rb'], { node_total: 1 });
-    expect(theirs.json.test_files).toEqual([{ path: 'a_spec.rb', time_execution: null }]);
-    expect(theirs.json.build_distribution_id).not.toBe(mine.json.build_distribution_id);
+    const otherSplit = await startSplit(other, ['a_spec.rb'], { node_total: 1 });
+    expect(otherSplit.json.test_files).toEqual([{ path: 'a_spec.rb', time_execution: null }]);
+    expect(otherSplit.json.build_distribution_id).not.toBe(split.json.build_distribution_id);
     const query = 'commit_hash=c&branch=main&node_total=2&node_index=0';
     expect((await other.get(`/v1/build_distributions/last?${query}`)).json).toEqual({
       build_distribution_id: null,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
-import { record, subsetMessage, timed, triple, uuidPattern } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { buildKey, record, subsetMessage, timedTestFiles, uuidPattern } from '../harness/messages.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
 
@@ -13,7 +13,7 @@ async function onlyBuild(server: Client): Promise<any> {
 }
 
 describe('POST /build_subsets', () => {
-  it('records the run of a node and answers with nothing', async () => {
+  it('records the run of a node, and its answer is empty', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const reply = await server.post('/v1/build_subsets', subsetMessage({ node_index: 1 }));
@@ -21,7 +21,7 @@ describe('POST /build_subsets', () => {
     const at = '2026-01-01T00:00:00.000Z';
     expect(await onlyBuild(server)).toEqual({
       id: expect.stringMatching(uuidPattern),
-      ...triple,
+      ...buildKey,
       created_at: at,
       updated_at: at,
       build_subsets: [
@@ -30,13 +30,13 @@ describe('POST /build_subsets', () => {
           node_index: 1,
           created_at: at,
           updated_at: at,
-          test_files: timed({ 'a_spec.rb': 1.5, 'b_spec.rb': 0.25 }),
+          test_files: timedTestFiles({ 'a_spec.rb': 1.5, 'b_spec.rb': 0.25 }),
         },
       ],
     });
   });
 
-  it('merges the nodes of one build, whose updated_at moves with each', async () => {
+  it('merges the nodes of one build, and each updates its updated_at', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     await record(server);
@@ -47,7 +47,7 @@ describe('POST /build_subsets', () => {
     expect(build.build_subsets.map((subset: any) => subset.node_index)).toEqual([1, 0]);
   });
 
-  it('loses nothing and makes one build when all nodes record at once', async () => {
+  it('creates one build with all runs when all nodes record at once', async () => {
     const server = await shared.project();
     const nodes = Array.from({ length: 25 }, (_, node_index) => node_index);
     await Promise.all(nodes.map(node_index => record(server, { node_total: 25, node_index })));
@@ -57,7 +57,7 @@ describe('POST /build_subsets', () => {
     expect(new Set(build_subsets.map((subset: any) => subset.id)).size).toBe(25);
   });
 
-  it.each([{ commit_hash: 'other' }, { branch: 'other' }, { node_total: 3 }])('makes another build for %o', async other => {
+  it.each([{ commit_hash: 'other' }, { branch: 'other' }, { node_total: 3 }])('creates another build for %o', async other => {
     const server = await shared.project();
     await record(server);
     await record(server, other);
@@ -81,12 +81,12 @@ describe('POST /build_subsets', () => {
     expect((await onlyBuild(server)).build_subsets[0].test_files).toEqual(files);
   });
 
-  it('stores the first run of a node and 100 retries; more are told so and change nothing', async () => {
+  it('stores the first run of a node and 100 retries, and ignores more with a message', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     await Promise.all(Array.from({ length: 101 }, () => record(server)));
     clock.advance({ seconds: 5 });
-    const message = subsetMessage({ test_files: timed({ 'late_spec.rb': 99 }) });
+    const message = subsetMessage({ test_files: timedTestFiles({ 'late_spec.rb': 99 }) });
     for (let i = 0; i < 2; i++) {
       expect(await server.post('/v1/build_subsets', message)).toMatchObject({
         status: 202,
@@ -113,8 +113,8 @@ describe('POST /build_subsets', () => {
     expect((await onlyBuild(server)).build_subsets[0].test_files).toEqual(test_files);
   });
 
-  it('keeps what it acknowledged over a restart', async () => {
-    const server = await startServer();
+  it('has all acknowledged runs after a restart', async () => {
+    const server = await startServerOnDisk();
     await record(server);
     const before = await onlyBuild(server);
     await server.close();
@@ -138,7 +138,7 @@ describe('an outdated client', () => {
     expect((await onlyBuild(server)).build_subsets).toHaveLength(1);
   });
 
-  it('is not one with the newest version, a newer one, an unknown name, an odd version or no version', async () => {
+  it('is not one that has the newest or a newer version, an unknown name, or an invalid or no version', async () => {
     const server = await startServer({ clientVersions });
     for (const [name, version] of [
       ['knapsack_pro', '7.14.0'],

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../harness/clock.js';
-import { manyPaths, record, sorted, timed, triple, uuidPattern } from '../harness/messages.js';
+import { buildKey, manyPaths, record, sortPaths, timedTestFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer, type TestServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
-/** Records so many builds at once, all at the same instant. */
+/** Records a number of builds at the same instant. */
 async function recordBuilds(server: TestServer, count: number, branch = 'main'): Promise<void> {
   await Promise.all(Array.from({ length: count }, (_, i) => record(server, { commit_hash: `commit-${i}`, branch, test_files: [] })));
 }
 
-it('a large build comes in pieces, without a length, and its head alone', async () => {
+it('a large build is streamed without a length, and HEAD has no body', async () => {
   const server = await shared.project();
   const runs = [0, 1].map(node_index => ({
     node_index,
-    test_files: timed(Object.fromEntries(manyPaths(5000).map((path, i) => [path, i / 7]))),
+    test_files: timedTestFiles(Object.fromEntries(manyPaths(5000).map((path, i) => [path, i / 7]))),
   }));
   for (const run of runs) await record(server, run);
   const [build] = (await server.get('/v1/builds')).json.data;
@@ -75,11 +75,11 @@ describe('GET /builds', () => {
         created_at: '2026-01-01T00:00:00.001Z',
         updated_at: '2026-01-01T00:00:00.001Z',
       },
-      { id, ...triple, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:01.001Z' },
+      { id, ...buildKey, created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:01.001Z' },
     ]);
   });
 
-  it('pages by 100, in one order throughout; builds of the same instant by id', async () => {
+  it('has 100 builds on a page, in one order, those of the same instant by id', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     await recordBuilds(server, 150);
@@ -93,7 +93,7 @@ describe('GET /builds', () => {
     const builds = pages.flatMap(({ data }) => data);
     for (const instant of [builds.slice(0, 51), builds.slice(51)]) {
       const ids = instant.map(build => build.id);
-      expect(ids).toEqual(sorted(ids));
+      expect(ids).toEqual(sortPaths(ids));
       expect(new Set(instant.map(build => build.created_at)).size).toBe(1);
     }
     expect(new Set(builds.map(build => build.id)).size).toBe(201);
@@ -128,7 +128,7 @@ describe('GET /builds', () => {
     });
   });
 
-  it('narrows by any filters together, which the links keep in a fixed order', async () => {
+  it('combines filters, which the links keep in a fixed order', async () => {
     const server = await shared.project();
     for (const commit_hash of ['c1', 'c2']) {
       for (const branch of ['main', 'topic/größe & more']) {
@@ -160,7 +160,7 @@ describe('GET /builds', () => {
     expect((await server.get(links.self.slice(server.url.length))).json.data).toHaveLength(1);
   });
 
-  it('links to the public address where one is set', async () => {
+  it('has links with the public address if one is set', async () => {
     const server = await startServer({ publicUrl: 'https://ballast.example.com/ci/' });
     expect((await server.get('/v1/builds')).json.links.first).toBe('https://ballast.example.com/ci/v1/builds?page=1');
   });
@@ -175,7 +175,7 @@ describe('GET /builds/:id', () => {
       [0, 2],
       [1, 3],
     ] as const) {
-      await record(server, { node_index, test_files: timed({ 'a_spec.rb': seconds }) });
+      await record(server, { node_index, test_files: timedTestFiles({ 'a_spec.rb': seconds }) });
       clock.advance({ seconds: 60 });
     }
     const [build] = (await server.get('/v1/builds')).json.data;
@@ -186,7 +186,7 @@ describe('GET /builds/:id', () => {
       node_index,
       created_at: at,
       updated_at: at,
-      test_files: timed({ 'a_spec.rb': seconds }),
+      test_files: timedTestFiles({ 'a_spec.rb': seconds }),
     });
     expect(reply.json).toEqual({
       ...build,

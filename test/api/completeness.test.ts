@@ -1,15 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/limits.js';
-import { JobPool } from '../../src/workers/pool.js';
+import { WorkerPool } from '../../src/workers/pool.js';
 import { Clock } from '../harness/clock.js';
-import { completeness, ran } from '../harness/completeness.js';
-import { drain, initialise, manyPaths, pathsOf, pull, readSplit, startSplit, triple } from '../harness/messages.js';
+import { getCompleteness, recordPaths } from '../harness/completeness.js';
+import { buildKey, initialise, manyPaths, pathsIn, pull, pullAll, readSplit, startSplit, testFiles } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
-
-const listed = (paths: readonly string[]) => paths.map(path => ({ path }));
 
 const COMPLETE = {
   is_complete: true,
@@ -26,12 +24,12 @@ const COMPLETE = {
 };
 
 describe('GET /builds/completeness', () => {
-  it('of a queue is 409 until every file was handed out and recorded, then 200', async () => {
+  it('is 409 for a queue until every file is handed out and recorded, then 200', async () => {
     const server = await shared.project();
     const paths = manyPaths(40);
-    const queue = { ...triple, node_build_id: '7' };
-    const ask = () => completeness(server, { node_build_id: '7' });
-    const first = pathsOf(await initialise(server, paths, queue));
+    const queue = { ...buildKey, node_build_id: '7' };
+    const ask = () => getCompleteness(server, { node_build_id: '7' });
+    const first = pathsIn(await initialise(server, paths, queue));
     const rest = paths.filter(path => !first.includes(path));
     expect(first.length).toBeGreaterThan(0);
     expect(rest.length).toBeGreaterThan(0);
@@ -52,32 +50,32 @@ describe('GET /builds/completeness', () => {
         nodes_never_came: [1],
       },
     });
-    expect(begun.json.never_handed_out).toEqual(expect.arrayContaining(listed(rest)));
+    expect(begun.json.never_handed_out).toEqual(expect.arrayContaining(testFiles(rest)));
     const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
     expect(begun.json.handed_out_not_recorded).toEqual(
       expect.arrayContaining(first.map(path => ({ path, node_index: 0, handed_out_at: at }))),
     );
 
-    const second = await drain(server, { ...queue, node_index: 1 });
-    await ran(server, 1, second);
+    const second = await pullAll(server, { ...queue, node_index: 1 });
+    await recordPaths(server, 1, second);
     // Node 0 died with its batch.
     expect(await ask()).toMatchObject({ status: 409, json: { recorded: second.length, never_handed_out: [], nodes_never_came: [] } });
-    await ran(server, 0, first);
+    await recordPaths(server, 0, first);
     expect(await ask()).toMatchObject({ status: 200, json: { ...COMPLETE, kind: 'queue', test_files: 40, recorded: 40 } });
     // Without an id: the newest.
-    expect(await completeness(server)).toMatchObject({ status: 200, json: { kind: 'queue' } });
-    expect(await completeness(server, { node_build_id: '', ci_build_id: '' })).toMatchObject({ status: 200 });
+    expect(await getCompleteness(server)).toMatchObject({ status: 200, json: { kind: 'queue' } });
+    expect(await getCompleteness(server, { node_build_id: '', ci_build_id: '' })).toMatchObject({ status: 200 });
   });
 
-  it('of a split is 409 until every node recorded its files', async () => {
+  it('is 409 for a split until every node has recorded its files', async () => {
     const server = await shared.project();
     const paths = manyPaths(9);
     const nodes = [
-      pathsOf(await startSplit(server, paths, triple)),
-      pathsOf(await readSplit(server, { ...triple, node_index: 1 })),
+      pathsIn(await startSplit(server, paths, buildKey)),
+      pathsIn(await readSplit(server, { ...buildKey, node_index: 1 })),
     ] as const;
-    await ran(server, 0, nodes[0]);
-    expect(await completeness(server, { ci_build_id: '100' })).toMatchObject({
+    await recordPaths(server, 0, nodes[0]);
+    expect(await getCompleteness(server, { ci_build_id: '100' })).toMatchObject({
       status: 409,
       json: {
         kind: 'split',
@@ -87,72 +85,73 @@ describe('GET /builds/completeness', () => {
         nodes_never_came: [1],
       },
     });
-    await ran(server, 1, nodes[1]);
+    await recordPaths(server, 1, nodes[1]);
     for (const more of [{}, { ci_build_id: '100' }]) {
-      expect(await completeness(server, more)).toMatchObject({ status: 200, json: { ...COMPLETE, kind: 'split', recorded: 9 } });
+      expect(await getCompleteness(server, more)).toMatchObject({ status: 200, json: { ...COMPLETE, kind: 'split', recorded: 9 } });
     }
   });
 
-  it.each(['queue', 'split'] as const)('of a %s does not count what an earlier CI run recorded while the clock was ahead', async kind => {
+  it.each(['queue', 'split'] as const)('ignores what an earlier CI run recorded for its %s while the clock was ahead', async kind => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
-    const play = async (id: string): Promise<[string[], string[]]> => {
+    const handOut = async (id: string): Promise<[string[], string[]]> => {
       const paths = manyPaths(9);
       if (kind === 'split') {
-        const own = { ...triple, ci_build_id: id };
-        return [pathsOf(await startSplit(server, paths, own)), pathsOf(await readSplit(server, { ...own, node_index: 1 }))];
+        const run = { ...buildKey, ci_build_id: id };
+        return [pathsIn(await startSplit(server, paths, run)), pathsIn(await readSplit(server, { ...run, node_index: 1 }))];
       }
-      const own = { ...triple, node_build_id: id };
-      return [pathsOf(await initialise(server, paths, own)), await drain(server, { ...own, node_index: 1 })];
+      const run = { ...buildKey, node_build_id: id };
+      return [pathsIn(await initialise(server, paths, run)), await pullAll(server, { ...run, node_index: 1 })];
     };
-    const ask = async (id: string) => (await completeness(server, kind === 'queue' ? { node_build_id: id } : { ci_build_id: id })).status;
+    const ask = async (id: string) =>
+      (await getCompleteness(server, kind === 'queue' ? { node_build_id: id } : { ci_build_id: id })).status;
     clock.advance({ seconds: 3600 });
-    const first = await play('1');
-    await ran(server, 0, first[0]);
-    await ran(server, 1, first[1]);
+    const first = await handOut('1');
+    await recordPaths(server, 0, first[0]);
+    await recordPaths(server, 1, first[1]);
     expect(await ask('1')).toBe(200);
     clock.advance({ seconds: -3600 });
-    const second = await play('2');
-    await ran(server, 0, second[0]);
+    const second = await handOut('2');
+    await recordPaths(server, 0, second[0]);
     // Its node 1 died.
     expect(await ask('2')).toBe(409);
-    await ran(server, 1, second[1]);
+    await recordPaths(server, 1, second[1]);
     expect(await ask('2')).toBe(200);
   });
 
-  it('does not count what was recorded for another CI run at the same time, where the nodes name theirs', async () => {
+  it('ignores what nodes recorded for another CI run at the same time, if they name it', async () => {
     const server = await shared.project();
     const paths = manyPaths(4);
-    const [one, two] = ['one', 'two'].map(node_build_id => ({ ...triple, node_build_id }));
+    const [one, two] = ['one', 'two'].map(node_build_id => ({ ...buildKey, node_build_id }));
     const [first, second] = [await initialise(server, paths, one), await initialise(server, paths, two)];
-    const rest = [await drain(server, one), await drain(server, two)];
-    expect([...pathsOf(first), ...rest[0]!]).toHaveLength(4);
+    const rest = [await pullAll(server, one), await pullAll(server, two)];
+    expect([...pathsIn(first), ...rest[0]!]).toHaveLength(4);
     const statuses = async () => [
-      (await completeness(server, { node_build_id: 'one' })).status,
-      (await completeness(server, { node_build_id: 'two' })).status,
+      (await getCompleteness(server, { node_build_id: 'one' })).status,
+      (await getCompleteness(server, { node_build_id: 'two' })).status,
     ];
-    await ran(server, 0, paths, { ci_build_id: 'one' });
+    await recordPaths(server, 0, paths, { ci_build_id: 'one' });
     expect(await statuses()).toEqual([200, 409]);
-    // One that names none may be of any.
-    await ran(server, 0, [...pathsOf(second), ...rest[1]!]);
+    // A run that names no CI run may belong to any.
+    await recordPaths(server, 0, [...pathsIn(second), ...rest[1]!]);
     expect(await statuses()).toEqual([200, 200]);
   });
 
   it.each(['queue', 'split', 'split of a CI run'] as const)(
-    'of a %s is 409 for good when a node sent another list: files of one suite would never run',
+    'stays 409 for a %s of which a node sent another list, because files of one list never run',
     async kind => {
       const server = await shared.project();
       const [one, two] = [['a_spec.rb', 'b_spec.rb'], ['x.test.js']];
       const start = (paths: string[]) =>
         kind === 'queue'
-          ? initialise(server, paths, triple)
-          : startSplit(server, paths, { ...triple, fixed_test_suite_split: kind === 'split', ci_build_id: '100' });
+          ? initialise(server, paths, buildKey)
+          : startSplit(server, paths, { ...buildKey, fixed_test_suite_split: kind === 'split', ci_build_id: '100' });
       expect((await start(one)).status).toBe(200);
-      if (kind === 'queue') await drain(server, triple);
-      // It gets files of the other suite, as the protocol has it.
+      if (kind === 'queue') await pullAll(server, buildKey);
+      // The protocol hands the node files of the other list.
       expect((await start(two)).status).toBe(200);
-      await ran(server, 0, one);
-      expect(await completeness(server, kind === 'queue' ? { node_build_id: '100' } : { ci_build_id: '100' })).toMatchObject({
+      await recordPaths(server, 0, one);
+      expect(await getCompleteness(server, kind === 'queue' ? { node_build_id: '100' } : { ci_build_id: '100' })).toMatchObject({
         status: 409,
         json: {
           recorded: 2,
@@ -165,32 +164,32 @@ describe('GET /builds/completeness', () => {
       });
       if (kind !== 'split') return;
       // A later CI run of the commit with the first list.
-      expect((await startSplit(server, one, { ...triple, ci_build_id: '101' })).status).toBe(200);
-      await ran(server, 0, one);
-      expect((await completeness(server, { ci_build_id: '101' })).status).toBe(200);
+      expect((await startSplit(server, one, { ...buildKey, ci_build_id: '101' })).status).toBe(200);
+      await recordPaths(server, 0, one);
+      expect((await getCompleteness(server, { ci_build_id: '101' })).status).toBe(200);
     },
   );
 
-  it('of a split of its own for each CI build looks at that, and at no other', async () => {
+  it('compares with the split of the CI run when each has its own', async () => {
     const server = await shared.project();
     for (const ci_build_id of ['1', '2']) {
-      await startSplit(server, [`${ci_build_id}_spec.rb`], { ...triple, fixed_test_suite_split: false, ci_build_id });
+      await startSplit(server, [`${ci_build_id}_spec.rb`], { ...buildKey, fixed_test_suite_split: false, ci_build_id });
     }
-    await ran(server, 0, ['1_spec.rb']);
-    expect((await completeness(server, { ci_build_id: '1' })).status).toBe(200);
-    expect(await completeness(server, { ci_build_id: '2' })).toMatchObject({
+    await recordPaths(server, 0, ['1_spec.rb']);
+    expect((await getCompleteness(server, { ci_build_id: '1' })).status).toBe(200);
+    expect(await getCompleteness(server, { ci_build_id: '2' })).toMatchObject({
       status: 409,
       json: { handed_out_not_recorded: [{ path: '2_spec.rb', node_index: 0, handed_out_at: null }] },
     });
   });
 
-  it('tells of a node in fallback, and of what ran twice', async () => {
+  it('warns of a node in fallback and of files that ran twice', async () => {
     const server = await shared.project();
-    const first = pathsOf(await initialise(server, manyPaths(20), triple));
-    const rest = await drain(server, triple);
-    await ran(server, 0, [...first, ...rest]);
-    await ran(server, 1, [rest[0]!, 'unheard_of_spec.rb']);
-    expect(await completeness(server)).toMatchObject({
+    const first = pathsIn(await initialise(server, manyPaths(20), buildKey));
+    const rest = await pullAll(server, buildKey);
+    await recordPaths(server, 0, [...first, ...rest]);
+    await recordPaths(server, 1, [rest[0]!, 'unheard_of_spec.rb']);
+    expect(await getCompleteness(server)).toMatchObject({
       status: 200,
       json: {
         is_complete: true,
@@ -208,182 +207,178 @@ describe('GET /builds/completeness', () => {
     });
   });
 
-  it('of a later run of the same build asks for what that run recorded', async () => {
+  it('counts for a CI run that repeats a queue only what that run recorded', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const paths = manyPaths(30);
     const [one, two] = [
-      { ...triple, node_build_id: 'one' },
-      { ...triple, node_build_id: 'two' },
+      { ...buildKey, node_build_id: 'one' },
+      { ...buildKey, node_build_id: 'two' },
     ];
     await initialise(server, paths, { ...one, skip_pull: true });
-    await ran(server, 0, await drain(server, one));
-    expect((await completeness(server, { node_build_id: 'one' })).status).toBe(200);
+    await recordPaths(server, 0, await pullAll(server, one));
+    expect((await getCompleteness(server, { node_build_id: 'one' })).status).toBe(200);
     // Repeated: the same files to the same nodes.
     clock.advance({ seconds: 60 });
     const repeated = await initialise(server, paths, { ...two, fixed_queue_split: true });
-    expect(pathsOf(repeated)).toHaveLength(30);
-    const ask = () => completeness(server, { node_build_id: 'two' });
+    expect(pathsIn(repeated)).toHaveLength(30);
+    const ask = () => getCompleteness(server, { node_build_id: 'two' });
     expect(await ask()).toMatchObject({ status: 409, json: { recorded: 0, never_handed_out: [] } });
-    expect((await completeness(server)).json.recorded).toBe(0);
-    await ran(server, 0, pathsOf(repeated));
+    expect((await getCompleteness(server)).json.recorded).toBe(0);
+    await recordPaths(server, 0, pathsIn(repeated));
     expect(await ask()).toMatchObject({ status: 200, json: { recorded: 30 } });
   });
 
-  it('tells what a silent node had, and who ran it in its place', async () => {
+  it('lists the files that were reassigned from a silent node', async () => {
     const clock = new Clock();
-    const server = await startServer({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
-    const queue = { ...triple, node_build_id: '7' };
-    const lost = pathsOf(await initialise(server, manyPaths(30), queue));
-    const first = pathsOf(await pull(server, { ...queue, node_index: 1 }));
+    const server = await startServerOnDisk({ leaseFactor: '3', leaseGraceSeconds: '60' }, clock.now, clock.now);
+    const queue = { ...buildKey, node_build_id: '7' };
+    const lost = pathsIn(await initialise(server, manyPaths(30), queue));
+    const first = pathsIn(await pull(server, { ...queue, node_index: 1 }));
     clock.advance({ seconds: 3600 });
-    const rest = await drain(server, { ...queue, node_index: 1 });
+    const rest = await pullAll(server, { ...queue, node_index: 1 });
     expect([...first, ...rest].sort()).toEqual(manyPaths(30));
     expect(
-      server.log.filter(line => line.includes('a silent node: its batch goes to others')).map(line => JSON.parse(line) as object),
+      server.log.filter(line => line.includes('lease expired; batch returned to the queue')).map(line => JSON.parse(line) as object),
     ).toEqual([expect.objectContaining({ node: 0, batch: 0, files: lost.length })]);
-    await ran(server, 1, [...first, ...rest]);
-    const reply = await completeness(server, { node_build_id: '7' });
+    await recordPaths(server, 1, [...first, ...rest]);
+    const reply = await getCompleteness(server, { node_build_id: '7' });
     expect(reply).toMatchObject({
       status: 200,
-      json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent or began anew: node 0`] },
+      json: { errors: [], warnings: [`${lost.length} test files went to other nodes because theirs were silent or restarted: node 0`] },
     });
     expect(reply.json.handed_on).toEqual(lost.map(path => ({ path, node_index: 0 })));
     await server.close();
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
 
-  it('waits for stragglers', async () => {
+  it('waits for nodes that still run', async () => {
     const server = await shared.project();
-    const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...triple, node_total: 1 }));
-    const waiting = completeness(server, { node_total: 1, wait: 60 });
-    await ran(server, 0, paths, { node_total: 1 });
+    const paths = pathsIn(await startSplit(server, ['a_spec.rb'], { ...buildKey, node_total: 1 }));
+    const waiting = getCompleteness(server, { node_total: 1, wait: 60 });
+    await recordPaths(server, 0, paths, { node_total: 1 });
     expect(await waiting).toMatchObject({ status: 200, json: COMPLETE });
   });
 
-  it('answers many who wait with few comparisons', async () => {
-    const server = await startServer();
-    const paths = pathsOf(await startSplit(server, ['a_spec.rb'], { ...triple, node_total: 1 }));
-    const comparing = vi.spyOn(JobPool.prototype, 'completeness');
+  it('answers many waiting requests with few comparisons', async () => {
+    const server = await startServerOnDisk();
+    const paths = pathsIn(await startSplit(server, ['a_spec.rb'], { ...buildKey, node_total: 1 }));
+    const comparing = vi.spyOn(WorkerPool.prototype, 'completeness');
     onTestFinished(() => comparing.mockRestore());
-    const waiting = Array.from({ length: 300 }, () => completeness(server, { node_total: 1, wait: 60 }));
+    const waiting = Array.from({ length: 300 }, () => getCompleteness(server, { node_total: 1, wait: 60 }));
     await vi.waitFor(() => expect(comparing).toHaveBeenCalled(), { timeout: 10_000, interval: 5 });
-    await ran(server, 0, paths, { node_total: 1 });
+    await recordPaths(server, 0, paths, { node_total: 1 });
     expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
     expect(comparing.mock.calls.length).toBeLessThan(30);
   });
 
-  it('tells at the end of the wait what is so then', async () => {
+  it('has the state at the end of the wait', async () => {
     const server = await shared.project();
-    const waiting = completeness(server, { wait: 1 });
-    const first = pathsOf(await initialise(server, manyPaths(5), triple));
+    const waiting = getCompleteness(server, { wait: 1 });
+    const first = pathsIn(await initialise(server, manyPaths(5), buildKey));
     expect(await waiting).toMatchObject({ status: 409, json: { kind: 'queue', handed_out_not_recorded: expect.any(Array) as unknown } });
-    expect((await completeness(server)).json.handed_out_not_recorded).toHaveLength(first.length);
+    expect((await getCompleteness(server)).json.handed_out_not_recorded).toHaveLength(first.length);
   });
 
-  it('of nodes that were run again and given nothing is 409', async () => {
+  it.each([
+    ['records an empty run', true],
+    ['records nothing', false],
+  ])('is 409 for a node that is retried, gets no files and %s, until it runs its files again', async (_, records) => {
     const server = await shared.project();
-    const paths = pathsOf(await initialise(server, ['a_spec.rb'], { ...triple, node_total: 1, node_build_id: '7' }));
-    const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
-    await ran(server, 0, paths, { node_total: 1 });
+    const node = { ...buildKey, node_total: 1, node_build_id: '7' };
+    const ask = () => getCompleteness(server, { node_total: 1, node_build_id: '7' });
+    await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], node)), node);
     expect((await ask()).status).toBe(200);
-    expect(pathsOf(await initialise(server, ['a_spec.rb'], { ...triple, node_total: 1, node_build_id: '7' }))).toEqual([]);
-    await ran(server, 0, [], { node_total: 1 });
+    expect(pathsIn(await initialise(server, ['a_spec.rb'], node))).toEqual([]);
+    if (records) await recordPaths(server, 0, [], node);
     expect(await ask()).toMatchObject({
       status: 409,
       json: { recorded: 1, errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] },
     });
-  });
-
-  it('of a node that was run again, given nothing, and is silent about it, is 409', async () => {
-    const server = await shared.project();
-    const one = { ...triple, node_total: 1, node_build_id: '7' };
-    await ran(server, 0, pathsOf(await initialise(server, ['a_spec.rb'], one)), one);
-    await initialise(server, ['a_spec.rb'], one);
-    const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
-    expect(await ask()).toMatchObject({ status: 409, json: { errors: [expect.stringMatching(/^node 0 ran nothing when run again, /)] } });
-    await ran(server, 0, pathsOf(await initialise(server, ['a_spec.rb'], { ...one, fixed_queue_split: true })), one);
+    await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], { ...node, fixed_queue_split: true })), node);
     expect((await ask()).status).toBe(200);
   });
 
-  it('of a node that was given its files again, and ended before it recorded, is 409', async () => {
+  it('is 409 for a retried node that got its files again and has not recorded them', async () => {
     const server = await shared.project();
-    const one = { ...triple, node_total: 1, node_build_id: '7' };
-    await ran(server, 0, pathsOf(await initialise(server, ['a_spec.rb'], one)), one);
-    const again = pathsOf(await initialise(server, ['a_spec.rb'], { ...one, fixed_queue_split: true }));
+    const one = { ...buildKey, node_total: 1, node_build_id: '7' };
+    await recordPaths(server, 0, pathsIn(await initialise(server, ['a_spec.rb'], one)), one);
+    const again = pathsIn(await initialise(server, ['a_spec.rb'], { ...one, fixed_queue_split: true }));
     expect(again).toEqual(['a_spec.rb']);
-    const ask = () => completeness(server, { node_total: 1, node_build_id: '7' });
+    const ask = () => getCompleteness(server, { node_total: 1, node_build_id: '7' });
     expect(await ask()).toMatchObject({
       status: 409,
-      json: { recorded: 1, errors: [expect.stringMatching(/^node 0 came again and recorded nothing since/)] },
+      json: { recorded: 1, errors: [expect.stringMatching(/^node 0 restarted and recorded nothing since/)] },
     });
-    await ran(server, 0, again, one);
+    await recordPaths(server, 0, again, one);
     expect((await ask()).status).toBe(200);
   });
 
-  it('of a CI run that repeats a split asks for what that run recorded', async () => {
+  it('counts for a CI run that repeats a split only what that run recorded', async () => {
     const clock = new Clock();
-    const server = await startServer({}, clock.now);
+    const server = await startServerOnDisk({}, clock.now);
     const split = await Promise.all(
-      [0, 1].map(async node_index => pathsOf(await startSplit(server, manyPaths(4), { ...triple, node_index }))),
+      [0, 1].map(async node_index => pathsIn(await startSplit(server, manyPaths(4), { ...buildKey, node_index }))),
     );
-    for (const node of [0, 1]) await ran(server, node, split[node]!);
+    for (const node of [0, 1]) await recordPaths(server, node, split[node]!);
     clock.advance({ seconds: 60 });
-    const second = { ...triple, ci_build_id: 'second' };
-    for (const node_index of [0, 1]) expect(pathsOf(await readSplit(server, { ...second, node_index }))).toEqual(split[node_index]);
-    await ran(server, 0, split[0]!);
-    const [first, again] = await Promise.all(['100', 'second'].map(ci_build_id => completeness(server, { ci_build_id })));
+    const second = { ...buildKey, ci_build_id: 'second' };
+    for (const node_index of [0, 1]) expect(pathsIn(await readSplit(server, { ...second, node_index }))).toEqual(split[node_index]);
+    await recordPaths(server, 0, split[0]!);
+    const [first, again] = await Promise.all(['100', 'second'].map(ci_build_id => getCompleteness(server, { ci_build_id })));
     expect([first!.status, again!.status]).toEqual([200, 409]);
-    expect(again!.json.handed_out_not_recorded).toEqual(listed(split[1]!).map(file => ({ ...file, node_index: 1, handed_out_at: null })));
-    await ran(server, 1, split[1]!);
-    expect(await completeness(server, { ci_build_id: 'second' })).toMatchObject({ status: 200, json: { recorded: 4 } });
-    expect(await completeness(server, { ci_build_id: 'third' })).toMatchObject({ status: 409, json: { kind: null } });
+    expect(again!.json.handed_out_not_recorded).toEqual(
+      testFiles(split[1]!).map(file => ({ ...file, node_index: 1, handed_out_at: null })),
+    );
+    await recordPaths(server, 1, split[1]!);
+    expect(await getCompleteness(server, { ci_build_id: 'second' })).toMatchObject({ status: 200, json: { recorded: 4 } });
+    expect(await getCompleteness(server, { ci_build_id: 'third' })).toMatchObject({ status: 409, json: { kind: null } });
     await server.close();
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
 
-  it('of a copy names the nodes that are to come', async () => {
+  it('names the nodes that have yet to come to a repeated queue', async () => {
     const server = await shared.project();
-    const had = [pathsOf(await initialise(server, manyPaths(10), { ...triple, node_build_id: 'one' }))];
-    had.push(await drain(server, { ...triple, node_index: 1, node_build_id: 'one' }));
-    const two = { ...triple, node_build_id: 'two', fixed_queue_split: true };
-    await ran(server, 0, pathsOf(await initialise(server, manyPaths(10), two)));
-    const { status, json } = await completeness(server, { node_build_id: 'two' });
-    expect([status, json.recorded, json.never_handed_out]).toEqual([409, had[0]!.length, []]);
+    const copied = [pathsIn(await initialise(server, manyPaths(10), { ...buildKey, node_build_id: 'one' }))];
+    copied.push(await pullAll(server, { ...buildKey, node_index: 1, node_build_id: 'one' }));
+    const two = { ...buildKey, node_build_id: 'two', fixed_queue_split: true };
+    await recordPaths(server, 0, pathsIn(await initialise(server, manyPaths(10), two)));
+    const { status, json } = await getCompleteness(server, { node_build_id: 'two' });
+    expect([status, json.recorded, json.never_handed_out]).toEqual([409, copied[0]!.length, []]);
     expect(json.errors).toEqual([
-      `${had[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes or their test runners end before that? retry them`,
+      `${copied[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes or their test runners end before that? retry them`,
     ]);
     expect(json.warnings).toEqual(['node 1 took nothing and recorded nothing']);
   });
 
-  it('of a node of which no more runs are kept says so', { timeout: 60_000 }, async () => {
+  it('names a node whose runs are no longer stored', { timeout: 60_000 }, async () => {
     const server = await shared.project();
-    const one = { ...triple, node_total: 1 };
-    for (let run = 0; run < limits.runsPerNode; run++) await ran(server, 0, ['a_spec.rb'], one);
-    const paths = pathsOf(await initialise(server, ['a_spec.rb'], { ...one, node_build_id: '7' }));
+    const one = { ...buildKey, node_total: 1 };
+    for (let run = 0; run < limits.runsPerNode; run++) await recordPaths(server, 0, ['a_spec.rb'], one);
+    const paths = pathsIn(await initialise(server, ['a_spec.rb'], { ...one, node_build_id: '7' }));
     expect(
       (await server.post('/v1/build_subsets', { ...one, node_index: 0, test_files: paths.map(path => ({ path, time_execution: 1 })) }))
         .status,
     ).toBe(202);
-    expect(await completeness(server, { node_total: 1, node_build_id: '7' })).toMatchObject({
+    expect(await getCompleteness(server, { node_total: 1, node_build_id: '7' })).toMatchObject({
       status: 409,
       json: { errors: ['of node 0 101 runs of this build are kept and no more: what was run since is not known; run another commit'] },
     });
   });
 
-  it('tells who waits to ask again when the server stops', async () => {
+  it('is 503 for a waiting request when the server stops', async () => {
     const server = await startServer();
-    await startSplit(server, ['a_spec.rb'], triple);
-    const waiting = completeness(server, { wait: 900 });
-    // Its turn comes before that of the signal.
+    await startSplit(server, ['a_spec.rb'], buildKey);
+    const waiting = getCompleteness(server, { wait: 900 });
+    // By then the server has the waiting request.
     await server.get('/healthz');
     await server.close();
-    expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is about to stop; ask again'] } });
+    expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is shutting down; try again'] } });
   });
 
-  it('of a build without a split or queue says what to compare', async () => {
+  it('is 409 without a split or queue, and says what to compare', async () => {
     const server = await shared.project();
-    expect(await completeness(server)).toMatchObject({
+    expect(await getCompleteness(server)).toMatchObject({
       status: 409,
       json: {
         is_complete: false,
@@ -392,28 +387,28 @@ describe('GET /builds/completeness', () => {
         errors: [expect.stringMatching(/^no split or queue of this build is known, and no node recorded a run: compare /)],
       },
     });
-    await ran(server, 0, ['a_spec.rb']);
-    expect((await completeness(server)).json.errors[0]).toMatch(/, and 1 runs were recorded, by nodes in fallback /);
-    expect((await completeness(server, { node_build_id: 'another' })).status).toBe(409);
+    await recordPaths(server, 0, ['a_spec.rb']);
+    expect((await getCompleteness(server)).json.errors[0]).toMatch(/, and 1 runs were recorded, by nodes in fallback /);
+    expect((await getCompleteness(server, { node_build_id: 'another' })).status).toBe(409);
   });
 
-  it('is of the project of its token', async () => {
+  it('compares within the project of the token', async () => {
     const [ours, theirs] = [await shared.project(), await shared.project()];
-    await startSplit(ours, ['a_spec.rb'], triple);
-    expect((await completeness(theirs)).json.kind).toBeNull();
-    expect((await completeness(ours)).json.kind).toBe('split');
+    await startSplit(ours, ['a_spec.rb'], buildKey);
+    expect((await getCompleteness(theirs)).json.kind).toBeNull();
+    expect((await getCompleteness(ours)).json.kind).toBe('split');
   });
 
-  it('refuses what it cannot know', async () => {
+  it('refuses invalid parameters', async () => {
     const server = await shared.project();
-    expect(await completeness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' })).toMatchObject({
+    expect(await getCompleteness(server, { node_total: '', wait: 901, node_build_id: '1', ci_build_id: '1' })).toMatchObject({
       status: 422,
       json: {
         errors: [
           {
             node_total: expect.anything() as unknown,
             wait: ['must be less than or equal to 900'],
-            ci_build_id: ['is not to be sent beside node_build_id'],
+            ci_build_id: ['must not be sent together with node_build_id'],
           },
         ],
       },
@@ -421,10 +416,10 @@ describe('GET /builds/completeness', () => {
     expect((await server.post('/v1/builds/completeness', {})).status).toBe(405);
   });
 
-  it('names the first of a thousand missing files, and counts all', async () => {
+  it('lists the first thousand missing files, and counts all', async () => {
     const server = await shared.project();
-    await startSplit(server, manyPaths(1200), triple);
-    const { status, json } = await completeness(server);
+    await startSplit(server, manyPaths(1200), buildKey);
+    const { status, json } = await getCompleteness(server);
     expect([status, json.test_files, json.handed_out_not_recorded.length]).toEqual([409, 1200, 1000]);
     expect(json.errors[0]).toMatch(/^1200 of 1200 test files were handed out and not recorded, to nodes 0, 1: /);
   });

@@ -6,7 +6,7 @@ import { SharedServer, startServer } from '../harness/server.js';
 const shared = new SharedServer();
 const server: Client = shared;
 
-describe('a request that no endpoint takes', () => {
+describe('a request to an unknown endpoint', () => {
   it.each([
     ['GET', '/'],
     ['GET', '/v1'],
@@ -14,7 +14,7 @@ describe('a request that no endpoint takes', () => {
     ['GET', '/v1/builds/one/two'],
     ['GET', '/build_subsets'],
     ['DELETE', '/__proto__'],
-  ])('%s %s is a 404', async (method, path) => {
+  ])('%s %s gets a 404', async (method, path) => {
     expect(await server.send(path, { method })).toMatchObject({
       status: 404,
       json: { errors: [`there is no ${method} ${path}; the API's base address ends in /v1`] },
@@ -28,53 +28,53 @@ describe('a request that no endpoint takes', () => {
     ['DELETE', '/v1/queues/queue', 'POST'],
     ['PATCH', '/v1/builds', 'GET, HEAD'],
     ['OPTIONS', '/v1/builds/5', 'GET, HEAD'],
-  ])('%s %s is a 405', async (method, path, allow) => {
+  ])('%s %s gets a 405', async (method, path, allow) => {
     const reply = await server.send(path, { method });
     const errors = [`${method} is not allowed on ${path}; use ${allow}`];
     expect(reply).toMatchObject({ status: 405, json: { errors } });
     expect(reply.headers.get('allow')).toBe(allow);
   });
 
-  it('for what version 2 of the API has besides is told so, and not by a 404', async () => {
+  it('of version 2 of the API gets a 422 that names the endpoints of that version', async () => {
     const reply = await server.post('/v2/paths', {});
     expect(reply.status).toBe(422);
     expect(reply.json.errors).toHaveLength(1);
-    expect(reply.json.errors[0]).toContain('of version 2 of the API it has /v2/queues/queue and /v2/test_paths');
+    expect(reply.json.errors[0]).toContain('version 2 of the API are /v2/queues/queue and /v2/test_paths');
   });
 
-  it('below a version that the client was given with the address is told so, and not by a 404', async () => {
+  it('with two versions in its path gets a 422 that says so', async () => {
     const reply = await server.post('/v1/v2/queues/queue', {});
     expect(reply).toMatchObject({ status: 422, json: { errors: [expect.stringContaining('leave that out')] } });
   });
 
-  it('is found when an endpoint configured with a trailing slash doubles it', async () => {
+  it('with a doubled slash is accepted, because the address of a client may end in a slash', async () => {
     const server = await shared.project();
     expect(await server.post('//v1/build_subsets', subsetMessage())).toMatchObject({ status: 201, text: '' });
   });
 });
 
 describe('a body that cannot be read', () => {
-  it.each<[situation: string, body: string | Uint8Array, why: string]>([
+  it.each<[situation: string, body: string | Uint8Array, reason: string]>([
     ['an empty one', '', 'it is empty'],
-    ['a cut one', '{"branch":"main"', 'it cannot be parsed'],
+    ['a truncated one', '{"branch":"main"', 'it cannot be parsed'],
     ['a form', 'branch=main&node_total=2', 'it cannot be parsed'],
     ['a list', '[{"branch":"main"}]', 'it must be an object with the parameters'],
     ['a text', '"main"', 'it must be an object with the parameters'],
     ['null', 'null', 'it must be an object with the parameters'],
     ['one in Latin-1', Buffer.from('{"branch":"größe"}', 'latin1'), 'it is not UTF-8'],
-    ['a large cut one', `{"branch":"${'m'.repeat(100_000)}`, 'it cannot be parsed'],
+    ['a large truncated one', `{"branch":"${'m'.repeat(100_000)}`, 'it cannot be parsed'],
     ['a large one in Latin-1', Buffer.from(`{"branch":"${'ö'.repeat(100_000)}"}`, 'latin1'), 'it is not UTF-8'],
-  ])('%s is a 400', async (_, body, why) => {
+  ])('%s gets a 400', async (_, body, reason) => {
     for (const path of ['/v1/build_subsets', '/v1/build_distributions/subset', '/v1/queues/queue']) {
       expect(await server.post(path, body)).toMatchObject({
         status: 400,
-        json: { errors: [`the request body is not valid JSON: ${why}`] },
+        json: { errors: [`the request body is not valid JSON: ${reason}`] },
       });
     }
   });
 
   it.each(['application/xml', 'text/html; charset=utf-8', 'multipart/form-data; boundary=x', 'image/png'])(
-    'one of the type %s is a 415',
+    'of the type %s gets a 415',
     async type => {
       expect(await server.post('/v1/build_subsets', subsetMessage(), { 'Content-Type': type })).toMatchObject({
         status: 415,
@@ -83,7 +83,7 @@ describe('a body that cannot be read', () => {
     },
   );
 
-  it('is not one whose type is missing, careless or a JSON of some kind', async () => {
+  it('may have another JSON type, text/plain or no type', async () => {
     const server = await shared.project();
     const types = ['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/vnd.api+json', 'text/plain'];
     for (const type of types) {
@@ -98,7 +98,7 @@ describe('a body that cannot be read', () => {
     expect(untyped).toMatchObject({ status: 201, text: '' });
   });
 
-  it('over the limit is a 413 that names the limit and its setting; one at the limit is read', async () => {
+  it('over the limit gets a 413 that names the limit and its setting; one at the limit is read', async () => {
     const server = await startServer({ maxBodyBytes: '2000' });
     const message = JSON.stringify(splitMessage());
     expect((await server.post('/v1/build_distributions/subset', message.padEnd(2000))).status).toBe(200);
@@ -112,7 +112,7 @@ describe('a body that cannot be read', () => {
 });
 
 describe('X-Request-Id', () => {
-  it('is on every answer, of whatever status, and differs', async () => {
+  it('is on every answer, whatever its status, and is unique', async () => {
     const server = await startServer({ maxBodyBytes: '2000' });
     const replies = await Promise.all([
       server.get('/healthz'),
@@ -132,7 +132,7 @@ describe('X-Request-Id', () => {
     expect(new Set(ids).size).toBe(replies.length);
   });
 
-  it("is the caller's when it is sane, and leads to the request in the log", async () => {
+  it("is the client's if it is harmless, and is logged with the request", async () => {
     const server = await startServer();
     const reply = await server.get('/v1/builds', { 'X-Request-Id': 'job-17.node_3' });
     expect(reply.headers.get('x-request-id')).toBe('job-17.node_3');
@@ -146,14 +146,14 @@ describe('X-Request-Id', () => {
     ['two words', 'two words'],
     ['markup', '<script>'],
     ['129 characters', 'x'.repeat(129)],
-  ])('is a new one instead of %s', async (_, given) => {
-    const reply = await server.get('/v1/nothing', { 'X-Request-Id': given });
+  ])('is a new one instead of %s', async (_, requestId) => {
+    const reply = await server.get('/v1/nothing', { 'X-Request-Id': requestId });
     expect(reply.headers.get('x-request-id')).toMatch(uuidPattern);
   });
 });
 
 describe('an answer', () => {
-  it('is JSON where it has a body, and has no type where it has none', async () => {
+  it('has the type JSON with a body, and no type without one', async () => {
     const server = await shared.project();
     expect((await readSplit(server)).headers.get('content-type')).toBe('application/json');
     expect((await server.get('/v1/nothing')).headers.get('content-type')).toBe('application/json');

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { Client, Reply } from '../harness/client.js';
-import { initialise, record, startSplit, timed } from '../harness/messages.js';
+import { initialise, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
 /** Records a build of its own with these seconds by path. */
 const build = (client: Client, commit_hash: string, seconds: Record<string, number>, more: object = {}) =>
-  record(client, { commit_hash, test_files: timed(seconds), ...more });
+  record(client, { commit_hash, test_files: timedTestFiles(seconds), ...more });
 
-/** What a new split over one node says of each path. */
+/** Returns the time of each path in a new split over one node. */
 async function estimates(client: Client, paths: readonly string[], branch = 'main') {
   return timesOf(await startSplit(client, paths, { node_total: 1, branch, commit_hash: `${paths.join()} ${branch}` }));
 }
@@ -48,7 +48,7 @@ describe('time_execution in answers', () => {
     });
   });
 
-  it('is of the own branch before the default branch before any other', async () => {
+  it('is that of the branch, else of the default branch, else of any branch', async () => {
     const client = await shared.project();
     await build(client, 'c1', { 'a_spec.rb': 10, 'b_spec.rb': 10 });
     await build(client, 'c2', { 'a_spec.rb': 20, 'c_spec.rb': 20 }, { branch: 'feature' });
@@ -57,13 +57,13 @@ describe('time_execution in answers', () => {
     expect(await estimates(client, paths, 'new')).toEqual({ 'a_spec.rb': 10, 'b_spec.rb': 10, 'c_spec.rb': 20 });
   });
 
-  it('takes the retries of a node in one build for one value', async () => {
+  it('counts the retries of a node in one build as one value', async () => {
     const client = await shared.project();
     for (const seconds of [10, 11, 500]) await build(client, 'c1', { 'a_spec.rb': seconds });
     expect(await estimates(client, ['a_spec.rb'])).toEqual({ 'a_spec.rb': 11 });
   });
 
-  it('hardly moves for one absurd record, and follows when it repeats', async () => {
+  it('hardly changes with one absurd record, but follows repeated ones', async () => {
     const client = await shared.project();
     for (let i = 0; i < 6; i++) await build(client, `c${i}`, { 'a_spec.rb': 10 + (i % 3) / 10 });
     await build(client, 'asleep', { 'a_spec.rb': 28_800 });
@@ -85,9 +85,9 @@ describe('time_execution in answers', () => {
     });
   });
 
-  it('of a file is the sum of its test cases also when they are thousands', async () => {
+  it('of a file is the sum of its test cases, even of thousands', async () => {
     const client = await shared.project();
-    const count = limits.casesHere + 100;
+    const count = limits.testCasesOnMainThread + 100;
     await build(client, 'c1', Object.fromEntries(Array.from({ length: count }, (_, i) => [`test/a.py::test_${i}`, 1])));
     const both = { 'test/a.py': count, 'test/b.py': null };
     expect(await estimates(client, Object.keys(both))).toEqual(both);
@@ -103,7 +103,7 @@ describe('time_execution in answers', () => {
 });
 
 describe('a new file', () => {
-  it('is planned by the directory it is in', async () => {
+  it('is expected to take as long as other files in its directory', async () => {
     const client = await shared.project();
     const slow = ['slow/a_spec.rb', 'slow/b_spec.rb', 'slow/c_spec.rb'];
     const fast = ['fast/a_spec.rb', 'fast/b_spec.rb', 'fast/c_spec.rb', 'fast/d_spec.rb'];

@@ -1,24 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { queueForecast, splitForecast } from '../../src/store/lmdb/forecasts.js';
-import { initialise, record, startSplit, timed, triple } from '../harness/messages.js';
+import * as forecasts from '../../src/engine/forecasts.js';
+import { queueKey, splitKey } from '../../src/engine/keys.js';
+import { buildKey, initialise, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
-/** The project that was made last. */
 async function project() {
   const client = await shared.project();
-  return { client, id: shared.store.meta.get('nextProject')! - 1 };
+  return { client, id: (await shared.store.access.projects()).at(-1)!.id };
 }
+
+const splitForecast = (project: number, ci_run: string | null) =>
+  forecasts.splitForecast(shared.store, splitKey(project, buildKey, ci_run ?? 'any', ci_run === null));
+const queueForecast = (project: number, ci_run: string) => forecasts.queueForecast(shared.store, queueKey(project, buildKey, ci_run));
 
 const seconds = { 'a_spec.rb': 30, 'b_spec.rb': 6, 'c_spec.rb': 5, 'd_spec.rb': 4 };
 
 describe('the forecast', () => {
-  it('of a split is kept with it: what it comes to, what binds it, what nodes are useful', async () => {
+  it('of a split has its makespan, the files that bind it and the useful nodes', async () => {
     const { client, id } = await project();
-    await record(client, { test_files: timed(seconds) });
+    await record(client, { test_files: timedTestFiles(seconds) });
     await startSplit(client, Object.keys(seconds));
-    expect(splitForecast(shared.store, id, triple, null)).toEqual({
+    expect(await splitForecast(id, null)).toEqual({
       makespan: 30,
       lower_bound: 30,
       ratio: 1,
@@ -31,32 +35,32 @@ describe('the forecast', () => {
 
   it('of a split counts the files that were never measured', async () => {
     const { client, id } = await project();
-    await record(client, { test_files: timed(seconds) });
+    await record(client, { test_files: timedTestFiles(seconds) });
     await startSplit(client, [...Object.keys(seconds), 'new_spec.rb'], { fixed_test_suite_split: false });
-    expect(splitForecast(shared.store, id, triple, '100')).toMatchObject({ unknown_files: 1 });
-    expect(splitForecast(shared.store, id, triple, null)).toBeNull();
+    expect(await splitForecast(id, '100')).toMatchObject({ unknown_files: 1 });
+    expect(await splitForecast(id, null)).toBeNull();
   });
 
-  it('of a queue is kept with it, and has the cost of pulls in it', async () => {
+  it('of a queue includes the cost of pulls', async () => {
     const { client, id } = await project();
-    await record(client, { test_files: timed(seconds) });
+    await record(client, { test_files: timedTestFiles(seconds) });
     await initialise(client, [...Object.keys(seconds), 'new_spec.rb']);
-    const forecast = queueForecast(shared.store, id, triple, '100')!;
+    const forecast = (await queueForecast(id, '100'))!;
     // The new file is taken for one as slow as the slowest: no file binds two nodes any more.
     expect(forecast).toMatchObject({ unknown_files: 1, binding_files: [] });
     expect(forecast.lower_bound).toBeGreaterThanOrEqual(30);
     expect(forecast.makespan).toBeGreaterThanOrEqual(forecast.lower_bound + 2);
     expect(forecast.ratio).toBeCloseTo(forecast.makespan / forecast.lower_bound, 10);
-    expect(queueForecast(shared.store, id, triple, '101')).toBeNull();
+    expect(await queueForecast(id, '101')).toBeNull();
   });
 
-  it('of a repeated queue is that of the first', async () => {
+  it('of a repeated queue is that of the original', async () => {
     const { client, id } = await project();
-    await record(client, { test_files: timed(seconds) });
+    await record(client, { test_files: timedTestFiles(seconds) });
     await initialise(client, Object.keys(seconds));
     await initialise(client, Object.keys(seconds), { node_build_id: '200', fixed_queue_split: true });
-    const first = queueForecast(shared.store, id, triple, '100');
+    const first = await queueForecast(id, '100');
     expect(first).not.toBeNull();
-    expect(queueForecast(shared.store, id, triple, '200')).toEqual(first);
+    expect(await queueForecast(id, '200')).toEqual(first);
   });
 });

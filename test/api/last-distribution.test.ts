@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
-import { type Fields, manyPaths, record, timed, triple } from '../harness/messages.js';
+import { buildKey, type Fields, manyPaths, record, timedTestFiles } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
 function last(client: Client, more: Record<string, string> = {}): Promise<Reply> {
-  const query = new URLSearchParams({ ...triple, node_total: '2', node_index: '0', ...more });
+  const query = new URLSearchParams({ ...buildKey, node_total: '2', node_index: '0', ...more });
   return client.get(`/v1/build_distributions/last?${query.toString()}`);
 }
 
@@ -20,20 +20,20 @@ function byPath({ json }: Reply): Record<string, number> {
 }
 
 describe('GET /build_distributions/last', () => {
-  it('has nothing, and no null timing, while nothing is recorded', async () => {
+  it('is empty while nothing is recorded', async () => {
     const server = await shared.project();
     const reply = await last(server);
     expect(reply.status).toBe(200);
     expect(reply.json).toEqual({ build_distribution_id: null, time_execution: 0, test_files: [] });
   });
 
-  it('sums up the whole build, not one node', async () => {
+  it('has the files of all nodes of the build', async () => {
     const server = await shared.project();
-    await record(server, { node_index: 0, test_files: timed({ 'a_spec.rb': 1.5, 'b_spec.rb': 2 }) });
-    await record(server, { node_index: 1, test_files: timed({ 'c_spec.rb': 4.25 }) });
+    await record(server, { node_index: 0, test_files: timedTestFiles({ 'a_spec.rb': 1.5, 'b_spec.rb': 2 }) });
+    await record(server, { node_index: 1, test_files: timedTestFiles({ 'c_spec.rb': 4.25 }) });
     const reply = await last(server, { node_index: '1' });
     expect(reply.json).toEqual({
-      build_distribution_id: await buildId(server, triple),
+      build_distribution_id: await buildId(server, buildKey),
       time_execution: 7.75,
       test_files: expect.any(Array),
     });
@@ -41,24 +41,24 @@ describe('GET /build_distributions/last', () => {
     expect(byPath(reply)).toEqual({ 'a_spec.rb': 1.5, 'b_spec.rb': 2, 'c_spec.rb': 4.25 });
   });
 
-  it('takes the median of retries, and leaves out runs that only scheduled the file', async () => {
+  it('has the median of retries, without runs that only scheduled the file', async () => {
     const server = await shared.project();
     const runs = [
       { 'odd.rb': 9, 'even.rb': 1, 'zero.rb': 0, 'once.rb': 0 },
       { 'odd.rb': 1, 'even.rb': 4, 'zero.rb': 0, 'once.rb': 6 },
       { 'odd.rb': 2, 'even.rb': 0, 'zero.rb': 0, 'once.rb': 0 },
     ];
-    for (const run of runs) await record(server, { test_files: timed(run) });
+    for (const run of runs) await record(server, { test_files: timedTestFiles(run) });
     const reply = await last(server);
     expect(byPath(reply)).toEqual({ 'odd.rb': 2, 'even.rb': 2.5, 'zero.rb': 0, 'once.rb': 6 });
     expect(reply.json.time_execution).toBe(10.5);
   });
 
   it.each([
-    ['the same triple, though newer ones are there', { commit_hash: 'c1', branch: 'main', node_total: '2' }, 'c1'],
-    ['else the newest of branch and node_total', { commit_hash: 'new', branch: 'main', node_total: '2' }, 'c2'],
-    ['else the newest of the branch', { commit_hash: 'c1', branch: 'main', node_total: '9' }, 'c3'],
-    ['else the newest of the project', { commit_hash: 'c1', branch: 'topic', node_total: '2' }, 'c4'],
+    ['the same commit, branch and node_total, even if newer builds exist', { commit_hash: 'c1', branch: 'main', node_total: '2' }, 'c1'],
+    ['else the newest build of the branch and node_total', { commit_hash: 'new', branch: 'main', node_total: '2' }, 'c2'],
+    ['else the newest build of the branch', { commit_hash: 'c1', branch: 'main', node_total: '9' }, 'c3'],
+    ['else the newest build of the project', { commit_hash: 'c1', branch: 'topic', node_total: '2' }, 'c4'],
   ])('takes %s', async (_, query, expected) => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
@@ -69,14 +69,14 @@ describe('GET /build_distributions/last', () => {
       { commit_hash: 'c4', branch: 'dev', node_total: 4 },
     ];
     for (const build of builds) {
-      await record(server, { ...build, test_files: timed({ [`${build.commit_hash}_spec.rb`]: 1 }) });
+      await record(server, { ...build, test_files: timedTestFiles({ [`${build.commit_hash}_spec.rb`]: 1 }) });
       clock.advance({ seconds: 60 });
     }
     const reply = await last(server, query);
     expect(reply.json).toEqual({
       build_distribution_id: await buildId(server, { commit_hash: expected }),
       time_execution: 1,
-      test_files: timed({ [`${expected}_spec.rb`]: 1 }),
+      test_files: timedTestFiles({ [`${expected}_spec.rb`]: 1 }),
     });
   });
 
@@ -89,7 +89,7 @@ describe('GET /build_distributions/last', () => {
 
   it('merges a build of thousands of files', async () => {
     const server = await shared.project();
-    const run = (seconds: number) => timed(Object.fromEntries(manyPaths(1200).map(path => [path, seconds])));
+    const run = (seconds: number) => timedTestFiles(Object.fromEntries(manyPaths(1200).map(path => [path, seconds])));
     await record(server, { test_files: run(1) });
     await record(server, { test_files: run(3) });
     const reply = await last(server);

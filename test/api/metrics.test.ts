@@ -3,9 +3,9 @@ import { Metrics } from '../../src/server/metrics.js';
 import { version } from '../../src/version.js';
 import { Clock } from '../harness/clock.js';
 import { initialise, manyPaths, record } from '../harness/messages.js';
-import { startServer, type TestServer } from '../harness/server.js';
+import { startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
 
-/** Values by name and labels, as they are written. */
+/** Reads metrics as a map from name and labels to value. */
 async function metricsAt(url: string): Promise<Map<string, number>> {
   const response = await fetch(`${url}/metrics`);
   expect(response.status).toBe(200);
@@ -17,7 +17,7 @@ async function metricsAt(url: string): Promise<Map<string, number>> {
 const count = (endpoint: string, status: number) => `ballast_request_duration_seconds_count{endpoint="${endpoint}",status="${status}"}`;
 
 describe('GET /metrics', () => {
-  it('counts requests by endpoint and status, and tells no ids', async () => {
+  it('counts requests by endpoint and status, without ids', async () => {
     const server = await startServer();
     await initialise(server, manyPaths(30));
     await server.post('/v1/queues/queue', {});
@@ -31,8 +31,8 @@ describe('GET /metrics', () => {
     expect(metrics.get('ballast_request_duration_seconds_bucket{le="+Inf",endpoint="/v1/queues/queue",status="200"}')).toBe(1);
   });
 
-  it('tells what queues, store, disk and process are like', async () => {
-    const server = await startServer();
+  it('has the state of queues, store, disk and process', async () => {
+    const server = await startServerOnDisk();
     const { test_files } = (await initialise(server, manyPaths(30))).json;
     const metrics = await metricsAt(server.url);
     expect(metrics.get('ballast_queues_in_memory')).toBe(1);
@@ -67,7 +67,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('counts what is handed out again once, and what is deleted', async () => {
+  it('counts a repeated batch once, and expired records by kind', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const batch = { batch_uuid: 'once' };
@@ -82,8 +82,8 @@ describe('GET /metrics', () => {
     expect([expired('queue'), expired('subset'), expired('path'), expired('split')]).toEqual([1, 1, 2, 0]);
   });
 
-  it('counts large suites by what is done with them', async () => {
-    const server = await startServer();
+  it('counts large suites by job', async () => {
+    const server = await startServerOnDisk();
     await initialise(server, manyPaths(1000));
     const metrics = await metricsAt(server.url);
     expect(metrics.get('ballast_job_duration_seconds_count{job="prepareQueue"}')).toBe(1);
@@ -92,7 +92,7 @@ describe('GET /metrics', () => {
 });
 
 describe('metrics', () => {
-  it('are named and explained as Prometheus wants them', async () => {
+  it('have names and help texts that follow the conventions of Prometheus', async () => {
     const { text } = await (await startServer()).get('/metrics');
     const kinds = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
     expect(kinds.length).toBeGreaterThan(40);
@@ -102,9 +102,9 @@ describe('metrics', () => {
     }
   });
 
-  it('tell why requests were answered with 503', async () => {
+  it('count 503s by reason', async () => {
     const metrics = new Metrics();
-    metrics.request('/v1/builds', 503, 0.1, 'disk');
+    metrics.observeRequest('/v1/builds', 503, 0.1, 'disk');
     const { body } = await metrics.text();
     expect(body).toContain('ballast_unavailable_total{reason="disk"} 1\n');
     expect(body).toContain('ballast_unavailable_total{reason="memory"} 0\n');
@@ -114,21 +114,21 @@ describe('metrics', () => {
 describe('an admin port', () => {
   const startBoth = (): Promise<TestServer> => startServer({ adminPort: '0' });
 
-  it('has the metrics, and the other port none', async () => {
+  it('has the metrics, and the other port does not', async () => {
     const server = await startBoth();
     await server.get('/v1/builds');
     expect((await metricsAt(server.service.adminUrl!)).get(count('/v1/builds', 200))).toBe(1);
     expect((await server.get('/metrics')).status).toBe(404);
   });
 
-  it('that is in use is named', async () => {
+  it('that is in use is named in the error', async () => {
     const { port } = new URL((await startServer()).url);
     await expect(startServer({ adminPort: port })).rejects.toThrow(
       /^cannot listen on 127\.0\.0\.1 port \d+: .*; choose another with BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST$/,
     );
   });
 
-  it('tells of health, and nothing of a project', async () => {
+  it('has the health endpoints, but not the API', async () => {
     const server = await startBoth();
     const admin = (path: string, method = 'GET') => fetch(server.service.adminUrl! + path, { method }).then(({ status }) => status);
     expect([await admin('/healthz'), await admin('/readyz'), await admin('/v1/builds'), await admin('/metrics', 'POST')]).toEqual([

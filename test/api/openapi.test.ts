@@ -2,23 +2,23 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '../harness/client.js';
-import { connect, initialise, readSplit, record, startSplit, triple } from '../harness/messages.js';
+import { buildKey, connect, initialise, readSplit, record, startSplit } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
-/** An object has what its schema names, and nothing else. */
-function close(schema: any): void {
+/** Makes a schema refuse properties that it does not name. */
+function forbidOthers(schema: any): void {
   if (typeof schema !== 'object' || schema === null) return;
   if (schema.type === 'object') schema.additionalProperties ??= false;
-  Object.values(schema).forEach(close);
+  Object.values(schema).forEach(forbidOthers);
 }
 
-/** The document, and whether an answer is as it says. */
-async function described() {
+/** The document, and functions that check answers against it. */
+async function readDocument() {
   const document = (await shared.send('/v1/openapi.json', {})).json;
   const { components } = structuredClone(document);
-  close(components.schemas);
+  forbidOthers(components.schemas);
   const ajv = new Ajv2020({ strict: false, formats: { uuid: /^[0-9a-f-]{36}$/, 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ } });
   const expectValid = (schema: object, value: unknown) =>
     expect(ajv.validate({ components, ...schema }, value), JSON.stringify(ajv.errors)).toBe(true);
@@ -40,16 +40,16 @@ async function described() {
 }
 
 describe('GET /v1/openapi.json', () => {
-  it('is a valid document of OpenAPI 3.1, for anybody', async () => {
-    const { document } = await described();
+  it('is a valid OpenAPI 3.1 document and needs no token', async () => {
+    const { document } = await readDocument();
     const result = await new Validator().validate(document);
     expect(result).toMatchObject({ valid: true });
     expect(document.openapi).toBe('3.1.0');
     expect(document.components.securitySchemes.testSuiteToken.name).toBe('SERVICE-TEST-SUITE-TOKEN');
   });
 
-  it('has every path and method that the server has, and no other', async () => {
-    const { document } = await described();
+  it('has exactly the paths and methods of the server', async () => {
+    const { document } = await readDocument();
     for (const [path, methods] of Object.entries<object>(document.paths)) {
       const { headers } = await shared.send(path.replace('{id}', 'x'), { method: 'DELETE' });
       const allowed = headers
@@ -62,23 +62,23 @@ describe('GET /v1/openapi.json', () => {
     expect(Object.keys(document.paths)).toHaveLength(13);
   });
 
-  it('has an example of each body, which is as it says', async () => {
-    const { document, expectValid } = await described();
+  it('has an example of each body, which matches its schema', async () => {
+    const { document, expectValid } = await readDocument();
     const bodies = Object.values<any>(document.paths).flatMap(({ post }) => (post ? [post.requestBody, post.responses[200]] : []));
     const contents = bodies.flatMap(body => body?.content['application/json'] ?? []);
     expect(contents).toHaveLength(7);
     for (const { schema, example } of contents) expectValid(schema, example);
   });
 
-  it('names an operation alike nowhere else, and the server as it was asked for', async () => {
-    const { document } = await described();
+  it('has unique operation ids, and the address that the client used', async () => {
+    const { document } = await readDocument();
     const names = Object.values<any>(document.paths).flatMap(methods => Object.values<any>(methods).map(({ operationId }) => operationId));
     expect(new Set(names).size).toBe(13);
     expect(document.servers).toEqual([{ url: (await shared.project()).url }]);
   });
 
-  it('asks for nothing that has a default', async () => {
-    const { document } = await described();
+  it('does not require parameters that have a default', async () => {
+    const { document } = await readDocument();
     const { SplitMessage, QueueMessage } = document.components.schemas;
     expect(SplitMessage.required).not.toContain('fixed_test_suite_split');
     expect(SplitMessage.properties.fixed_test_suite_split.description).toMatch(/Default: true\.$/);
@@ -86,10 +86,10 @@ describe('GET /v1/openapi.json', () => {
     expect(document.paths['/v1/builds'].get.parameters.filter(({ required }: any) => required)).toEqual([]);
   });
 
-  it('says what is answered', async () => {
-    const { expectDescribed } = await described();
+  it('describes every answer', async () => {
+    const { expectDescribed } = await readDocument();
     const server = await shared.project();
-    const query = new URLSearchParams({ ...triple, node_total: '2', node_index: '0' }).toString();
+    const query = new URLSearchParams({ ...buildKey, node_total: '2', node_index: '0' }).toString();
     const split = '/v1/build_distributions/subset';
     expectDescribed(split, 'post', await readSplit(server));
     expectDescribed(split, 'post', await startSplit(server, ['a_spec.rb']));
@@ -97,7 +97,7 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed('/v1/queues/queue', 'post', await initialise(server, ['a_spec.rb']));
     expectDescribed('/v1/queues/queue', 'post', await connect(server));
     expectDescribed('/v1/queues/queue', 'post', await server.post('/v1/queues/queue', {}));
-    const v2 = { ...triple, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
+    const v2 = { ...buildKey, node_index: 0, node_uuid: 'n', test_queue_id: '2', can_initialize_queue: true, batch_index: 0 };
     expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, attempt_connect_to_queue: true }));
     expectDescribed(
       '/v2/queues/queue',
@@ -108,7 +108,7 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed(
       '/v1/queues/queue',
       'post',
-      await server.post('/v1/queues/queue', { ...triple, ...pull, node_index: 0, node_build_id: 'none' }),
+      await server.post('/v1/queues/queue', { ...buildKey, ...pull, node_index: 0, node_build_id: 'none' }),
     );
     expectDescribed('/v2/queues/queue', 'post', await server.post('/v2/queues/queue', { ...v2, ...pull, test_queue_id: 'none' }));
     const other = { test_files_digest: 'other' };
@@ -116,7 +116,7 @@ describe('GET /v1/openapi.json', () => {
     expect(refusedPull.status).toBe(409);
     expectDescribed('/v2/queues/queue', 'post', refusedPull);
     const refusedSplit = await server.post(split, {
-      ...triple,
+      ...buildKey,
       ...other,
       node_index: 0,
       ci_build_id: '100',
@@ -136,7 +136,7 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed('/v1/builds/completeness', 'get', await server.get('/v1/builds/completeness'));
     expectDescribed('/v2/test_paths', 'get', await server.get('/v2/test_paths?branch=main'));
     const asText = { Accept: 'text/plain' };
-    const ask = { ...triple, node_index: 0, ci_build_id: '100', cache_read_attempt: true };
+    const ask = { ...buildKey, node_index: 0, ci_build_id: '100', cache_read_attempt: true };
     expectDescribed(split, 'post', await server.post(split, ask, asText));
     expectDescribed(split, 'post', await server.post(split, { ...ask, commit_hash: 'none' }, asText));
     expectDescribed(split, 'post', await server.post(split, '{'));

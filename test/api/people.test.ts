@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { initialise, manyPaths, startSplit, subsetMessage } from '../harness/messages.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 
 const people = {
   user_seat: 'Wilhelmina Zebrowski',
@@ -10,17 +10,17 @@ const people = {
   commit_authors: [{ commits: 3, author: 'Wilhelmina Zebrowski <wilhelmina@zebrowski.example>' }],
 };
 
-describe('people whose client did not mask them', () => {
+describe('people that the client did not mask', () => {
   it.each([
     ['a small', 3],
     ['a large', 1500],
   ])('are masked before they are stored or logged, with %s suite', async (_, count) => {
-    const server = await startServer({ logLevel: 'trace' });
+    const server = await startServerOnDisk({ logLevel: 'trace' });
     const paths = manyPaths(count);
     expect((await startSplit(server, paths, people)).status).toBe(200);
     expect((await initialise(server, paths, people)).status).toBe(200);
     expect((await server.post('/v1/build_subsets', subsetMessage(people))).status).toBe(201);
-    // A refused message is not shown to the log either.
+    // A refused message is not logged either.
     expect((await startSplit(server, ['ab'], { ...people, branch: 'other' })).status).toBe(422);
     await server.close();
     const stored = readdirSync(server.dataDir)

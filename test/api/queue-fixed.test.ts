@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
-import { connect, drain, type Fields, initialise, manyPaths, pathsOf, pull, record, sorted } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { connect, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths } from '../harness/messages.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
 
 const paths = manyPaths(40);
 const fixed = { fixed_queue_split: true };
 
-/** A dynamic queue over two nodes that take turns until the end; returns its name and what each node ran. */
+/** Runs a dynamic queue over two nodes, which pull in turn until it is empty. Returns its name and what each node was handed. */
 async function firstRun(
   server: Client,
   { more = {}, files = paths }: { more?: Fields; files?: string[] } = {},
-): Promise<{ queue_name: string; ran: string[][] }> {
+): Promise<{ queue_name: string; handed: string[][] }> {
   const replies = [[await initialise(server, files, more)], [await connect(server, { node_index: 1, ...more })]];
   for (let ended = 0; ended < 2; ) {
     ended = 0;
     for (const [node_index, node] of replies.entries()) {
       const reply = await pull(server, { node_index, ...more });
-      if (pathsOf(reply).length === 0) ended += 1;
+      if (pathsIn(reply).length === 0) ended += 1;
       else node.push(reply);
     }
   }
-  const ran = replies.map(node => node.flatMap(pathsOf));
-  expect(sorted(ran.flat())).toEqual(sorted(files));
+  const handed = replies.map(node => node.flatMap(pathsIn));
+  expect(sortPaths(handed.flat())).toEqual(sortPaths(files));
   expect(replies.every(node => node.length > 1)).toBe(true);
-  return { queue_name: replies[0]![0]!.json.queue_name, ran };
+  return { queue_name: replies[0]![0]!.json.queue_name, handed };
 }
 
 /** The id of the newest recorded run of a node. */
@@ -37,29 +37,29 @@ async function newestSubset(server: Client, node_index: number): Promise<string>
 }
 
 describe('fixed_queue_split', () => {
-  it('gives a retried node its own batches again, in one, then the end', async () => {
+  it('gives a retried node all its files in one batch, and then the end', async () => {
     const server = await shared.project();
-    const { queue_name, ran } = await firstRun(server);
+    const { queue_name, handed } = await firstRun(server);
     for (const node_index of [0, 1]) {
       const again = await connect(server, { ...fixed, node_index });
       expect(again.json).toEqual({ queue_name, build_subset_id: null, test_files: expect.any(Array) });
-      expect(sorted(pathsOf(again))).toEqual(sorted(ran[node_index]!));
+      expect(sortPaths(pathsIn(again))).toEqual(sortPaths(handed[node_index]!));
       expect((await pull(server, { ...fixed, node_index })).json).toMatchObject({ test_files: [] });
     }
   });
 
-  it('names the recorded subset it is based on instead of a queue, the newest one of the node', async () => {
+  it('names the newest recorded subset of the node instead of the queue', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
-    const { ran } = await firstRun(server);
+    const { handed } = await firstRun(server);
     for (let i = 0; i < 2; i++) {
       clock.advance({ seconds: 60 });
-      const test_files = ran[1]!.map(path => ({ path, time_execution: i + 1 }));
+      const test_files = handed[1]!.map(path => ({ path, time_execution: i + 1 }));
       await record(server, { node_index: 1, test_files });
     }
     const again = await connect(server, { ...fixed, node_index: 1 });
     expect(again.json).toMatchObject({ queue_name: null, build_subset_id: await newestSubset(server, 1) });
-    expect(sorted(pathsOf(again))).toEqual(sorted(ran[1]!));
+    expect(sortPaths(pathsIn(again))).toEqual(sortPaths(handed[1]!));
     // The other node died before it recorded anything.
     expect((await connect(server, { ...fixed, node_index: 0 })).json).toMatchObject({
       queue_name: expect.any(String),
@@ -67,57 +67,57 @@ describe('fixed_queue_split', () => {
     });
   });
 
-  it('repeats the split in another CI build of the same triple, however often', async () => {
+  it('repeats the split in each later CI run of the build', async () => {
     const server = await shared.project();
-    const { ran } = await firstRun(server);
+    const { handed } = await firstRun(server);
     for (const node_build_id of ['200', '300', '200']) {
       for (const node_index of [1, 0]) {
         const again = await connect(server, { ...fixed, node_build_id, node_index });
-        expect(sorted(pathsOf(again))).toEqual(sorted(ran[node_index]!));
-        expect(await drain(server, { ...fixed, node_build_id, node_index })).toEqual([]);
+        expect(sortPaths(pathsIn(again))).toEqual(sortPaths(handed[node_index]!));
+        expect(await pullAll(server, { ...fixed, node_build_id, node_index })).toEqual([]);
       }
     }
   });
 
-  it('repeats the split when the node sends the list at once, even another list', async () => {
+  it('repeats the split for a node that sends a list, even another list', async () => {
     const server = await shared.project();
-    const { queue_name, ran } = await firstRun(server);
+    const { queue_name, handed } = await firstRun(server);
     const again = await initialise(server, ['new_spec.rb'], { ...fixed, node_build_id: '200' });
     expect(again.json.queue_name).toBe(queue_name);
-    expect(sorted(pathsOf(again))).toEqual(sorted(ran[0]!));
+    expect(sortPaths(pathsIn(again))).toEqual(sortPaths(handed[0]!));
   });
 
-  it('lets a node go on with what is left after its own files', async () => {
+  it('hands a node the remaining files after its own', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths);
     const again = await connect(server, { ...fixed, node_build_id: '200' });
-    expect(pathsOf(again)).toEqual(pathsOf(first));
-    const rest = await drain(server, { ...fixed, node_build_id: '200' });
-    expect(sorted([...pathsOf(first), ...rest])).toEqual(paths);
+    expect(pathsIn(again)).toEqual(pathsIn(first));
+    const rest = await pullAll(server, { ...fixed, node_build_id: '200' });
+    expect(sortPaths([...pathsIn(first), ...rest])).toEqual(paths);
     const third = await connect(server, { ...fixed, node_build_id: '300' });
-    expect(sorted(pathsOf(third))).toEqual(paths);
+    expect(sortPaths(pathsIn(third))).toEqual(paths);
   });
 
-  it('lets a node that had nothing before go on with what is left', async () => {
+  it('hands the remaining files to a node that had none', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths);
     const other = await connect(server, { ...fixed, node_build_id: '200', node_index: 1 });
     expect(other.json).toMatchObject({ queue_name: first.json.queue_name, build_subset_id: null });
-    const rest = await drain(server, { ...fixed, node_build_id: '200', node_index: 1 });
-    expect(sorted([...pathsOf(first), ...pathsOf(other), ...rest])).toEqual(paths);
+    const rest = await pullAll(server, { ...fixed, node_build_id: '200', node_index: 1 });
+    expect(sortPaths([...pathsIn(first), ...pathsIn(other), ...rest])).toEqual(paths);
   });
 
-  it('repeats the newest of several queues of the triple', async () => {
+  it('repeats the newest of several queues of the build', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     await firstRun(server);
     clock.advance({ seconds: 60 });
     const newest = await firstRun(server, { more: { node_build_id: '200' }, files: manyPaths(55).slice(15) });
     const again = await connect(server, { ...fixed, node_build_id: '300', node_index: 1 });
-    expect(sorted(pathsOf(again))).toEqual(sorted(newest.ran[1]!));
+    expect(sortPaths(pathsIn(again))).toEqual(sortPaths(newest.handed[1]!));
   });
 
-  it('does not take a subset that an earlier queue recorded for one of this queue', async () => {
+  it('ignores a subset that was recorded for an earlier queue', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     await firstRun(server);
@@ -130,17 +130,17 @@ describe('fixed_queue_split', () => {
     });
   });
 
-  it('is a dynamic queue while nothing is known', async () => {
+  it('starts a dynamic queue if there is none to repeat', async () => {
     const server = await shared.project();
     expect((await connect(server, fixed)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const first = await initialise(server, paths, fixed);
     const other = await connect(server, { ...fixed, node_index: 1 });
     expect(other.json).toMatchObject({ queue_name: first.json.queue_name, build_subset_id: null });
-    const rest = [await drain(server, fixed), await drain(server, { ...fixed, node_index: 1 })];
-    expect(sorted([...pathsOf(first), ...pathsOf(other), ...rest.flat()])).toEqual(paths);
+    const rest = [await pullAll(server, fixed), await pullAll(server, { ...fixed, node_index: 1 })];
+    expect(sortPaths([...pathsIn(first), ...pathsIn(other), ...rest.flat()])).toEqual(paths);
   });
 
-  it('is not repeated for another triple, nor for a build that does not ask for it', async () => {
+  it('does not repeat a queue for another build, or for a CI run without the option', async () => {
     const server = await shared.project();
     await firstRun(server);
     for (const other of [{ ...fixed, commit_hash: 'next' }, { ...fixed, node_total: 3 }, { node_build_id: '200' }]) {
@@ -148,33 +148,33 @@ describe('fixed_queue_split', () => {
     }
   });
 
-  it('is kept over a restart', async () => {
-    const server = await startServer();
-    const { ran } = await firstRun(server);
+  it('survives a restart', async () => {
+    const server = await startServerOnDisk();
+    const { handed } = await firstRun(server);
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });
     for (const node_index of [0, 1]) {
       const reply = await connect(again, { ...fixed, node_build_id: '200', node_index });
-      expect(sorted(pathsOf(reply))).toEqual(sorted(ran[node_index]!));
+      expect(sortPaths(pathsIn(reply))).toEqual(sortPaths(handed[node_index]!));
     }
   });
 
   it.each([
     ['dynamic', {}],
-    ['fixed as well', fixed],
-  ])('takes nothing from a build of the same triple that is still pulling, which is %s', async (_, more) => {
+    ['fixed too', fixed],
+  ])('takes nothing from an earlier CI run that is still pulling and is %s', async (_, more) => {
     const server = await shared.project();
     const first = { ...more, node_build_id: '100' };
     const second = { ...fixed, node_build_id: '200' };
-    const ofFirst = [await initialise(server, paths, first), await connect(server, { ...first, node_index: 1 })];
-    const ofSecond = [await connect(server, second), await connect(server, { ...second, node_index: 1 })];
+    const firstReplies = [await initialise(server, paths, first), await connect(server, { ...first, node_index: 1 })];
+    const secondReplies = [await connect(server, second), await connect(server, { ...second, node_index: 1 })];
     const nodes = [first, second].flatMap(build => [0, 1].map(node_index => ({ ...build, node_index })));
-    const rest = await Promise.all(nodes.map(node => drain(server, node)));
-    expect(sorted([...ofFirst.flatMap(pathsOf), ...rest.slice(0, 2).flat()])).toEqual(paths);
-    expect(sorted([...ofSecond.flatMap(pathsOf), ...rest.slice(2).flat()])).toEqual(paths);
+    const rest = await Promise.all(nodes.map(node => pullAll(server, node)));
+    expect(sortPaths([...firstReplies.flatMap(pathsIn), ...rest.slice(0, 2).flat()])).toEqual(paths);
+    expect(sortPaths([...secondReplies.flatMap(pathsIn), ...rest.slice(2).flat()])).toEqual(paths);
   });
 
-  it('loses no file in a build of which only some nodes ask for it, in whatever order they start', async () => {
+  it('loses no file when only some nodes have the option, whichever starts first', async () => {
     const server = await shared.project();
     for (const fixedFirst of [true, false]) {
       const commit_hash = `mixed-${fixedFirst}`;
@@ -185,11 +185,11 @@ describe('fixed_queue_split', () => {
         { ...build, node_index: 1 },
       ];
       if (!fixedFirst) nodes.reverse();
-      const ran: string[] = [];
+      const handed: string[] = [];
       for (const node of nodes) {
-        ran.push(...pathsOf(await initialise(server, paths, node)), ...(await drain(server, node)));
+        handed.push(...pathsIn(await initialise(server, paths, node)), ...(await pullAll(server, node)));
       }
-      expect(new Set(ran)).toEqual(new Set(paths));
+      expect(new Set(handed)).toEqual(new Set(paths));
     }
   });
 });

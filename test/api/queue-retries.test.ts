@@ -1,99 +1,99 @@
 import { describe, expect, it, vi } from 'vitest';
-import { connect, drain, initialise, listed, manyPaths, pathsOf, pull, queueMessage, sorted } from '../harness/messages.js';
-import { SharedServer, startServer, type TestServer } from '../harness/server.js';
-import { post, RawConnection } from '../http/raw.js';
+import { connect, initialise, manyPaths, pathsIn, pull, pullAll, queueMessage, sortPaths, testFiles } from '../harness/messages.js';
+import { SharedServer, startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
+import { postRequest, RawConnection } from '../http/raw-connection.js';
 
 const shared = new SharedServer();
 
 const paths = manyPaths(40);
 
 describe('batch_uuid', () => {
-  it('gives the same node the same batch again, byte for byte', async () => {
+  it('gives its node the same answer again, byte for byte', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
-    expect(pathsOf(first)).not.toEqual([]);
+    expect(pathsIn(first)).not.toEqual([]);
     expect((await initialise(server, paths, { batch_uuid: 'u1' })).text).toBe(first.text);
     expect((await connect(server, { batch_uuid: 'u1' })).text).toBe(first.text);
     const second = await pull(server, { batch_uuid: 'u2' });
-    expect(pathsOf(second)).not.toEqual(pathsOf(first));
+    expect(pathsIn(second)).not.toEqual(pathsIn(first));
     expect((await pull(server, { batch_uuid: 'u2' })).text).toBe(second.text);
     expect((await pull(server, { batch_uuid: 'u1' })).text).toBe(first.text);
-    const rest = await drain(server);
-    expect(sorted([...pathsOf(first), ...pathsOf(second), ...rest])).toEqual(paths);
+    const rest = await pullAll(server);
+    expect(sortPaths([...pathsIn(first), ...pathsIn(second), ...rest])).toEqual(paths);
     expect((await pull(server, { batch_uuid: 'u2' })).text).toBe(second.text);
   });
 
-  it('is used from the failed connect to the batch: the failure is never replayed', async () => {
+  it('repeats a batch, but never a failure to connect', async () => {
     const server = await shared.project();
     const uuid = { batch_uuid: 'u1' };
     expect((await connect(server, uuid)).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const first = await initialise(server, paths, uuid);
-    expect(pathsOf(first)).not.toEqual([]);
+    expect(pathsIn(first)).not.toEqual([]);
     expect((await connect(server, uuid)).text).toBe(first.text);
   });
 
-  it('belongs to its node: another node with the same uuid gets files of its own', async () => {
+  it('belongs to its node: another node with the same uuid gets other files', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     const other = await connect(server, { batch_uuid: 'u1', node_index: 1 });
-    expect(pathsOf(other)).not.toEqual([]);
-    expect(pathsOf(first).filter(path => pathsOf(other).includes(path))).toEqual([]);
+    expect(pathsIn(other)).not.toEqual([]);
+    expect(pathsIn(first).filter(path => pathsIn(other).includes(path))).toEqual([]);
     expect((await connect(server, { batch_uuid: 'u1', node_index: 1 })).text).toBe(other.text);
   });
 
-  it('gives a batch of a fixed split again too', async () => {
+  it('also repeats a batch of a fixed split', async () => {
     const server = await shared.project();
     await initialise(server, paths, { batch_uuid: 'u1' });
-    await drain(server);
+    await pullAll(server);
     const fixed = { fixed_queue_split: true, node_build_id: '200', batch_uuid: 'u9' };
     const again = await connect(server, fixed);
-    expect(sorted(pathsOf(again))).toEqual(paths);
+    expect(sortPaths(pathsIn(again))).toEqual(paths);
     expect((await connect(server, fixed)).text).toBe(again.text);
   });
 
-  it('is known after a restart', async () => {
-    const server = await startServer();
+  it('survives a restart', async () => {
+    const server = await startServerOnDisk();
     const first = await initialise(server, paths, { batch_uuid: 'u1' });
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });
     expect((await pull(again, { batch_uuid: 'u1' })).text).toBe(first.text);
-    expect(sorted([...pathsOf(first), ...(await drain(again))])).toEqual(paths);
+    expect(sortPaths([...pathsIn(first), ...(await pullAll(again))])).toEqual(paths);
   });
 });
 
 describe('X-Retry-Count', () => {
-  it('above 0 gives a client without uuids its last batch again', async () => {
+  it('above 0 repeats the last batch for a client without uuids', async () => {
     const server = await shared.project();
     const first = await initialise(server, paths);
     const second = await pull(server, {}, { 'X-Retry-Count': '0' });
-    expect(pathsOf(second)).not.toEqual(pathsOf(first));
+    expect(pathsIn(second)).not.toEqual(pathsIn(first));
     for (const count of ['1', '2']) {
       expect((await pull(server, {}, { 'X-Retry-Count': count })).text).toBe(second.text);
     }
-    const rest = await drain(server);
-    expect(sorted([...pathsOf(first), ...pathsOf(second), ...rest])).toEqual(paths);
+    const rest = await pullAll(server);
+    expect(sortPaths([...pathsIn(first), ...pathsIn(second), ...rest])).toEqual(paths);
   });
 
-  it('above 0 on a first request that never arrived gives a first batch, and of another node nothing', async () => {
+  it('above 0 hands out a first batch if the first request was lost, and no files of another node', async () => {
     const server = await startServer();
     const first = await initialise(server, paths);
     const other = await connect(server, { node_index: 1 }, { 'X-Retry-Count': '1' });
-    expect(pathsOf(other)).not.toEqual([]);
-    expect(pathsOf(first).filter(path => pathsOf(other).includes(path))).toEqual([]);
+    expect(pathsIn(other)).not.toEqual([]);
+    expect(pathsIn(first).filter(path => pathsIn(other).includes(path))).toEqual([]);
   });
 });
 
 describe('a node that leaves before its answer was written', () => {
-  /** Sends a message and leaves at once; resolves when the server noticed. */
+  /** Sends a message and closes the connection. Resolves when the server has noticed. */
   async function sendAndLeave(server: TestServer, message: object): Promise<void> {
     const connection = await RawConnection.open(server.url);
-    connection.send(post('/v1/queues/queue', server.token, JSON.stringify(message)));
+    connection.send(postRequest('/v1/queues/queue', server.token, JSON.stringify(message)));
     connection.leave();
     await vi.waitFor(() => expect(server.log.join('')).toContain('"msg":"client left"'), { timeout: 10_000, interval: 5 });
   }
 
-  it('keeps nothing: its batch is the next one handed out', async () => {
-    const server = await startServer();
+  it('loses its batch to the next pull', async () => {
+    const server = await startServerOnDisk();
     // A queue whose node does not leave shows which batch would come second.
     await initialise(server, paths, { node_build_id: 'twin' });
     const expected = await connect(server, { node_build_id: 'twin', node_index: 1 });
@@ -101,32 +101,32 @@ describe('a node that leaves before its answer was written', () => {
     const first = await initialise(server, paths);
     await sendAndLeave(server, queueMessage({ node_index: 1 }));
     const next = await pull(server);
-    const least = Math.min(pathsOf(next).length, pathsOf(expected).length);
-    expect(pathsOf(next).slice(0, least)).toEqual(pathsOf(expected).slice(0, least));
-    const rest = await drain(server);
-    expect(sorted([...pathsOf(first), ...pathsOf(next), ...rest])).toEqual(paths);
+    const least = Math.min(pathsIn(next).length, pathsIn(expected).length);
+    expect(pathsIn(next).slice(0, least)).toEqual(pathsIn(expected).slice(0, least));
+    const rest = await pullAll(server);
+    expect(sortPaths([...pathsIn(first), ...pathsIn(next), ...rest])).toEqual(paths);
   });
 
-  it('may come back with its uuid, and no file is lost or handed out twice', async () => {
-    const server = await startServer();
+  it('may come back with its uuid, without a lost or repeated file', async () => {
+    const server = await startServerOnDisk();
     const first = await initialise(server, paths);
     const uuid = { batch_uuid: 'u1', node_index: 1 };
     await sendAndLeave(server, queueMessage(uuid));
     const back = await connect(server, uuid);
     expect((await connect(server, uuid)).text).toBe(back.text);
-    const rest = await drain(server);
-    expect(sorted([...pathsOf(first), ...pathsOf(back), ...rest])).toEqual(paths);
+    const rest = await pullAll(server);
+    expect(sortPaths([...pathsIn(first), ...pathsIn(back), ...rest])).toEqual(paths);
   });
 
   it.each([
     ['small', 40],
     ['large', 3000],
-  ])('while it initialises a %s suite leaves the queue to the others', async (_, count) => {
-    const server = await startServer();
+  ])('while it initialises a %s suite leaves the queue to other nodes', async (_, count) => {
+    const server = await startServerOnDisk();
     const all = manyPaths(count);
-    await sendAndLeave(server, queueMessage({ attempt_connect_to_queue: false, test_files: listed(all) }));
+    await sendAndLeave(server, queueMessage({ attempt_connect_to_queue: false, test_files: testFiles(all) }));
     const other = await initialise(server, all, { node_index: 1 });
-    expect(pathsOf(other)[0]).toBe(all[0]);
-    expect(sorted([...pathsOf(other), ...(await drain(server, { node_index: 1 }))])).toEqual(all);
+    expect(pathsIn(other)[0]).toBe(all[0]);
+    expect(sortPaths([...pathsIn(other), ...(await pullAll(server, { node_index: 1 }))])).toEqual(all);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { connect, drain, initialise, manyPaths, pathsOf, pull, record, sorted, timed } from '../harness/messages.js';
+import { connect, initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths, timedTestFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const shared = new SharedServer();
 
 describe('POST /queues/queue', () => {
-  it('asks the first node for the list, and gives it batches until the end', async () => {
+  it('asks the first node for the list, and hands it batches until the queue is empty', async () => {
     const server = await shared.project();
     const failed = await connect(server);
     expect(failed.status).toBe(200);
@@ -22,8 +22,8 @@ describe('POST /queues/queue', () => {
     expect(first.json.test_files[0]).toEqual({ path: expect.any(String), time_execution: null });
     const second = await pull(server);
     expect(second.json).toEqual({ queue_name, build_subset_id: null, test_files: expect.any(Array) });
-    const rest = await drain(server);
-    expect(sorted([...pathsOf(first), ...pathsOf(second), ...rest])).toEqual(paths);
+    const rest = await pullAll(server);
+    expect(sortPaths([...pathsIn(first), ...pathsIn(second), ...rest])).toEqual(paths);
     for (let i = 0; i < 2; i++) {
       expect(await pull(server)).toMatchObject({
         status: 200,
@@ -39,35 +39,21 @@ describe('POST /queues/queue', () => {
     const first = await initialise(server, paths, more(0));
     const others = [await connect(server, more(1)), await connect(server, more(2))];
     for (const other of others) expect(other.json.queue_name).toBe(first.json.queue_name);
-    const rest = await Promise.all([0, 1, 2].map(node => drain(server, more(node))));
-    expect(sorted([first, ...others].flatMap(pathsOf).concat(...rest))).toEqual(paths);
+    const rest = await Promise.all([0, 1, 2].map(node => pullAll(server, more(node))));
+    expect(sortPaths([first, ...others].flatMap(pathsIn).concat(...rest))).toEqual(paths);
   });
 
-  it.each([
-    ['small', 40],
-    ['large', 1500],
-  ])('makes one queue of a %s suite when all nodes send the list at once', async (_, count) => {
-    const server = await shared.project();
-    const paths = manyPaths(count);
-    const more = (node_index: number) => ({ node_total: 8, node_index });
-    const nodes = [0, 1, 2, 3, 4, 5, 6, 7];
-    const first = await Promise.all(nodes.map(node => initialise(server, paths, more(node))));
-    expect(new Set(first.map(({ json }) => json.queue_name)).size).toBe(1);
-    const rest = await Promise.all(nodes.map(node => drain(server, more(node))));
-    expect(sorted(first.flatMap(pathsOf).concat(...rest))).toEqual(paths);
-  });
-
-  it('remembers a drained queue: nobody starts a second one for the same build', async () => {
+  it('remembers an empty queue, so that no node starts a second one for the same CI run', async () => {
     const server = await shared.project();
     const { queue_name } = (await initialise(server, ['a_spec.rb', 'b_spec.rb'])).json;
-    await drain(server);
+    await pullAll(server);
     const end = { queue_name, build_subset_id: null, test_files: [] };
     expect((await connect(server, { node_index: 1 })).json).toEqual(end);
     expect((await initialise(server, ['a_spec.rb', 'b_spec.rb'], { node_index: 1 })).json).toEqual(end);
     expect((await pull(server, { node_index: 1 })).json).toEqual(end);
   });
 
-  it('refuses a later request for a queue that it does not know: an empty batch would be the end', async () => {
+  it('refuses a pull from an unknown queue, because an empty batch would mean the end', async () => {
     const server = await shared.project();
     const reply = await pull(server);
     expect(reply.status).toBe(422);
@@ -85,55 +71,55 @@ describe('POST /queues/queue', () => {
       expect(failed.json.queue_name).not.toBe(queue_name);
       const first = await initialise(server, ['c_spec.rb'], other);
       expect(first.json.queue_name).toBe(failed.json.queue_name);
-      expect(pathsOf(first)).toEqual(['c_spec.rb']);
-      expect(pathsOf(await pull(server, other))).toEqual([]);
+      expect(pathsIn(first)).toEqual(['c_spec.rb']);
+      expect(pathsIn(await pull(server, other))).toEqual([]);
     },
   );
 
   it('hands out a path that is listed twice once', async () => {
     const server = await shared.project();
     const first = await initialise(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb', 'a_spec.rb']);
-    expect(sorted([...pathsOf(first), ...(await drain(server))])).toEqual(['a_spec.rb', 'b_spec.rb']);
+    expect(sortPaths([...pathsIn(first), ...(await pullAll(server))])).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
-  it('tells recorded times, and hands out the slowest file first', async () => {
+  it('has recorded times, and hands out the slowest file first', async () => {
     const server = await shared.project();
-    await record(server, { test_files: timed({ 'a_spec.rb': 1, 'b_spec.rb': 30, 'c_spec.rb': 4 }) });
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 1, 'b_spec.rb': 30, 'c_spec.rb': 4 }) });
     const { test_files } = (await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json;
     expect(test_files[0]).toEqual({ path: 'b_spec.rb', time_execution: 30 });
   });
 
-  it('considers attempt_connect_to_queue only when the node may initialise', async () => {
+  it('ignores attempt_connect_to_queue unless the node may initialise', async () => {
     const server = await shared.project();
     const paths = manyPaths(30);
     const first = await initialise(server, paths);
     const second = await pull(server, { attempt_connect_to_queue: true });
-    expect(pathsOf(second)).not.toEqual([]);
-    expect(sorted([...pathsOf(first), ...pathsOf(second), ...(await drain(server))])).toEqual(paths);
+    expect(pathsIn(second)).not.toEqual([]);
+    expect(sortPaths([...pathsIn(first), ...pathsIn(second), ...(await pullAll(server))])).toEqual(paths);
     const other = await pull(server, { attempt_connect_to_queue: true, node_build_id: 'other' });
     expect(other.status).toBe(422);
   });
 
-  it('serves an old client, which knows no attempt_connect_to_queue', async () => {
+  it('serves an old client, which does not send attempt_connect_to_queue', async () => {
     const server = await shared.project();
     const paths = manyPaths(10);
     const old = { attempt_connect_to_queue: undefined, node_total: 1 };
     const first = await initialise(server, paths, old);
-    expect(sorted([...pathsOf(first), ...(await drain(server, { node_total: 1 }))])).toEqual(paths);
+    expect(sortPaths([...pathsIn(first), ...(await pullAll(server, { node_total: 1 }))])).toEqual(paths);
   });
 });
 
 describe('skip_pull', () => {
-  it('creates the queue and takes nothing', async () => {
+  it('creates the queue and pulls nothing', async () => {
     const server = await shared.project();
     const { queue_name } = (await connect(server, { skip_pull: true })).json;
     const created = await initialise(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb'], { skip_pull: true });
     expect(created.status).toBe(200);
     expect(created.json).toMatchObject({ queue_name, test_files: [] });
-    expect(sorted(await drain(server))).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+    expect(sortPaths(await pullAll(server))).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
   });
 
-  it('connects to a queue, says where to see it and takes nothing', async () => {
+  it('connects to a queue, has its URL and pulls nothing', async () => {
     const server = await shared.project();
     const paths = manyPaths(20);
     const first = await initialise(server, paths);
@@ -145,10 +131,10 @@ describe('skip_pull', () => {
       const { origin, pathname } = new URL(reply.json.url);
       expect(origin + pathname).toMatch(server.url);
     }
-    expect(sorted([...pathsOf(first), ...(await drain(server))])).toEqual(paths);
+    expect(sortPaths([...pathsIn(first), ...(await pullAll(server))])).toEqual(paths);
   });
 
-  it('fails to connect where there is no queue', async () => {
+  it('fails to connect if there is no queue', async () => {
     const server = await shared.project();
     expect((await connect(server, { skip_pull: true })).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
   });

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../harness/clock.js';
 import { startServer, type TestServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const key = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
 const test_files = [{ path: 'spec/a_spec.rb' }];
 
-const split = (server: TestServer, given: object) => server.post('/v1/build_distributions/subset', { ...key, ci_build_id: 1, ...given });
-const pull = (server: TestServer, given: object) =>
-  server.post('/v1/queues/queue', { ...key, node_build_id: 1, can_initialize_queue: true, ...given });
+const split = (server: TestServer, more: object) => server.post('/v1/build_distributions/subset', { ...key, ci_build_id: 1, ...more });
+const pull = (server: TestServer, more: object) =>
+  server.post('/v1/queues/queue', { ...key, node_build_id: 1, can_initialize_queue: true, ...more });
 
-/** What an outsider sees of everything that expires. */
-async function seen(server: TestServer) {
+/** Returns what the API has of everything that expires. */
+async function remaining(server: TestServer) {
   const builds = (await server.get('/v1/builds')).json.data.length as number;
   const last = await server.get('/v1/build_distributions/last?commit_hash=abc&branch=main&node_total=1&node_index=0');
   const distribution = await split(server, { cache_read_attempt: true });
@@ -24,9 +25,9 @@ async function seen(server: TestServer) {
 }
 
 describe('after the retention', () => {
-  /** A server on which one build was recorded, split and queued. */
-  async function withOneBuild(clock: Clock): Promise<TestServer> {
-    const server = await startServer({ retentionDays: '90' }, clock.now);
+  /** Starts a server with one build that has a run, a split and a queue. */
+  async function withOneBuild(clock: Clock, dataDir?: string): Promise<TestServer> {
+    const server = await startServer({ ...(dataDir !== undefined && { dataDir }), retentionDays: '90' }, clock.now);
     await server.post('/v1/build_subsets', { ...key, test_files: [{ path: 'spec/a_spec.rb', time_execution: 3 }] });
     await split(server, { cache_read_attempt: false, test_files });
     await pull(server, { attempt_connect_to_queue: false, test_files });
@@ -34,29 +35,30 @@ describe('after the retention', () => {
   }
 
   it.each([
-    ['everything is left up to its last moment', 0, { builds: 1, last: 1, split: true, queue: true }],
-    ['nothing is left from then on', 1, { builds: 0, last: 0, split: false, queue: false }],
-  ])('%s', async (_, milliseconds, left) => {
+    ['everything is left in the last millisecond', 0, { builds: 1, last: 1, split: true, queue: true }],
+    ['nothing is left a millisecond later', 1, { builds: 0, last: 0, split: false, queue: false }],
+  ])('%s', async (_, milliseconds, expected) => {
     const clock = new Clock();
     const server = await withOneBuild(clock);
     clock.advance({ days: 90, milliseconds });
     await server.service.sweep();
-    expect(await seen(server)).toEqual(left);
+    expect(await remaining(server)).toEqual(expected);
   });
 
-  it('everything is left when the clock is far ahead of the last time that the store was served', async () => {
+  it('everything is left if the clock is years ahead of the last time that the store was in use', async () => {
     const clock = new Clock();
-    const { dataDir, close } = await withOneBuild(clock);
+    const dataDir = temporaryFolder();
+    const { close } = await withOneBuild(clock, dataDir);
     await close();
     clock.advance({ days: 3650 });
     const again = await startServer({ dataDir }, clock.now);
     // After the sweep.
     await again.close();
     expect(again.log.map(line => JSON.parse(line) as object)).toContainEqual(expect.objectContaining({ days: 3650, level: 'warn' }));
-    expect(await seen(await startServer({ dataDir }, clock.now))).toEqual({ builds: 1, last: 1, split: true, queue: true });
+    expect(await remaining(await startServer({ dataDir }, clock.now))).toEqual({ builds: 1, last: 1, split: true, queue: true });
   });
 
-  it('a split and a queue that were used since are left: no build loses them while it runs', async () => {
+  it('a split and a queue in use are left, so that no build loses them while it runs', async () => {
     const clock = new Clock();
     const server = await withOneBuild(clock);
     clock.advance({ days: 89 });
@@ -64,13 +66,13 @@ describe('after the retention', () => {
     await pull(server, { can_initialize_queue: false, attempt_connect_to_queue: false });
     clock.advance({ days: 90 });
     await server.service.sweep();
-    expect(await seen(server)).toEqual({ builds: 0, last: 0, split: true, queue: true });
+    expect(await remaining(server)).toEqual({ builds: 0, last: 0, split: true, queue: true });
     clock.advance({ days: 90, milliseconds: 1 });
     await server.service.sweep();
-    expect(await seen(server)).toEqual({ builds: 0, last: 0, split: false, queue: false });
+    expect(await remaining(server)).toEqual({ builds: 0, last: 0, split: false, queue: false });
   });
 
-  it('times of files that were recorded again since are still known', async () => {
+  it('the times of files that were recorded again are left', async () => {
     const clock = new Clock();
     const server = await startServer({ retentionDays: '10' }, clock.now);
     const record = (path: string) => server.post('/v1/build_subsets', { ...key, test_files: [{ path, time_execution: 3 }] });
@@ -79,8 +81,8 @@ describe('after the retention', () => {
     await record('spec/a_spec.rb');
     clock.advance({ days: 6 });
     await server.service.sweep();
-    const listed = [{ path: 'spec/a_spec.rb' }, { path: 'spec/b_spec.rb' }];
-    const reply = await split(server, { cache_read_attempt: false, test_files: listed });
+    const both = [{ path: 'spec/a_spec.rb' }, { path: 'spec/b_spec.rb' }];
+    const reply = await split(server, { cache_read_attempt: false, test_files: both });
     const times = (reply.json.test_files as { path: string; time_execution: number | null }[])
       .sort((a, b) => (a.path < b.path ? -1 : 1))
       .map(({ time_execution }) => time_execution);

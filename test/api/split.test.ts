@@ -1,27 +1,28 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Split } from '../../src/engine/ports/splits.js';
 import { digestOfList } from '../../src/list-digest.js';
 import {
-  drain,
   initialise,
-  listed,
   manyPaths,
-  pathsOf,
+  pathsIn,
+  pullAll,
   readSplit,
   record,
-  sorted,
+  sortPaths,
   splitMessage,
   startSplit,
-  timed,
+  testFiles,
+  timedTestFiles,
   uuidPattern,
 } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
 
 const CACHE_MISS = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
 describe('POST /build_distributions/subset', () => {
-  it('asks for the list at the first attempt, takes it at the second, and knows it from then on', async () => {
+  it('asks the first node for the list, and knows the split from then on', async () => {
     const server = await shared.project();
     expect(await readSplit(server)).toMatchObject({ status: 200, json: CACHE_MISS });
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
@@ -33,37 +34,37 @@ describe('POST /build_distributions/subset', () => {
     });
     const second = await readSplit(server, { node_index: 1 });
     expect(second.json).toMatchObject({ build_distribution_id: first.json.build_distribution_id, node_index: 1 });
-    expect(sorted([...pathsOf(first), ...pathsOf(second)])).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
+    expect(sortPaths([...pathsIn(first), ...pathsIn(second)])).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     for (const { time_execution } of [...first.json.test_files, ...second.json.test_files]) {
       expect(time_execution).toBeNull();
     }
     expect((await readSplit(server)).json).toEqual(first.json);
   });
 
-  it('splits by recorded time: nodes even, their files slowest first, an unknown file without a time', async () => {
+  it('splits evenly by recorded times, lists slow files first, and has null for an unknown time', async () => {
     const server = await shared.project();
-    await record(server, { test_files: timed({ 'one.rb': 1, 'eight.rb': 8, 'three.rb': 3, 'four.rb': 4 }) });
+    await record(server, { test_files: timedTestFiles({ 'one.rb': 1, 'eight.rb': 8, 'three.rb': 3, 'four.rb': 4 }) });
     const paths = ['one.rb', 'three.rb', 'four.rb', 'eight.rb'];
     const nodes = [await startSplit(server, paths), await readSplit(server, { node_index: 1 })];
     const files = nodes.map(({ json }) => json.test_files).sort((a, b) => a.length - b.length);
-    expect(files).toEqual([timed({ 'eight.rb': 8 }), timed({ 'four.rb': 4, 'three.rb': 3, 'one.rb': 1 })]);
+    expect(files).toEqual([timedTestFiles({ 'eight.rb': 8 }), timedTestFiles({ 'four.rb': 4, 'three.rb': 3, 'one.rb': 1 })]);
 
     const other = await startSplit(server, [...paths, 'new.rb'], { branch: 'other', node_total: 1 });
     expect(other.json.test_files).toContainEqual({ path: 'new.rb', time_execution: null });
     expect(other.json.test_files).toContainEqual({ path: 'eight.rb', time_execution: 8 });
   });
 
-  it('takes a file that was only scheduled (0 seconds) for one that was never measured', async () => {
+  it('treats a file recorded with 0 seconds, which was only scheduled, as never measured', async () => {
     const server = await shared.project();
-    await record(server, { test_files: timed({ 'a_spec.rb': 0, 'b_spec.rb': 2 }) });
-    await record(server, { test_files: timed({ 'a_spec.rb': 0, 'b_spec.rb': 0 }) });
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 0, 'b_spec.rb': 2 }) });
+    await record(server, { test_files: timedTestFiles({ 'a_spec.rb': 0, 'b_spec.rb': 0 }) });
     const { json } = await startSplit(server, ['a_spec.rb', 'b_spec.rb'], { node_total: 1 });
     expect(json.test_files).toHaveLength(2);
     expect(json.test_files).toContainEqual({ path: 'a_spec.rb', time_execution: null });
     expect(json.test_files).toContainEqual({ path: 'b_spec.rb', time_execution: 2 });
   });
 
-  it('gives a fixed split again to any other CI build of the triple, whatever its list', async () => {
+  it('returns the same fixed split to each CI run of a build, whatever its list', async () => {
     const server = await shared.project();
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     expect((await readSplit(server, { ci_build_id: '200' })).json).toEqual(first.json);
@@ -74,66 +75,48 @@ describe('POST /build_distributions/subset', () => {
     }
   });
 
-  it('makes a split of its own for each CI build when it is not fixed', async () => {
+  it('creates a split for each CI run when it is not fixed', async () => {
     const server = await shared.project();
     const dynamic = { fixed_test_suite_split: false };
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb'], dynamic);
     expect((await readSplit(server, dynamic)).json).toEqual(first.json);
     expect((await readSplit(server, { ...dynamic, ci_build_id: '200' })).json).toEqual(CACHE_MISS);
     const second = await startSplit(server, ['c_spec.rb'], { ...dynamic, ci_build_id: '200' });
-    expect(pathsOf(second)).toEqual(['c_spec.rb']);
+    expect(pathsIn(second)).toEqual(['c_spec.rb']);
     expect(second.json.build_distribution_id).not.toBe(first.json.build_distribution_id);
     expect((await readSplit(server, dynamic)).json).toEqual(first.json);
   });
 
-  it.each([
-    ['small', 40],
-    ['large', 1500],
-  ])('makes one split of a %s suite when all nodes send the list at once', async (_, count) => {
-    const server = await shared.project();
-    const paths = manyPaths(count);
-    const nodes = await Promise.all(
-      Array.from({ length: 8 }, (_, node_index) => {
-        // Nodes list the files in an order of their own.
-        const mine = [...paths.slice(node_index), ...paths.slice(0, node_index)];
-        return startSplit(server, mine, { node_total: 8, node_index });
-      }),
-    );
-    expect(new Set(nodes.map(({ json }) => json.build_distribution_id)).size).toBe(1);
-    expect(nodes.map(({ json }) => json.node_index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect(sorted(nodes.flatMap(pathsOf))).toEqual(paths);
-  });
-
-  it('leaves nodes beyond the files without any', async () => {
+  it('gives no files to some nodes when there are more nodes than files', async () => {
     const server = await shared.project();
     await startSplit(server, ['a_spec.rb', 'b_spec.rb'], { node_total: 4 });
     const nodes = await Promise.all([0, 1, 2, 3].map(node_index => readSplit(server, { node_total: 4, node_index })));
     expect(nodes.map(({ json }) => json.test_files.length).sort()).toEqual([0, 0, 1, 1]);
-    expect(sorted(nodes.flatMap(pathsOf))).toEqual(['a_spec.rb', 'b_spec.rb']);
+    expect(sortPaths(nodes.flatMap(pathsIn))).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
   it('runs a path that is listed twice once', async () => {
     const server = await shared.project();
     const reply = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb'], { node_total: 1 });
-    expect(sorted(pathsOf(reply))).toEqual(['a_spec.rb', 'b_spec.rb']);
+    expect(sortPaths(pathsIn(reply))).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
-  it('answers every path as it was sent, whatever is in it', async () => {
+  it('returns each path as it was sent, whatever characters it has', async () => {
     const server = await shared.project();
     const odd = ['a},{', 'b","time_execution":1},{"path":"c', '\\"},{"p', '},{"path', 'größe/漢/\u0000\u001f', '{}[],:'];
     await startSplit(server, odd, { node_total: 2 });
     const nodes = await Promise.all([0, 1].map(node_index => readSplit(server, { node_total: 2, node_index })));
-    expect(sorted(nodes.flatMap(pathsOf))).toEqual(sorted(odd));
+    expect(sortPaths(nodes.flatMap(pathsIn))).toEqual(sortPaths(odd));
     const queue = { node_total: 1, node_build_id: 'odd' };
     await initialise(server, odd, { ...queue, skip_pull: true });
-    expect(sorted(await drain(server, queue))).toEqual(sorted(odd));
+    expect(sortPaths(await pullAll(server, queue))).toEqual(sortPaths(odd));
   });
 
-  it('serves an old client, which knows no cache_read_attempt', async () => {
+  it('serves an old client, which does not send cache_read_attempt', async () => {
     const server = await shared.project();
     const old = { cache_read_attempt: undefined, fixed_test_suite_split: undefined, node_total: 1 };
     const first = await startSplit(server, ['a_spec.rb'], old);
-    expect(pathsOf(first)).toEqual(['a_spec.rb']);
+    expect(pathsIn(first)).toEqual(['a_spec.rb']);
     expect((await startSplit(server, ['a_spec.rb'], old)).json).toEqual(first.json);
     const message = splitMessage({ ...old, test_files: [] });
     expect(await server.post('/v1/build_distributions/subset', message)).toMatchObject({
@@ -142,10 +125,10 @@ describe('POST /build_distributions/subset', () => {
     });
   });
 
-  it('answers a large suite as it answers a small one', async () => {
+  it('splits a large suite as it splits a small one', async () => {
     const server = await shared.project();
     const seconds = Object.fromEntries(manyPaths(2000).map((path, i) => [path, 1 + (i % 7)]));
-    await record(server, { test_files: timed(seconds) });
+    await record(server, { test_files: timedTestFiles(seconds) });
     const nodes = [
       await startSplit(server, [...Object.keys(seconds), 'new_spec.rb'], { node_index: 1 }),
       await readSplit(server, { node_index: 0 }),
@@ -163,7 +146,7 @@ describe('POST /build_distributions/subset', () => {
   });
 
   it('keeps a split over a restart', async () => {
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     await server.close();
     const again = await startServer({ dataDir: server.dataDir });
@@ -178,38 +161,42 @@ describe('POST /build_distributions/subset', () => {
     ],
     ['a file less', ['b_spec.rb'], 'made of 2 test files, and this node lists 1: "a_spec.rb" only in the split, none only on this node'],
     ['another suite', ['x.test.js', 'y.test.js'], '"a_spec.rb", "b_spec.rb" only in the split, "x.test.js", "y.test.js" only on this node'],
-  ])('is refused to a node that says that it lists %s', async (_, paths, names) => {
+  ])('refuses a split to a node whose digest says that it lists %s', async (_, paths, names) => {
     const server = await shared.project();
     const test_files_digest = digestOfList(paths);
     await startSplit(server, ['b_spec.rb', 'a_spec.rb']);
-    // Who only asks for it is to send the list.
+    // A node that only reads must send its list.
     expect((await readSplit(server, { node_index: 1, test_files_digest })).json).toEqual(CACHE_MISS);
     const refused = await startSplit(server, paths, { node_index: 1, test_files_digest });
     expect(refused.status).toBe(409);
     expect(refused.json.errors).toEqual([expect.stringContaining(names)]);
     expect(refused.json.errors[0]).toContain('--dynamic');
     const same = await readSplit(server, { node_index: 1, test_files_digest: digestOfList(['a_spec.rb', 'b_spec.rb']) });
-    expect(pathsOf(same)).toHaveLength(1);
+    expect(pathsIn(same)).toHaveLength(1);
   });
 
-  it('that an older version made is refused to a node with another list, too, once that sends it', async () => {
+  it('refuses a split that an older version created to a node that sends another list', async () => {
     const server = await shared.project();
-    const { build_distribution_id } = (await startSplit(server, ['a_spec.rb', 'b_spec.rb'])).json;
-    const [made] = [...shared.store.splits.getRange()].filter(({ value }) => value.id === build_distribution_id);
-    const { list: _list, ...older } = made!.value;
-    await shared.store.splits.put(made!.key, older);
+    const { splits } = shared.store;
+    const { find } = splits;
+    const withoutList = vi.spyOn(splits, 'find').mockImplementation(async key => {
+      const { list: _list, ...split } = { ...(await find(key)) };
+      return 'id' in split ? (split as Split) : null;
+    });
+    onTestFinished(() => withoutList.mockRestore());
+    await startSplit(server, ['a_spec.rb', 'b_spec.rb']);
     const ask = async (paths: string[]) => {
-      const own = { node_index: 1, test_files_digest: digestOfList(paths) };
-      expect((await readSplit(server, own)).json).toEqual(CACHE_MISS);
-      return startSplit(server, paths, own);
+      const node = { node_index: 1, test_files_digest: digestOfList(paths) };
+      expect((await readSplit(server, node)).json).toEqual(CACHE_MISS);
+      return startSplit(server, paths, node);
     };
     expect((await ask(['a_spec.rb', 'b_spec.rb', 'c_spec.rb'])).json.errors).toEqual([
       expect.stringContaining('none only in the split, "c_spec.rb" only on this node'),
     ]);
-    expect(pathsOf(await ask(['b_spec.rb', 'a_spec.rb']))).toHaveLength(1);
+    expect(pathsIn(await ask(['b_spec.rb', 'a_spec.rb']))).toHaveLength(1);
   });
 
-  it('is made by one of two nodes that say that they list different files, and refused to the other', async () => {
+  it('creates the split of one of two nodes whose digests differ, and refuses it to the other', async () => {
     const server = await shared.project();
     const start = (paths: string[], node_index: number) =>
       startSplit(server, paths, { node_index, test_files_digest: digestOfList(paths) });
@@ -219,7 +206,7 @@ describe('POST /build_distributions/subset', () => {
 
   it('ignores a list that comes with an attempt to read the cache', async () => {
     const server = await shared.project();
-    const reply = await readSplit(server, { test_files: listed(['a_spec.rb']) });
+    const reply = await readSplit(server, { test_files: testFiles(['a_spec.rb']) });
     expect(reply).toMatchObject({ status: 200, json: CACHE_MISS });
     expect((await readSplit(server)).json).toEqual(CACHE_MISS);
   });

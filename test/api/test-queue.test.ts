@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { digestOfList } from '../../src/list-digest.js';
 import type { Client, Reply } from '../harness/client.js';
-import { completeness, ran as record } from '../harness/completeness.js';
-import { drain, type Fields, initialise, manyPaths, pathsOf, pull, sorted, triple } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import { getCompleteness, recordPaths as record } from '../harness/completeness.js';
+import { buildKey, type Fields, initialise, manyPaths, pathsIn, pull, pullAll, sortPaths } from '../harness/messages.js';
+import { SharedServer, startServer, startServerOnDisk } from '../harness/server.js';
 
 const shared = new SharedServer();
-const all = manyPaths(40);
+const suite = manyPaths(40);
 
-/** A process of a client that tells what it ran. */
-class Process {
+/** A process of a client that reports the batches that it has run. */
+class NodeProcess {
   readonly node_uuid = randomUUID();
   #index = 0;
   #batch: number | null = null;
@@ -25,7 +25,7 @@ class Process {
     const { client, node_index, node_uuid } = this;
     return client.post(
       '/v2/queues/queue',
-      { ...triple, node_index, node_uuid, test_queue_id: '100', user_seat: 'Jo** Do*', ...this.build, ...more },
+      { ...buildKey, node_index, node_uuid, test_queue_id: '100', user_seat: 'Jo** Do*', ...this.build, ...more },
       headers,
     );
   }
@@ -38,20 +38,20 @@ class Process {
     return this.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths });
   }
 
-  /** As clients start: they send their files only when there is no queue. */
+  /** Starts as clients do, which send their files only if there is no queue. */
   async start(paths: readonly string[]): Promise<string[]> {
     let reply = await this.connect();
     if (reply.json.code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED') reply = await this.initialise(paths);
     return this.#take(reply);
   }
 
-  /** The next batch, when the last one was run. */
+  /** Reports the last batch as run, and returns the next one. */
   async next(failed_paths: readonly string[] = []): Promise<string[]> {
     this.#index += 1;
     return this.#take(await this.pull(failed_paths));
   }
 
-  /** The request for the next batch, as it is sent and sent again. */
+  /** Sends the request for the next batch, or repeats it. */
   pull(failed_paths: readonly string[] = []): Promise<Reply> {
     return this.send({
       can_initialize_queue: false,
@@ -62,7 +62,7 @@ class Process {
     });
   }
 
-  async drain(): Promise<string[]> {
+  async pullAll(): Promise<string[]> {
     const paths: string[] = [];
     for (let batch = await this.next(); batch.length > 0; batch = await this.next()) paths.push(...batch);
     return paths;
@@ -76,166 +76,166 @@ class Process {
   }
 }
 
-describe('a queue for clients that tell what they ran', () => {
-  it('is made by the first that sends its files, and hands each of them out once', async () => {
+describe('a queue for clients that report their batches', () => {
+  it('is created by the first node that sends its files, and hands out each file once', async () => {
     const server = await shared.project();
-    const nodes = [0, 1].map(node => new Process(server, node));
+    const nodes = [0, 1].map(node => new NodeProcess(server, node));
     expect((await nodes[0]!.connect()).json).toMatchObject({ code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED' });
-    const first = await Promise.all(nodes.map(node => node.start([...all, all[0]!])));
-    const rest = [await nodes[0]!.drain(), await nodes[1]!.drain()];
-    expect(sorted([...first, ...rest].flat())).toEqual(all);
+    const first = await Promise.all(nodes.map(node => node.start([...suite, suite[0]!])));
+    const rest = [await nodes[0]!.pullAll(), await nodes[1]!.pullAll()];
+    expect(sortPaths([...first, ...rest].flat())).toEqual(suite);
   });
 
-  it('gives the same batch to the same request', async () => {
-    const node = new Process(await shared.project(), 0);
-    const first = await node.start(all);
+  it('repeats the batch for a repeated request', async () => {
+    const node = new NodeProcess(await shared.project(), 0);
+    const first = await node.start(suite);
     expect((await node.connect()).json.paths).toEqual(first);
     const second = await node.next();
     expect(second).not.toEqual(first);
     expect((await node.pull()).json.paths).toEqual(second);
   });
 
-  it('ends for a node that comes when all was handed out', async () => {
+  it('is empty for a node that comes after the last file was handed out', async () => {
     const server = await shared.project();
-    const node = new Process(server, 0);
-    await node.start(all);
-    await node.drain();
-    expect((await new Process(server, 1).connect()).json).toEqual({ paths: [], batch_id: null });
+    const node = new NodeProcess(server, 0);
+    await node.start(suite);
+    await node.pullAll();
+    expect((await new NodeProcess(server, 1).connect()).json).toEqual({ paths: [], batch_id: null });
   });
 
-  it('does not end for a node in mid-run whose queue the server has lost', async () => {
+  it('is refused, not empty, to a running node if the server has lost it', async () => {
     const server = await shared.project();
-    const pulled = await new Process(server, 1, { test_queue_id: 'lost' }).pull();
+    const pulled = await new NodeProcess(server, 1, { test_queue_id: 'lost' }).pull();
     expect(pulled.status).toBe(422);
     expect(pulled.json.errors).toEqual([{ test_queue_id: [expect.stringMatching(/^names no queue /)] }]);
   });
 
-  it('is made or found by who takes nothing from it', async () => {
+  it('is created or found by a request that skips the pull', async () => {
     const server = await shared.project();
-    const before = new Process(server, 0, { skip_pull: true });
+    const before = new NodeProcess(server, 0, { skip_pull: true });
     expect((await before.connect()).json.code).toBe('ATTEMPT_CONNECT_TO_QUEUE_FAILED');
     const url = expect.stringMatching(/^http.*\/v1\/builds\?branch=main&commit_hash=c0ffee1&node_total=2$/) as unknown;
-    for (const reply of [await before.initialise(all), await before.connect()])
+    for (const reply of [await before.initialise(suite), await before.connect()])
       expect(reply.json).toEqual({ paths: [], batch_id: null, url });
-    const node = new Process(server, 0);
-    expect(sorted([...(await node.start([])), ...(await node.drain())])).toEqual(all);
+    const node = new NodeProcess(server, 0);
+    expect(sortPaths([...(await node.start([])), ...(await node.pullAll())])).toEqual(suite);
   });
 
-  it('is the one of older clients, where a build has both', async () => {
+  it('is shared with older clients of the same CI run', async () => {
     const server = await shared.project();
-    const [first, second] = [pathsOf(await initialise(server, all)), await new Process(server, 1).start(all)];
-    const rest = pathsOf(await pull(server));
+    const [first, second] = [pathsIn(await initialise(server, suite)), await new NodeProcess(server, 1).start(suite)];
+    const rest = pathsIn(await pull(server));
     expect(rest.length).toBeGreaterThan(0);
     expect(new Set([...first, ...second, ...rest]).size).toBe(first.length + second.length + rest.length);
   });
 });
 
-describe('a node that is run again', () => {
-  /** Node 0 ran two batches, a file of the first failed, and took a third; then its process was gone. */
+describe('a node that restarts', () => {
+  /** Node 0 runs two batches, of which a file of the first fails, pulls a third one and dies. */
   async function afterDeath(server: Client) {
-    const node = new Process(server, 0);
-    const batches = [await node.start(all)];
+    const node = new NodeProcess(server, 0);
+    const batches = [await node.start(suite)];
     const failed = batches[0]![0]!;
     batches.push(await node.next([failed]), await node.next());
     return { failed, batches };
   }
 
-  it('gets first what failed and what it did not tell to have run, then what is left', async () => {
+  it('gets its failed files and unreported batches first, and then the remaining files', async () => {
     const server = await shared.project();
     const { failed, batches } = await afterDeath(server);
-    const again = new Process(server, 0);
-    expect(await again.start(all)).toEqual([failed, ...batches[2]!]);
-    const rest = await again.drain();
-    expect(sorted([...batches.flat(), ...rest])).toEqual(all);
-    // It was green: a third run has nothing to do.
-    expect(await new Process(server, 0).start(all)).toEqual([]);
+    const again = new NodeProcess(server, 0);
+    expect(await again.start(suite)).toEqual([failed, ...batches[2]!]);
+    const rest = await again.pullAll();
+    expect(sortPaths([...batches.flat(), ...rest])).toEqual(suite);
+    // The restart was green, so the next one has nothing to run.
+    expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
   });
 
-  it('gets it after a restart of the server, too', async () => {
-    const server = await startServer();
+  it('gets them after a restart of the server too', async () => {
+    const server = await startServerOnDisk();
     const { failed, batches } = await afterDeath(server);
     await server.close();
     const restarted = await startServer({ dataDir: server.dataDir });
-    expect(await new Process(restarted, 0).start(all)).toEqual([failed, ...batches[2]!]);
+    expect(await new NodeProcess(restarted, 0).start(suite)).toEqual([failed, ...batches[2]!]);
   });
 
-  it('gets again what failed again, and all of the batch when it names another file as failed', async () => {
+  it('gets a file that failed again, and a whole batch that it reported with an unknown failed file', async () => {
     const server = await shared.project();
     const { failed, batches } = await afterDeath(server);
-    const again = new Process(server, 0);
-    const had = await again.start(all);
+    const again = new NodeProcess(server, 0);
+    const handed = await again.start(suite);
     const rest = [await again.next([failed])];
     rest.push(await again.next(['./something else']));
-    expect(await new Process(server, 0).start(all)).toEqual([failed, ...rest[0]!, ...rest[1]!]);
-    expect(had).toEqual([failed, ...batches[2]!]);
+    expect(await new NodeProcess(server, 0).start(suite)).toEqual([failed, ...rest[0]!, ...rest[1]!]);
+    expect(handed).toEqual([failed, ...batches[2]!]);
   });
 
-  it('gets of a file only the test cases that failed, where it named them', async () => {
-    const server = await startServer();
-    const node = new Process(server, 0);
-    const files = await node.start(all);
+  it('gets only the failed test cases of a file if it reported them', async () => {
+    const server = await startServerOnDisk();
+    const node = new NodeProcess(server, 0);
+    const files = await node.start(suite);
     const [failed = '', ...rest] = files.map(path => `${path}[1:2]`);
     const unheard = await node.next([failed, ...rest]);
-    expect(await new Process(server, 0).start(all)).toEqual([failed, ...rest, ...unheard]);
+    expect(await new NodeProcess(server, 0).start(suite)).toEqual([failed, ...rest, ...unheard]);
     await server.close();
 
     const restarted = await startServer({ dataDir: server.dataDir });
-    const again = new Process(restarted, 0);
-    expect(await again.start(all)).toEqual([failed, ...rest, ...unheard]);
+    const again = new NodeProcess(restarted, 0);
+    expect(await again.start(suite)).toEqual([failed, ...rest, ...unheard]);
     await again.next([failed, files[1]!]);
-    await again.drain();
-    // One failed as a whole now.
-    expect(await new Process(restarted, 0).start(all)).toEqual([failed, files[1]]);
+    await again.pullAll();
+    // Now a whole file has failed.
+    expect(await new NodeProcess(restarted, 0).start(suite)).toEqual([failed, files[1]]);
   });
 
-  it('gets again what it recorded without a time: of a file that cannot be loaded no test fails', async () => {
+  it('gets files that it recorded without a time, because a file that cannot be loaded has no failed test', async () => {
     const server = await shared.project();
-    const node = new Process(server, 0);
-    const paths = [...(await node.start(all)), ...(await node.drain())];
+    const node = new NodeProcess(server, 0);
+    const paths = [...(await node.start(suite)), ...(await node.pullAll())];
     const test_files = paths.map((path, i) => ({ path, time_execution: i === 3 ? 0 : 1 }));
-    await server.post('/v1/build_subsets', { ...triple, node_index: 0, test_files });
-    const again = new Process(server, 0);
-    expect(await again.start(all)).toEqual([paths[3]]);
-    await again.drain();
+    await server.post('/v1/build_subsets', { ...buildKey, node_index: 0, test_files });
+    const again = new NodeProcess(server, 0);
+    expect(await again.start(suite)).toEqual([paths[3]]);
+    await again.pullAll();
     await record(server, 0, [paths[3]!]);
-    expect(await new Process(server, 0).start(all)).toEqual([]);
+    expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
   });
 
-  it('gets the same batch however often it starts', async () => {
+  it('gets the same batch each time it restarts', async () => {
     const server = await shared.project();
     const { failed, batches } = await afterDeath(server);
-    const had = [];
-    for (let i = 0; i < 3; i++) had.push((await new Process(server, 0).connect()).json);
-    expect(had).toEqual(Array(3).fill({ paths: [failed, ...batches[2]!], batch_id: had[0].batch_id }));
+    const handed = [];
+    for (let i = 0; i < 3; i++) handed.push((await new NodeProcess(server, 0).connect()).json);
+    expect(handed).toEqual(Array(3).fill({ paths: [failed, ...batches[2]!], batch_id: handed[0].batch_id }));
   });
 
-  it('takes nothing from a node that runs', async () => {
+  it('gets nothing of another node that still runs', async () => {
     const server = await shared.project();
-    const other = new Process(server, 1);
-    const [{ batches }, taken] = [await afterDeath(server), await other.start(all)];
-    const again = new Process(server, 0);
-    const had = await again.start(all);
-    const rest = [...(await other.drain()), ...(await again.drain())];
-    expect(sorted(new Set([...batches.flat(), ...had, ...taken, ...rest]))).toEqual(all);
-    expect(taken.filter(path => had.includes(path))).toEqual([]);
+    const other = new NodeProcess(server, 1);
+    const [{ batches }, taken] = [await afterDeath(server), await other.start(suite)];
+    const again = new NodeProcess(server, 0);
+    const handed = await again.start(suite);
+    const rest = [...(await other.pullAll()), ...(await again.pullAll())];
+    expect(sortPaths(new Set([...batches.flat(), ...handed, ...taken, ...rest]))).toEqual(suite);
+    expect(taken.filter(path => handed.includes(path))).toEqual([]);
   });
 });
 
-describe('what failed the last time on a branch', () => {
+describe('GET /v2/test_paths', () => {
   const failedOn = async (client: Client, branch: string) => (await client.get(`/v2/test_paths?branch=${encodeURIComponent(branch)}`)).json;
 
-  it('is told until it was run again without a failure', async () => {
+  it('has the files of a branch that failed, until they run without a failure', async () => {
     const server = await shared.project();
     const branch = 'a branch';
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
-    const node = new Process(server, 0, { branch });
-    const [first = '', second = '', ...more] = await node.start(all);
+    const node = new NodeProcess(server, 0, { branch });
+    const [first = '', second = '', ...more] = await node.start(suite);
     await node.next([`${first}[1:2]`, second]);
-    await node.drain();
-    // Of the newest build with a recorded run.
+    await node.pullAll();
+    // Only builds with a recorded run count.
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [] });
     await server.post('/v1/build_subsets', {
-      ...triple,
+      ...buildKey,
       branch,
       node_index: 0,
       test_files: more.map(path => ({ path, time_execution: 1 })),
@@ -243,21 +243,21 @@ describe('what failed the last time on a branch', () => {
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [`${first}[1:2]`, second] });
     expect(await failedOn(server, 'main')).toEqual({ failed_paths: [] });
 
-    const again = new Process(server, 0, { branch });
-    await again.start(all);
+    const again = new NodeProcess(server, 0, { branch });
+    await again.start(suite);
     await again.next([second]);
     expect(await failedOn(server, branch)).toEqual({ failed_paths: [second] });
   });
 
-  it('is asked for by branch', async () => {
+  it('requires a branch', async () => {
     expect(await shared.get('/v2/test_paths')).toMatchObject({ status: 422, json: { errors: [{ branch: ['parameter is required'] }] } });
   });
 });
 
-describe('what is wrong with it', () => {
-  it('is told by parameter', async () => {
+describe('an invalid request', () => {
+  it('gets the errors by parameter', async () => {
     const reply = await shared.post('/v2/queues/queue', {
-      ...triple,
+      ...buildKey,
       node_index: 5,
       can_initialize_queue: true,
       attempt_connect_to_queue: false,
@@ -281,108 +281,108 @@ describe('what is wrong with it', () => {
     });
   });
 
-  it('is told by position in the list', async () => {
-    const node = new Process(await shared.project(), 0);
+  it('gets the errors of a list by position', async () => {
+    const node = new NodeProcess(await shared.project(), 0);
     expect(await node.initialise(['a_spec.rb', 'a', 5 as never])).toMatchObject({
       status: 422,
       json: { errors: [{ paths: [{ 1: ['is too short (minimum is 3 characters)'] }, { 2: ['is not a string'] }] }] },
     });
   });
 
-  it('changes nothing when a batch is told that the node never had', async () => {
+  it('that reports a batch of another node changes nothing', async () => {
     const server = await shared.project();
-    const [node, other] = [new Process(server, 0), new Process(server, 1)];
-    const first = await node.start(all);
-    const had = await other.send({
+    const [node, other] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
+    const first = await node.start(suite);
+    const handed = await other.send({
       can_initialize_queue: false,
       attempt_connect_to_queue: false,
       batch_index: 1,
       batch_id: 0,
       failed_paths: [],
     });
-    expect(had.json.paths.length).toBeGreaterThan(0);
-    expect(await new Process(server, 0).start(all)).toEqual(first);
+    expect(handed.json.paths.length).toBeGreaterThan(0);
+    expect(await new NodeProcess(server, 0).start(suite)).toEqual(first);
   });
 });
 
-describe('whether every file was run', () => {
-  it('is told by the nodes, where one was gone before it recorded', async () => {
+describe('the completeness of a queue with reported batches', () => {
+  it('includes batches that a node reported before it died without a recording', async () => {
     const server = await shared.project();
-    const node = new Process(server, 0);
-    const first = await node.start(all);
+    const node = new NodeProcess(server, 0);
+    const first = await node.start(suite);
     const second = await node.next();
-    const again = new Process(server, 0);
-    const rest = [...(await again.start(all)), ...(await again.drain())];
-    expect(sorted([...first, ...rest])).toEqual(all);
+    const again = new NodeProcess(server, 0);
+    const rest = [...(await again.start(suite)), ...(await again.pullAll())];
+    expect(sortPaths([...first, ...rest])).toEqual(suite);
     expect(rest).toEqual(expect.arrayContaining(second));
     await record(server, 0, rest);
-    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({
+    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({
       status: 200,
       json: { recorded: rest.length, ran_not_recorded: first.map(path => ({ path, node_index: 0 })) },
     });
   });
 
-  it('is not, where it failed and was gone before it ran again', async () => {
+  it('excludes a file that failed until it runs again and is recorded', async () => {
     const server = await shared.project();
-    const node = new Process(server, 0);
-    const failed = (await node.start(all))[0]!;
+    const node = new NodeProcess(server, 0);
+    const failed = (await node.start(suite))[0]!;
     await node.next([failed]);
-    await node.drain();
-    const again = new Process(server, 0);
-    expect(await again.start(all)).toEqual([failed]);
-    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+    await node.pullAll();
+    const again = new NodeProcess(server, 0);
+    expect(await again.start(suite)).toEqual([failed]);
+    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
       status: 409,
       json: { handed_out_not_recorded: [{ path: failed, node_index: 0 }] },
     });
-    // Run without a failure, it is, once the node has recorded: until then it may have ended early.
+    // The file has run without a failure, but the node may have ended before it recorded that.
     await again.next();
-    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
       status: 409,
       json: { errors: [expect.stringMatching(/run and not recorded: node 0 recorded nothing since/)] },
     });
     await record(server, 0, [failed]);
-    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
+    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
   });
 
-  it('is doubted when a node that came again and was given something is gone, though it recorded before', async () => {
+  it('excludes a node that restarted and was handed files, whatever it recorded before', async () => {
     const server = await shared.project();
-    const node = new Process(server, 0);
-    const [failed = '', ...rest] = await node.start(all);
-    await record(server, 0, [failed, ...rest, ...(await node.next([failed])), ...(await node.drain())]);
-    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
-    const again = new Process(server, 0);
-    await again.start(all);
-    expect(await completeness(server, { test_queue_id: '100' })).toMatchObject({
+    const node = new NodeProcess(server, 0);
+    const [failed = '', ...rest] = await node.start(suite);
+    await record(server, 0, [failed, ...rest, ...(await node.next([failed])), ...(await node.pullAll())]);
+    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
+    const again = new NodeProcess(server, 0);
+    await again.start(suite);
+    expect(await getCompleteness(server, { test_queue_id: '100' })).toMatchObject({
       status: 409,
-      json: { errors: [expect.stringMatching(/^node 0 came again /)] },
+      json: { errors: [expect.stringMatching(/^node 0 restarted /)] },
     });
     await again.next();
-    expect((await completeness(server, { test_queue_id: '100' })).status).toBe(200);
+    expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
   });
 
-  it('is doubted of a node whose client tells nothing, in the same queue', async () => {
+  it('excludes a restarted node of an older client in the same queue', async () => {
     const server = await shared.project();
-    const [first, other] = [await new Process(server, 0).start(all), new Process(server, 0)];
+    const [first, other] = [await new NodeProcess(server, 0).start(suite), new NodeProcess(server, 0)];
     const old = { node_index: 1, node_build_id: '100' };
-    const had = [...pathsOf(await pull(server, old)), ...(await drain(server, old))];
-    await record(server, 1, had);
+    const handed = [...pathsIn(await pull(server, old)), ...(await pullAll(server, old))];
+    await record(server, 1, handed);
     await record(server, 0, first);
-    expect((await completeness(server, { node_build_id: '100' })).status).toBe(200);
-    await initialise(server, all, old);
-    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({
+    expect((await getCompleteness(server, { node_build_id: '100' })).status).toBe(200);
+    await initialise(server, suite, old);
+    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({
       status: 409,
       json: { errors: [expect.stringMatching(/^node 1 ran nothing /)] },
     });
     expect(other.node_index).toBe(0);
   });
 
-  it('is not doubted when a green node was run again', async () => {
+  it('includes a green node that restarted', async () => {
     const server = await shared.project();
-    const node = new Process(server, 0);
-    await record(server, 0, [...(await node.start(all)), ...(await node.drain())]);
-    expect(await new Process(server, 0).start(all)).toEqual([]);
+    const node = new NodeProcess(server, 0);
+    await record(server, 0, [...(await node.start(suite)), ...(await node.pullAll())]);
+    expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
     await record(server, 0, []);
-    expect(await completeness(server, { node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
+    expect(await getCompleteness(server, { node_build_id: '100' })).toMatchObject({ status: 200, json: { errors: [] } });
   });
 });
 
@@ -390,12 +390,12 @@ describe('nodes with different lists', () => {
   const digest = (paths: readonly string[]) => ({ test_files_digest: digestOfList(paths) });
   const EXTRA = 'spec/extra_spec.rb';
 
-  it('have no queue together, when they say which list they have', async () => {
+  it('cannot share a queue if they send digests of their lists', async () => {
     const server = await shared.project();
-    const [first, other] = [new Process(server, 0), new Process(server, 1)];
-    const list = [...all, EXTRA];
+    const [first, other] = [new NodeProcess(server, 0), new NodeProcess(server, 1)];
+    const list = [...suite, EXTRA];
     expect(
-      (await first.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths: all, ...digest(all) }))
+      (await first.send({ can_initialize_queue: true, attempt_connect_to_queue: false, batch_index: 0, paths: suite, ...digest(suite) }))
         .status,
     ).toBe(200);
     const connected = await other.send({ can_initialize_queue: true, attempt_connect_to_queue: true, batch_index: 0, ...digest(list) });
@@ -410,27 +410,27 @@ describe('nodes with different lists', () => {
     expect(refused.status).toBe(409);
     expect(refused.json.errors).toEqual([
       expect.stringContaining(
-        `made of ${all.length} test files, and this node lists ${list.length}: none only in the queue, "${EXTRA}" only on this node`,
+        `made of ${suite.length} test files, and this node lists ${list.length}: none only in the queue, "${EXTRA}" only on this node`,
       ),
     ]);
     const pulled = await other.send({ can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: 1, ...digest(list) });
     expect(pulled.status).toBe(409);
-    // The same list in another order is the same.
-    const same = await new Process(server, 1).send({
+    // The order of the list does not matter.
+    const same = await new NodeProcess(server, 1).send({
       can_initialize_queue: true,
       attempt_connect_to_queue: true,
       batch_index: 0,
-      ...digest([...all].reverse()),
+      ...digest([...suite].reverse()),
     });
     expect(same.status).toBe(200);
   });
 
-  it('that come at once: one makes the queue, the other is refused', async () => {
+  it('that start at the same time: one creates the queue, the other is refused', async () => {
     const server = await shared.project();
-    const lists = [all, [...all, EXTRA]];
+    const lists = [suite, [...suite, EXTRA]];
     const replies = await Promise.all(
       lists.map((paths, node) =>
-        new Process(server, node).send({
+        new NodeProcess(server, node).send({
           can_initialize_queue: true,
           attempt_connect_to_queue: false,
           batch_index: 0,

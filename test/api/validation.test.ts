@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
-import { type Fields, listed, pathsOf, queueMessage, splitMessage, subsetMessage, triple, uuidPattern } from '../harness/messages.js';
+import { buildKey, type Fields, pathsIn, queueMessage, splitMessage, subsetMessage, testFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const REQUIRED = ['parameter is required'];
-const NO_BOOLEAN = ['is not a boolean'];
-const NO_NUMBER = ['is not a number'];
-const NO_STRING = ['is not a string'];
+const NOT_BOOLEAN = ['is not a boolean'];
+const NOT_NUMBER = ['is not a number'];
+const NOT_STRING = ['is not a string'];
 const SHORT = ['is too short (minimum is 3 characters)'];
 const LONG = ['is too long (maximum is 4096 characters)'];
 const shared = new SharedServer();
@@ -22,45 +22,45 @@ const posts = {
 
 const last: Send = (client, more) => {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...triple, node_index: 0, ...more })) {
+  for (const [name, value] of Object.entries({ ...buildKey, node_index: 0, ...more })) {
     if (value !== undefined) query.set(name, String(value));
   }
   return client.get(`/v1/build_distributions/last?${query.toString()}`);
 };
 
-describe('the parameters that all endpoints of nodes share', () => {
-  it.each<[situation: string, more: Fields, complaints: object]>([
+describe('the parameters that all node endpoints share', () => {
+  it.each<[situation: string, more: Fields, errors: object]>([
     ['a missing commit_hash', { commit_hash: undefined }, { commit_hash: REQUIRED }],
     ['an empty branch', { branch: '' }, { branch: REQUIRED }],
-    ['a node_total in words', { node_total: 'two' }, { node_total: NO_NUMBER }],
-    ['a broken node_total', { node_total: '2.5' }, { node_total: ['is not an integer'] }],
-    ['no nodes', { node_total: 0 }, { node_total: ['must be greater than or equal to 1'] }],
+    ['a node_total in words', { node_total: 'two' }, { node_total: NOT_NUMBER }],
+    ['a fractional node_total', { node_total: '2.5' }, { node_total: ['is not an integer'] }],
+    ['a node_total of 0', { node_total: 0 }, { node_total: ['must be greater than or equal to 1'] }],
     ['a negative node_index', { node_index: '-1' }, { node_index: ['must be greater than or equal to 0'] }],
     ['a node_index above the maximum', { node_total: 4, node_index: 4 }, { node_index: ['must be less than or equal to 3'] }],
     ['a branch of 4097 characters', { branch: 'b'.repeat(4097) }, { branch: LONG }],
-    ['two wrong ones at once', { branch: undefined, node_index: 9 }, { branch: REQUIRED, node_index: ['must be less than or equal to 1'] }],
-  ])('%s is a 422 at each', async (_, more, complaints) => {
+    ['two invalid parameters', { branch: undefined, node_index: 9 }, { branch: REQUIRED, node_index: ['must be less than or equal to 1'] }],
+  ])('%s gets a 422 at each endpoint', async (_, more, errors) => {
     for (const send of [...Object.values(posts), last]) {
-      expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [complaints] } });
+      expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [errors] } });
     }
   });
 
-  it.each<[situation: string, more: Fields, complaints: object]>([
-    ['a number as commit_hash', { commit_hash: 12 }, { commit_hash: NO_STRING }],
-    ['an object as branch', { branch: { name: 'main' } }, { branch: NO_STRING }],
-    ['an object as node_total', { node_total: {} }, { node_total: NO_NUMBER }],
-    ['a boolean as node_index', { node_index: true }, { node_index: NO_NUMBER }],
-    ['a list of indices', { node_index: [0] }, { node_index: NO_NUMBER }],
+  it.each<[situation: string, more: Fields, errors: object]>([
+    ['a number as commit_hash', { commit_hash: 12 }, { commit_hash: NOT_STRING }],
+    ['an object as branch', { branch: { name: 'main' } }, { branch: NOT_STRING }],
+    ['an object as node_total', { node_total: {} }, { node_total: NOT_NUMBER }],
+    ['a boolean as node_index', { node_index: true }, { node_index: NOT_NUMBER }],
+    ['a list of indices', { node_index: [0] }, { node_index: NOT_NUMBER }],
     ['a null node_total', { node_total: null }, { node_total: REQUIRED }],
     ['test_files as text', { test_files: 'a_spec.rb' }, { test_files: ['is not an array'] }],
     ['test_files as an object', { test_files: { path: 'a_spec.rb' } }, { test_files: ['is not an array'] }],
-  ])('%s is a 422 at each POST', async (_, more, complaints) => {
+  ])('%s gets a 422 at each POST', async (_, more, errors) => {
     for (const send of Object.values(posts)) {
-      expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [complaints] } });
+      expect(await send(server, more)).toMatchObject({ status: 422, json: { errors: [errors] } });
     }
   });
 
-  it('may come as numeric strings, beside parameters that nobody knows', async () => {
+  it('may be numeric strings, and unknown parameters are ignored', async () => {
     const server = await shared.project();
     const more = { node_total: '2', node_index: '1', some_new_parameter: { deep: [1] } };
     expect(await posts.subset(server, more)).toMatchObject({ status: 201, text: '' });
@@ -76,17 +76,17 @@ describe('the parameters that all endpoints of nodes share', () => {
 describe('a message without any parameter', () => {
   const shared = { commit_hash: REQUIRED, branch: REQUIRED, node_total: REQUIRED, node_index: REQUIRED };
 
-  it.each<[path: string, complaints: object]>([
+  it.each<[path: string, errors: object]>([
     ['/v1/build_subsets', { ...shared, test_files: REQUIRED }],
     ['/v1/build_distributions/subset', { ...shared, cache_read_attempt: REQUIRED, ci_build_id: REQUIRED }],
     ['/v1/queues/queue', { ...shared, can_initialize_queue: REQUIRED, attempt_connect_to_queue: REQUIRED, node_build_id: REQUIRED }],
-  ])('to %s is told of all that are required', async (path, complaints) => {
+  ])('to %s gets an error for each required one', async (path, errors) => {
     const reply = await server.post(path, {});
     expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [complaints] });
+    expect(reply.json).toEqual({ errors: [errors] });
   });
 
-  it('to GET /build_distributions/last is told of all that are required', async () => {
+  it('to GET /build_distributions/last gets an error for each required one', async () => {
     const reply = await server.get('/v1/build_distributions/last');
     expect(reply.status).toBe(422);
     expect(reply.json).toEqual({ errors: [shared] });
@@ -94,7 +94,7 @@ describe('a message without any parameter', () => {
 });
 
 describe('test_files of POST /build_subsets', () => {
-  it('that are wrong are named by position, each with all that is wrong with it', async () => {
+  it('are reported by position, with all errors of each', async () => {
     const server = await shared.project();
     const test_files = [
       { path: 'fine_spec.rb', time_execution: 1 },
@@ -114,12 +114,12 @@ describe('test_files of POST /build_subsets', () => {
       errors: [
         {
           test_files: [
-            { 1: { path: SHORT, time_execution: NO_NUMBER } },
+            { 1: { path: SHORT, time_execution: NOT_NUMBER } },
             { 2: { path: REQUIRED } },
             { 3: { time_execution: REQUIRED } },
             { 4: { time_execution: ['must be greater than or equal to 0'] } },
-            { 5: { time_execution: NO_NUMBER } },
-            { 6: { path: NO_STRING, time_execution: NO_NUMBER } },
+            { 5: { time_execution: NOT_NUMBER } },
+            { 6: { path: NOT_STRING, time_execution: NOT_NUMBER } },
             { 7: { path: LONG } },
             { 8: ['is not an object'] },
             { 9: ['is not an object'] },
@@ -130,14 +130,14 @@ describe('test_files of POST /build_subsets', () => {
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
   });
 
-  it('with a time beyond all numbers are refused', async () => {
+  it('with an infinite time are refused', async () => {
     const body = JSON.stringify(subsetMessage({ test_files: [{ path: 'a_spec.rb', time_execution: 1 }] }));
     const reply = await server.post('/v1/build_subsets', body.replace('"time_execution":1', '"time_execution":1e999'));
     expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [{ test_files: [{ 0: { time_execution: NO_NUMBER } }] }] });
+    expect(reply.json).toEqual({ errors: [{ test_files: [{ 0: { time_execution: NOT_NUMBER } }] }] });
   });
 
-  it('are complained about together with the other parameters, also in thousands', async () => {
+  it('are reported together with other parameters, even in a list of thousands', async () => {
     const test_files = Array.from({ length: 3000 }, (_, i) => ({
       path: `spec/file_${i}_spec.rb`,
       time_execution: i === 2999 ? 'slow' : 1,
@@ -148,7 +148,7 @@ describe('test_files of POST /build_subsets', () => {
       errors: [
         {
           node_index: ['must be less than or equal to 1'],
-          test_files: [{ 2999: { time_execution: NO_NUMBER } }],
+          test_files: [{ 2999: { time_execution: NOT_NUMBER } }],
         },
       ],
     });
@@ -162,40 +162,45 @@ describe('test_files of POST /build_subsets', () => {
 });
 
 describe('parameters of a split and of a queue', () => {
-  it.each<[endpoint: keyof typeof posts, situation: string, more: Fields, complaints: object]>([
-    ['split', 'a flag in other words', { cache_read_attempt: 'yes' }, { cache_read_attempt: NO_BOOLEAN }],
-    ['split', 'a number as flag', { fixed_test_suite_split: 1 }, { fixed_test_suite_split: NO_BOOLEAN }],
+  it.each<[endpoint: keyof typeof posts, situation: string, more: Fields, errors: object]>([
+    ['split', 'a flag of yes', { cache_read_attempt: 'yes' }, { cache_read_attempt: NOT_BOOLEAN }],
+    ['split', 'a number as a flag', { fixed_test_suite_split: 1 }, { fixed_test_suite_split: NOT_BOOLEAN }],
     ['split', 'a ci_build_id missing', { ci_build_id: undefined }, { ci_build_id: REQUIRED }],
-    ['split', 'an object as ci_build_id', { ci_build_id: { id: 1 } }, { ci_build_id: NO_STRING }],
-    ['split', 'a list as ci_build_id', { ci_build_id: [1] }, { ci_build_id: NO_STRING }],
+    ['split', 'an object as ci_build_id', { ci_build_id: { id: 1 } }, { ci_build_id: NOT_STRING }],
+    ['split', 'a list as ci_build_id', { ci_build_id: [1] }, { ci_build_id: NOT_STRING }],
     ['split', 'no list to split', { cache_read_attempt: false }, { test_files: REQUIRED }],
     ['split', 'an empty list to split', { cache_read_attempt: false, test_files: [] }, { test_files: REQUIRED }],
-    ['split', 'a short path to split', { cache_read_attempt: false, test_files: listed(['ab']) }, { test_files: [{ 0: { path: SHORT } }] }],
+    [
+      'split',
+      'a short path to split',
+      { cache_read_attempt: false, test_files: testFiles(['ab']) },
+      { test_files: [{ 0: { path: SHORT } }] },
+    ],
     ['split', 'a missing flag without files', { cache_read_attempt: undefined }, { cache_read_attempt: REQUIRED }],
-    ['split', 'a user_seat that is a number', { user_seat: 5 }, { user_seat: NO_STRING }],
-    ['queue', 'a flag in other words', { can_initialize_queue: 'yes' }, { can_initialize_queue: NO_BOOLEAN }],
-    ['queue', 'a number as flag', { fixed_queue_split: 0 }, { fixed_queue_split: NO_BOOLEAN }],
-    ['queue', 'an object as flag', { skip_pull: {} }, { skip_pull: NO_BOOLEAN }],
+    ['split', 'a user_seat that is a number', { user_seat: 5 }, { user_seat: NOT_STRING }],
+    ['queue', 'a flag of yes', { can_initialize_queue: 'yes' }, { can_initialize_queue: NOT_BOOLEAN }],
+    ['queue', 'a number as a flag', { fixed_queue_split: 0 }, { fixed_queue_split: NOT_BOOLEAN }],
+    ['queue', 'an object as a flag', { skip_pull: {} }, { skip_pull: NOT_BOOLEAN }],
     ['queue', 'a node_build_id missing', { node_build_id: null }, { node_build_id: REQUIRED }],
-    ['queue', 'an object as node_build_id', { node_build_id: {} }, { node_build_id: NO_STRING }],
-    ['queue', 'a list as batch_uuid', { batch_uuid: ['u'] }, { batch_uuid: NO_STRING }],
+    ['queue', 'an object as node_build_id', { node_build_id: {} }, { node_build_id: NOT_STRING }],
+    ['queue', 'a list as batch_uuid', { batch_uuid: ['u'] }, { batch_uuid: NOT_STRING }],
     ['queue', 'no list to queue', { attempt_connect_to_queue: false }, { test_files: REQUIRED }],
     ['queue', 'an empty list to queue', { attempt_connect_to_queue: false, test_files: [] }, { test_files: REQUIRED }],
     ['queue', 'an entry without path', { attempt_connect_to_queue: false, test_files: [{}] }, { test_files: [{ 0: { path: REQUIRED } }] }],
     ['queue', 'a missing flag without files', { attempt_connect_to_queue: undefined }, { attempt_connect_to_queue: REQUIRED }],
-    ['queue', 'a build_author that is an object', { build_author: {} }, { build_author: NO_STRING }],
+    ['queue', 'a build_author that is an object', { build_author: {} }, { build_author: NOT_STRING }],
     ['queue', 'commit_authors that are text', { commit_authors: 'Jo**' }, { commit_authors: ['is not an array'] }],
     ['queue', 'an author without commits', { commit_authors: [{ author: 'Jo**' }] }, { commit_authors: [{ 0: { commits: REQUIRED } }] }],
-  ])('%s: %s is a 422', async (endpoint, _, more, complaints) => {
+  ])('%s: %s gets a 422', async (endpoint, _, more, errors) => {
     const reply = await posts[endpoint](server, more);
     expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [complaints] });
+    expect(reply.json).toEqual({ errors: [errors] });
   });
 
-  it('may be booleans as text, and people may be missing, null or a digest', async () => {
+  it('may be booleans as strings, and people may be missing, null or a digest', async () => {
     const server = await shared.project();
     const { split } = posts;
-    const test_files = listed(['a_spec.rb']);
+    const test_files = testFiles(['a_spec.rb']);
     for (const user_seat of [undefined, null, '5f4dcc3b5aa765d61d8327deb882cf99', '']) {
       const people = { user_seat, build_author: user_seat, commit_authors: null };
       const queued = await posts.queue(server, {
@@ -206,15 +211,15 @@ describe('parameters of a split and of a queue', () => {
         node_build_id: `build-${String(user_seat)}`,
         test_files,
       });
-      expect(pathsOf(queued)).toEqual(['a_spec.rb']);
+      expect(pathsIn(queued)).toEqual(['a_spec.rb']);
       const reply = await split(server, { ...people, cache_read_attempt: 'false', node_total: 1, test_files });
-      expect(pathsOf(reply)).toEqual(['a_spec.rb']);
+      expect(pathsIn(reply)).toEqual(['a_spec.rb']);
     }
   });
 
-  it('may be build ids as integers, which are the same as their text', async () => {
+  it('may be build ids as integers, which equal the same ids as strings', async () => {
     const server = await shared.project();
-    const fresh = { cache_read_attempt: false, fixed_test_suite_split: false, test_files: listed(['a_spec.rb']) };
+    const fresh = { cache_read_attempt: false, fixed_test_suite_split: false, test_files: testFiles(['a_spec.rb']) };
     const split = await posts.split(server, { ...fresh, ci_build_id: 4711 });
     const again = await posts.split(server, {
       fixed_test_suite_split: false,
@@ -226,7 +231,7 @@ describe('parameters of a split and of a queue', () => {
     expect(same.json.queue_name).toBe(failed.json.queue_name);
   });
 
-  it('may be build ids as integers of any size, which stay apart', async () => {
+  it('may be build ids as integers of any size, which stay distinct', async () => {
     const server = await shared.project();
     const nameOf = async (node_build_id: string) => {
       const body = JSON.stringify(queueMessage({ node_build_id: '?' })).replace('"?"', node_build_id);
@@ -239,16 +244,16 @@ describe('parameters of a split and of a queue', () => {
 });
 
 describe('the query of GET /builds', () => {
-  it.each<[query: string, complaints: object]>([
+  it.each<[query: string, errors: object]>([
     ['page=0', { page: ['must be greater than or equal to 1'] }],
     ['page=-3', { page: ['must be greater than or equal to 1'] }],
     ['page=1.5', { page: ['is not an integer'] }],
-    ['page=two', { page: NO_NUMBER }],
-    ['node_total=all', { node_total: NO_NUMBER }],
-    ['page=x&node_total=2.5', { page: NO_NUMBER, node_total: ['is not an integer'] }],
-  ])('%s is a 422', async (query, complaints) => {
+    ['page=two', { page: NOT_NUMBER }],
+    ['node_total=all', { node_total: NOT_NUMBER }],
+    ['page=x&node_total=2.5', { page: NOT_NUMBER, node_total: ['is not an integer'] }],
+  ])('%s gets a 422', async (query, errors) => {
     const reply = await server.get(`/v1/builds?${query}`);
     expect(reply.status).toBe(422);
-    expect(reply.json).toEqual({ errors: [complaints] });
+    expect(reply.json).toEqual({ errors: [errors] });
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { estimating } from '../../bench/estimating.js';
-import { madeUpHistory } from '../../bench/suites/made-up.js';
+import { syntheticHistory } from '../../bench/suites/synthetic.js';
 
-describe('the bench of estimates', () => {
-  it('finds Ballast nearer to the next times than the last ones are, on a made-up history', () => {
-    const [errors, splits, newFiles] = estimating([madeUpHistory(1, 60, 12, 3)], { builds: 60, files: 20 });
+describe('the benchmark of estimates', () => {
+  it('shows a smaller error for Ballast than for the last time, on a synthetic history', () => {
+    const [errors, splits, newFiles] = estimating([syntheticHistory(1, 60, 12, 3)], { builds: 60, files: 20 });
     expect(errors!.rows).toHaveLength(7);
     const [ours, last] = errors!.rows.map(row => row.slice(1).map(cell => parseFloat(cell)));
     for (const [column, error] of ours!.entries()) expect(error).toBeLessThan(last![column]!);

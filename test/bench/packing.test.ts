@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { packing } from '../../bench/packing.js';
-import { madeUpSuite } from '../../bench/suites/made-up.js';
+import { syntheticSuite } from '../../bench/suites/synthetic.js';
 
-describe('the bench of splits', () => {
-  it('finds Ballast no worse than any other way, on made-up suites', () => {
-    const suites = [1, 2].map(seed => madeUpSuite(seed, 120));
+describe('the benchmark of splits', () => {
+  it('shows that no other algorithm beats Ballast, on synthetic suites', () => {
+    const suites = [1, 2].map(seed => syntheticSuite(seed, 120));
     const [suiteSplits, nearEqual, cost] = packing(suites, { step: 40, sizes: [[500, 8]] });
     for (const { rows } of [suiteSplits!, nearEqual!]) {
       expect(rows).toHaveLength(7);

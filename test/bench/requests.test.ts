@@ -4,8 +4,8 @@ import { type Server, startServer } from '../../bench/load/server.js';
 import { trials } from '../../bench/load/trials.js';
 import { Worker } from '../../bench/load/worker.js';
 
-/** The smallest form of the benchmark: tests that every trial works. */
-describe('bench', () => {
+/** Runs every trial with a minimal load. */
+describe('the benchmark of requests', () => {
   let server: Server;
   let bare: Bare;
   let generator: Generator;
@@ -16,9 +16,9 @@ describe('bench', () => {
   });
   afterAll(() => Promise.all([server.stop(), bare.stop(), generator.stop()]));
 
-  it.each(Object.entries(trials))('%s', async (_name, trial) => {
-    const extent = { seconds: 0, amount: 20, connections: 2 };
-    const compared = await compare(trial, extent, { server, bare, generator });
+  it.each(Object.entries(trials))('measures %s', async (_name, trial) => {
+    const options = { seconds: 0, amount: 20, connections: 2 };
+    const compared = await compare(trial, options, { server, bare, generator });
     expect(compared.ours).toMatchObject({ answers: 20, failures: 0 });
     expect(compared.bare).toMatchObject({ answers: 20, failures: 0 });
   });

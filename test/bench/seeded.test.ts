@@ -7,15 +7,15 @@ import { sweeping } from '../../bench/sweeping.js';
 const MANY = 300;
 const FEW = 200;
 
-/** The smallest form of the trials on seeded folders: tests that each works. */
-describe('the bench of grown folders', () => {
+/** Runs the trials on seeded folders with few records. */
+describe('a benchmark on a seeded folder', () => {
   const seeds = new SeededFolders();
   beforeAll(async () => {
-    for (const builds of [MANY, FEW]) await seeds.grown(builds);
-  });
+    for (const builds of [MANY, FEW]) await seeds.withBuilds(builds);
+  }, 120_000);
   afterAll(() => seeds.remove());
 
-  it('lists many builds and few', async () => {
+  it('compares lists of many builds with lists of few', async () => {
     const [result] = await listing({ builds: MANY, fewBuilds: FEW, seconds: 0, amount: 4 }, seeds);
     expect(result!.rows).toHaveLength(7);
     for (const row of result!.rows) {
@@ -23,13 +23,13 @@ describe('the bench of grown folders', () => {
     }
   });
 
-  it('starts with an empty folder and with a full one', async () => {
+  it('measures the start with an empty folder and with a full one', async () => {
     const [result] = await starting({ builds: MANY, times: 1 }, seeds);
     expect(result!.rows.map(([name]) => name)).toEqual(['empty', '300 builds, 3 open queues']);
     for (const row of result!.rows) expect(Number(row[1])).toBeGreaterThan(0);
   });
 
-  it('waits until everything old is swept', async () => {
+  it('measures requests until all expired records are deleted', async () => {
     const [result] = await sweeping({ records: 100, seconds: 0.2 });
     const pulls = result!.head.indexOf('pulls');
     expect(Number(result!.rows[1]![pulls])).toBeGreaterThan(0);

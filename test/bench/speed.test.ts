@@ -6,9 +6,9 @@ import { memory } from '../../bench/memory.js';
 import type { Result } from '../../bench/results.js';
 import { soak } from '../../bench/soak.js';
 
-/** The smallest form of the trials of speed: tests that each works. */
-describe('the bench of speed', () => {
-  it('initialises queues and splits, of unknown and of known times', async () => {
+/** Runs the trials of speed with a minimal load. */
+describe('the benchmark of speed', () => {
+  it('initialises queues and splits with unknown and with known times', async () => {
     const [result] = await initializing({ times: 2, sizes: [[1000, 4]] });
     expect(column(result!, 'timings')).toEqual(['none', 'none', 'known', 'known']);
     for (const name of ['median ms', 'max ms', 'JSON.parse ms', 'ratio']) {
@@ -18,35 +18,35 @@ describe('the bench of speed', () => {
 
   it('measures the event loop while large suites arrive', async () => {
     const [result] = await isolation({ seconds: 0.3, pullsPerSecond: 100, files: 500 });
-    const [nothing, pulls, all] = column(result!, 'pulls').map(Number);
-    expect(nothing).toBe(0);
+    const [idle, pulls, all] = column(result!, 'pulls').map(Number);
+    expect(idle).toBe(0);
     expect(pulls).toBeGreaterThan(0);
     expect(all).toBeGreaterThan(0);
     for (const name of ['initialised', 'recorded']) {
-      const [idle, pullsOnly, large] = column(result!, name).map(Number);
-      expect([idle, pullsOnly]).toEqual([0, 0]);
-      expect(large).toBeGreaterThan(0);
+      const [withoutLoad, withPulls, withLargeSuites] = column(result!, name).map(Number);
+      expect([withoutLoad, withPulls]).toEqual([0, 0]);
+      expect(withLargeSuites).toBeGreaterThan(0);
     }
-    for (const cell of column(result!, 'server late ms')) expect(parseFloat(cell)).toBeGreaterThanOrEqual(0);
+    for (const cell of column(result!, 'server delay ms')) expect(parseFloat(cell)).toBeGreaterThanOrEqual(0);
   });
 
   it('measures the bytes that recorded times take on disk', async () => {
     const [result] = await disk({ builds: 10, files: 50 });
     expect(column(result!, 'timings')).toEqual(['500']);
-    expect(Number(column(result!, 'sent bytes a timing')[0])).toBeGreaterThan(80);
-    expect(Number(column(result!, 'used bytes a timing')[0])).toBeGreaterThan(0);
+    expect(Number(column(result!, 'sent bytes per timing')[0])).toBeGreaterThan(80);
+    expect(Number(column(result!, 'used bytes per timing')[0])).toBeGreaterThan(0);
   });
 
-  it.runIf(process.platform === 'linux')('reads the memory of a server with open queues', async () => {
+  it.runIf(process.platform === 'linux')('measures the memory of a server with open queues', async () => {
     const [result] = await memory({ queues: 5, files: 20, settleSeconds: 0.1 });
     expect(column(result!, 'queue cache')).toEqual(['default', '32 MiB']);
     for (const cell of result!.rows.flatMap(row => row.slice(1))) expect(Number(cell)).toBeGreaterThan(0);
   });
 
-  it.runIf(process.platform === 'linux')('reads memory during a mixed load', async () => {
+  it.runIf(process.platform === 'linux')('measures memory during a mixed load', async () => {
     const [result] = await soak({ minutes: 0.01, files: 100, queues: 5 });
     expect(result!.rows.map(([name]) => name)).toEqual(['all', 'anonymous', 'of files']);
-    for (const cell of column(result!, 'most MiB')) expect(Number(cell)).toBeGreaterThan(0);
+    for (const cell of column(result!, 'max MiB')) expect(Number(cell)).toBeGreaterThan(0);
   });
 });
 

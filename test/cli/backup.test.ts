@@ -2,20 +2,20 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
-import { drain, initialise, manyPaths, pathsOf, pull, record, sorted, timed } from '../harness/messages.js';
+import { initialise, manyPaths, pathsIn, pull, pullAll, record, sortPaths, timedTestFiles } from '../harness/messages.js';
 import { problemsIn } from '../harness/problems.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const backup = (dataDir: string, target: string, ...flags: string[]) => runBallast(['backup', target, ...flags, '--data-dir', dataDir]);
 
-/** Records builds one after the other until told to stop; their commits as they were acknowledged. */
+/** Records builds one at a time until `over`. Returns their commits in the order of acknowledgement. */
 async function recordOn(server: Client, isOver: () => boolean): Promise<string[]> {
   const commits: string[] = [];
   while (!isOver()) {
     const commit_hash = `commit-${commits.length}`;
-    await record(server, { commit_hash, test_files: timed({ 'a_spec.rb': commits.length + 1 }) });
+    await record(server, { commit_hash, test_files: timedTestFiles({ 'a_spec.rb': commits.length + 1 }) });
     commits.push(commit_hash);
   }
   return commits;
@@ -32,12 +32,12 @@ async function commitsOf(server: Client): Promise<string[]> {
 }
 
 describe('ballast backup', () => {
-  it('while the server records has all that was acknowledged before, is sound, and is served as it is', async () => {
-    const server = await startServer();
+  it('copies all acknowledged data while the server records; the copy is sound and can be served', async () => {
+    const server = await startServerOnDisk();
     const paths = manyPaths(300);
     const queue = { node_total: 3, node_build_id: '7' };
     await initialise(server, paths, { ...queue, skip_pull: true });
-    const before = pathsOf(await pull(server, queue));
+    const before = pathsIn(await pull(server, queue));
     await record(server, { commit_hash: 'acknowledged' });
     let over = false;
     const recording = recordOn(server, () => over);
@@ -45,20 +45,20 @@ describe('ballast backup', () => {
     const { code, stdout, stderr } = await backup(server.dataDir, target);
     over = true;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/ballast\.lmdb: \d+ bytes in [\d.]+ s\nto restore it, serve that folder, or a copy of it \(--data-dir\)\n$/);
+    expect(stdout).toMatch(/ballast\.lmdb: \d+ bytes in [\d.]+ s\nto restore it, serve this folder or a copy of it \(--data-dir\)\n$/);
     expect(await problemsIn(target)).toEqual([]);
 
     const restored = await startServer({ dataDir: target });
     const commits = await commitsOf(restored);
     expect(commits.at(-1)).toBe('acknowledged');
-    // One moment: all up to it, in order, and nothing later.
+    // A snapshot: all commits up to one moment, and none later.
     expect(commits.slice(0, -1).reverse()).toEqual((await recording).slice(0, commits.length - 1));
-    const rest = await drain(restored, { ...queue, node_index: 1 });
-    expect(sorted([...before, ...rest])).toEqual(paths);
+    const rest = await pullAll(restored, { ...queue, node_index: 1 });
+    expect(sortPaths([...before, ...rest])).toEqual(paths);
   });
 
-  it('tells a machine what it wrote', async () => {
-    const { dataDir } = await startServer();
+  it('prints JSON with --json', async () => {
+    const { dataDir } = await startServerOnDisk();
     const target = temporaryFolder();
     const { stdout } = await backup(dataDir, target, '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -69,16 +69,16 @@ describe('ballast backup', () => {
   });
 
   it('never overwrites a store', async () => {
-    const { dataDir } = await startServer();
+    const { dataDir } = await startServerOnDisk();
     const { code, stderr } = await backup(dataDir, dataDir);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `ballast: cannot back up to ${dataDir}: there is a store in it already; name another folder, or remove that one\n`,
+      stderr: `ballast: cannot back up to ${dataDir}: it already contains a store; name another folder, or remove the store\n`,
     });
   });
 
-  it('says why it could not write', async () => {
-    const { dataDir } = await startServer();
+  it('reports why it could not write', async () => {
+    const { dataDir } = await startServerOnDisk();
     const target = join(temporaryFolder(), 'file');
     writeFileSync(target, '');
     const { code, stderr } = await backup(dataDir, join(target, 'below'));

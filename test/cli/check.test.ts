@@ -1,36 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import { closeStore, openStore, type Store } from '../../src/store/lmdb/open.js';
+import { closeParts, openParts, type Parts } from '../../src/store/lmdb/parts.js';
 import { initialise, manyPaths, pull, record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer, type TestServer } from '../harness/server.js';
+import { startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
 
 async function usedServer(): Promise<TestServer> {
-  const server = await startServer();
+  const server = await startServerOnDisk();
   await record(server);
   await initialise(server, manyPaths(70));
   await pull(server);
   return server;
 }
 
-async function wound(dataDir: string, change: (store: Store) => Promise<unknown>): Promise<void> {
-  const store = openStore(dataDir);
+async function wound(dataDir: string, change: (store: Parts) => Promise<unknown>): Promise<void> {
+  const store = openParts(dataDir);
   await change(store);
-  await closeStore(store);
+  await closeParts(store);
 }
 
 const check = (dataDir: string, ...flags: string[]) => runBallast(['check', ...flags, '--data-dir', dataDir]);
 
 describe('ballast check', () => {
-  it('beside a server finds what that wrote sound', async () => {
+  it('finds the store of a running server sound', async () => {
     const { dataDir } = await usedServer();
     const { code, stdout, stderr } = await check(dataDir);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^sound; looked at 1 projects, 1 tokens, 1 builds, 1 subsets, /);
+    expect(stdout).toMatch(/^sound; checked 1 projects, 1 tokens, 1 builds, 1 subsets, /);
     const json = await check(dataDir, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ sound: true, records: { queues: 1, subsets: 1 }, found: [], left: [] });
   });
 
-  it('names what is wrong, what to do, and ends with 1', async () => {
+  it('names problems and remedies, and exits with 1', async () => {
     const server = await usedServer();
     await server.close();
     await wound(server.dataDir, async store => {
@@ -43,7 +43,7 @@ describe('ballast check', () => {
     expect(stdout).toMatch(/^subsets \[1,0,1\] would never expire$/m);
     expect(stdout).toMatch(/^queues "[0-9a-f-]{36}" has files that cannot be read: /m);
     expect(stdout).toMatch(
-      /^4 problems; 2 can be repaired: stop the server and run this with --repair; 2 cannot: start from a backup, or let what is named expire; looked at /m,
+      /^4 problems; 2 can be repaired: stop the server and run this with --repair; 2 cannot: restore a backup, or wait until the named records expire; checked /m,
     );
     expect(JSON.parse((await check(server.dataDir, '--json')).stdout)).toMatchObject({
       sound: false,
@@ -51,7 +51,7 @@ describe('ballast check', () => {
     });
   });
 
-  it('repairs what follows from the rest, and only while no server runs', async () => {
+  it('repairs records that can be derived from others, only while no server runs', async () => {
     const server = await usedServer();
     const refused = await check(server.dataDir, '--repair');
     expect(refused).toMatchObject({ code: 1, stdout: '' });
@@ -61,13 +61,13 @@ describe('ballast check', () => {
     const repaired = await check(server.dataDir, '--repair');
     expect(repaired.code).toBe(0);
     expect(repaired.stdout).toMatch(/^buildIndex \[".*",0\] does not lead to build 1$/m);
-    expect(repaired.stdout).toMatch(/^8 problems, all repaired; looked at /m);
+    expect(repaired.stdout).toMatch(/^8 problems, all repaired; checked /m);
     const again = await startServer({ dataDir: server.dataDir });
     expect((await again.get('/v1/builds')).json.data).toHaveLength(1);
     expect((await check(server.dataDir)).code).toBe(0);
   });
 
-  it('of a folder without a store says so, and makes none', async () => {
+  it('reports a folder without a store, and creates none', async () => {
     const { code, stderr } = await check('/nowhere/at/all');
     expect({ code, stderr }).toEqual({
       code: 1,

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { initialise, manyPaths, record, startSplit } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 
-/** The file of a store that was used, and closed. */
+/** Creates a store with data, closes it, and returns its file. */
 async function usedStore(): Promise<{ dataDir: string; file: string }> {
-  const server = await startServer();
+  const server = await startServerOnDisk();
   await record(server);
   await initialise(server, manyPaths(500));
   await startSplit(server, manyPaths(500));
@@ -41,7 +41,7 @@ describe('a store whose file is damaged', () => {
       /: the file is damaged, or no store; /,
     ],
     ['is a few bytes', file => truncateSync(file, 100), /: the file is damaged, or no store; /],
-  ])('is refused with a sentence when it %s, and stays as it is', async (_, wound, sentence) => {
+  ])('is refused with an error if it %s, and is not changed', async (_, wound, sentence) => {
     const { dataDir, file } = await usedStore();
     wound(file);
     const { size } = statSync(file);
@@ -51,7 +51,7 @@ describe('a store whose file is damaged', () => {
     expect(statSync(file).size).toBe(size);
   });
 
-  it('is refused by commands as well', async () => {
+  it('is refused by commands, too', async () => {
     const { dataDir, file } = await usedStore();
     truncateSync(file, 100);
     const { code, stderr } = await runBallast(['check', '--data-dir', dataDir]);
@@ -59,16 +59,16 @@ describe('a store whose file is damaged', () => {
     expect(stderr).toMatch(/: the file is damaged, or no store; put a backup /);
   });
 
-  it('is refused with a sentence when it was cut off', async () => {
+  it('is refused with an error if it is truncated', async () => {
     const { dataDir, file } = await usedStore();
     const { size } = statSync(file);
     truncateSync(file, 5 * 4096);
     const { code, stdout, stderr } = await serve(dataDir);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^ballast: cannot serve .*: its store was cut off, it has 20480 of \d+ bytes; put a backup in its place\n$/);
+    expect(stderr).toMatch(/^ballast: cannot serve .*: its store was cut off: it has 20480 of \d+ bytes; restore a backup\n$/);
     expect(Number(/of (\d+) bytes/.exec(stderr)![1])).toBeLessThanOrEqual(size);
     expect((await runBallast(['check', '--data-dir', dataDir])).stderr).toMatch(
-      /^ballast: the store has 20480 of \d+ bytes; if this ends without a message, the file was cut off\n/,
+      /^ballast: the store has 20480 of \d+ bytes; if the command ends without a message, the file was cut off\n/,
     );
   });
 });

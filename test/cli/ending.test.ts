@@ -6,25 +6,25 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { backup } from '../../src/cli/backup.js';
 import { check } from '../../src/cli/check.js';
 import { exportStore } from '../../src/cli/export.js';
-import { openStore } from '../../src/store/lmdb/open.js';
-import { manyPaths, record, timed } from '../harness/messages.js';
+import { openTables } from '../../src/store/lmdb/tables.js';
+import { manyPaths, record, timedTestFiles } from '../harness/messages.js';
 import { main } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** A store that was used, and closed. */
+/** Creates a store with data and closes it. */
 async function usedStore(): Promise<string> {
-  const server = await startServer();
+  const server = await startServerOnDisk();
   await record(server);
   await server.close();
   return server.dataDir;
 }
 
-/** Process ids of those that have a read lock on the store. */
+/** Returns the ids of the processes with a read lock on the store. */
 function readersOf(dataDir: string): number[] {
-  const store = openStore(dataDir);
-  const list = store.root.readerList();
-  void store.root.close();
+  const { root } = openTables(dataDir);
+  const list = root.readerList();
+  void root.close();
   return [...list.matchAll(/^\s*(\d+)\s/gm)].map(([, pid]) => Number(pid)).filter(pid => pid !== process.pid);
 }
 
@@ -33,21 +33,21 @@ describe('a command that reads a store', () => {
     ['backup', (dataDir, target, stop) => backup(dataDir, target, {}, stop)],
     ['check', (dataDir, _, stop) => check(dataDir, {}, stop)],
     ['export', (dataDir, target, stop) => exportStore(dataDir, { output: join(target, 'x'), builds: true, timings: true }, stop)],
-  ])('%s that is told to stop leaves nothing behind', async (_, run) => {
+  ])('%s leaves nothing behind when it is stopped', async (_, run) => {
     const dataDir = await usedStore();
     const target = temporaryFolder();
     const stopping = new AbortController();
     const running = expect(run(dataDir, target, stopping.signal)).rejects.toThrow(/told to stop|operation was aborted/);
-    // Sooner than any thread or process has started.
+    // Before any thread or process has started.
     stopping.abort(new Error('told to stop'));
     await running;
     expect({ left: readdirSync(target), readers: readersOf(dataDir) }).toEqual({ left: [], readers: [] });
   });
 
-  it('ends by a signal with its code', async () => {
-    const server = await startServer();
-    await record(server, { test_files: timed(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
-    // Nobody reads what it prints, which is more than a pipe holds.
+  it('ends with the exit code of the signal', async () => {
+    const server = await startServerOnDisk();
+    await record(server, { test_files: timedTestFiles(Object.fromEntries(manyPaths(5000).map(path => [path, 1]))) });
+    // The output is not read, and is larger than the buffer of a pipe.
     const child = spawn(process.execPath, [main, 'export', '--data-dir', server.dataDir], { stdio: ['ignore', 'pipe', 'pipe'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     let stderr = '';
@@ -60,24 +60,24 @@ describe('a command that reads a store', () => {
 });
 
 describe('a process that is killed while it reads the store', () => {
-  it('is noticed by the server, which then uses freed pages again', async () => {
-    const server = await startServer();
+  it('is noticed by the server, which then reuses freed pages', async () => {
+    const server = await startServerOnDisk();
     const program = `
-      import { openStore } from '${new URL('../../src/store/lmdb/open.js', import.meta.url).href}';
-      const store = openStore(${JSON.stringify(server.dataDir)});
-      store.root.useReadTransaction();
+      import { openTables } from '${new URL('../../src/store/lmdb/tables.js', import.meta.url).href}';
+      const { root } = openTables(${JSON.stringify(server.dataDir)});
+      root.useReadTransaction();
       console.log('reading');
       setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
-    const store = openStore(server.dataDir);
-    const isReading = () => store.root.readerList().includes(`${child.pid}`);
+    const { root } = openTables(server.dataDir);
+    const isReading = () => root.readerList().includes(`${child.pid}`);
     expect(isReading()).toBe(true);
     child.kill('SIGKILL');
     await once(child, 'exit');
     await vi.waitFor(() => expect(isReading()).toBe(false), { timeout: 5000, interval: 50 });
     expect(server.log.join()).toContain('cleared the read locks of a process that ended without closing the store');
-    await store.root.close();
+    await root.close();
   });
 });

@@ -2,29 +2,29 @@ import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
-import { record, subsetMessage, timed } from '../harness/messages.js';
+import { record, subsetMessage, timedTestFiles } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const exportOf = (dataDir: string, ...flags: string[]) => runBallast(['export', '--data-dir', dataDir, ...flags]);
 
-const linesOf = (text: string) =>
+const parseLines = (text: string) =>
   text
     .trim()
     .split('\n')
     .map(line => JSON.parse(line) as Record<string, unknown>);
 
 describe('ballast export', () => {
-  it('has a head, the projects, the builds as the API answers them, and what each path takes', async () => {
-    const server = await startServer();
-    await record(server, { commit_hash: 'c1', test_files: timed({ 'a_spec.rb': 4, 'b_spec.rb': 0 }) });
-    await record(server, { commit_hash: 'c2', node_index: 1, test_files: timed({ 'c_spec.rb': 1.5 }) });
-    await record(server, { commit_hash: 'c1', node_index: 1, test_files: timed({ 'a_spec.rb': 6 }) });
+  it('has a header, the projects, the builds as in the API, and the timing of each path', async () => {
+    const server = await startServerOnDisk();
+    await record(server, { commit_hash: 'c1', test_files: timedTestFiles({ 'a_spec.rb': 4, 'b_spec.rb': 0 }) });
+    await record(server, { commit_hash: 'c2', node_index: 1, test_files: timedTestFiles({ 'c_spec.rb': 1.5 }) });
+    await record(server, { commit_hash: 'c1', node_index: 1, test_files: timedTestFiles({ 'a_spec.rb': 6 }) });
     await server.close();
     const { code, stdout, stderr } = await exportOf(server.dataDir);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const [head, project, ...rest] = linesOf(stdout);
+    const [head, project, ...rest] = parseLines(stdout);
     expect(head).toEqual({ type: 'export', v: 1, exported_at: expect.stringMatching(/Z$/) as string, projects: ['default'] });
     expect(project).toMatchObject({ type: 'project', name: 'default', default_branch: 'main' });
     const restored = await startServer({ dataDir: server.dataDir });
@@ -56,8 +56,8 @@ describe('ballast export', () => {
     expect(rest).toHaveLength(5);
   });
 
-  it('while the server records has whole lines, and all that was acknowledged before', async () => {
-    const server = await startServer();
+  it('has complete lines and all acknowledged data while the server records', async () => {
+    const server = await startServerOnDisk();
     for (let i = 0; i < 250; i++) await record(server, { commit_hash: `before-${i}` });
     let over = false;
     const recording = (async () => {
@@ -67,32 +67,32 @@ describe('ballast export', () => {
     over = true;
     await recording;
     expect(code).toBe(0);
-    const commits = linesOf(stdout).flatMap(({ type, commit_hash }) => (type === 'build' ? [commit_hash as string] : []));
+    const commits = parseLines(stdout).flatMap(({ type, commit_hash }) => (type === 'build' ? [commit_hash as string] : []));
     expect(commits.slice(0, 250)).toEqual(Array.from({ length: 250 }, (_, i) => `before-${i}`));
   });
 
-  it('takes one project, or only timings, and tells a machine what it wrote', async () => {
-    const server = await startServer();
+  it('exports one project or only timings, and prints JSON with --json', async () => {
+    const server = await startServerOnDisk();
     await record(server);
     const token = (await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).stdout.trim();
-    await new Client(server.url, token).post('/v1/build_subsets', subsetMessage({ test_files: timed({ 'web_spec.rb': 3 }) }));
+    await new Client(server.url, token).post('/v1/build_subsets', subsetMessage({ test_files: timedTestFiles({ 'web_spec.rb': 3 }) }));
     await server.close();
     const file = join(temporaryFolder(), 'web.ndjson');
     const { stdout } = await exportOf(server.dataDir, '--project', 'web', '--output', file, '--json');
     expect(JSON.parse(stdout)).toEqual({ file, bytes: statSync(file).size, projects: ['web'], builds: 1, timings: 1 });
-    expect(linesOf(readFileSync(file, 'utf8')).map(({ type }) => type)).toEqual(['export', 'project', 'build', 'timing']);
-    // A link stays one.
+    expect(parseLines(readFileSync(file, 'utf8')).map(({ type }) => type)).toEqual(['export', 'project', 'build', 'timing']);
+    // A link is not replaced, but its target.
     const link = join(temporaryFolder(), 'latest.ndjson');
     symlinkSync(file, link);
     await exportOf(server.dataDir, '--project', 'default', '--output', link);
-    expect([lstatSync(link).isSymbolicLink(), linesOf(readFileSync(file, 'utf8'))[0]]).toMatchObject([true, { projects: ['default'] }]);
+    expect([lstatSync(link).isSymbolicLink(), parseLines(readFileSync(file, 'utf8'))[0]]).toMatchObject([true, { projects: ['default'] }]);
     expect((await exportOf(server.dataDir, '--no-builds', '--output', file)).stdout).toBe(
       `${file}: 0 builds and 3 timings of 2 projects, ${statSync(file).size} bytes\n`,
     );
   });
 
-  it('leaves a file as it is when it cannot be done, and says why', async () => {
-    const { dataDir } = await startServer();
+  it('leaves an existing file unchanged if it fails, and reports why', async () => {
+    const { dataDir } = await startServerOnDisk();
     const folder = temporaryFolder();
     const file = join(folder, 'missing', 'x.ndjson');
     expect(await exportOf(dataDir, '--output', file)).toMatchObject({
@@ -101,12 +101,12 @@ describe('ballast export', () => {
     });
     expect(await exportOf(dataDir, '--project', 'nope', '--output', join(folder, 'x'))).toMatchObject({
       code: 1,
-      stderr: 'ballast: cannot export the project "nope": there is none; "project list" shows all\n',
+      stderr: 'ballast: cannot export the project "nope": there is no such project; "project list" shows all\n',
     });
     expect(await exportOf(dataDir, '--output', '/dev/null')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'ballast: cannot export to /dev/null: it is no file: leave --output out, and redirect stdout\n',
+      stderr: 'ballast: cannot export to /dev/null: it is not a regular file: omit --output, and redirect stdout\n',
     });
     expect(await exportOf(dataDir, '--output', folder)).toMatchObject({
       code: 1,
@@ -114,7 +114,7 @@ describe('ballast export', () => {
     });
     expect(await exportOf(dataDir, '--json', '--output', '-')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--json tells of the file of --output') as string,
+      stderr: expect.stringContaining('--json needs --output, because it describes that file') as string,
     });
     expect(await exportOf(join(folder, 'none'))).toMatchObject({
       code: 1,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { whyNotTraced } from '../../scripts/chaos/power-cuts/trace.js';
+import { reasonNotTraceable } from '../../scripts/chaos/power-cuts/trace.js';
 import { limits } from '../../src/limits.js';
 import type { Client } from '../harness/client.js';
 import { subsetMessage } from '../harness/messages.js';
@@ -11,12 +11,12 @@ import { main, runBallast, spawnServer } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-/** A new store is opened with fewer flushes, of all threads; faults count those of each. */
+/** More flushes than opening a new store takes in any thread. strace counts faults by thread. */
 const FLUSHES_OF_START = 40;
 const SENTENCE =
-  /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; look at that disk, and start again/;
+  /the disk failed the store in \S+ \(Input\/output error\), so this process ends at once: nothing acknowledged is lost; check the disk, and start again/;
 
-/** The command that runs another one, in whose place calls on the store's file fail or hang. */
+/** Returns a command prefix under which system calls on the store file fail or hang. */
 const failing = (dataDir: string, calls: string, fault: string) => [
   'strace',
   '-D',
@@ -34,7 +34,7 @@ const failing = (dataDir: string, calls: string, fault: string) => [
   '--',
 ];
 
-/** Records builds, one after the other, until the server is gone; returns what was acknowledged. */
+/** Records builds one at a time until the server has exited. Returns the acknowledged commits. */
 async function recordUntilGone(client: Client): Promise<string[]> {
   const acknowledged: string[] = [];
   for (;;) {
@@ -45,7 +45,7 @@ async function recordUntilGone(client: Client): Promise<string[]> {
   }
 }
 
-/** Those that a server does not know of. */
+/** Returns the commits that a server does not have. */
 async function missing(client: Client, commits: readonly string[]): Promise<string[]> {
   const replies = await Promise.all(commits.map(commit => client.get(`/v1/builds?commit_hash=${commit}`)));
   return commits.filter((_, i) => replies[i]!.json.data.length !== 1);
@@ -53,9 +53,9 @@ async function missing(client: Client, commits: readonly string[]): Promise<stri
 
 describe('a server whose disk', () => {
   let why: string | null = null;
-  beforeAll(() => void (why = whyNotTraced()));
+  beforeAll(() => void (why = reasonNotTraceable()));
 
-  it('fails a flush ends at once, says why, and goes on at the next start with all that was acknowledged', async ({ skip }) => {
+  it('fails a flush exits at once with the reason, and has all acknowledged data at the next start', async ({ skip }) => {
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
     const under = failing(dataDir, 'fdatasync', `error=EIO:when=${FLUSHES_OF_START}+`);
@@ -71,15 +71,15 @@ describe('a server whose disk', () => {
     expect(await missing(again, acknowledged)).toEqual([]);
   });
 
-  it('fails a write ends, too', async ({ skip }) => {
+  it('fails a write exits, too', async ({ skip }) => {
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
-    // Two for each flush mark it.
+    // Each flush makes two such calls.
     const under = failing(dataDir, 'pwrite64', `error=EDQUOT:when=${4 * FLUSHES_OF_START}+`);
     const server = await spawnServer({ dataDir, under });
     const acknowledged = await recordUntilGone(server);
     await server.ended;
-    // The overwritten memory may end it before it does so itself.
+    // Overwritten memory may crash the process before it exits by itself.
     expect(server.child.signalCode).toMatch(/^SIG(KILL|ABRT|SEGV)$/);
 
     const again = await startServer({ dataDir });
@@ -88,7 +88,7 @@ describe('a server whose disk', () => {
     expect(await problemsIn(dataDir)).toEqual([]);
   });
 
-  it('does not answer is not ready soon, and ends in time when it is told to stop', async ({ skip }) => {
+  it('does not answer is soon not ready, and exits in time when it is stopped', async ({ skip }) => {
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
     const seconds = limits.readySeconds + limits.drainSeconds + limits.closeSeconds;
@@ -97,8 +97,7 @@ describe('a server whose disk', () => {
     const client = server;
     let ready = await client.get('/readyz');
     for (let builds = 0; ready.status === 200; builds += 1) {
-      // Until the flushes of the start are over: `/readyz` makes one a second.
-      // Of one build only so many runs are kept.
+      // Uses up the flushes of the start: `/readyz` makes one each second. A build keeps a limited number of runs, so each run is a new build.
       const recorded = client.post('/v1/build_subsets', subsetMessage({ commit_hash: `commit-${builds}` })).catch(() => {});
       ready = await client.get('/readyz');
       if (ready.status === 200) await Promise.race([recorded, sleep(100)]);
@@ -112,15 +111,15 @@ describe('a server whose disk', () => {
       timeout: 1000 * (limits.drainSeconds + limits.closeSeconds + 2),
       interval: 50,
     });
-    // Then strace lets go of it.
+    // strace releases the process when the process has ended.
     await server.ended;
     expect(server.child.signalCode).toBe('SIGKILL');
   }, 60_000);
 });
 
 describe('a command whose disk fails', () => {
-  it('ends with the same sentence', async ({ skip }) => {
-    const why = whyNotTraced();
+  it('exits with the same error', async ({ skip }) => {
+    const why = reasonNotTraceable();
     if (why !== null) skip(why);
     const dataDir = temporaryFolder();
     await runBallast(['project', 'create', 'one', '--data-dir', dataDir]);

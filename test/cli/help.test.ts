@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { settings } from '../../src/server/settings.js';
-import { runHere } from '../harness/command.js';
 import { runBallast } from '../harness/process.js';
+import { runInProcess } from '../harness/run-in-process.js';
 
 describe('help', () => {
-  it('of the program names its commands, on stdout, with exit code 0', async () => {
-    const { code, stdout, stderr } = await runHere(['--help']);
+  it('lists the commands on stdout, with exit code 0', async () => {
+    const { code, stdout, stderr } = await runInProcess(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const command of ['serve', 'project', 'token', 'backup', 'check', 'split', 'queue', 'record', 'verify'])
       expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
   });
 
-  it('of serve names every setting with its variable', async () => {
-    const { code, stdout } = await runHere(['serve', '--help']);
+  it('lists every setting of serve with its variable', async () => {
+    const { code, stdout } = await runInProcess(['serve', '--help']);
     expect(code).toBe(0);
     for (const { flag, env } of Object.values(settings)) {
       if (flag) expect(stdout).toContain(flag);
@@ -20,8 +20,8 @@ describe('help', () => {
     }
   });
 
-  it('of project and token names what can be done with them', async () => {
-    const [project, token] = await Promise.all([runHere(['project', '--help']), runHere(['token', '--help'])]);
+  it('lists the subcommands of project and token', async () => {
+    const [project, token] = await Promise.all([runInProcess(['project', '--help']), runInProcess(['token', '--help'])]);
     expect([project.code, token.code]).toEqual([0, 0]);
     for (const usage of ['create [options] <name>', 'list [options]']) expect(project.stdout).toContain(usage);
     for (const usage of ['create [options] <project>', 'list [options] <project>', 'revoke [options] <token-or-id>']) {
@@ -29,8 +29,8 @@ describe('help', () => {
     }
   });
 
-  it('tells the version of the package', async () => {
-    const { code, stdout } = await runHere(['--version']);
+  it('prints the version of the package', async () => {
+    const { code, stdout } = await runInProcess(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
@@ -39,7 +39,7 @@ describe('help', () => {
     ['an unknown command', ['launch'], "error: unknown command 'launch'"],
     ['an unknown flag', ['serve', '--prot', '1'], "error: unknown option '--prot'"],
     ['no command', [], 'Usage: ballast'],
-  ])('is pointed to after %s, with exit code 2', async (_, args, message) => {
+  ])('is suggested after %s, with exit code 2', async (_, args, message) => {
     const { code, stdout, stderr } = await runBallast(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(message);

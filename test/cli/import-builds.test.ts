@@ -4,45 +4,52 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { record, timed } from '../harness/messages.js';
+import { record, timedTestFiles } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { estimatesOf, fileOf, into, runsOf } from './importing.js';
+import { fetchBuilds, fetchEstimates, runImport, writeReport } from './run-import.js';
 
 describe('ballast import over the network', () => {
-  it('from another server takes over all builds in their order, once, however often, and goes on where it was', async () => {
+  it('from another server imports all builds in their order, each once, and continues after an interruption', async () => {
     const [there, here] = [await startServer(), await startServer()];
-    // More than a page.
-    for (let i = 0; i < 103; i++) await record(there, { commit_hash: `c${i}`, test_files: timed({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
+    // More builds than one page lists.
+    for (let i = 0; i < 103; i++)
+      await record(there, { commit_hash: `c${i}`, test_files: timedTestFiles({ 'a_spec.rb': i + 1, 'b_spec.rb': 0 }) });
     await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2 });
-    await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 2, test_files: timed({ 'a_spec.rb': 9 }) });
-    // It had nothing to run.
+    await record(there, {
+      commit_hash: 'c0',
+      branch: 'feature',
+      node_total: 3,
+      node_index: 2,
+      test_files: timedTestFiles({ 'a_spec.rb': 9 }),
+    });
+    // A node that had nothing to run.
     await record(there, { commit_hash: 'c0', branch: 'feature', node_total: 3, node_index: 1, test_files: [] });
     const flags = ['--from', `${there.url}/v1/`, '--from-token', there.token, '--json'];
-    expect(JSON.parse((await into(here, ...flags, '--builds', '2')).stdout)).toMatchObject({ builds: 2, runs: 4, known_runs: 0 });
-    expect(JSON.parse((await into(here, ...flags, '--builds', '5')).stdout)).toMatchObject({
+    expect(JSON.parse((await runImport(here, ...flags, '--builds', '2')).stdout)).toMatchObject({ builds: 2, runs: 4, known_runs: 0 });
+    expect(JSON.parse((await runImport(here, ...flags, '--builds', '5')).stdout)).toMatchObject({
       builds: 3,
       runs: 3,
       known_runs: 4,
       skipped: [],
     });
-    expect(JSON.parse((await into(here, ...flags, '--builds', '5')).stdout)).toMatchObject({ builds: 0, runs: 0, known_runs: 7 });
+    expect(JSON.parse((await runImport(here, ...flags, '--builds', '5')).stdout)).toMatchObject({ builds: 0, runs: 0, known_runs: 7 });
 
     const fresh = await startServer();
-    expect(await into(fresh, ...flags.slice(0, -1))).toEqual({
+    expect(await runImport(fresh, ...flags.slice(0, -1))).toEqual({
       code: 0,
       stdout:
-        'imported 104 builds, 106 runs, 209 times, 5366.8 s\nthey count as recorded now, in the order of before: the protocol has no way to say when\n',
+        'imported 104 builds, 106 runs, 209 times, 5366.8 s\nthe builds keep their order, but count as recorded now: the protocol has no field for the time of a recording\n',
       stderr: '',
     });
-    expect(await runsOf(fresh)).toEqual(await runsOf(there));
+    expect(await fetchBuilds(fresh)).toEqual(await fetchBuilds(there));
     const paths = ['a_spec.rb', 'b_spec.rb'];
-    const [old, now] = [await estimatesOf(there, paths), await estimatesOf(fresh, paths)];
+    const [old, now] = [await fetchEstimates(there, paths), await fetchEstimates(fresh, paths)];
     expect(now['a_spec.rb']! / old['a_spec.rb']!).toBeCloseTo(1, 1);
   });
 
-  it('records a run once when its answer is lost', async () => {
+  it('records a run once if its answer is lost', async () => {
     const server = await startServer();
     let posts = 0;
     const proxy = createServer((request, response) => {
@@ -63,18 +70,18 @@ describe('ballast import over the network', () => {
     onTestFinished(() => void proxy.close());
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
-    const { code, stdout } = await into({ url: `http://127.0.0.1:${port}`, token: server.token }, fileOf({ 'a_spec.rb': 3 }));
+    const { code, stdout } = await runImport({ url: `http://127.0.0.1:${port}`, token: server.token }, writeReport({ 'a_spec.rb': 3 }));
     expect({ code, posts, stdout }).toEqual({
       code: 0,
       posts: 2,
       stdout: expect.stringContaining('imported 1 test file, 3.0 s (longest 3.0 s: a_spec.rb), ') as string,
     });
-    expect((await runsOf(server)).map(({ runs }) => runs.length)).toEqual([1]);
+    expect((await fetchBuilds(server)).map(({ runs }) => runs.length)).toEqual([1]);
   });
 
-  it('says what is no such server, and which token is wrong', async () => {
+  it('reports an address without such a server, and which token is wrong', async () => {
     const server = await startServer();
-    expect(await into(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({
+    expect(await runImport(server, '--from', server.url, '--from-token', 'wrong')).toMatchObject({
       code: 3,
       stderr: `ballast: GET ${server.url}/v1/builds?page=1 was refused with 403: invalid test suite token\n`,
     });
@@ -82,66 +89,70 @@ describe('ballast import over the network', () => {
 });
 
 describe('ballast import of an export', () => {
-  it('makes the same builds and timings elsewhere', async () => {
-    const [there, here] = [await startServer(), await startServer()];
+  it('creates the same builds and timings on another server', async () => {
+    const [there, here] = [await startServerOnDisk(), await startServer()];
     for (const [i, seconds] of [8, 9, 10].entries())
       await record(there, {
         commit_hash: `c${i}`,
         node_index: i % 2,
-        test_files: timed({ 'a_spec.rb': seconds, 'b_spec.rb': 0, 'c\u2028_spec.rb': 1 }),
+        test_files: timedTestFiles({ 'a_spec.rb': seconds, 'b_spec.rb': 0, 'c\u2028_spec.rb': 1 }),
       });
     const file = join(temporaryFolder(), 'export.ndjson');
     expect((await runBallast(['export', '--data-dir', there.dataDir, '--output', file])).code).toBe(0);
-    expect(JSON.parse((await into(here, file, '--json')).stdout)).toMatchObject({
+    expect(JSON.parse((await runImport(here, file, '--json')).stdout)).toMatchObject({
       files: [{ file, format: 'ballast' }],
       builds: 3,
       runs: 3,
       test_files: 9,
     });
-    expect(await runsOf(here)).toEqual(await runsOf(there));
+    expect(await fetchBuilds(here)).toEqual(await fetchBuilds(there));
     const timings = join(temporaryFolder(), 'timings.ndjson');
     await runBallast(['export', '--data-dir', there.dataDir, '--output', timings, '--no-builds']);
     const third = await startServer();
-    expect((await into(third, timings)).stdout).toMatch(
+    expect((await runImport(third, timings)).stdout).toMatch(
       /\nimported 2 test files, 10\.\d s \(longest 9\.\d s: a_spec\.rb\), as commit import-\w+ of branch main\nleft out 1: it has no time \(b_spec\.rb\)\n$/,
     );
-    const of = ['a_spec.rb', 'c\u2028_spec.rb'];
-    expect(await estimatesOf(third, of)).toEqual(await estimatesOf(there, of));
+    const paths = ['a_spec.rb', 'c\u2028_spec.rb'];
+    expect(await fetchEstimates(third, paths)).toEqual(await fetchEstimates(there, paths));
   });
 
-  it('that is damaged keeps what came before, says so, and goes on when it is imported again', async () => {
+  it('that is damaged keeps the builds before the damage, and continues when it is imported again', async () => {
     const server = await startServer();
     const build = (commit_hash: string) => ({
       commit_hash,
       branch: 'main',
       node_total: 1,
-      build_subsets: [{ node_index: 0, test_files: timed({ 'a_spec.rb': 1 }) }],
+      build_subsets: [{ node_index: 0, test_files: timedTestFiles({ 'a_spec.rb': 1 }) }],
     });
     const lines = ['c1', 'c2', 'c3'].map(commit => JSON.stringify(build(commit)));
-    const file = fileOf(`${lines.slice(0, 2).join('\n')}\n${' '.repeat(70_000)}\n${lines[2]!.slice(0, -9)}`);
-    const { code, stderr } = await into(server, file);
+    const file = writeReport(`${lines.slice(0, 2).join('\n')}\n${' '.repeat(70_000)}\n${lines[2]!.slice(0, -9)}`);
+    const { code, stderr } = await runImport(server, file);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `ballast: cannot import ${file}: line 4: it ends in the middle; 2 runs were recorded before that: import again, which does not record them twice\n`,
+      stderr: `ballast: cannot import ${file}: line 4: unexpected end of file; 2 runs were recorded before that: import again, which does not record them twice\n`,
     });
     writeFileSync(file, lines.join('\n'));
-    expect((await into(server, file)).stdout).toContain(
+    expect((await runImport(server, file)).stdout).toContain(
       'imported 1 build, 1 run, 1 time, 1.0 s\n2 runs were there already, and stay as they are\n',
     );
   });
 
-  it('of several projects asks for the one', async () => {
-    const server = await startServer();
+  it('with several projects requires --project', async () => {
+    const server = await startServerOnDisk();
     await record(server);
     expect((await runBallast(['project', 'create', 'web', '--data-dir', server.dataDir])).code).toBe(0);
     const file = join(temporaryFolder(), 'all.ndjson');
     await runBallast(['export', '--data-dir', server.dataDir, '--output', file]);
-    expect((await into(server, file)).stderr).toContain('it has several projects ("default", "web"): name the one to read with --project');
-    expect((await into(server, file, '--project', 'other')).stderr).toContain('it has no project "other", but "default", "web"');
-    expect((await into(server, file, '--project', 'default')).stdout).toContain('1 run was there already');
+    expect((await runImport(server, file)).stderr).toContain(
+      'it has several projects ("default", "web"): name the one to read with --project',
+    );
+    expect((await runImport(server, file, '--project', 'other')).stderr).toContain(
+      'it has no project "other"; its projects are "default", "web"',
+    );
+    expect((await runImport(server, file, '--project', 'default')).stdout).toContain('1 run was there already');
   });
 
-  it('tells which entry is none, and leaves out what the server would refuse', async () => {
+  it('names an invalid entry, and leaves out what the server would refuse', async () => {
     const server = await startServer();
     const build = {
       commit_hash: 'c',
@@ -149,7 +160,7 @@ describe('ballast import of an export', () => {
       node_total: 1,
       build_subsets: [{ node_index: 0, test_files: [{ path: 'a_spec.rb', time_execution: '1' }] }],
     };
-    expect((await into(server, fileOf(build))).stderr).toContain(
+    expect((await runImport(server, writeReport(build))).stderr).toContain(
       'document 1: the build.build_subsets[0].test_files[0].time_execution is "1", expected (null | number)',
     );
     const files = [
@@ -158,9 +169,9 @@ describe('ballast import of an export', () => {
       { path: 'b_spec.rb', time_execution: -1 },
       { path: 'c_spec.rb', time_execution: 0 },
     ];
-    const { stdout } = await into(
+    const { stdout } = await runImport(
       server,
-      fileOf({
+      writeReport({
         ...build,
         build_subsets: [
           { node_index: 0, test_files: files },
@@ -170,11 +181,11 @@ describe('ballast import of an export', () => {
     );
     expect(stdout.split('\n').slice(1)).toEqual([
       'imported 1 build, 1 run, 1 time, 0.0 s',
-      'they count as recorded now, in the order of before: the protocol has no way to say when',
-      'left out 1: the path has not 3 to 4096 characters (x)',
+      'the builds keep their order, but count as recorded now: the protocol has no field for the time of a recording',
+      'left out 1: the path does not have 3 to 4096 characters (x)',
       'left out 1: it has no time (a_spec.rb)',
       'left out 1: its time is negative (b_spec.rb)',
-      'left out 1: the node is none of its build (node 1 of 1 of commit c)',
+      'left out 1: the index of the node is not below the number of nodes of its build (node 1 of 1 of commit c)',
       '',
     ]);
   });

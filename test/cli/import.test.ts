@@ -1,18 +1,18 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runHere } from '../harness/command.js';
-import { manyPaths, pathsOf, startSplit } from '../harness/messages.js';
+import { manyPaths, pathsIn, startSplit } from '../harness/messages.js';
+import { runInProcess } from '../harness/run-in-process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { fixtureFile } from '../reports/fixture.js';
-import { estimatesOf, fileOf, into, runsOf } from './importing.js';
+import { fixturePath } from '../reports/fixture.js';
+import { fetchBuilds, fetchEstimates, runImport, writeReport } from './run-import.js';
 
 describe('ballast import of reports', () => {
-  it('makes the first split of any branch balanced', async () => {
+  it('balances the first split of any branch', async () => {
     const server = await startServer();
     const seconds = Object.fromEntries(manyPaths(60).map((path, i) => [path, 1 + ((i * 37) % 60) ** 2 / 10]));
-    const { code, stdout, stderr } = await into(server, fileOf(seconds));
+    const { code, stdout, stderr } = await runImport(server, writeReport(seconds));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
       /: knapsack\nimported 60 test files, 7081\.0 s \(longest 349\.1 s: \S+\), as commit import-[0-9a-f]{12} of branch main\n$/,
@@ -20,11 +20,11 @@ describe('ballast import of reports', () => {
     const nodes = await Promise.all(
       [0, 1, 2, 3].map(node_index => startSplit(server, Object.keys(seconds), { branch: 'feature', node_total: 4, node_index })),
     );
-    const spans = nodes.map(answer => pathsOf(answer).reduce((sum, path) => sum + seconds[path]!, 0));
+    const spans = nodes.map(answer => pathsIn(answer).reduce((sum, path) => sum + seconds[path]!, 0));
     expect(Math.max(...spans) / (7081 / 4)).toBeLessThan(1.001);
   });
 
-  it('takes files of every format at once, and adds up what they say of one file', async () => {
+  it('takes files of every format at once, and adds up the times of each file', async () => {
     const server = await startServer();
     const names = [
       'test_durations.json',
@@ -37,12 +37,12 @@ describe('ballast import of reports', () => {
       'rspec.xml',
       'pytest.xml',
     ];
-    const { code, stdout } = await into(server, ...names.map(fixtureFile), '--root', '/home/ci/app', '--json');
+    const { code, stdout } = await runImport(server, ...names.map(fixturePath), '--root', '/home/ci/app', '--json');
     expect(code).toBe(0);
     const outcome = JSON.parse(stdout) as { files: { format: string }[]; test_files: number; skipped: { count: number }[] };
     expect(outcome).toMatchObject({ builds: 1, runs: 1, known_runs: 0, test_files: 16, dry_run: false });
     expect(outcome.skipped).toMatchObject([
-      { reason: 'the line is no "path:seconds"', count: 4 },
+      { reason: 'the line is not "path:seconds"', count: 4 },
       { reason: 'it took 0 s: it was not run', count: 5 },
     ]);
     expect(outcome.files.map(({ format }) => format)).toEqual([
@@ -56,46 +56,54 @@ describe('ballast import of reports', () => {
       'junit',
       'junit',
     ]);
-    // 41.53127861022949 of knapsack and 0.170151 of JUnit.
-    const estimates = await estimatesOf(server, ['spec/models/cart_spec.rb', 'tests/test_cart.py']);
+    // 41.53127861022949 s from knapsack and 0.170151 s from JUnit.
+    const estimates = await fetchEstimates(server, ['spec/models/cart_spec.rb', 'tests/test_cart.py']);
     expect(estimates['spec/models/cart_spec.rb']).toBeCloseTo(41.7014, 3);
     expect(estimates['tests/test_cart.py']).toBeCloseTo(1.7515, 4);
   });
 
-  it('changes nothing when it is done twice, and follows newer timings', async () => {
+  it('changes nothing if it is repeated, and follows newer timings', async () => {
     const server = await startServer();
-    const first = fileOf({ 'a_spec.rb': 10, 'b_spec.rb': 5 });
-    await into(server, first);
-    const again = await into(server, first);
+    const first = writeReport({ 'a_spec.rb': 10, 'b_spec.rb': 5 });
+    await runImport(server, first);
+    const again = await runImport(server, first);
     expect(again.stdout).toMatch(/: knapsack\n1 run was there already, and stays as it is\n$/);
-    expect((await runsOf(server)).map(({ runs }) => runs.length)).toEqual([1]);
-    await into(server, fileOf({ 'a_spec.rb': 14, 'b_spec.rb': 5 }));
-    const { 'a_spec.rb': a } = await estimatesOf(server, ['a_spec.rb']);
+    expect((await fetchBuilds(server)).map(({ runs }) => runs.length)).toEqual([1]);
+    await runImport(server, writeReport({ 'a_spec.rb': 14, 'b_spec.rb': 5 }));
+    const { 'a_spec.rb': a } = await fetchEstimates(server, ['a_spec.rb']);
     expect(a).toBeGreaterThan(12);
     expect(a).toBeLessThanOrEqual(14);
   });
 
-  it('keeps test cases where it is told to, and the file is the sum of them', async () => {
+  it('keeps test cases with --cases, and adds them up for the file', async () => {
     const server = await startServer();
-    const { stdout } = await into(server, fixtureFile('test_durations.json'), '--cases', '--commit-hash', 'abc', '--branch', 'develop');
+    const { stdout } = await runImport(
+      server,
+      fixturePath('test_durations.json'),
+      '--cases',
+      '--commit-hash',
+      'abc',
+      '--branch',
+      'develop',
+    );
     expect(stdout).toMatch(
       /\nimported 4 test cases, 4\.5 s \(longest 2\.8 s: \S+\), as commit abc of branch develop\nleft out 1: it took 0 s: it was not run \(tests\/web\/test_skipped\.py::test_never\)\n$/,
     );
-    expect(await estimatesOf(server, ['tests/test_cart.py'])).toEqual({ 'tests/test_cart.py': 1.7515 });
+    expect(await fetchEstimates(server, ['tests/test_cart.py'])).toEqual({ 'tests/test_cart.py': 1.7515 });
   });
 
-  it('sends what one request does not hold as nodes of one build', async () => {
+  it('divides what does not fit into one request among nodes of one build', async () => {
     const server = await startServer();
     const cases = Object.fromEntries(Array.from({ length: 50_001 }, (_, i) => [`test/a_${i % 900}.py::test_${i}`, 1]));
-    const { stdout } = await into(server, fileOf(cases), '--cases', '--json');
+    const { stdout } = await runImport(server, writeReport(cases), '--cases', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ builds: 1, runs: 2, test_files: 50_001 });
     expect((await server.get('/v1/builds')).json.data).toMatchObject([{ node_total: 2 }]);
-    expect(JSON.parse((await into(server, fileOf(cases), '--cases', '--json')).stdout)).toMatchObject({ runs: 0, known_runs: 2 });
+    expect(JSON.parse((await runImport(server, writeReport(cases), '--cases', '--json')).stdout)).toMatchObject({ runs: 0, known_runs: 2 });
   });
 
-  it('only tells in a dry run, which needs no server; of a list of test files has their paths', async () => {
-    const list = fileOf('app/spec/models/cart_spec.rb\napp/spec/user_spec.rb\n');
-    const { code, stdout } = await runHere(['import', '--dry-run', fixtureFile('rspec.xml'), '--files-from', list], {
+  it('records nothing in a dry run, which needs no server; takes the paths from a list of test files', async () => {
+    const list = writeReport('app/spec/models/cart_spec.rb\napp/spec/user_spec.rb\n');
+    const { code, stdout } = await runInProcess(['import', '--dry-run', fixturePath('rspec.xml'), '--files-from', list], {
       BALLAST_URL: '',
       BALLAST_TOKEN: '',
     });
@@ -105,37 +113,37 @@ describe('ballast import of reports', () => {
     });
   });
 
-  it('imports nothing when one of the files cannot be read, and says where it fails', async () => {
+  it('imports nothing if a file cannot be read, and reports where it fails', async () => {
     const server = await startServer();
-    const good = fixtureFile('rspec.xml');
+    const good = fixturePath('rspec.xml');
     const missing = join(temporaryFolder(), 'nothing.xml');
-    const cut = fileOf('{\n"a_spec.rb": 1,\n"b_spec.rb"');
-    const zip = fileOf('PK\x03\x04...');
-    const xml = fileOf('<testsuites>\n<testsuite>\n</testsuites>');
-    const utf16 = fileOf('');
+    const cut = writeReport('{\n"a_spec.rb": 1,\n"b_spec.rb"');
+    const zip = writeReport('PK\x03\x04...');
+    const xml = writeReport('<testsuites>\n<testsuite>\n</testsuites>');
+    const utf16 = writeReport('');
     writeFileSync(utf16, Buffer.from('\uFEFF{"a_spec.rb": 1}', 'utf16le'));
-    for (const [file, complaint] of [
+    for (const [file, message] of [
       [missing, `cannot read ${missing}: there is no such file`],
-      [cut, `cannot read ${cut} as knapsack: line 3: it ends in the middle; nothing was imported`],
+      [cut, `cannot read ${cut} as knapsack: line 3: unexpected end of file; nothing was imported`],
       [zip, `${zip} is a zip archive: unpack it first`],
       [xml, `cannot read ${xml} as junit: it is not well-formed XML: line 3: `],
       [utf16, `${utf16} is UTF-16: save it as UTF-8`],
-      [fileOf('hello', 'x.txt'), 'begins with "hello": name it with --format (junit, pytest-split, '],
-      [fileOf(' ', 'x.txt'), 'cannot tell the format of '],
-      [fileOf('', 'x.txt'), ' is empty: there are no timings in it'],
+      [writeReport('hello', 'x.txt'), 'begins with "hello": name it with --format (junit, pytest-split, '],
+      [writeReport(' ', 'x.txt'), 'cannot detect the format of '],
+      [writeReport('', 'x.txt'), ' is empty: there are no timings in it'],
       [temporaryFolder(), ' is a folder: name the files in it ('],
     ] as const) {
-      const { code, stdout, stderr } = await into(server, good, file);
+      const { code, stdout, stderr } = await runImport(server, good, file);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toContain(complaint);
+      expect(stderr).toContain(message);
     }
-    expect(await into(server, fixtureFile('jest.json'))).toMatchObject({
+    expect(await runImport(server, fixturePath('jest.json'))).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
         /: name the folder .* with --root \(all of them are below \/home\/ci\/app\/src\); nothing was imported\n$/,
       ) as string,
     });
-    expect(await into(server, fileOf({ 'a_spec.rb': 0 }))).toMatchObject({
+    expect(await runImport(server, writeReport({ 'a_spec.rb': 0 }))).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
         /there are no timings of test files in .* \(knapsack\); left out 1: it took 0 s: it was not run \(a_spec\.rb\)\n$/,
@@ -144,18 +152,18 @@ describe('ballast import of reports', () => {
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
   });
 
-  it('says which flags do not go together', async () => {
+  it('reports flags that cannot be combined', async () => {
     const none = { BALLAST_URL: '', BALLAST_TOKEN: '', BALLAST_FROM_TOKEN: '' };
-    for (const [args, complaint] of [
+    for (const [args, message] of [
       [[], 'ballast: name the files to import, or another server with --from\n'],
       [['a.xml'], '--dry-run only reads\n'],
       [['a.xml', '--from', 'http://x', '--dry-run'], '--from needs --from-token'],
-      [['--from', 'nonsense', '--from-token', 'x', '--dry-run'], '--from nonsense is no address, such as https://ballast.example.com'],
+      [['--from', 'nonsense', '--from-token', 'x', '--dry-run'], '--from nonsense is not an address such as https://ballast.example.com'],
       [
         ['--from', 'http://127.0.0.1', '--from-token', '3f0c…', '--dry-run'],
-        '--from-token has characters that no token has: was it copied whole, and alone?',
+        '--from-token has characters that no token has: check that it was copied completely and without other text',
       ],
-      [['a.xml', '--dry-run', '--builds', '3'], '--builds goes with --from'],
+      [['a.xml', '--dry-run', '--builds', '3'], '--builds needs --from'],
       [
         ['a.xml', '--format', 'nunit'],
         'Allowed choices are junit, pytest-split, knapsack, parallel-tests, cypress-split, playwright, jest, vitest, go-test, ballast.',
@@ -163,25 +171,28 @@ describe('ballast import of reports', () => {
       [['--builds', 'many'], 'It must be a whole number of builds.'],
       [['--from', 'http://x', '--from-token', 'y', '--dry-run', '--builds', '0'], '--builds 0 imports nothing'],
     ] as const) {
-      expect(await runHere(['import', ...args], none)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) as string });
+      expect(await runInProcess(['import', ...args], none)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(message) as string,
+      });
     }
   });
 
-  it('says why the server refused it', async () => {
+  it('reports why the server refused it', async () => {
     const server = await startServer();
-    const { code, stderr } = await into({ url: server.url, token: 'x'.repeat(40) }, fixtureFile('rspec.xml'));
+    const { code, stderr } = await runImport({ url: server.url, token: 'x'.repeat(40) }, fixturePath('rspec.xml'));
     expect(code).toBe(3);
     expect(stderr).toMatch(
       /^ballast: GET http:\S+\/v1\/builds\?commit_hash=import-\w+&branch=main&node_total=1 was refused with 403: invalid test suite token\n$/,
     );
   });
 
-  it('reads a file whose name says nothing, as it is told, and once though it is named twice', async () => {
+  it('reads a file by --format, whatever its name, and only once if it is named twice', async () => {
     const server = await startServer();
     const file = join(temporaryFolder(), 'odd name');
-    copyFileSync(fixtureFile('parallel_runtime_rspec.log'), file);
+    copyFileSync(fixturePath('parallel_runtime_rspec.log'), file);
     writeFileSync(file, `\n\n${readFileSync(file, 'utf8')}`);
-    expect((await into(server, file, join(dirname(file), '*'), '--format', 'parallel-tests')).stdout).toContain(
+    expect((await runImport(server, file, join(dirname(file), '*'), '--format', 'parallel-tests')).stdout).toContain(
       'imported 3 test files, 62.1 s (',
     );
   });

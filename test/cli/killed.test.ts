@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { lockFolder } from '../../src/store/lmdb/lock.js';
 import { spawnServer } from '../harness/process.js';
 
-it('a folder is free as soon as its server is killed, and the lock file stays', async () => {
+it('a killed server releases its folder at once and leaves the lock file', async () => {
   const { dataDir, child, stop } = await spawnServer();
   const file = join(dataDir, 'serve.lock');
   expect(() => lockFolder(dataDir)).toThrow(`another Ballast serves this folder (process ${child.pid} on `);

@@ -5,7 +5,7 @@ import { httpServers } from '../harness/http-server.js';
 import { spawnServer } from '../harness/process.js';
 
 describe.skipIf(process.platform !== 'linux').each(httpServers)('a server over %s with few open files', name => {
-  it('refuses connections, and answers at the same port when some of them have ended', async () => {
+  it('refuses connections, and accepts them again on the same port after some have ended', async () => {
     const server = await spawnServer({ env: { BALLAST_HTTP_SERVER: name }, under: ['sh', '-c', 'ulimit -n 80; exec "$@"', 'sh'] });
     const { hostname, port } = new URL(server.url);
     const silent: Socket[] = [];
@@ -20,7 +20,7 @@ describe.skipIf(process.platform !== 'linux').each(httpServers)('a server over %
         }
       }
     };
-    // Reset: the door was shut while it waited to be let in.
+    // ECONNRESET: the server stopped listening while the connection was in its backlog.
     expect(await refused()).toMatch(/^ECONN(REFUSED|RESET)$/);
     expect(silent.length).toBeGreaterThan(10);
     for (const socket of silent) socket.destroy();

@@ -7,15 +7,15 @@ import { describe, expect, it } from 'vitest';
 import { plainEnvironment } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { BUILD } from './suite.js';
+import { BUILD } from './test-project.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-/** What it is made of: the program, its guides, and the packages that a CI node needs, with what those need. */
+/** The program, its guides, and the packages that a CI node needs, with their dependencies. */
 const MADE_OF =
   /^(dist\/src\/.*\.js|src\/docs\/.*\.md|node_modules\/(commander|fdir|picomatch|sax|semver|tinyglobby)\/.*|package\.json|README\.md|LICENSE)$/;
 
 describe('the package', () => {
-  it('unpacked in any folder is all that a CI node needs', { timeout: 60_000 }, async () => {
+  it('has everything that a CI node needs, in any folder', { timeout: 60_000 }, async () => {
     const [server, folder] = [await startServer(), temporaryFolder()];
     const options = { cwd: root, encoding: 'utf8', env: plainEnvironment({ npm_config_cache: temporaryFolder() }) } as const;
     const [{ filename, files }] = JSON.parse(

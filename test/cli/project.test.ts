@@ -2,24 +2,24 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Client } from '../harness/client.js';
-import { runHere } from '../harness/command.js';
 import { record } from '../harness/messages.js';
 import { runBallast } from '../harness/process.js';
-import { startServer } from '../harness/server.js';
+import { runInProcess } from '../harness/run-in-process.js';
+import { startServerOnDisk } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const TOKEN_LINE = /^[0-9a-f]{32,}\n$/;
 const INVALID = { status: 403, json: { errors: ['invalid test suite token'] } };
 const AT = '\\d{4}-\\d\\d-\\d\\dT\\S+Z';
 
-/** Runs commands on a data folder. Beside a server of this process they need processes of their own. */
-function commandsOn(dataDir: string, run = runHere) {
+/** Runs commands on a data folder. If the server runs in this process, the commands need processes of their own. */
+function commandsOn(dataDir: string, run = runInProcess) {
   return (...args: string[]) => run([...args, '--data-dir', dataDir]);
 }
 
 describe('project and token commands beside a running server', () => {
-  it('take effect at its next request: a project made, a token rotated, the old one revoked', async () => {
-    const server = await startServer();
+  it('take effect at the next request: a project created, a token rotated, the old token revoked', async () => {
+    const server = await startServerOnDisk();
     const ballast = commandsOn(server.dataDir, runBallast);
 
     const created = await ballast('project', 'create', 'web shop');
@@ -47,7 +47,7 @@ describe('project and token commands beside a running server', () => {
       new RegExp(`^${id}\t${AT}\trevoked ${AT}\n[0-9a-f]+\t${AT}\tin force\n$`),
     );
 
-    // By the token itself, too; also a large request is refused from then on.
+    // The token itself works as well as its id. Large requests are refused, too.
     expect((await ballast('token', 'revoke', second.token)).code).toBe(0);
     expect(await second.get('/v1/builds')).toMatchObject(INVALID);
     const body = JSON.stringify({ test_suite_token: second.token, pad: 'x'.repeat(100_000) });
@@ -87,15 +87,12 @@ describe('project and token commands with --json', () => {
   });
 });
 
-describe('a command that cannot be done', () => {
-  it('says why on stderr, and ends with 1', async () => {
+describe('a command that fails', () => {
+  it('reports why on stderr, and exits with 1', async () => {
     const ballast = commandsOn(temporaryFolder());
     await ballast('project', 'create', 'one');
     for (const [args, message] of [
-      [
-        ['project', 'create', 'one'],
-        'cannot create the project "one": it exists already; a further token for it is made with "token create"',
-      ],
+      [['project', 'create', 'one'], 'cannot create the project "one": it exists already; "token create" makes another token for it'],
       [['token', 'create', 'two'], 'there is no project "two"; "project list" shows all, "project create" makes one'],
       [['token', 'revoke', 'nothing'], 'cannot revoke: no token in force has this value or id; "token list" shows the ids'],
     ] as const) {
@@ -110,7 +107,7 @@ describe('a command on a folder without a store', () => {
     ['token', 'list', 'web'],
     ['token', 'create', 'web'],
     ['token', 'revoke', 'abc'],
-  ])('%s %s says so and makes none', async (...args) => {
+  ])('%s %s reports that, and creates no store', async (...args) => {
     const folder = join(temporaryFolder(), 'mistyped');
     expect(await commandsOn(folder)(...args)).toEqual({
       code: 1,

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { completeness } from '../harness/completeness.js';
-import { sorted } from '../harness/messages.js';
+import { getCompleteness } from '../harness/completeness.js';
+import { sortPaths } from '../harness/messages.js';
 import { main, plainEnvironment, runBallast } from '../harness/process.js';
 import { startProxy } from '../harness/proxy.js';
-import { startServer } from '../harness/server.js';
-import { BUILD, nowhere, recorded, Suite } from './suite.js';
+import { startServer, startServerOnDisk } from '../harness/server.js';
+import { BUILD, fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
 
 const FILES = Array.from({ length: 8 }, (_, i) => `test/${'x'.repeat(i + 1)}.test.js`);
 const GLOB = 'test/*.test.js';
@@ -17,8 +17,8 @@ const lengths = (files: readonly string[]) => Object.fromEntries(files.map(file 
 
 describe('ballast queue', () => {
   it('runs each file once over all nodes, and records the times of its reports', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
-    // At the same time, as on two machines.
+    const [server, suite] = [await startServerOnDisk(), new TestProject(FILES)];
+    // Concurrently, as on two machines.
     const queue = (node: number) =>
       runBallast(
         ['queue', GLOB, '--junit', `reports/${node}-*.xml`, ...suite.runner],
@@ -33,13 +33,16 @@ describe('ballast queue', () => {
         stderr: expect.stringMatching(new RegExp(`^ballast: recorded \\d test files?, \\d+\\.0 s, as node ${node} of 2\n$`)) as string,
       })),
     );
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
-    expect(await recorded(server)).toEqual(lengths(FILES));
-    expect(await completeness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 8 } });
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
+    expect(await fetchRecordedTimes(server)).toEqual(lengths(FILES));
+    expect(await getCompleteness(server, { ...BUILD, node_build_id: '7' })).toMatchObject({
+      status: 200,
+      json: { errors: [], recorded: 8 },
+    });
   });
 
-  it('gives a node that is run again what failed, and nothing to one that was green', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it('gives a retried node the files that failed, and nothing to a node that passed', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const queue = (more: NodeJS.ProcessEnv = {}) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...more });
     const red = await queue({ FAILING: FILES[3]! });
@@ -49,7 +52,7 @@ describe('ballast queue', () => {
         /^ballast: the command ended with 1 \(batch \d+, \d+ test files?\)\nballast: recorded 8 .*\nballast: failed: test\/xxxx\.test\.js\n$/,
       ) as string,
     });
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     expect(await queue()).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 17.0 s, as node 0 of 2\n' });
     expect(suite.ran.slice(FILES.length)).toEqual([FILES[3]]);
     expect(await queue()).toEqual({
@@ -60,8 +63,8 @@ describe('ballast queue', () => {
     expect(suite.ran).toHaveLength(FILES.length + 1);
   });
 
-  it('fails for a failure in a report when the exit code of the command is lost, unless that is trusted', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+  it('fails for a failure in a report if the command ends with 0, unless the exit code is trusted', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const queue = (...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...flags, ...suite.runner], { ...REPORT, FAILING: FILES[0]!, LOST: '1' });
     const lost = await queue();
@@ -72,14 +75,14 @@ describe('ballast queue', () => {
       ) as string,
     });
     expect(lost.stderr).toMatch(/\nballast: failed: test\/x\.test\.js\n$/);
-    // It was told to have failed: the node gets it again.
+    // The file was acknowledged as failed: the node gets it again.
     expect(await queue('--trust-exit-code')).toMatchObject({ code: 0, stderr: 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n' });
     expect((await queue()).code).toBe(0);
     expect(suite.ran).toHaveLength(2);
   });
 
-  it('names what no report mentions, and has it run again where that is to fail', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+  it('names unreported files, and runs them again with --fail-unreported', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const queue = (more: NodeJS.ProcessEnv, ...flags: string[]) =>
       suite.run(server, 0, ['queue', GLOB, ...flags, ...suite.runner], { ...REPORT, ...more });
     expect(await queue({}, '--fail-unreported')).toMatchObject({
@@ -91,47 +94,47 @@ describe('ballast queue', () => {
       code: 1,
       stderr: expect.stringContaining('no report mentions 1 test file (test/x.test.js), and --fail-unreported is given') as string,
     });
-    const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
+    const { json } = await getCompleteness(server, { ...BUILD, node_build_id: '7' });
     expect(json).toMatchObject({ is_complete: false, handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }] });
     expect(await queue({}, ...JUNIT, '--fail-unreported')).toMatchObject({ code: 0 });
     expect(suite.ran).toEqual([FILES[0], FILES[0]]);
   });
 
-  it('shares out the time of a batch without reports, and says so when they are missing', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it('divides the time of a batch without reports, and warns if they are missing', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner]);
     expect(code).toBe(0);
     expect(stderr).toContain(
-      'ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is shared out instead\n',
+      'ballast: WARNING: --junit reports/*.xml: the command wrote no report there; the time of the batch is divided among its test files\n',
     );
-    const times = Object.values(await recorded(server));
+    const times = Object.values(await fetchRecordedTimes(server));
     expect(times).toHaveLength(FILES.length);
     for (const time of times) expect(time).toBeGreaterThan(0);
   });
 
-  it('records as not measured what a batch had nothing to run of', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+  it('records files without tests as not measured', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const { code, stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, SILENT: FILES[0]! });
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr:
         'ballast: WARNING: no test was run in batch 1, 1 test file: test/x.test.js (--fail-unreported: fail instead)\nballast: recorded 1 test file, 0.0 s, as node 0 of 2\n',
     });
-    expect(await recorded(server)).toEqual({ [FILES[0]!]: 0 });
+    expect(await fetchRecordedTimes(server)).toEqual({ [FILES[0]!]: 0 });
   });
 
-  it('tells when a command runs files of other batches', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 2))];
+  it('warns if a command runs files of other batches', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
     const { stderr } = await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner.slice(0, -1), ...FILES.slice(0, 2)], REPORT);
     expect(stderr).toContain('WARNING: the command ran 1 test file of other batches, too: test/x');
   });
 
-  it('records nothing of a file that a failed command left out of its report: it is to run again, and the gate names it', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 2))];
+  it('does not record an unreported file of a failed command: the file must run again, and the gate names it', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 2))];
     const lost = { FAILING: FILES[0]!, SILENT: FILES[0]! };
     await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], { ...REPORT, ...lost });
-    expect(await recorded(server)).toEqual(lengths([FILES[1]!]));
-    const { json } = await completeness(server, { ...BUILD, node_build_id: '7' });
+    expect(await fetchRecordedTimes(server)).toEqual(lengths([FILES[1]!]));
+    const { json } = await getCompleteness(server, { ...BUILD, node_build_id: '7' });
     expect(json).toMatchObject({
       is_complete: false,
       recorded: 1,
@@ -139,11 +142,11 @@ describe('ballast queue', () => {
       handed_out_not_recorded: [{ path: FILES[0], node_index: 0 }],
     });
     expect((await suite.run(server, 0, ['queue', GLOB, ...JUNIT, ...suite.runner], REPORT)).code).toBe(0);
-    expect(await recorded(server)).toEqual(lengths(FILES.slice(0, 2)));
+    expect(await fetchRecordedTimes(server)).toEqual(lengths(FILES.slice(0, 2)));
   });
 
-  it('that cannot start its command ends as a shell would, and the batch is not lost', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it('ends like a shell if its command cannot be started, and the batch is not lost', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     expect(await suite.run(server, 0, ['queue', GLOB, '--', './missing', '{}'])).toEqual({
       code: 127,
       stdout: '',
@@ -151,12 +154,12 @@ describe('ballast queue', () => {
     });
     expect((await suite.run(server, 0, ['queue', GLOB, '--', './test', '{}'])).code).toBe(126);
     expect((await suite.run(server, 0, ['queue', GLOB, ...suite.runner])).code).toBe(0);
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
   });
 
-  it('ends with 3, and runs nothing, when there is no server', async () => {
-    const suite = new Suite(FILES);
-    expect(await suite.run(nowhere, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({
+  it('ends with 3 and runs nothing if there is no server', async () => {
+    const suite = new TestProject(FILES);
+    expect(await suite.run(unreachableServer, 0, ['queue', GLOB, ...suite.runner])).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
         /^ballast: no answer from .*; what is left to run is not known; this node ran 0 of 8 test files\. .*--fallback/,
@@ -165,32 +168,32 @@ describe('ballast queue', () => {
     expect(suite.ran).toEqual([]);
   });
 
-  it('runs all files, loudly, when there is no server and it is told to fall back', async () => {
-    const suite = new Suite(FILES);
-    const { code, stderr } = await suite.run(nowhere, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
+  it('runs all files with a warning if there is no server, with --fallback', async () => {
+    const suite = new TestProject(FILES);
+    const { code, stderr } = await suite.run(unreachableServer, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
     expect(stderr).toMatch(/^ballast: WARNING: no answer .*\nballast: WARNING: --fallback: this node runs all 8 test files/);
     expect(stderr).toContain('the times of 8 test files are not recorded');
   });
 
-  it('that loses its server midway runs, told to fall back, whatever it did not run: what others have it cannot know', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
-    // The second pull is served, and its answer lost.
+  it('runs all files that it has not run if it loses its server, with --fallback', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
+    // The second pull is served, but its answer is lost.
     let pulls = 0;
-    const url = await startProxy(request => ({ url: server.url, isLost: request.url === '/v2/queues/queue' && ++pulls > 2 }));
+    const url = await startProxy(request => ({ url: server.url, loseAnswer: request.url === '/v2/queues/queue' && ++pulls > 2 }));
     const lossy = { url, token: server.token };
     const { code, stderr } = await suite.run(lossy, 0, ['queue', GLOB, '--fallback', ...suite.runner]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/this node runs the \d of 8 test files that it has not run/);
-    expect(sorted(suite.ran)).toEqual(sorted(FILES));
-    expect(Object.keys(await recorded(server))).toHaveLength(FILES.length);
+    expect(sortPaths(suite.ran)).toEqual(sortPaths(FILES));
+    expect(Object.keys(await fetchRecordedTimes(server))).toHaveLength(FILES.length);
   });
 
-  it('whose server has lost the queue ends with 3: what is left is not known', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it('ends with 3 if the server has lost the queue', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const other = await startServer();
-    // Its pulls behind the first one reach a server that has none.
+    // Pulls after the first one reach a server without the queue.
     let pulls = 0;
     const url = await startProxy(() => (++pulls > 2 ? other : server));
     const moved = { url, token: server.token };
@@ -200,8 +203,8 @@ describe('ballast queue', () => {
     expect(suite.ran.length).toBeLessThan(FILES.length);
   });
 
-  it('that lists a file more than the node that made the queue ends with 2, and names it', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it('ends with 2 if it lists a file that the queue does not have, and names the file', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     expect((await suite.run(server, 0, ['queue', GLOB, `!${FILES[7]}`, ...suite.runner])).code).toBe(0);
     const { code, stderr } = await suite.run(server, 1, ['queue', GLOB, ...suite.runner]);
     expect(code).toBe(2);
@@ -209,8 +212,8 @@ describe('ballast queue', () => {
     expect(suite.ran).not.toContain(FILES[7]);
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('passes %s on, records what ran, and ends as if by the signal', async signal => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it.each(['SIGTERM', 'SIGINT'] as const)('forwards %s, records what ran, and ends like a process that the signal ended', async signal => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: signal }));
     const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...suite.runner], {
       cwd: suite.folder,
@@ -222,17 +225,17 @@ describe('ballast queue', () => {
     child.kill(signal);
     const [code] = await once(child, 'exit');
     expect(code).toBe(signal === 'SIGINT' ? 130 : 143);
-    expect(await recorded(server)).toEqual(lengths(suite.ran));
-    // It did not tell that it ran its batch: it gets that again.
+    expect(await fetchRecordedTimes(server)).toEqual(lengths(suite.ran));
+    // The node did not acknowledge its batch, so it gets the batch again.
     const again = await suite.run(server, 0, ['queue', GLOB, ...suite.runner]);
     expect(again.code).toBe(0);
     expect(new Set(suite.ran).size).toBe(FILES.length);
   });
 
-  it('passes a signal on to what its command started, waits for that, and says no more than that it was ended', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it('forwards a signal to the processes of its command, waits for them, and prints only the signal', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const environment = plainEnvironment(suite.environment(server, 0, { ...REPORT, HANGS: 'SIGTERM', FAILING: FILES.slice(1).join(',') }));
-    // A shell, which passes none on.
+    // A shell does not forward signals.
     const shell = ['--', 'sh', '-c', 'sh runner.sh "$@"; exit 5', 'sh', '{}'];
     const child = spawn(process.execPath, [main, 'queue', GLOB, ...JUNIT, ...shell], {
       cwd: suite.folder,
@@ -242,20 +245,20 @@ describe('ballast queue', () => {
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
     child.kill('SIGTERM');
-    // Held open by all that is left.
+    // stderr stays open while any process of the command is left.
     const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
-    // What failed may have failed for the signal.
+    // A failure may be caused by the signal, so failed files are not recorded.
     const passed = suite.ran.filter(file => file === FILES[0]);
     expect(stderr).toBe(
       `${passed.map(() => 'ballast: recorded 1 test file, 14.0 s, as node 0 of 2\n').join('')}ballast: ended by SIGTERM\n`,
     );
-    expect(await recorded(server)).toEqual(lengths(passed));
+    expect(await fetchRecordedTimes(server)).toEqual(lengths(passed));
   });
 
   it('needs a command', async () => {
-    expect(await new Suite(FILES).run(nowhere, 0, ['queue', GLOB])).toMatchObject({
+    expect(await new TestProject(FILES).run(unreachableServer, 0, ['queue', GLOB])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no command: give it behind --') as string,
+      stderr: expect.stringContaining('no command: give it after --') as string,
     });
   });
 });

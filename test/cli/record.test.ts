@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startProxy } from '../harness/proxy.js';
 import { startServer } from '../harness/server.js';
-import { fixture } from '../reports/fixture.js';
-import { nowhere, recorded, Suite } from './suite.js';
+import { readFixture } from '../reports/fixture.js';
+import { fetchRecordedTimes, TestProject, unreachableServer } from './test-project.js';
 
-function suiteWith(files: readonly string[], ...reports: string[]): Suite {
-  const suite = new Suite(files);
-  for (const report of reports) writeFileSync(join(suite.folder, `${report}.xml`), fixture(report));
+function suiteWith(files: readonly string[], ...reports: string[]): TestProject {
+  const suite = new TestProject(files);
+  for (const report of reports) writeFileSync(join(suite.folder, `${report}.xml`), readFixture(report));
   return suite;
 }
 
@@ -18,7 +18,7 @@ describe('ballast record', () => {
     ['pytest', ['tests/unit/test_cart.py', 'tests/web/test_login.py'], { 'tests/unit/test_cart.py': 0.051, 'tests/web/test_login.py': 0 }],
     ['vitest', ['vi/a.test.mjs', 'vi/b.test.mjs', 'vi/c.test.mjs'], { 'vi/a.test.mjs': 0.053, 'vi/b.test.mjs': 0.005, 'vi/c.test.mjs': 0 }],
     ['jest-junit-filepath', ['src/cart.test.js', 'src/user.test.js'], { 'src/cart.test.js': 0.141, 'src/user.test.js': 0.108 }],
-    // Of no file here; and of one all cases were skipped.
+    // Its packages are not files here. All cases of one package were skipped.
     ['go-junit-report', [], { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0 }],
     ['minitest', [], { 'test/models/cart_test.rb': 1.25 }],
   ])('records the files of a report of %s', async (report, files, expected) => {
@@ -30,16 +30,16 @@ describe('ballast record', () => {
         /^ballast: recorded \d test files?, \d\.\d s, as node 1 of 2\n(ballast: WARNING: reports have failures .*\n)?$/,
       ) as string,
     });
-    const times = await recorded(server);
+    const times = await fetchRecordedTimes(server);
     expect(Object.fromEntries(Object.entries(times).map(([path, time]) => [path, Math.round(time * 1000) / 1000]))).toEqual(expected);
   });
 
-  it('takes the names of a list, and says what of it is in no report', async () => {
+  it('takes the names of a list, and names the files that are in no report', async () => {
     const [server, suite] = [await startServer(), suiteWith([], 'gotestsum')];
     const { code, stderr } = await suite.run(server, 0, ['record', 'gotestsum.xml', '--files-from', '-'], {}, './cart\n./user\n');
     expect(code).toBe(0);
     expect(stderr).toMatch(/^ballast: WARNING: no report mentions 1 of 2 test files \(not recorded\): \.\/user\nballast: recorded 1 /);
-    expect(await recorded(server)).toEqual({ './cart': 0.305 });
+    expect(await fetchRecordedTimes(server)).toEqual({ './cart': 0.305 });
     const passed = await suite.run(
       server,
       1,
@@ -63,15 +63,15 @@ describe('ballast record', () => {
     });
   });
 
-  it('fails for what reports tell when the command is said to have ended with 0, and records it all the same', async () => {
+  it('fails for failures in reports with --exit-code 0, but records the times', async () => {
     const [server, suite] = [await startServer(), suiteWith([], 'rspec', 'gotestsum')];
     const record = (...args: string[]) => suite.run(server, 0, ['record', ...args]);
     writeFileSync(join(suite.folder, 'list'), 'spec/models/cart_spec.rb\nspec/user_spec.rb\nspec/other_spec.rb\n');
     utimesSync(join(suite.folder, 'rspec.xml'), 1, 1);
-    const lost = await record('rspec.xml', '--files-from', 'list', '--exit-code', '0');
-    expect(lost.code).toBe(1);
-    // Why it is not recorded: the command may not have come to it.
-    expect(lost.stderr).toMatch(
+    const ignored = await record('rspec.xml', '--files-from', 'list', '--exit-code', '0');
+    expect(ignored.code).toBe(1);
+    // The file is not recorded: a failed command may not have run it.
+    expect(ignored.stderr).toMatch(
       /^ballast: WARNING: reports are older than list and may be from an earlier run: rspec\.xml \(remove reports before the tests run\)\n.* 1 of 3 test files \(not recorded\): spec\/other_spec\.rb\nballast: recorded 2 .*\nballast: failed: spec\/models\/cart_spec\.rb\nballast: the command ended with 0, but record ends with 1: a report has failures/,
     );
     expect(await record('rspec.xml', '--exit-code', '0', '--trust-exit-code')).toMatchObject({
@@ -89,7 +89,7 @@ describe('ballast record', () => {
     });
   });
 
-  it('says which cases are in no known file, and fails when all are', async () => {
+  it('names test cases of unknown files, and fails if there are no others', async () => {
     const [server, suite] = [await startServer(), suiteWith(['tests/unit/test_cart.py'], 'pytest')];
     const some = await suite.run(server, 0, ['record', 'pytest.xml']);
     expect(some).toMatchObject({
@@ -101,33 +101,34 @@ describe('ballast record', () => {
     const none = suiteWith([], 'pytest');
     expect(await none.run(server, 0, ['record', 'pytest.xml'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('nothing to record: no test file that is known here is in 1 report;') as string,
+      stderr: expect.stringContaining('nothing to record: found no known test file in 1 report;') as string,
     });
   });
 
-  it('names a report that is missing or none', async () => {
-    const suite = new Suite([]);
+  it('names a report that is missing or is not a report', async () => {
+    const suite = new TestProject([]);
     writeFileSync(join(suite.folder, 'bad.xml'), '<html/>');
-    expect(await suite.run(nowhere, 0, ['record', 'bad.xml'])).toMatchObject({
+    expect(await suite.run(unreachableServer, 0, ['record', 'bad.xml'])).toMatchObject({
       code: 1,
-      stderr: 'ballast: cannot use the report bad.xml: it is no JUnit report, and no other XML can be read: its first element is <html>\n',
+      stderr:
+        'ballast: cannot use the report bad.xml: it is not a JUnit report: its first element is <html>, not <testsuites> or <testsuite>\n',
     });
-    expect(await suite.run(nowhere, 0, ['record', 'none/*.xml'])).toMatchObject({
+    expect(await suite.run(unreachableServer, 0, ['record', 'none/*.xml'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^ballast: no reports: nothing matches none\/\*\.xml in /) as string,
     });
-    expect(await suite.run(nowhere, 0, ['record'])).toMatchObject({
+    expect(await suite.run(unreachableServer, 0, ['record'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("missing required argument 'reports'") as string,
     });
   });
 
-  it('ends with 3 when the server cannot be reached: what is not recorded has no fallback', async () => {
+  it('ends with 3 if the server cannot be reached: there is no fallback for recording', async () => {
     const suite = suiteWith(['spec/user_spec.rb'], 'rspec');
-    expect((await suite.run(nowhere, 0, ['record', 'rspec.xml'])).code).toBe(3);
+    expect((await suite.run(unreachableServer, 0, ['record', 'rspec.xml'])).code).toBe(3);
   });
 
-  it('ends with 3 when the server has lost the split that the node ran: other nodes got parts of another one', async () => {
+  it('ends with 3 if the server has lost the split of the node: other nodes got parts of another split', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const [split, record] = [
       ['split', 'src/*.js', '--node-total', '1'],
@@ -147,7 +148,7 @@ describe('ballast record', () => {
     });
   });
 
-  it('counts for the CI run of the split only, also when the times name none', async () => {
+  it('counts only for the CI run of the split, even without --build-id', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const other = suiteWith(suite.files);
     const github = (id: string) => ({ BALLAST_BUILD_ID: '', BALLAST_NODE_TOTAL: '1', GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: id });
@@ -161,7 +162,7 @@ describe('ballast record', () => {
     expect((await suite.run(server, 0, ['verify'], github('1'))).code).toBe(1);
   });
 
-  it('goes without a folder for temporary files', async () => {
+  it('works without a folder for temporary files', async () => {
     const [server, suite] = [await startServer(), suiteWith(['src/cart.test.js', 'src/user.test.js'], 'jest-junit-filepath')];
     const TMPDIR = join(suite.folder, 'runner.mjs');
     for (const args of [

@@ -4,10 +4,10 @@ import { record, subsetMessage } from '../harness/messages.js';
 import { runBallast, spawnServer } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { head, RawConnection } from '../http/raw.js';
+import { RawConnection, requestHead } from '../http/raw-connection.js';
 
 describe('the first start', () => {
-  it('on an empty folder makes a project and prints its token once', async () => {
+  it('in an empty folder creates a project and prints its token once', async () => {
     const dataDir = temporaryFolder();
     const first = await spawnServer({ dataDir, token: null });
     const token = /^[0-9a-f]{32,}$/m.exec(first.stdout())?.[0] ?? '';
@@ -25,7 +25,7 @@ describe('the first start', () => {
     expect((await new Client(second.url, token).get('/v1/builds')).json.data).toHaveLength(1);
   });
 
-  it('with BALLAST_BOOTSTRAP_TOKEN makes the project "default" with that token, and prints none', async () => {
+  it('with BALLAST_BOOTSTRAP_TOKEN creates the project "default" with that token, and prints none', async () => {
     const dataDir = temporaryFolder();
     const server = await spawnServer({ dataDir, token: 'bootstrap-token-of-at-least-32-characters' });
     expect(server.stdout()).toBe(`Ballast listens on ${server.url} (data in ${dataDir})\n`);
@@ -34,7 +34,7 @@ describe('the first start', () => {
     expect(stdout).toMatch(/^default\t\S+\t1 token\n$/);
   });
 
-  it('with a bootstrap token changed later keeps the project, and both tokens', async () => {
+  it('keeps the project and both tokens if the bootstrap token changes later', async () => {
     const dataDir = temporaryFolder();
     const first = await startServer({ dataDir, bootstrapToken: 'first-'.repeat(6) });
     await record(first);
@@ -47,15 +47,15 @@ describe('the first start', () => {
 });
 
 describe('SIGTERM', () => {
-  it('lets the answer in flight finish, takes no new connection and ends with 0', async () => {
+  it('finishes the answer in flight, accepts no new connection and exits with 0', async () => {
     const dataDir = temporaryFolder();
     const server = await spawnServer({ dataDir });
     const body = JSON.stringify(subsetMessage());
     const connection = await RawConnection.open(server.url);
-    // The answer to the first request tells that the head of the second arrived too.
+    // The answer to the first request shows that the head of the second has arrived.
     connection.send(
-      head('GET /healthz', []),
-      head('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, `Content-Length: ${body.length}`]),
+      requestHead('GET /healthz', []),
+      requestHead('POST /v1/build_subsets', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, `Content-Length: ${body.length}`]),
       body.slice(0, 20),
     );
     expect((await connection.reply())?.status).toBe(200);
@@ -70,21 +70,21 @@ describe('SIGTERM', () => {
     expect((await again.get('/v1/builds')).json.data).toHaveLength(1);
   });
 
-  it('or SIGINT ends at once with 0 when nothing is in flight, though a connection is open', async () => {
+  it('or SIGINT exits at once with 0 if nothing is in flight, even with an open connection', async () => {
     const server = await spawnServer();
     const idle = await RawConnection.open(server.url);
     expect(await server.stop('SIGINT')).toBe(0);
     expect(await idle.closed()).toBe('');
   });
 
-  it('drains from the moment on that the address is printed', async () => {
+  it('drains as soon as the address is printed', async () => {
     const server = await spawnServer();
     expect(await server.stop('SIGTERM')).toBe(0);
   });
 });
 
 describe('serve', () => {
-  it('names all wrong settings together, and ends with 2', async () => {
+  it('names all wrong settings, and exits with 2', async () => {
     const env = {
       BALLAST_PORT: 'http',
       BALLAST_RETENTION_DAYS: '0',
@@ -107,21 +107,21 @@ describe('serve', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('says that the port is in use, ends with 1, and leaves no token behind that nobody saw', async () => {
+  it('exits with 1 if the port is in use, and leaves no token that was not printed', async () => {
     const { url } = await startServer();
     const { port } = new URL(url);
     const dataDir = temporaryFolder();
     const env = { BALLAST_BOOTSTRAP_TOKEN: '' };
     const { code, stdout, stderr } = await runBallast(['serve', '--port', port, '--data-dir', dataDir], env);
     expect(stderr).toBe(
-      `ballast: cannot listen on 127.0.0.1 port ${port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); ` +
+      `ballast: cannot listen on 127.0.0.1 port ${port}: it is in use, it is not an address of this machine, or this user may not listen there (ports below 1024); ` +
         'choose another with BALLAST_PORT or BALLAST_HOST\n',
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect((await spawnServer({ dataDir, token: null })).stdout()).toContain('Made the project "default"');
   });
 
-  it('lets a flag win over the environment', async () => {
+  it('prefers a flag to the environment', async () => {
     const dataDir = temporaryFolder();
     const server = await spawnServer({
       dataDir,

@@ -3,26 +3,26 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { sorted, startSplit } from '../harness/messages.js';
+import { sortPaths, startSplit } from '../harness/messages.js';
 import { main, plainEnvironment } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
-import { BUILD, nowhere, Suite } from './suite.js';
+import { BUILD, TestProject, unreachableServer } from './test-project.js';
 
 const FILES = ['test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js', 'test/slow/d.test.js'];
 const lines = (stdout: string) => stdout.split('\n').slice(0, -1);
 
 describe('ballast split', () => {
-  it('prints each file at one node, and the same ones when it is asked again', async () => {
-    const [server, suite] = [await startServer(), new Suite([...FILES, 'node_modules/x/e.test.js'])];
+  it('prints each file on one node, and the same files if it is repeated', async () => {
+    const [server, suite] = [await startServer(), new TestProject([...FILES, 'node_modules/x/e.test.js'])];
     const split = (node: number) => suite.run(server, node, ['split', '**/*.test.js']);
     const nodes = [await split(0), await split(1)];
     expect(nodes.map(({ code, stderr }) => ({ code, stderr }))).toEqual([0, 1].map(() => ({ code: 0, stderr: '' })));
-    expect(sorted(nodes.flatMap(({ stdout }) => lines(stdout)))).toEqual(FILES);
+    expect(sortPaths(nodes.flatMap(({ stdout }) => lines(stdout)))).toEqual(FILES);
     expect(await split(1)).toEqual(nodes[1]);
   });
 
-  it('takes paths, globs and globs of what is left out', async () => {
-    const [server, suite] = [await startServer(), new Suite([...FILES, 'app/[id].test.js'])];
+  it('takes paths, globs and negated globs', async () => {
+    const [server, suite] = [await startServer(), new TestProject([...FILES, 'app/[id].test.js'])];
     const here = realpathSync(suite.folder);
     const all = await suite.run(server, 0, [
       'split',
@@ -33,20 +33,20 @@ describe('ballast split', () => {
       '--node-total',
       '1',
     ]);
-    expect(sorted(lines(all.stdout))).toEqual(['app/[id].test.js', 'test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js']);
+    expect(sortPaths(lines(all.stdout))).toEqual(['app/[id].test.js', 'test/a.test.js', 'test/b.test.js', 'test/deep/c.test.js']);
   });
 
   it.each([
     ['lines', 'pkg/a\r\npkg/b c\n', ['--stdin']],
     ['NUL between them', 'pkg/a\0pkg/b c', ['-']],
-  ])('takes a list on stdin as it is, with %s', async (_, stdin, args) => {
-    const [server, suite] = [await startServer(), new Suite([])];
+  ])('takes a list of literal paths on stdin, with %s', async (_, stdin, args) => {
+    const [server, suite] = [await startServer(), new TestProject([])];
     const { stdout } = await suite.run(server, 0, ['split', ...args, '--node-total', '1'], {}, stdin);
-    expect(sorted(lines(stdout))).toEqual(['pkg/a', 'pkg/b c']);
+    expect(sortPaths(lines(stdout))).toEqual(['pkg/a', 'pkg/b c']);
   });
 
-  it('prints by a template, and with NUL behind each', async () => {
-    const [server, suite] = [await startServer(), new Suite([])];
+  it('prints by a template, and with NUL after each path', async () => {
+    const [server, suite] = [await startServer(), new TestProject([])];
     await server.post('/v1/build_subsets', {
       commit_hash: 'c0',
       branch: 'main',
@@ -69,8 +69,8 @@ describe('ballast split', () => {
     });
   });
 
-  it('prints nothing of a split that was made of another list, and names both', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it('prints nothing if the split was made from another list, and names both lists', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     await startSplit(server, ['test/a.test.js', 'gone.test.js'], { ...BUILD, node_total: 1 });
     expect(await suite.run(server, 0, ['split', '**/[ab].test.js', '--node-total', '1'])).toEqual({
       code: 2,
@@ -81,8 +81,8 @@ describe('ballast split', () => {
     });
   });
 
-  it.skipIf(!existsSync('/dev/full'))('fails when its list cannot be written whole', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it.skipIf(!existsSync('/dev/full'))('fails if its list cannot be written completely', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     const out = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [main, 'split', '**/*.test.js'], {
       cwd: suite.folder,
@@ -95,25 +95,25 @@ describe('ballast split', () => {
   });
 
   it('prints nothing for a node that has nothing to run', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES.slice(0, 1))];
+    const [server, suite] = [await startServer(), new TestProject(FILES.slice(0, 1))];
     const nodes = await Promise.all([0, 1].map(node => suite.run(server, node, ['split', 'test/*.js'])));
-    expect(sorted(nodes.map(({ stdout }) => stdout))).toEqual(['', 'test/a.test.js\n']);
+    expect(sortPaths(nodes.map(({ stdout }) => stdout))).toEqual(['', 'test/a.test.js\n']);
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
   });
 
-  it('prints all files, loudly, when there is no server and it is told to fall back', async () => {
-    const suite = new Suite(FILES);
-    const { code, stdout, stderr } = await suite.run(nowhere, 1, ['split', '**/*.test.js', '--fallback']);
+  it('prints all files with a warning if there is no server, with --fallback', async () => {
+    const suite = new TestProject(FILES);
+    const { code, stdout, stderr } = await suite.run(unreachableServer, 1, ['split', '**/*.test.js', '--fallback']);
     expect({ code, files: lines(stdout) }).toEqual({ code: 0, files: FILES });
     expect(stderr).toMatch(
       /^ballast: WARNING: no answer from POST http:\/\/127\.0\.0\.1:1\/.*\nballast: WARNING: --fallback: this node runs all 4 test files, because it cannot know what other nodes run\./,
     );
   });
 
-  it('ends with 3 when there is no server, or one that refuses', async () => {
-    const [server, suite] = [await startServer(), new Suite(FILES)];
+  it('ends with 3 if there is no server, or if it refuses', async () => {
+    const [server, suite] = [await startServer(), new TestProject(FILES)];
     for (const more of [[], ['--no-fallback']]) {
-      expect(await suite.run(nowhere, 0, ['split', '**/*.test.js', ...more])).toMatchObject({
+      expect(await suite.run(unreachableServer, 0, ['split', '**/*.test.js', ...more])).toMatchObject({
         code: 3,
         stdout: '',
         stderr: expect.stringMatching(/^ballast: no answer from .*; no test file is printed\. .*--fallback/) as string,
@@ -126,18 +126,18 @@ describe('ballast split', () => {
     });
   });
 
-  it('ends with 2 when there is nothing to split, or it is not known which node this is', async () => {
-    const suite = new Suite(FILES);
-    expect(await suite.run(nowhere, 0, ['split', 'spec/**'])).toMatchObject({
+  it('ends with 2 if there is nothing to split or the node is not known', async () => {
+    const suite = new TestProject(FILES);
+    expect(await suite.run(unreachableServer, 0, ['split', 'spec/**'])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/^ballast: no test files: nothing matches spec\/\*\* in /) as string,
     });
-    expect(await suite.run(nowhere, 0, ['split', '**/*.test.js'], { BALLAST_NODE_INDEX: '' })).toMatchObject({
+    expect(await suite.run(unreachableServer, 0, ['split', '**/*.test.js'], { BALLAST_NODE_INDEX: '' })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--node-index <number>') as string,
     });
-    expect(await suite.run(nowhere, 2, ['split', '**/*.test.js'])).toMatchObject({
+    expect(await suite.run(unreachableServer, 2, ['split', '**/*.test.js'])).toMatchObject({
       code: 2,
       stderr: 'ballast: the index of this node is 2, and of 2 nodes the last one is 1\n',
     });

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runHere } from '../harness/command.js';
-import { fileOf, into } from './importing.js';
-import { BUILD, Suite } from './suite.js';
+import { runInProcess } from '../harness/run-in-process.js';
+import { runImport, writeReport } from './run-import.js';
+import { BUILD, TestProject } from './test-project.js';
 
-/** A server, or a proxy, that is not of Ballast. */
+/** Starts a server that is not a Ballast server. */
 async function startStrange(answer: RequestListener): Promise<{ url: string; token: string }> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => answer(request, response));
@@ -21,8 +21,8 @@ const REPORT = '<testsuites><testsuite><testcase name="x" file="test/a.js" time=
 describe('a server that answers 200 {} to everything', () => {
   it('is refused by every command', async () => {
     const server = await startStrange((_, response) => response.end('{}'));
-    const suite = new Suite(['test/a.js', 'test/b.js']);
-    const report = fileOf(REPORT);
+    const suite = new TestProject(['test/a.js', 'test/b.js']);
+    const report = writeReport(REPORT);
     const commands = [['queue', 'test/*.js', ...suite.runner], ['split', 'test/*.js'], ['record', report], ['verify'], ['import', report]];
     const runs = await Promise.all(commands.map(args => suite.run(server, 0, args)));
     const refused = {
@@ -38,28 +38,28 @@ describe('a server that answers 200 {} to everything', () => {
 });
 
 describe('ballast import', () => {
-  it('follows no redirect: the token goes nowhere else, and a login page records nothing', async () => {
+  it('follows no redirect: no other server gets the token, and a login page records nothing', async () => {
     const elsewhere: string[] = [];
     const other = await startStrange((request, response) => {
       elsewhere.push(request.method!);
       response.end('<html>Log in</html>');
     });
     const redirecting = await startStrange((_, response) => response.writeHead(302, { Location: `${other.url}/login` }).end());
-    const file = fileOf(REPORT);
-    expect(await into(redirecting, file)).toEqual({
+    const file = writeReport(REPORT);
+    expect(await runImport(redirecting, file)).toEqual({
       code: 3,
       stdout: '',
       stderr: expect.stringContaining(`was answered with 302, a redirect to ${other.url}/login: give that address instead`) as string,
     });
-    expect((await into(redirecting, '--from', redirecting.url, '--from-token', 'theirs')).code).toBe(3);
+    expect((await runImport(redirecting, '--from', redirecting.url, '--from-token', 'theirs')).code).toBe(3);
     expect(elsewhere).toEqual([]);
   });
 
-  it('counts no run as recorded that the server says it did not store', async () => {
+  it('does not count a run that the server did not store', async () => {
     const server = await startStrange((request, response) =>
       request.method === 'GET' ? response.end('{"data":[]}') : response.writeHead(202).end('{"message":"too many"}'),
     );
-    const { code, stdout } = await into(server, fileOf(REPORT), '--json');
+    const { code, stdout } = await runImport(server, writeReport(REPORT), '--json');
     expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({
       code: 0,
       runs: 0,
@@ -70,20 +70,20 @@ describe('ballast import', () => {
 });
 
 describe('ballast record', () => {
-  it('says what the server says when that did not store the run', async () => {
+  it('prints the message of the server if the run was not stored', async () => {
     const server = await startStrange((_, response) => response.writeHead(202).end('{"message":"retried too often\\u009b2J"}'));
-    const suite = new Suite(['test/a.js']);
-    const { code, stdout, stderr } = await suite.run(server, 0, ['record', fileOf(REPORT), '--json']);
+    const suite = new TestProject(['test/a.js']);
+    const { code, stdout, stderr } = await suite.run(server, 0, ['record', writeReport(REPORT), '--json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'ballast: retried too often\\u009b2J\n' });
     expect(JSON.parse(stdout)).toMatchObject({ test_files: [] });
   });
 });
 
-describe('foreign text', () => {
+describe('text with control characters', () => {
   const hostile = 'x\x1b[2J\x9b31m\u202e';
   const shown = 'x\\u001b[2J\\u009b31m\\u202e';
 
-  it('of a server reaches the terminal escaped', async () => {
+  it('from a server is escaped for the terminal', async () => {
     const answer = {
       is_complete: false,
       kind: 'queue',
@@ -97,7 +97,7 @@ describe('foreign text', () => {
     };
     const server = await startStrange((_, response) => response.writeHead(409).end(JSON.stringify(answer)));
     const flags = ['--commit-hash', 'c', '--branch', 'b', '--node-total', '1', '--node-build-id', '1', '--url', server.url, '--token', 't'];
-    const [plain, json] = await Promise.all([runHere(['verify', ...flags]), runHere(['verify', ...flags, '--json'])]);
+    const [plain, json] = await Promise.all([runInProcess(['verify', ...flags]), runInProcess(['verify', ...flags, '--json'])]);
     expect(plain.stdout.split('\n').slice(1)).toEqual([
       `error: ${shown}`,
       `  ${shown}  (never handed out)`,
@@ -109,9 +109,9 @@ describe('foreign text', () => {
     expect(JSON.parse(json.stdout)).toEqual(answer);
   });
 
-  it('of files and arguments reaches it escaped, too; a list of paths stays as it is', async () => {
-    const run = (...args: string[]) => runHere(args, { BALLAST_URL: '', BALLAST_TOKEN: '' });
-    const file = fileOf('{"a.js": 1', hostile);
+  it('from files and arguments is escaped, too; a list of paths is printed unchanged', async () => {
+    const run = (...args: string[]) => runInProcess(args, { BALLAST_URL: '', BALLAST_TOKEN: '' });
+    const file = writeReport('{"a.js": 1', hostile);
     const [unreadable, option] = await Promise.all([run('import', '--dry-run', file), run('import', `--${hostile}`)]);
     expect(unreadable.stderr).toContain(`${shown} as knapsack: `);
     expect(option).toMatchObject({
@@ -121,7 +121,7 @@ describe('foreign text', () => {
     const server = await startStrange((_, response) =>
       response.end(JSON.stringify({ build_distribution_id: 'id', node_index: 0, test_files: [{ path: hostile, time_execution: null }] })),
     );
-    const suite = new Suite([]);
+    const suite = new TestProject([]);
     const listed = await suite.run(server, 0, ['split', '-'], { BALLAST_NODE_TOTAL: String(BUILD.node_total) }, `${hostile}\n`);
     expect(listed).toEqual({ code: 0, stdout: `${hostile}\n`, stderr: '' });
   });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import {
-  answerTo,
-  batchAnswer,
-  batchAnswerOrMiss,
-  buildsAnswer,
-  completenessAnswer,
-  recordingAnswer,
-  splitAnswer,
-  splitAnswerOrMiss,
+  completenessParser,
+  parseBatch,
+  parseBatchOrMiss,
+  parseBuildList,
+  parseRecording,
+  pullParser,
+  splitOrMissParser,
+  splitParser,
 } from '../../src/client/answers.js';
-import type { Check } from '../../src/client/api.js';
+import type { AnswerParser } from '../../src/client/api.js';
 
-/** What a proxy, a login page or another server may answer to anything. */
+/** Bodies that a proxy, a login page or another server may answer with. */
 const nonsense: unknown[] = [
   undefined,
   null,
@@ -31,14 +31,14 @@ const nonsense: unknown[] = [
 ];
 const statuses = [100, 200, 201, 202, 204, 206, 301, 304, 400, 404, 409, 422];
 
-const accepted = (check: Check<unknown>, pairs: readonly (readonly [number, unknown])[]) =>
-  pairs.filter(([status, body]) => check({ status, body }) !== null);
-const acceptedNonsense = (check: Check<unknown>) =>
+const accepted = (parse: AnswerParser<unknown>, pairs: readonly (readonly [number, unknown])[]) =>
+  pairs.filter(([status, body]) => parse({ status, body }) !== null);
+const acceptedNonsense = (parse: AnswerParser<unknown>) =>
   accepted(
-    check,
+    parse,
     statuses.flatMap(status => nonsense.map(body => [status, body] as const)),
   );
-/** Each with some fields changed; undefined: without it. */
+/** Returns answers with one field changed each; undefined: without the field. */
 const changed = (body: object, changes: Record<string, readonly unknown[]>) =>
   Object.entries(changes).flatMap(([name, values]) =>
     values.map(value => [200, JSON.parse(JSON.stringify({ ...body, [name]: value }))] as const),
@@ -48,10 +48,10 @@ describe('an answer to a pull', () => {
   const end = { paths: [], batch_id: null, node_uuid: 'node', batch_index: 3 };
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' };
 
-  it('names that pull: an old one, or that of another node, ends no queue', () => {
+  it('must name the same pull: an answer to an old pull or another node does not end the queue', () => {
     const wrong = changed(end, { node_uuid: [null, 'other'], batch_index: [null, 2] });
-    expect(accepted(answerTo('node', 3, batchAnswer), [[200, end], ...wrong])).toEqual([[200, end]]);
-    expect(accepted(answerTo('node', 3, batchAnswerOrMiss), [[200, miss], ...wrong])).toEqual([[200, miss]]);
+    expect(accepted(pullParser('node', 3, parseBatch), [[200, end], ...wrong])).toEqual([[200, end]]);
+    expect(accepted(pullParser('node', 3, parseBatchOrMiss), [[200, miss], ...wrong])).toEqual([[200, miss]]);
   });
 });
 
@@ -67,17 +67,17 @@ describe('an answer to split', () => {
   };
   const miss = { code: 'TEST_SUITE_SPLIT_CACHE_MISS' };
 
-  it('is the files of this node, or none, or that there is no split', () => {
-    const known = [
+  it('has the files of this node, or says that there is no split', () => {
+    const valid = [
       [200, split],
       [200, { ...split, test_files: [] }],
       [200, { ...split, more: 1 }],
     ] as const;
-    expect(accepted(splitAnswer(1, 'digest'), known)).toEqual(known);
-    expect(accepted(splitAnswerOrMiss(1, 'digest'), [...known, [200, miss]])).toEqual([...known, [200, miss]]);
+    expect(accepted(splitParser(1, 'digest'), valid)).toEqual(valid);
+    expect(accepted(splitOrMissParser(1, 'digest'), [...valid, [200, miss]])).toEqual([...valid, [200, miss]]);
   });
 
-  it('is nothing else', () => {
+  it('is rejected in any other form', () => {
     const wrong = [
       ...changed(split, {
         build_distribution_id: [undefined, null, 1, ''],
@@ -107,8 +107,8 @@ describe('an answer to split', () => {
       [200, [miss]],
       [200, { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: '' }],
     ] as const;
-    expect([...accepted(splitAnswerOrMiss(1, 'digest'), wrong), ...acceptedNonsense(splitAnswerOrMiss(1, 'digest'))]).toEqual([]);
-    expect(accepted(splitAnswer(1, 'digest'), [[200, miss], ...wrong])).toEqual([]);
+    expect([...accepted(splitOrMissParser(1, 'digest'), wrong), ...acceptedNonsense(splitOrMissParser(1, 'digest'))]).toEqual([]);
+    expect(accepted(splitParser(1, 'digest'), [[200, miss], ...wrong])).toEqual([]);
   });
 });
 
@@ -117,23 +117,23 @@ describe('an answer to queue', () => {
   const end = { paths: [], batch_id: null };
   const miss = { code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED', message: 'there is none' };
 
-  it('is a batch with times, or the end, or that there is no queue', () => {
-    const known = [
+  it('is a batch with times, the end of the queue, or says that there is no queue', () => {
+    const valid = [
       [200, batch],
       [200, end],
       [200, { ...end, times: [] }],
       [200, { ...batch, more: 1 }],
     ] as const;
-    expect(accepted(batchAnswer, known)).toEqual(known);
+    expect(accepted(parseBatch, valid)).toEqual(valid);
     const misses = [
       [200, miss],
       [200, { ...miss, queue_name: 'q' }],
       [200, { ...miss, queue_name: null }],
     ] as const;
-    expect(accepted(batchAnswerOrMiss, [...known, ...misses])).toEqual([...known, ...misses]);
+    expect(accepted(parseBatchOrMiss, [...valid, ...misses])).toEqual([...valid, ...misses]);
   });
 
-  it('is nothing else', () => {
+  it('is rejected in any other form', () => {
     const wrong = [
       ...changed(batch, {
         paths: [undefined, null, {}, 'ab', ['a.js', ''], ['a.js', 1], ['a.js'], []],
@@ -154,26 +154,26 @@ describe('an answer to queue', () => {
       }),
       [409, miss],
     ] as const;
-    expect([...accepted(batchAnswerOrMiss, wrong), ...acceptedNonsense(batchAnswerOrMiss)]).toEqual([]);
-    expect(accepted(batchAnswer, [[200, miss], ...wrong])).toEqual([]);
+    expect([...accepted(parseBatchOrMiss, wrong), ...acceptedNonsense(parseBatchOrMiss)]).toEqual([]);
+    expect(accepted(parseBatch, [[200, miss], ...wrong])).toEqual([]);
   });
 });
 
 describe('an answer to a recording', () => {
-  it('says that it is stored, with 201, or that it is not, with 202', () => {
-    expect(recordingAnswer({ status: 201, body: undefined })).toEqual({ isStored: true, message: null });
-    expect(recordingAnswer({ status: 201, body: { message: 'update' } })).toEqual({ isStored: true, message: 'update' });
-    expect(recordingAnswer({ status: 202, body: { message: 'too many' } })).toEqual({ isStored: false, message: 'too many' });
+  it('is 201 for a stored run and 202 for a run that is not stored', () => {
+    expect(parseRecording({ status: 201, body: undefined })).toEqual({ isStored: true, message: null });
+    expect(parseRecording({ status: 201, body: { message: 'update' } })).toEqual({ isStored: true, message: 'update' });
+    expect(parseRecording({ status: 202, body: { message: 'too many' } })).toEqual({ isStored: false, message: 'too many' });
   });
 
-  it('is nothing else', () => {
-    expect(acceptedNonsense(recordingAnswer)).toEqual([
+  it('is rejected in any other form', () => {
+    expect(acceptedNonsense(parseRecording)).toEqual([
       [201, undefined],
       [201, { message: 'ok' }],
       [202, { message: 'ok' }],
     ]);
     expect(
-      accepted(recordingAnswer, [
+      accepted(parseRecording, [
         [201, { message: 1 }],
         [202, { message: '' }],
         [201, [{ message: 'x' }]],
@@ -208,20 +208,20 @@ describe('an answer to verify', () => {
     handed_out_not_recorded: [{ path: 'b.js', node_index: 0, handed_out_at: null }],
   };
 
-  it('says whether the build is complete, in its status, too', () => {
+  it('says whether the build is complete, consistently with its status', () => {
     const ranOnly = { ...complete, recorded: 1, ran_not_recorded: [{ path: 'a.js', node_index: 0 }] };
-    const known = [
+    const valid = [
       [200, complete],
       [200, ranOnly],
       [409, incomplete],
       [409, { ...incomplete, kind: null }],
     ] as const;
-    expect(accepted(completenessAnswer(null), known)).toEqual(known);
-    expect(accepted(completenessAnswer('queue'), known)).toEqual(known);
-    expect(accepted(completenessAnswer('split'), known)).toEqual(known.slice(3));
+    expect(accepted(completenessParser(null), valid)).toEqual(valid);
+    expect(accepted(completenessParser('queue'), valid)).toEqual(valid);
+    expect(accepted(completenessParser('split'), valid)).toEqual(valid.slice(3));
   });
 
-  it('is nothing else, and in itself consistent', () => {
+  it('is rejected in any other form, or if it contradicts itself', () => {
     const wrong = [
       [409, complete],
       [200, incomplete],
@@ -248,24 +248,24 @@ describe('an answer to verify', () => {
         nodes_never_came: [['0']],
       }),
     ] as const;
-    expect([...accepted(completenessAnswer(null), wrong), ...acceptedNonsense(completenessAnswer(null))]).toEqual([]);
+    expect([...accepted(completenessParser(null), wrong), ...acceptedNonsense(completenessParser(null))]).toEqual([]);
   });
 });
 
 describe('an answer to a list of builds', () => {
-  it('is a page, of this server or of another one', () => {
-    const known = [
+  it('is a page of this server or of another one', () => {
+    const valid = [
       [200, { data: [] }],
       [200, { data: [{ id: 'x', created_at: null }, { id: 'y' }], meta: { is_last_page: true } }],
     ] as const;
-    expect(accepted(buildsAnswer, known)).toEqual(known);
+    expect(accepted(parseBuildList, valid)).toEqual(valid);
     const wrong = [
       [200, { data: [{}] }],
       [200, { data: [{ id: 1 }] }],
       [200, { data: [{ id: '' }] }],
       [200, { data: [], meta: { is_last_page: 'no' } }],
     ] as const;
-    expect(accepted(buildsAnswer, wrong)).toEqual([]);
-    expect(acceptedNonsense(buildsAnswer)).toEqual([[200, { data: [] }]]);
+    expect(accepted(parseBuildList, wrong)).toEqual([]);
+    expect(acceptedNonsense(parseBuildList)).toEqual([[200, { data: [] }]]);
   });
 });

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Answer, Api, type ApiOptions, Refused, Unreachable } from '../../src/client/api.js';
+import { type Answer, Api, type ApiOptions, RequestRejected, ServerUnreachable } from '../../src/client/api.js';
 
-/** A server that answers so; what it got. */
+/** Starts a server with this handler. Returns a client and the requests that the server got. */
 async function answering(
   answer: (request: IncomingMessage, response: ServerResponse, count: number) => void,
   more: Partial<ApiOptions> = {},
@@ -26,7 +26,7 @@ const anything = (answer: Answer) => answer;
 const ok = (answer: Answer) => (answer.status === 200 && answer.body !== undefined ? answer : null);
 
 describe('a request of a node', () => {
-  it('carries the token and who sends it, to the address with or without /v1', async () => {
+  it('carries the token and the client version, to an address with or without /v1', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(201).end());
     expect(await api.post('/v1/build_subsets', {}, anything)).toEqual({ status: 201, body: undefined });
     expect(requests[0]!.url).toBe('/v1/build_subsets');
@@ -38,7 +38,7 @@ describe('a request of a node', () => {
     });
   });
 
-  it('is sent again when the server is in trouble, after what that says', async () => {
+  it('is repeated after a server error, when Retry-After has passed', async () => {
     const { api, requests } = await answering((_, response, count) =>
       count < 3 ? response.writeHead(503, now).end('{"errors":["busy"]}') : response.end('{"a":1}'),
     );
@@ -46,30 +46,30 @@ describe('a request of a node', () => {
     expect(requests.map(({ headers }) => headers['x-retry-count'])).toEqual(['0', '1', '2']);
   });
 
-  it('that is never answered says what was tried', async () => {
+  it('without an answer fails with the address and the number of attempts', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(500, now).end('{"errors":["it broke"]}'));
     const failed = api.post('/x', {}, ok);
-    await expect(failed).rejects.toThrow(Unreachable);
+    await expect(failed).rejects.toThrow(ServerUnreachable);
     await expect(failed).rejects.toThrow(/^no answer from POST http:\/\/127\.0\.0\.1:\d+\/x, 4 times \(it answered 500: it broke\)$/);
     expect(requests).toHaveLength(4);
     const gone = new Api({ url: 'http://127.0.0.1:1', token: '', retries: 0, clientVersion: '' });
     await expect(gone.post('/x', {}, ok)).rejects.toThrow(/^no answer from POST http:\/\/127\.0\.0\.1:1\/x \(.+\)$/);
   });
 
-  it('whose answer is cut off, or late, was not answered', async () => {
+  it('with a truncated or late answer counts as unanswered', async () => {
     const cut = await answering(
       (_, response) => void response.writeHead(200, { 'Content-Length': '20' }).write('{}', () => response.destroy()),
       { retries: 0 },
     );
-    await expect(cut.api.post('/x', {}, ok)).rejects.toThrow(Unreachable);
+    await expect(cut.api.post('/x', {}, ok)).rejects.toThrow(ServerUnreachable);
     const late = await answering((_, response) => void response.writeHead(200).write('{'), { retries: 0, timeoutSeconds: 0.05 });
-    await expect(late.api.get('/x', ok)).rejects.toThrow(Unreachable);
+    await expect(late.api.get('/x', ok)).rejects.toThrow(ServerUnreachable);
   });
 
-  it('that is refused is not sent again, and tells why', async () => {
+  it('that is refused is not repeated, and fails with the reason', async () => {
     const { api, requests } = await answering((_, response) => response.writeHead(422).end('{"errors":[{"branch":["is required"]}]}'));
     const refused = api.post('/x', {}, ok);
-    await expect(refused).rejects.toThrow(Refused);
+    await expect(refused).rejects.toThrow(RequestRejected);
     await expect(refused).rejects.toMatchObject({
       status: 422,
       exitCode: 3,
@@ -78,18 +78,18 @@ describe('a request of a node', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('that is redirected is refused with where to, and takes its token nowhere', async () => {
+  it('that is redirected fails with the new address, and does not follow it', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const { api, requests } = await answering((_, response) => response.writeHead(status, { Location: '/elsewhere' }).end('{}'));
       await expect(api.post('/x', {}, ok)).rejects.toThrow(
         `/x was answered with ${status}, a redirect to /elsewhere: give that address instead`,
       );
-      await expect(api.get('/x', ok)).rejects.toThrow(Refused);
+      await expect(api.get('/x', ok)).rejects.toThrow(RequestRejected);
       expect(requests).toHaveLength(2);
     }
   });
 
-  it('is refused with the beginning of an answer that is not of the protocol', async () => {
+  it('fails with an excerpt of an answer outside the protocol', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     for (const [status, body, complaint] of [
       [200, '<html>Log in</html>', 'status 200, "<html>Log in</html>"'],
@@ -106,27 +106,27 @@ describe('a request of a node', () => {
       const { api, requests } = await answering((_, response) => response.writeHead(status).end(body));
       const strict = (answer: Answer) => (Array.isArray(answer.body) ? null : ok(answer));
       const refused = api.get('/x', strict);
-      await expect(refused).rejects.toThrow(Refused);
+      await expect(refused).rejects.toThrow(RequestRejected);
       await expect(refused).rejects.toThrow(`/x was not answered by a server of Ballast's protocol: ${complaint}`);
       expect(requests).toHaveLength(1);
     }
   });
 
-  it('is refused when an answer is too large, packed or not', async () => {
+  it('fails if an answer is too large, compressed or not', async () => {
     const zeros = Buffer.alloc(100_000, '0');
-    const plain = await answering((_, response) => response.end(zeros), { mostBytes: 99_999 });
+    const plain = await answering((_, response) => response.end(zeros), { maxBytes: 99_999 });
     await expect(plain.api.get('/x', ok)).rejects.toThrow('was answered with 200 and more than 99999 bytes');
     const packed = await answering((_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(zeros)), {
-      mostBytes: 99_999,
+      maxBytes: 99_999,
     });
-    await expect(packed.api.get('/x', ok)).rejects.toThrow(Refused);
+    await expect(packed.api.get('/x', ok)).rejects.toThrow(RequestRejected);
     const endless = await answering(
       (_, response) =>
         void (function more(error?: Error | null): void {
           if (!error) response.write(zeros, more);
         })(),
-      { mostBytes: 99_999 },
+      { maxBytes: 99_999 },
     );
-    await expect(endless.api.get('/x', ok)).rejects.toThrow(Refused);
+    await expect(endless.api.get('/x', ok)).rejects.toThrow(RequestRejected);
   });
 });

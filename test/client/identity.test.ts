@@ -1,17 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { type Checkout, type Given, type Identity, identify } from '../../src/client/ci/identity.js';
+import { type Checkout, type Identity, type IdentityOptions, identify } from '../../src/client/ci/identity.js';
 import type { Environment } from '../../src/client/ci/system.js';
 import { systems } from '../../src/client/ci/systems.js';
 import { UsageError } from '../../src/client/usage-error.js';
 
-const all = ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'] as const;
+const FIELDS = ['node_index', 'node_total', 'build_id', 'branch', 'commit_hash'] as const;
 const noGit: Checkout = { branch: () => null, commitHash: () => null };
 const git: Checkout = { branch: () => 'of-git', commitHash: () => 'c-of-git' };
-const who = (environment: Environment, given: Given = {}, checkout = noGit) => identify(all, given, environment, checkout);
+const identifyNode = (environment: Environment, options: IdentityOptions = {}, checkout = noGit) =>
+  identify(FIELDS, options, environment, checkout);
 const numbered = { CI_NODE_INDEX: '1', CI_NODE_TOTAL: '4' };
-const of = (build_id: string, node_index = 1): Identity => ({ node_index, node_total: 4, build_id, branch: 'topic', commit_hash: 'c1' });
+const identityOf = (build_id: string, node_index = 1): Identity => ({
+  node_index,
+  node_total: 4,
+  build_id,
+  branch: 'topic',
+  commit_hash: 'c1',
+});
 
-/** What each system sets for the second of four nodes, of a pull request where it tells those apart. */
+/** The variables of each system for the second of four nodes, in a pull request if the system has them. */
 const builds: [string, Environment, Identity][] = [
   [
     'GitHub Actions',
@@ -24,12 +31,12 @@ const builds: [string, Environment, Identity][] = [
       GITHUB_SHA: 'c1',
       ...numbered,
     },
-    of('77'),
+    identityOf('77'),
   ],
   [
     'GitHub Actions',
     { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '77', GITHUB_HEAD_REF: '', GITHUB_REF_NAME: 'topic', GITHUB_SHA: 'c1', ...numbered },
-    of('77'),
+    identityOf('77'),
   ],
   [
     'GitLab CI',
@@ -43,12 +50,12 @@ const builds: [string, Environment, Identity][] = [
       CI_COMMIT_REF_NAME: 'refs/merge-requests/1',
       CI_COMMIT_SHA: 'c1',
     },
-    of('9'),
+    identityOf('9'),
   ],
   [
     'GitLab CI',
     { GITLAB_CI: 'true', CI_NODE_INDEX: '1', CI_NODE_TOTAL: '4', CI_PIPELINE_ID: '9', CI_COMMIT_REF_NAME: 'topic', CI_COMMIT_SHA: 'c1' },
-    of('9', 0),
+    identityOf('9', 0),
   ],
   [
     'CircleCI',
@@ -62,7 +69,7 @@ const builds: [string, Environment, Identity][] = [
       CIRCLE_BRANCH: 'topic',
       CIRCLE_SHA1: 'c1',
     },
-    of('w'),
+    identityOf('w'),
   ],
   [
     'Buildkite',
@@ -76,7 +83,7 @@ const builds: [string, Environment, Identity][] = [
       BUILDKITE_BRANCH: 'topic',
       BUILDKITE_COMMIT: 'c0ffee1',
     },
-    { ...of('b'), commit_hash: 'c0ffee1' },
+    { ...identityOf('b'), commit_hash: 'c0ffee1' },
   ],
   [
     'Buildkite',
@@ -88,7 +95,7 @@ const builds: [string, Environment, Identity][] = [
       BUILDKITE_BRANCH: 'topic',
       BUILDKITE_COMMIT: 'HEAD',
     },
-    { ...of('b'), commit_hash: 'c-of-git' },
+    { ...identityOf('b'), commit_hash: 'c-of-git' },
   ],
   [
     'Azure Pipelines',
@@ -102,7 +109,7 @@ const builds: [string, Environment, Identity][] = [
       BUILD_SOURCEBRANCH: 'refs/pull/1/merge',
       BUILD_SOURCEVERSION: 'c1',
     },
-    of('8'),
+    identityOf('8'),
   ],
   [
     'Azure Pipelines',
@@ -114,7 +121,7 @@ const builds: [string, Environment, Identity][] = [
       BUILD_SOURCEBRANCH: 'refs/heads/topic',
       BUILD_SOURCEVERSION: 'c1',
     },
-    of('8', 0),
+    identityOf('8', 0),
   ],
   [
     'Bitbucket Pipelines',
@@ -126,7 +133,7 @@ const builds: [string, Environment, Identity][] = [
       BITBUCKET_BRANCH: 'topic',
       BITBUCKET_COMMIT: 'c1',
     },
-    of('{u}'),
+    identityOf('{u}'),
   ],
   [
     'Semaphore 2',
@@ -140,7 +147,7 @@ const builds: [string, Environment, Identity][] = [
       SEMAPHORE_GIT_PR_SHA: 'head',
       SEMAPHORE_GIT_SHA: 'c1',
     },
-    of('s'),
+    identityOf('s'),
   ],
   [
     'Travis CI',
@@ -153,7 +160,7 @@ const builds: [string, Environment, Identity][] = [
       TRAVIS_PULL_REQUEST_SHA: 'head',
       ...numbered,
     },
-    of('5'),
+    identityOf('5'),
   ],
   [
     'AppVeyor',
@@ -166,12 +173,12 @@ const builds: [string, Environment, Identity][] = [
       APPVEYOR_PULL_REQUEST_HEAD_COMMIT: 'head',
       ...numbered,
     },
-    of('4'),
+    identityOf('4'),
   ],
   [
     'Drone',
     { DRONE: 'true', DRONE_BUILD_NUMBER: '3', DRONE_BRANCH: 'main', DRONE_SOURCE_BRANCH: 'topic', DRONE_COMMIT_SHA: 'c1', ...numbered },
-    of('3'),
+    identityOf('3'),
   ],
   [
     'Woodpecker CI',
@@ -183,9 +190,9 @@ const builds: [string, Environment, Identity][] = [
       CI_COMMIT_SHA: 'c1',
       ...numbered,
     },
-    of('3'),
+    identityOf('3'),
   ],
-  ['Codefresh', { CF_BUILD_ID: 'f', CF_BRANCH: 'topic', CF_REVISION: 'c1', ...numbered }, of('f')],
+  ['Codefresh', { CF_BUILD_ID: 'f', CF_BRANCH: 'topic', CF_REVISION: 'c1', ...numbered }, identityOf('f')],
   [
     'Bitrise',
     {
@@ -196,7 +203,7 @@ const builds: [string, Environment, Identity][] = [
       BITRISE_GIT_BRANCH: 'topic',
       BITRISE_GIT_COMMIT: 'c0ffee1',
     },
-    { ...of('p'), commit_hash: 'c0ffee1' },
+    { ...identityOf('p'), commit_hash: 'c0ffee1' },
   ],
   [
     'Cirrus CI',
@@ -208,9 +215,13 @@ const builds: [string, Environment, Identity][] = [
       CI_NODE_INDEX: '2',
       CI_NODE_TOTAL: '9',
     },
-    of('r'),
+    identityOf('r'),
   ],
-  ['Heroku CI', { HEROKU_TEST_RUN_ID: 'h', HEROKU_TEST_RUN_BRANCH: 'topic', HEROKU_TEST_RUN_COMMIT_VERSION: 'c1', ...numbered }, of('h')],
+  [
+    'Heroku CI',
+    { HEROKU_TEST_RUN_ID: 'h', HEROKU_TEST_RUN_BRANCH: 'topic', HEROKU_TEST_RUN_COMMIT_VERSION: 'c1', ...numbered },
+    identityOf('h'),
+  ],
   [
     'AWS CodeBuild',
     {
@@ -220,84 +231,93 @@ const builds: [string, Environment, Identity][] = [
       BALLAST: '',
       ...numbered,
     },
-    of('given'),
+    identityOf('given'),
   ],
-  ['TeamCity', { TEAMCITY_VERSION: '2026.1', BUILD_VCS_NUMBER: 'c1', ...numbered }, { ...of('given'), branch: 'of-git' }],
+  ['TeamCity', { TEAMCITY_VERSION: '2026.1', BUILD_VCS_NUMBER: 'c1', ...numbered }, { ...identityOf('given'), branch: 'of-git' }],
   [
     'Jenkins',
     { JENKINS_URL: 'http://j', BUILD_TAG: 'jenkins-app-5', BRANCH_NAME: 'PR-1', CHANGE_BRANCH: 'topic', GIT_COMMIT: 'c1', ...numbered },
-    of('jenkins-app-5'),
+    identityOf('jenkins-app-5'),
   ],
   [
     'Jenkins',
     { JENKINS_URL: 'http://j', BUILD_TAG: 'jenkins-app-5', GIT_BRANCH: 'origin/topic', GIT_COMMIT: 'c1', ...numbered },
-    of('jenkins-app-5'),
+    identityOf('jenkins-app-5'),
   ],
 ];
 
 describe('a node of a CI run', () => {
-  it.each(builds)('of %s is known by its variables', (_, environment, expected) => {
-    const given = {
+  it.each(builds)('on %s is identified by its variables', (_, environment, expected) => {
+    const options = {
       ...(expected.build_id === 'given' && { buildId: 'given' }),
       ...(environment.CIRRUS_CI && { nodeIndex: '1', nodeTotal: '4' }),
     };
-    expect(who(environment, given, git)).toEqual(expected);
+    expect(identifyNode(environment, options, git)).toEqual(expected);
   });
 
-  it('is tested for every system of the table', () => {
+  it('is tested for every CI system', () => {
     expect(new Set(builds.map(([name]) => name))).toEqual(new Set(systems.map(({ name }) => name)));
   });
 
-  it('is what was said by flag or variable first', () => {
-    const given = { nodeIndex: '3', nodeTotal: '8', buildId: 'own', branch: 'mine', commitHash: 'c2' };
-    expect(who(builds[0]![1], given)).toEqual({ node_index: 3, node_total: 8, build_id: 'own', branch: 'mine', commit_hash: 'c2' });
+  it('takes flags and BALLAST_ variables first', () => {
+    const options = { nodeIndex: '3', nodeTotal: '8', buildId: 'own', branch: 'mine', commitHash: 'c2' };
+    expect(identifyNode(builds[0]![1], options)).toEqual({
+      node_index: 3,
+      node_total: 8,
+      build_id: 'own',
+      branch: 'mine',
+      commit_hash: 'c2',
+    });
   });
 
-  it('takes branch and commit from git where nothing else tells them', () => {
-    expect(who({ ...numbered, BALLAST_BRANCH: '' }, { buildId: '1' }, git)).toEqual({
-      ...of('1'),
+  it('takes branch and commit from git if nothing else has them', () => {
+    expect(identifyNode({ ...numbered, BALLAST_BRANCH: '' }, { buildId: '1' }, git)).toEqual({
+      ...identityOf('1'),
       branch: 'of-git',
       commit_hash: 'c-of-git',
     });
     const notAsked: Checkout = { branch: () => expect.unreachable(), commitHash: () => expect.unreachable() };
-    expect(who(builds[0]![1], {}, notAsked)).toEqual(builds[0]![2]);
+    expect(identifyNode(builds[0]![1], {}, notAsked)).toEqual(builds[0]![2]);
   });
 
-  it('that cannot be told is refused with all that is missing and what was tried', () => {
-    const complaintsOf = (environment: Environment, given: Given = {}): readonly string[] => {
+  it('fails with all missing values and the variables that were tried', () => {
+    const errorsOf = (environment: Environment, options: IdentityOptions = {}): readonly string[] => {
       try {
-        who(environment, given);
+        identifyNode(environment, options);
       } catch (error) {
         expect(error).toBeInstanceOf(UsageError);
-        return (error as UsageError).complaints;
+        return (error as UsageError).errors;
       }
       return [];
     };
-    expect(complaintsOf({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_SHA: 'c1' })).toEqual([
+    expect(errorsOf({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_SHA: 'c1' })).toEqual([
       'the index of this node, from 0 is not known: give --node-index <number> or set BALLAST_NODE_INDEX; tried CI_NODE_INDEX (GitHub Actions)',
       'the number of nodes is not known: give --node-total <number> or set BALLAST_NODE_TOTAL; tried CI_NODE_TOTAL (GitHub Actions)',
-      'the branch is not known: give --branch <name> or set BALLAST_BRANCH; tried GITHUB_HEAD_REF, GITHUB_REF_NAME (GitHub Actions), and git does not tell either',
+      'the branch is not known: give --branch <name> or set BALLAST_BRANCH; tried GITHUB_HEAD_REF, GITHUB_REF_NAME (GitHub Actions), and git does not know it either',
     ]);
-    expect(complaintsOf({ CODEBUILD_BUILD_ARN: 'a', ...numbered }, { branch: 'b', commitHash: 'c' })).toEqual([
-      'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID (AWS CodeBuild does not tell)',
+    expect(errorsOf({ CODEBUILD_BUILD_ARN: 'a', ...numbered }, { branch: 'b', commitHash: 'c' })).toEqual([
+      'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID (AWS CodeBuild does not set it)',
     ]);
-    expect(complaintsOf(numbered, { branch: 'b', commitHash: 'c' })).toEqual([
+    expect(errorsOf(numbered, { branch: 'b', commitHash: 'c' })).toEqual([
       'the id of the CI run, the same for all its nodes is not known: give --build-id <id> or set BALLAST_BUILD_ID',
     ]);
     const full = { branch: 'b', commitHash: 'c', buildId: '1' };
-    expect(complaintsOf({}, { ...full, nodeIndex: '4', nodeTotal: '4' })).toEqual([
+    expect(errorsOf({}, { ...full, nodeIndex: '4', nodeTotal: '4' })).toEqual([
       'the index of this node is 4, and of 4 nodes the last one is 3',
     ]);
-    expect(complaintsOf({}, { ...full, nodeIndex: '-1', nodeTotal: '0' })).toHaveLength(2);
-    // GitLab counts from 1: no node is 0.
-    expect(complaintsOf({ GITLAB_CI: 'true', CI_NODE_INDEX: '5', CI_NODE_TOTAL: '4' }, full)).toHaveLength(1);
+    expect(errorsOf({}, { ...full, nodeIndex: '-1', nodeTotal: '0' })).toHaveLength(2);
+    // GitLab counts from 1, so index 5 of 4 is invalid.
+    expect(errorsOf({ GITLAB_CI: 'true', CI_NODE_INDEX: '5', CI_NODE_TOTAL: '4' }, full)).toHaveLength(1);
   });
 
-  it('is the only one of one, whether it is numbered or not', () => {
-    expect(who({ GITLAB_CI: 'true', CI_NODE_TOTAL: '1', CI_PIPELINE_ID: '9' }, {}, git)).toMatchObject({ node_index: 0, node_total: 1 });
+  it('needs no index if it is the only node', () => {
+    expect(identifyNode({ GITLAB_CI: 'true', CI_NODE_TOTAL: '1', CI_PIPELINE_ID: '9' }, {}, git)).toMatchObject({
+      node_index: 0,
+      node_total: 1,
+    });
   });
 
-  it('needs no more than is asked for', () => {
+  it('needs only the requested values', () => {
     expect(identify(['node_total'], {}, { CI_NODE_TOTAL: '4' }, noGit)).toEqual({ node_total: 4 });
   });
 });

@@ -1,129 +1,129 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { BatchResult, Judgement } from '../../src/client/batch-results.js';
-import type { Runner } from '../../src/client/command.js';
+import type { BatchResult, FailurePolicy } from '../../src/client/batch-results.js';
+import type { CommandRunner } from '../../src/client/command-runner.js';
 import { NodeRun } from '../../src/client/node-run.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
-const reportOf = (...cases: string[]) => `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`;
+const makeReport = (...cases: string[]) => `<testsuites><testsuite>${cases.join('')}</testsuite></testsuites>`;
 const passed = (file: string) => `<testcase name="one" file="${file}" time="2"/>`;
 const failing = (file: string) => `<testcase name="one" file="${file}" time="2"><failure/></testcase>`;
 
-/** What became of a batch of a.js and b.js whose command writes these reports. */
-async function run(
+/** Returns the result of a batch of a.js and b.js whose command writes these reports. */
+async function runBatch(
   reports: Record<string, string>,
-  { code = 0, ...judgement }: Judgement & { code?: number } = {},
-): Promise<BatchResult & { isRed: boolean; said: string }> {
+  { code = 0, ...judgement }: FailurePolicy & { code?: number } = {},
+): Promise<BatchResult & { hasFailed: boolean; stderrText: string }> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'reports'));
-  // Of an earlier run.
-  writeFileSync(join(folder, 'reports/old.xml'), reportOf(failing('a.js')));
+  // A report of an earlier run.
+  writeFileSync(join(folder, 'reports/old.xml'), makeReport(failing('a.js')));
   const runner = {
     signal: null,
     run: async () => {
       for (const [name, text] of Object.entries(reports)) writeFileSync(join(folder, 'reports', name), text);
-      return { code, seconds: 4, notStarted: null };
+      return { exitCode: code, seconds: 4, startError: null };
     },
-  } as unknown as Runner;
-  let said = '';
-  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((said += String(text))));
+  } as unknown as CommandRunner;
+  let stderrText = '';
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => Boolean((stderrText += String(text))));
   onTestFinished(() => stderr.mockRestore());
   const node = new NodeRun(['a.js', 'b.js', 'c.js'], ['runner'], [`${folder}/reports/*`], judgement, runner, {});
-  const result = await node.run(['a.js', 'b.js'].map(path => ({ path, expected: null })));
-  return { ...result, isRed: node.hasFailed, said };
+  const result = await node.runBatch(['a.js', 'b.js'].map(path => ({ path, expected: null })));
+  return { ...result, hasFailed: node.hasFailed, stderrText };
 }
 
 const paths = ({ recorded }: BatchResult) => recorded.map(({ path }) => path);
 
 describe('a command that ended with 0', () => {
-  it('passed when its report has all files of the batch, and no failure; one of an earlier run does not count', async () => {
-    const result = await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) });
-    expect(result).toMatchObject({ isRed: false, failed: [], isRun: true, said: '' });
+  it('passes if its report has all files of the batch and no failure; a report of an earlier run does not count', async () => {
+    const result = await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')) });
+    expect(result).toMatchObject({ hasFailed: false, failed: [], allRan: true, stderrText: '' });
   });
 
-  it('failed for a failure in its report: what that does not mention may not have been run', async () => {
-    const result = await run({ 'new.xml': reportOf(failing('a.js')) });
-    expect(result).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], isRun: false });
+  it('fails for a failure in its report; files that the report does not mention may not have run', async () => {
+    const result = await runBatch({ 'new.xml': makeReport(failing('a.js')) });
+    expect(result).toMatchObject({ hasFailed: true, failed: ['a.js', 'b.js'], allRan: false });
     expect(paths(result)).toEqual(['a.js']);
-    expect(result.said).toMatch(
+    expect(result.stderrText).toMatch(
       /^ballast: the command ended with 0, but the batch failed \(batch 1, 2 test files\): a report has failures \(a\.js\); .*--trust-exit-code\n$/,
     );
   });
 
   it.each([
-    ['another file', reportOf(passed('a.js'), passed('b.js'), failing('c.js')), 'c.js'],
-    ['no file that is known', reportOf(passed('a.js'), passed('b.js'), '<testcase classname="x" name="y"><error/></testcase>'), 'x y'],
-    ['a suite without cases', reportOf(passed('a.js'), passed('b.js'), '<testsuite name="s" errors="1"/>'), 's'],
+    ['another file', makeReport(passed('a.js'), passed('b.js'), failing('c.js')), 'c.js'],
+    ['no file that is known', makeReport(passed('a.js'), passed('b.js'), '<testcase classname="x" name="y"><error/></testcase>'), 'x y'],
+    ['a suite without cases', makeReport(passed('a.js'), passed('b.js'), '<testsuite name="s" errors="1"/>'), 's'],
     ['a package of go test', 'FAIL\texample.com/a.js [setup failed]\n', 'a.js'],
-  ])('failed whole for a failure of %s', async (_, report, name) => {
-    const result = await run({ new: report });
-    expect(result.isRed).toBe(true);
+  ])('fails with all files for a failure of %s', async (_, report, name) => {
+    const result = await runBatch({ new: report });
+    expect(result.hasFailed).toBe(true);
     expect(result.failed).toEqual(['a.js', 'b.js']);
-    expect(result.said).toContain(`a report has failures (${name})`);
+    expect(result.stderrText).toContain(`a report has failures (${name})`);
   });
 
-  it('passed when it is trusted, failures or not, and nothing is told to have failed', async () => {
-    const result = await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { trustExitCode: true });
-    expect(result).toMatchObject({ isRed: false, failed: [], isRun: true, said: '' });
+  it('passes with --trust-exit-code, whatever fails in the reports', async () => {
+    const result = await runBatch({ 'new.xml': makeReport(failing('a.js'), passed('b.js')) }, { trustExitCode: true });
+    expect(result).toMatchObject({ hasFailed: false, failed: [], allRan: true, stderrText: '' });
   });
 
-  it('failed when a report is cut off, or has nothing in it', async () => {
+  it('fails if a report is truncated or empty', async () => {
     for (const text of [`<testsuites><testsuite>${passed('a.js')}`, '']) {
-      const result = await run({ '1.xml': reportOf(passed('a.js')), '2.xml': text });
-      expect(result).toMatchObject({ isRed: true, failed: ['b.js'], isRun: false });
-      expect(result.said).toContain('a report cannot be read (');
+      const result = await runBatch({ '1.xml': makeReport(passed('a.js')), '2.xml': text });
+      expect(result).toMatchObject({ hasFailed: true, failed: ['b.js'], allRan: false });
+      expect(result.stderrText).toContain('a report cannot be read (');
     }
-    expect(await run({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ isRed: false, failed: [], isRun: true });
+    expect(await runBatch({ '1.xml': '' }, { trustExitCode: true })).toMatchObject({ hasFailed: false, failed: [], allRan: true });
   });
 
-  it('passed when other XML is beside the report', async () => {
-    expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
-      isRed: false,
-      isRun: true,
+  it('passes if there is other XML beside the report', async () => {
+    expect(await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')), 'coverage.xml': '<coverage/>' })).toMatchObject({
+      hasFailed: false,
+      allRan: true,
     });
   });
 
-  it('names what its report does not mention, which is recorded with 0', async () => {
-    const result = await run({ 'new.xml': reportOf(passed('a.js')) });
+  it('records files that its report does not mention with 0, and names them', async () => {
+    const result = await runBatch({ 'new.xml': makeReport(passed('a.js')) });
     expect(result).toMatchObject({
-      isRed: false,
+      hasFailed: false,
       failed: [],
       recorded: [
         { path: 'a.js', time_execution: 2 },
         { path: 'b.js', time_execution: 0 },
       ],
     });
-    expect(result.said).toMatch(
+    expect(result.stderrText).toMatch(
       /^ballast: WARNING: --junit .* does not mention 1 of 2 test files: b\.js \(--fail-unreported: fail instead\)\n$/,
     );
   });
 
   it.each<[string, Record<string, string>, string[]]>([
-    ['mentions one file only', { 'new.xml': reportOf(passed('a.js')) }, ['b.js']],
-    ['has no case', { 'new.xml': reportOf() }, ['a.js', 'b.js']],
-    ['has cases of which it does not tell the file', { 'new.xml': reportOf('<testcase classname="x" name="y"/>') }, ['a.js', 'b.js']],
+    ['mentions one file only', { 'new.xml': makeReport(passed('a.js')) }, ['b.js']],
+    ['has no case', { 'new.xml': makeReport() }, ['a.js', 'b.js']],
+    ['has cases without a file', { 'new.xml': makeReport('<testcase classname="x" name="y"/>') }, ['a.js', 'b.js']],
     ['is missing', {}, ['a.js', 'b.js']],
-  ])('failed, where that is asked for, when its report %s', async (_, reports, failed) => {
-    const result = await run(reports, { failUnreported: true });
-    expect(result).toMatchObject({ isRed: true, failed, isRun: false });
+  ])('fails with --fail-unreported if its report %s', async (_, reports, failed) => {
+    const result = await runBatch(reports, { failUnreported: true });
+    expect(result).toMatchObject({ hasFailed: true, failed, allRan: false });
     expect(paths(result)).toEqual(['a.js', 'b.js'].filter(path => !failed.includes(path)));
-    expect(result.said).toContain(`no report mentions ${failed.length} test file`);
+    expect(result.stderrText).toContain(`no report mentions ${failed.length} test file`);
   });
 });
 
 describe('a command that failed', () => {
-  it('has the failures of its report, and is as it was for a report that tells of none', async () => {
-    expect(await run({ 'new.xml': reportOf(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
-      isRed: true,
+  it('takes the failures from its report; without any there, all files fail', async () => {
+    expect(await runBatch({ 'new.xml': makeReport(failing('a.js'), passed('b.js')) }, { code: 7, trustExitCode: true })).toMatchObject({
+      hasFailed: true,
       failed: ['a.js'],
-      isRun: true,
-      said: 'ballast: the command ended with 7 (batch 1, 2 test files)\n',
+      allRan: true,
+      stderrText: 'ballast: the command ended with 7 (batch 1, 2 test files)\n',
     });
-    expect(await run({ 'new.xml': reportOf(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({
-      isRed: true,
+    expect(await runBatch({ 'new.xml': makeReport(passed('a.js'), passed('b.js')) }, { code: 7 })).toMatchObject({
+      hasFailed: true,
       failed: ['a.js', 'b.js'],
     });
-    expect(await run({}, { code: 7 })).toMatchObject({ isRed: true, failed: ['a.js', 'b.js'], recorded: [] });
+    expect(await runBatch({}, { code: 7 })).toMatchObject({ hasFailed: true, failed: ['a.js', 'b.js'], recorded: [] });
   });
 });

@@ -13,12 +13,12 @@ export interface NodeRun {
   code: number | null;
   /** Test files in the order in which they ran. */
   ran: string[];
-  printed: string;
+  output: string;
 }
 
-/** A project whose tests note that they ran, and fail where they are told to. */
+/** A project whose tests write to $RAN and fail if they are in $FAILING. */
 export class JestProject {
-  // As jest names it.
+  // Jest resolves links.
   readonly #folder = realpathSync(temporaryFolder());
   readonly files: readonly string[];
 
@@ -30,12 +30,12 @@ export class JestProject {
     for (const file of this.files) this.#write(file);
   }
 
-  /** It cannot be loaded from now on. */
+  /** Makes a file fail to load. */
   breakFile(number: number): void {
     this.#write(this.files[number]!, "require('./not-there');");
   }
 
-  mendFile(number: number): void {
+  repairFile(number: number): void {
     this.#write(this.files[number]!);
   }
 
@@ -45,7 +45,7 @@ export class JestProject {
     writeFileSync(join(this.#folder, file), `${before}\ntest('one', () => { ${note} ${check} });\n`);
   }
 
-  /** Runs a node of a CI build with the client program of a package, to its end. */
+  /** Runs a node of a CI build with the program of a client package. */
   async run(client: string, server: Client, env: Record<string, string>): Promise<NodeRun> {
     const ran = join(temporaryFolder(), 'ran');
     writeFileSync(ran, '');
@@ -63,9 +63,9 @@ export class JestProject {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
-    let printed = '';
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
     const [code] = (await once(child, 'close')) as [number | null];
-    return { code, printed, ran: readFileSync(ran, 'utf8').split('\n').slice(0, -1) };
+    return { code, output, ran: readFileSync(ran, 'utf8').split('\n').slice(0, -1) };
   }
 }

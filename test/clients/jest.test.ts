@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../harness/client.js';
-import { completeness } from '../harness/completeness.js';
-import { sorted } from '../harness/messages.js';
+import { getCompleteness } from '../harness/completeness.js';
+import { sortPaths } from '../harness/messages.js';
 import { startServer } from '../harness/server.js';
 import { JestProject, type NodeRun } from './jest-project.js';
 
@@ -19,9 +19,9 @@ function nodeOf(node: number, more: Record<string, string> = {}): Record<string,
   };
 }
 
-/** That a node ran by what the server said, and not on its own. */
-function expectServed({ printed }: NodeRun): void {
-  expect(printed).not.toMatch(/fallback|ERROR|TypeError/i);
+/** Asserts that the node did not fall back to running without the server. */
+function expectServed({ output }: NodeRun): void {
+  expect(output).not.toMatch(/fallback|ERROR|TypeError/i);
 }
 
 async function recorded(server: Client): Promise<string[]> {
@@ -30,29 +30,32 @@ async function recorded(server: Client): Promise<string[]> {
   return build_subsets.flatMap((subset: any) => subset.test_files.map(({ path }: any) => path));
 }
 
-describe('@knapsack-pro/jest 10, which tells what it ran', () => {
+describe('@knapsack-pro/jest 10, which acknowledges batches', () => {
   const CLIENT = '@knapsack-pro/jest';
   const ID = { KNAPSACK_PRO_TEST_QUEUE_ID: '7' };
 
-  it('runs each file once, and nodes that are run again run what failed or could not be loaded', { timeout: 60_000 }, async () => {
+  it('runs each file once, and retried nodes run the files that failed or could not be loaded', { timeout: 60_000 }, async () => {
     const [server, project] = [await startServer(), new JestProject(6)];
     project.breakFile(5);
     const failing = { ...ID, FAILING: project.files[0]! };
     const nodes = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, failing))));
-    for (const { printed } of nodes) expect(printed).not.toMatch(/fallback/i);
-    // The one that cannot be loaded runs no test.
-    expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 5));
-    expect(sorted(await recorded(server))).toEqual(project.files);
+    for (const { output } of nodes) expect(output).not.toMatch(/fallback/i);
+    // The file that cannot be loaded runs no test.
+    expect(sortPaths(nodes.flatMap(({ ran }) => ran))).toEqual(project.files.slice(0, 5));
+    expect(sortPaths(await recorded(server))).toEqual(project.files);
     expect(nodes.map(({ code }) => code)).toContain(1);
 
-    project.mendFile(5);
+    project.repairFile(5);
     const again = await Promise.all([0, 1].map(node => project.run(CLIENT, server, nodeOf(node, ID))));
     again.forEach(expectServed);
     expect(again.map(({ code }) => code)).toEqual([0, 0]);
-    expect(sorted(again.flatMap(({ ran }) => ran))).toEqual([project.files[0], project.files[5]]);
+    expect(sortPaths(again.flatMap(({ ran }) => ran))).toEqual([project.files[0], project.files[5]]);
     const green = await project.run(CLIENT, server, nodeOf(0, ID));
     expect(green).toMatchObject({ code: 0, ran: [] });
-    expect(await completeness(server, { ...build, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 6 } });
+    expect(await getCompleteness(server, { ...build, node_build_id: '7' })).toMatchObject({
+      status: 200,
+      json: { errors: [], recorded: 6 },
+    });
   });
 });
 
@@ -60,15 +63,15 @@ describe('@knapsack-pro/jest 9', () => {
   const CLIENT = 'knapsack-pro-jest-9';
   const ID = { KNAPSACK_PRO_CI_NODE_BUILD_ID: '7' };
 
-  it('runs each file once, and a node that is run again with a fixed split runs what it had', { timeout: 60_000 }, async () => {
+  it('runs each file once, and a retried node with a fixed split runs the same files', { timeout: 60_000 }, async () => {
     const [server, project] = [await startServer(), new JestProject(6)];
     const nodes = await Promise.all(
       [0, 1].map(node => project.run(CLIENT, server, nodeOf(node, { ...ID, KNAPSACK_PRO_FIXED_QUEUE_SPLIT: 'false' }))),
     );
     nodes.forEach(expectServed);
     expect(nodes.map(({ code }) => code)).toEqual([0, 0]);
-    expect(sorted(nodes.flatMap(({ ran }) => ran))).toEqual(project.files);
-    expect(sorted(await recorded(server))).toEqual(project.files);
+    expect(sortPaths(nodes.flatMap(({ ran }) => ran))).toEqual(project.files);
+    expect(sortPaths(await recorded(server))).toEqual(project.files);
 
     const again = await project.run(
       CLIENT,
@@ -77,7 +80,10 @@ describe('@knapsack-pro/jest 9', () => {
     );
     expectServed(again);
     expect(again.code).toBe(0);
-    expect(sorted(again.ran)).toEqual(sorted(nodes[0]!.ran));
-    expect(await completeness(server, { ...build, node_build_id: '7' })).toMatchObject({ status: 200, json: { errors: [], recorded: 6 } });
+    expect(sortPaths(again.ran)).toEqual(sortPaths(nodes[0]!.ran));
+    expect(await getCompleteness(server, { ...build, node_build_id: '7' })).toMatchObject({
+      status: 200,
+      json: { errors: [], recorded: 6 },
+    });
   });
 });

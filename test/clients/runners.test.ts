@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { completeness } from '../harness/completeness.js';
+import { getCompleteness } from '../harness/completeness.js';
 import { runBallast } from '../harness/process.js';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
@@ -31,7 +31,7 @@ describe('ballast queue with a real runner', () => {
   it.each([
     ['jest, and jest-junit', jest],
     ['vitest', vitest],
-  ])('runs %s, and knows times and failures of each file', { timeout: 120_000 }, async (_, { file, text, command }) => {
+  ])('runs %s and gets the time and failures of each file', { timeout: 120_000 }, async (_, { file, text, command }) => {
     const [server, folder] = [await startServer(), temporaryFolder()];
     const files = [0, 1, 2, 3].map(file);
     mkdirSync(join(folder, 'test'));
@@ -45,7 +45,7 @@ describe('ballast queue with a real runner', () => {
       runBallast(
         ['queue', 'test/*.test.*', '--junit', 'junit.xml', '--', process.execPath, ...command],
         {
-          // These tests run in vitest themselves.
+          // The environment of this vitest must not reach the runner.
           ...Object.fromEntries(
             Object.keys(process.env)
               .filter(name => /^(VITEST|JEST|TEST$|NODE_ENV)/.test(name))
@@ -65,7 +65,7 @@ describe('ballast queue with a real runner', () => {
     const red = await queue(0);
     expect(red.stderr).not.toContain('WARNING');
     expect(red.code).toBe(1);
-    const { json } = await completeness(server, { ...build, node_build_id: '7' });
+    const { json } = await getCompleteness(server, { ...build, node_build_id: '7' });
     expect(json).toMatchObject({ is_complete: true, recorded: 4, recorded_without_time: [] });
 
     writeFileSync(join(folder, files[2]!), text(false));

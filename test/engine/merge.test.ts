@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeSubsets } from '../../src/engine/merge.js';
+import { mergeRuns } from '../../src/engine/merge.js';
+import type { RecordedTestFile } from '../../src/engine/test-file.js';
 
 const seed = 20_260_105;
 
@@ -12,6 +13,14 @@ const run = fc.uniqueArray(
   { selector: ({ path }) => path },
 );
 
+const merge = (runs: RecordedTestFile[][]) =>
+  mergeRuns(
+    runs.map(files => ({
+      paths: files.map(({ path }) => path),
+      seconds: Float64Array.from(files, ({ time_execution }) => time_execution),
+    })),
+  );
+
 function medianOf(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   if (sorted.length === 0) return 0;
@@ -19,11 +28,11 @@ function medianOf(values: number[]): number {
   return (low + high) / 2;
 }
 
-describe('the runs of a build as one list', () => {
-  it('have every path once with the median of its measured times, slowest first', () => {
-    fc.assert(
-      fc.property(fc.array(run, { maxLength: 8 }), runs => {
-        const merged = mergeSubsets(runs);
+describe('the merged runs of a build', () => {
+  it('have every path once, with the median of its measured times, slowest first', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(run, { maxLength: 8 }), async runs => {
+        const merged = await merge(runs);
         const all = runs.flat();
         expect(merged.map(({ path }) => path).sort()).toEqual([...new Set(all.map(({ path }) => path))].sort());
         for (const { path, time_execution } of merged) {
@@ -37,23 +46,23 @@ describe('the runs of a build as one list', () => {
     );
   });
 
-  it('do not depend on the order of the runs', () => {
-    fc.assert(
-      fc.property(fc.array(run, { maxLength: 8 }), runs => {
-        expect(mergeSubsets([...runs].reverse())).toEqual(mergeSubsets(runs));
+  it('do not depend on the order of the runs', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(run, { maxLength: 8 }), async runs => {
+        expect(await merge([...runs].reverse())).toEqual(await merge(runs));
       }),
       { seed, numRuns: 100 },
     );
   });
 
-  it('count a file that was only scheduled as 0, and never average the 0', () => {
+  it('have 0 for a file that was only scheduled, which does not lower the median', async () => {
     const scheduled = [{ path: 'a_spec.rb', time_execution: 0 }];
-    expect(mergeSubsets([scheduled, scheduled])).toEqual(scheduled);
-    expect(mergeSubsets([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
+    expect(await merge([scheduled, scheduled])).toEqual(scheduled);
+    expect(await merge([scheduled, [{ path: 'a_spec.rb', time_execution: 8 }]])).toEqual([{ path: 'a_spec.rb', time_execution: 8 }]);
   });
 
-  it('are an empty list when nothing was recorded', () => {
-    expect(mergeSubsets([])).toEqual([]);
-    expect(mergeSubsets([[], []])).toEqual([]);
+  it('are empty when nothing was recorded', async () => {
+    expect(await merge([])).toEqual([]);
+    expect(await merge([[], []])).toEqual([]);
   });
 });

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { cutSegments, segment, toSegments } from '../../src/engine/segments.js';
 
-describe('segments of a text', () => {
+describe('segments', () => {
   it.each([
     ['ASCII', ['a', '', 'bcd', '{"e":1}']],
-    ['of several bytes a character', ['ä', '', '漢字', '🙂x', 'y']],
-    ['none', []],
-  ])('are its pieces: %s', (_, texts) => {
+    ['several bytes a character', ['ä', '', '漢字', '🙂x', 'y']],
+    ['no pieces', []],
+  ])('return the pieces of %s', (_, texts) => {
     const segments = toSegments(texts);
     expect(texts.map((_text, i) => segment(segments, i).toString())).toEqual(texts);
     expect(segments.bytes.length).toBe(Buffer.byteLength(texts.join('')));
   });
 
-  it('are cut where the text is', () => {
+  it('end where the pieces of a text end', () => {
     const segments = cutSegments({ text: 'äbc漢', ends: Uint32Array.of(2, 3, 4) });
     expect([0, 1, 2].map(i => segment(segments, i).toString())).toEqual(['äb', 'c', '漢']);
   });

@@ -1,15 +1,15 @@
-/** Of the project "default" of the servers that tests start. */
+/** The token of the project "default" of test servers. */
 export const TOKEN = 'a-token-for-tests-0123456789abcdef';
 
 export interface Reply {
   status: number;
   headers: Headers;
   text: string;
-  /** The parsed body; undefined when it is empty, or text. */
+  /** The parsed body; undefined: the body is empty or plain text. */
   json: any;
 }
 
-/** Talks to a server as one project's CI does. */
+/** Sends requests with the token of one project. */
 export class Client {
   constructor(
     readonly url: string,

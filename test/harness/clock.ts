@@ -1,4 +1,4 @@
-/** A clock that stands still until it is moved. */
+/** A clock that advances only when told to. */
 export class Clock {
   constructor(public millis = Date.UTC(2026, 0, 1)) {}
   readonly now = () => this.millis;

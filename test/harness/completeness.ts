@@ -1,13 +1,13 @@
 import type { Client, Reply } from './client.js';
-import { record, timed, triple } from './messages.js';
+import { buildKey, record, timedTestFiles } from './messages.js';
 
-/** Asks the gate. */
-export function completeness(client: Client, more: Record<string, string | number> = {}): Promise<Reply> {
+/** Asks the completeness gate. */
+export function getCompleteness(client: Client, more: Record<string, string | number> = {}): Promise<Reply> {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...triple, ...more })) query.set(name, String(value));
+  for (const [name, value] of Object.entries({ ...buildKey, ...more })) query.set(name, String(value));
   return client.get(`/v1/builds/completeness?${query.toString()}`);
 }
 
-/** Records a run of a node, a second for each file. */
-export const ran = (client: Client, node_index: number, paths: readonly string[], more: object = {}) =>
-  record(client, { ...triple, node_index, test_files: timed(Object.fromEntries(paths.map(path => [path, 1]))), ...more });
+/** Records a run of a node with one second for each file. */
+export const recordPaths = (client: Client, node_index: number, paths: readonly string[], more: object = {}) =>
+  record(client, { ...buildKey, node_index, test_files: timedTestFiles(Object.fromEntries(paths.map(path => [path, 1]))), ...more });

@@ -1,12 +1,12 @@
 import { problemsOf } from '../../src/store/lmdb/check/check.js';
 import { sentenceOf } from '../../src/store/lmdb/check/problem.js';
-import { openStore } from '../../src/store/lmdb/open.js';
+import { openParts } from '../../src/store/lmdb/parts.js';
 
-/** What `ballast check` finds in a folder. A server of this process must be closed first: two stores on one file may block each other. */
+/** Returns the problems that `ballast check` finds. A server in this process must be closed first: two stores on one file may block each other. */
 export async function problemsIn(dataDir: string): Promise<string[]> {
-  const store = openStore(dataDir);
-  const sentences = [...problemsOf(store, () => {})].map(sentenceOf);
+  const parts = openParts(dataDir);
+  const sentences = [...problemsOf(parts, () => {})].map(sentenceOf);
   // Only the file: a running server may have the rest open.
-  await store.root.close();
+  await parts.root.close();
   return sentences;
 }

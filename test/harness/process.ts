@@ -11,7 +11,7 @@ export const main = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 export interface ServerProcess extends Client {
   dataDir: string;
   child: ChildProcess;
-  /** Everything that it printed so far. */
+  /** The output so far. */
   stdout(): string;
   stderr(): string;
   /** Resolves with the exit code. */
@@ -26,11 +26,11 @@ export interface ServeOptions {
   token?: string | null;
   flags?: readonly string[];
   env?: NodeJS.ProcessEnv;
-  /** A command that runs the server in its own place. */
+  /** A command prefix that runs the server, such as strace. */
   under?: readonly string[];
 }
 
-/** Runs `serve` in a process of its own, which is killed after the test; resolves when it listens. */
+/** Runs `serve` in a new process, which is killed after the test. Resolves when the server listens. */
 export async function spawnServer({
   dataDir = temporaryFolder(),
   token = TOKEN,
@@ -55,8 +55,8 @@ export async function spawnServer({
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
-      const found = /listens on (http:\S+) .*\n/.exec(stdout)?.[1];
-      if (found) resolve(found);
+      const address = /listens on (http:\S+) .*\n/.exec(stdout)?.[1];
+      if (address) resolve(address);
     });
     void ended.then(code => reject(new Error(`the server ended with ${code} and printed: ${stdout}${stderr}`)));
   });
@@ -67,13 +67,13 @@ export async function spawnServer({
   return Object.assign(new Client(url, token ?? ''), { dataDir, child, stdout: () => stdout, stderr: () => stderr, ended, stop });
 }
 
-/** What a CI system would tell of the build that these tests are themselves part of. */
-const OF_CI =
+/** Variables of the CI system that runs these tests. */
+const CI_VARIABLES =
   /^(BALLAST_|CI$|CI_|GITHUB_|GITLAB_|CIRCLE|BUILDKITE|TF_BUILD|SYSTEM_|BITBUCKET_|SEMAPHORE|TRAVIS|APPVEYOR|DRONE|CF_|CIRRUS_|HEROKU_|CODEBUILD_|TEAMCITY_|JENKINS_)/;
 
-/** The environment of a command, as if no CI system were here. */
+/** Returns the environment without the variables of a CI system. */
 export function plainEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_CI.test(name))), ...more };
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !CI_VARIABLES.test(name))), ...more };
 }
 
 export interface Run {
@@ -82,7 +82,7 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs a command of the program to its end. */
+/** Runs a command of the program in a new process. */
 export async function runBallast(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},

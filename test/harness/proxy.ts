@@ -3,23 +3,23 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What becomes of a request: which server it is passed to, and whether its answer is lost on the way back. */
-export interface Passage {
+/** The server that gets a request, and whether its answer is lost. */
+export interface Route {
   url: string;
-  isLost?: boolean;
+  loseAnswer?: boolean;
 }
 
-/** A proxy in front of servers, closed after the test; returns its address. */
-export async function startProxy(passageOf: (request: IncomingMessage) => Passage): Promise<string> {
+/** Starts a proxy, which is closed after the test, and returns its address. */
+export async function startProxy(routeOf: (request: IncomingMessage) => Route): Promise<string> {
   const proxy = createServer((request, response) => {
     const { method, headers, url } = request;
-    const passage = passageOf(request);
-    const passed = httpRequest(`${passage.url}${url}`, { method: method!, headers }, answer => {
-      if (passage.isLost) return void response.destroy();
+    const route = routeOf(request);
+    const forwarded = httpRequest(`${route.url}${url}`, { method: method!, headers }, answer => {
+      if (route.loseAnswer) return void response.destroy();
       response.writeHead(answer.statusCode!, answer.headers);
       return void answer.pipe(response);
     });
-    request.pipe(passed);
+    request.pipe(forwarded);
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void proxy.close().closeAllConnections());
   await once(proxy, 'listening');

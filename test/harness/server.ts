@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { createProject } from '../../src/engine/access.js';
+import type { Store } from '../../src/engine/ports/store.js';
 import type { Handler } from '../../src/http/exchange.js';
 import { MemoryBudget } from '../../src/http/memory-budget.js';
 import { type HttpOptions, type HttpServer, listen } from '../../src/http/server.js';
 import { type Config, parseConfig } from '../../src/server/config.js';
 import { openLog } from '../../src/server/log.js';
 import { openService, type Service, type ServiceDependencies } from '../../src/server/service.js';
-import { openStore, type Store } from '../../src/store/lmdb/open.js';
-import { createProject } from '../../src/store/lmdb/projects.js';
-import { createToken } from '../../src/store/lmdb/tokens.js';
+import { openMemoryStore } from '../../src/store/memory/store.js';
 import { Client, TOKEN } from './client.js';
 import { httpServer, openAdapter } from './http-server.js';
 import { temporaryFolder } from './temporary-folder.js';
@@ -18,38 +18,47 @@ type Settings = { [K in keyof Config]?: string };
 
 export interface TestServer extends Client {
   service: Service;
+  /** Empty: the store is in memory. */
   dataDir: string;
   /** Lines of the log at level debug. */
   log: string[];
   close(): Promise<void>;
 }
 
-async function openServer(
-  settings: Settings & { dataDir: string },
-  dependencies: ServiceDependencies = {},
-): Promise<{ service: Service; log: string[] }> {
+/** Opens a service over a folder, or, when the settings name none, over a store in memory. */
+async function openServer(settings: Settings, dependencies: ServiceDependencies = {}) {
   const log: string[] = [];
   const config = parseConfig({ port: '0', httpServer, logLevel: 'debug', bootstrapToken: TOKEN, ...settings });
-  const service = await openService(config, openLog(config.logLevel, { write: line => log.push(line) }), {
-    ...dependencies,
-    isWarm: false,
-  });
-  return { service, log };
+  let store: Store | null = null;
+  const inMemory: ServiceDependencies = {
+    openStore: async (_folder, _log, { queues }) => {
+      const opened = openMemoryStore(queues);
+      store = opened;
+      return opened;
+    },
+    hasThreads: false,
+  };
+  const logger = openLog(config.logLevel, { write: line => log.push(line) });
+  const service = await openService(config, logger, { ...(settings.dataDir === undefined && inMemory), ...dependencies, isWarm: false });
+  return { service, log, store: store as Store | null };
 }
 
-/** A server on a free port and a folder of its own, closed after the test. */
+/** A server on a free port, closed after the test. It keeps nothing on disk unless the settings name a folder. */
 export async function startServer(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
-  const dataDir = settings.dataDir ?? temporaryFolder();
-  const { service, log } = await openServer({ ...settings, dataDir }, { now, uptime });
+  const { service, log } = await openServer(settings, { now, uptime });
   let closed: Promise<void> | null = null;
   const close = () => (closed ??= service.close());
   onTestFinished(close);
-  return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), { service, dataDir, log, close });
+  return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), { service, dataDir: settings.dataDir ?? '', log, close });
 }
 
-/** One server for all tests of a file, as starting one takes longer than most tests. */
+/** The same with a folder of its own, and worker threads. */
+export function startServerOnDisk(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
+  return startServer({ dataDir: temporaryFolder(), ...settings }, now, uptime);
+}
+
+/** One server for all tests of a file, as starting one takes longer than most tests. It keeps nothing on disk. */
 export class SharedServer extends Client {
-  readonly dataDir = temporaryFolder(afterAll);
   #service: Service | null = null;
   #store: Store | null = null;
   #projects = 0;
@@ -57,26 +66,22 @@ export class SharedServer extends Client {
   constructor(settings: Settings = {}) {
     super('', TOKEN);
     beforeAll(async () => {
-      // Before the service: lmdb's write thread may wait for this thread within a transaction, and opening the store waits for that.
-      this.#store = openStore(this.dataDir);
-      ({ service: this.#service } = await openServer({ logLevel: 'silent', ...settings, dataDir: this.dataDir }));
-      Object.assign(this, { url: this.#service.url });
+      const { service, store } = await openServer({ logLevel: 'silent', ...settings });
+      this.#service = service;
+      this.#store = store;
+      Object.assign(this, { url: service.url });
     });
-    // vitest calls these in the reverse order: the folder goes last.
-    afterAll(async () => {
-      await this.#service?.close();
-      await this.#store?.root.close();
-    });
+    afterAll(() => this.#service?.close());
   }
 
   get store(): Store {
     return this.#store!;
   }
 
-  /** A project of its own for a test that changes something: nothing of the others is in it. */
+  /** Creates an empty project for a test that changes data. */
   async project(): Promise<Client> {
-    const { id } = await createProject(this.store, `project ${++this.#projects}`, Date.now());
-    return new Client(this.url, await createToken(this.store, id, Date.now()));
+    const { token } = await createProject(this.store.access, `project ${++this.#projects}`, Date.now());
+    return new Client(this.url, token);
   }
 }
 
@@ -86,10 +91,10 @@ export interface Listening extends Client {
 }
 
 const TOKENS = ['a-token', 'another-token', 'a-third-token'];
-/** Those that are not known are one. */
+/** All unknown tokens have one owner. */
 const ownerOf = (token: string | null) => (token !== null && TOKENS.includes(token) ? TOKENS.indexOf(token) : null);
 
-/** The socket layer alone, with a handler of the test. */
+/** Starts the HTTP layer alone, with a handler of the test. */
 export async function listenWith(handler: Handler, options: Partial<HttpOptions> = {}): Promise<Listening> {
   const log: string[] = [];
   const sink = openLog('debug', { write: line => log.push(line) });
@@ -98,7 +103,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
       openAdapter,
       host: '127.0.0.1',
       port: 0,
-      settings: 'BALLAST_PORT or BALLAST_HOST',
+      settingNames: 'BALLAST_PORT or BALLAST_HOST',
       headerPrefixes: ['SERVICE'],
       maxBodyBytes: 1_000_000,
       bodySeconds: 5,
@@ -112,7 +117,7 @@ export async function listenWith(handler: Handler, options: Partial<HttpOptions>
     sink,
   );
   let drained: Promise<void> | null = null;
-  const { drain } = http;
+  const drain = http.drain.bind(http);
   http.drain = () => (drained ??= drain());
   onTestFinished(http.drain);
   return Object.assign(new Client(http.url, 'a-token'), { http, log });

@@ -6,38 +6,38 @@ import { openNodeAdapter } from '../../src/http/node/adapter.js';
 import { limits } from '../../src/limits.js';
 import { httpServer } from '../harness/http-server.js';
 import { listenWith } from '../harness/server.js';
-import { certificate } from './certificate.js';
-import { head, RawConnection } from './raw.js';
+import { createCertificate } from './create-certificate.js';
+import { RawConnection, requestHead } from './raw-connection.js';
 
 const isNode = httpServer === 'node';
 
-/** Answers with the path, a turn later, and knows which requests it was handed and which answers were sent. */
+/** A handler that answers with the path, a turn later, and a record of its requests and of the answers that were sent. */
 function echo() {
-  const seen = { begun: [] as string[], written: [] as boolean[], atOnce: 0, mostAtOnce: 0 };
+  const calls = { started: [] as string[], written: [] as boolean[], concurrent: 0, maxConcurrent: 0 };
   const handler: Handler = async ({ path }) => {
-    seen.begun.push(path);
-    seen.mostAtOnce = Math.max(seen.mostAtOnce, ++seen.atOnce);
+    calls.started.push(path);
+    calls.maxConcurrent = Math.max(calls.maxConcurrent, ++calls.concurrent);
     await new Promise(resolve => setImmediate(resolve));
-    seen.atOnce -= 1;
-    return { status: 200, body: JSON.stringify(path), written: ok => seen.written.push(ok) };
+    calls.concurrent -= 1;
+    return { status: 200, body: JSON.stringify(path), onEnd: ok => calls.written.push(ok) };
   };
-  return { seen, handler };
+  return { calls, handler };
 }
 
-/** An echo whose answer waits for `goOn`. */
+/** An echo whose answer waits for `release`. */
 function heldEcho() {
-  const { seen, handler } = echo();
+  const { calls, handler } = echo();
   let release = () => {};
   const held: Handler = async request => {
     const answer = await handler(request);
     await new Promise<void>(resolve => (release = resolve));
     return answer;
   };
-  return { seen, handler: held, goOn: () => release() };
+  return { calls, handler: held, release: () => release() };
 }
 
-describe('a request of HTTP/1.0', () => {
-  it.skipIf(!isNode)('is answered, and its connection closed, unless it wants to keep it', async () => {
+describe('an HTTP/1.0 request', () => {
+  it.skipIf(!isNode)('is answered, and closes its connection unless it asks for keep-alive', async () => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
     connection.send('GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
@@ -49,26 +49,26 @@ describe('a request of HTTP/1.0', () => {
     expect(await connection.closed()).toBe('');
   });
 
-  it.skipIf(!isNode)('gets an answer in pieces without chunks, and is told that its connection closes', async () => {
+  it.skipIf(!isNode)('gets a streamed answer without chunks, with Connection: close', async () => {
     const rest = async function* () {
       yield Buffer.from('bc');
     };
     const server = await listenWith(() => ({ status: 200, body: 'a', rest: rest() }));
     const connection = await RawConnection.open(server.url);
     connection.send('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n');
-    const all = await connection.closed();
-    expect(all).toMatch(/\r\n\r\nabc$/);
-    expect(all).toContain('Connection: close');
-    expect(all.toLowerCase()).not.toContain('transfer-encoding');
+    const bytes = await connection.closed();
+    expect(bytes).toMatch(/\r\n\r\nabc$/);
+    expect(bytes).toContain('Connection: close');
+    expect(bytes.toLowerCase()).not.toContain('transfer-encoding');
   });
 
-  it.skipIf(isNode)('is refused, and nothing is handed on', async () => {
-    const { seen, handler } = echo();
+  it.skipIf(isNode)('is refused and does not reach the handler', async () => {
+    const { calls, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
     connection.send('GET /a HTTP/1.0\r\nHost: a\r\n\r\n');
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 505 HTTP Version Not Supported\r\n/);
-    expect(seen.begun).toEqual([]);
+    expect(calls.started).toEqual([]);
   });
 });
 
@@ -76,175 +76,180 @@ describe('an answer to HEAD', () => {
   it('has the length of the body and leaves the connection open', async () => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('HEAD /a', []));
+    connection.send(requestHead('HEAD /a', []));
     await once(connection.socket, 'data');
-    connection.send(head('GET /a', ['Connection: close']));
-    const all = await connection.closed();
-    expect(all.match(/^(HTTP|Content-Length).*/gm)).toEqual([
+    connection.send(requestHead('GET /a', ['Connection: close']));
+    const bytes = await connection.closed();
+    expect(bytes.match(/^(HTTP|Content-Length).*/gm)).toEqual([
       'HTTP/1.1 200 OK',
       'Content-Length: 4',
       'HTTP/1.1 200 OK',
       'Content-Length: 4',
     ]);
-    expect(all).toMatch(/\r\n\r\n"\/a"$/);
+    expect(bytes).toMatch(/\r\n\r\n"\/a"$/);
   });
 
-  it('closes the connection when the request was refused for its head', async () => {
+  it('closes the connection if the head was refused', async () => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('HEAD /a', ['Host: again']));
+    connection.send(requestHead('HEAD /a', ['Host: again']));
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 400 /);
     await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
   });
 });
 
-describe('a client that has left', () => {
+describe('a client that leaves', () => {
   it.each([
     ['in the head of its next request', 'GET /b'],
-    ['in a body that is larger than what is read ahead', `${head('POST /b', ['Content-Length: 1000000'])}${' '.repeat(300_000)}`],
-    ['in such a body in chunks', `${head('POST /b', ['Transfer-Encoding: chunked'])}493e0\r\n${' '.repeat(300_000)}`],
-  ])('%s is noticed before the answer', async (_, bytes) => {
-    const { seen, handler, goOn } = heldEcho();
+    ['in a body larger than the read buffer', `${requestHead('POST /b', ['Content-Length: 1000000'])}${' '.repeat(300_000)}`],
+    [
+      'in a chunked body larger than the read buffer',
+      `${requestHead('POST /b', ['Transfer-Encoding: chunked'])}493e0\r\n${' '.repeat(300_000)}`,
+    ],
+  ])('%s is noticed before it is answered', async (_, bytes) => {
+    const { calls, handler, release } = heldEcho();
     const server = await listenWith(handler);
-    const leaver = await RawConnection.open(server.url);
-    leaver.send(head('GET /a', []), bytes);
-    await vi.waitFor(() => expect(seen.begun).toEqual(['/a']), { interval: 1 });
-    leaver.socket.end();
+    const client = await RawConnection.open(server.url);
+    client.send(requestHead('GET /a', []), bytes);
+    await vi.waitFor(() => expect(calls.started).toEqual(['/a']), { interval: 1 });
+    client.socket.end();
     await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
-    goOn();
-    await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/a'], written: [false] }), { interval: 1 });
+    release();
+    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), { interval: 1 });
   });
 });
 
-describe('a client that wants the connection closed', () => {
+describe('a client that asks to close the connection', () => {
   it.skipIf(!isNode).each([
     ['with two Connection headers', ['Connection: close', 'Connection: keep-alive']],
     ['with Proxy-Connection', ['Proxy-Connection: close']],
-  ])('(%s) is told that it is', async (_, fields) => {
+  ])('(%s) gets Connection: close', async (_, fields) => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', fields));
+    connection.send(requestHead('GET /a', fields));
     expect((await connection.reply())?.headers.connection).toBe('close');
     expect(await connection.closed()).toBe('');
   });
 });
 
-describe('a client that expects', () => {
-  it('to be told to go on with the body is told so', async () => {
+describe('the Expect header', () => {
+  it('with 100-continue is answered with 100', async () => {
     const server = await listenWith(({ body }) => ({ status: 200, body: Buffer.concat(body) }));
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /', ['Content-Length: 3', 'Expect: 100-continue']));
+    connection.send(requestHead('POST /', ['Content-Length: 3', 'Expect: 100-continue']));
     expect((await connection.reply())?.status).toBe(100);
     connection.send('[1]');
     expect(await connection.reply()).toMatchObject({ status: 200, text: '[1]' });
   });
 
-  it('anything else is answered all the same', async () => {
+  it('with another value is ignored', async () => {
     const server = await listenWith(echo().handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', ['Expect: the unexpected']));
+    connection.send(requestHead('GET /a', ['Expect: the unexpected']));
     expect((await connection.reply())?.text).toBe('"/a"');
   });
 });
 
-describe('requests that are sent ahead of the answers', () => {
-  it('are all answered in their order, where answers are ready at once', async () => {
+describe('pipelined requests', () => {
+  it('are answered in order, if the handler answers at once', async () => {
     const server = await listenWith(({ path }) => ({ status: 200, body: JSON.stringify(path) }));
     const connection = await RawConnection.open(server.url);
-    connection.send(...['/a', '/b', '/c'].map(path => head(`GET ${path}`, [])));
+    connection.send(...['/a', '/b', '/c'].map(path => requestHead(`GET ${path}`, [])));
     for (const path of ['/a', '/b', '/c']) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
   });
 
-  it.skipIf(!isNode)('are answered one at a time, in their order, with and without bodies', async () => {
-    const { seen, handler } = echo();
+  it.skipIf(!isNode)('are answered one at a time and in order, with and without bodies', async () => {
+    const { calls, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
     const paths = Array.from({ length: limits.pipelinedRequests }, (_, i) => `/${i}`);
     connection.send(
-      ...paths.map((path, i) => (i % 2 === 0 ? head(`GET ${path}`, []) : `${head(`POST ${path}`, ['Content-Length: 3'])}[1]`)),
+      ...paths.map((path, i) =>
+        i % 2 === 0 ? requestHead(`GET ${path}`, []) : `${requestHead(`POST ${path}`, ['Content-Length: 3'])}[1]`,
+      ),
     );
     for (const path of paths) expect((await connection.reply())?.text).toBe(JSON.stringify(path));
-    expect(seen).toMatchObject({ begun: paths, mostAtOnce: 1 });
-    expect(seen.written.every(Boolean)).toBe(true);
+    expect(calls).toMatchObject({ started: paths, maxConcurrent: 1 });
+    expect(calls.written.every(Boolean)).toBe(true);
   });
 
-  it.skipIf(!isNode)('are not begun behind an answer that closes the connection', async () => {
-    const { seen, handler } = echo();
+  it.skipIf(!isNode)('are not started after an answer that closes the connection', async () => {
+    const { calls, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', []), head('GET /b', ['Host: again']), head('GET /c', []));
+    connection.send(requestHead('GET /a', []), requestHead('GET /b', ['Host: again']), requestHead('GET /c', []));
     expect((await connection.reply())?.status).toBe(200);
     expect((await connection.reply())?.status).toBe(400);
     expect(await connection.closed()).toBe('');
-    expect(seen.begun).toEqual(['/a']);
+    expect(calls.started).toEqual(['/a']);
     expect(server.http.requestsInFlight).toBe(0);
   });
 
-  it.skipIf(!isNode)('are not begun when the client left', async () => {
-    const { seen, handler, goOn } = heldEcho();
+  it.skipIf(!isNode)('are not started if the client left', async () => {
+    const { calls, handler, release } = heldEcho();
     const server = await listenWith(handler);
-    const leaver = await RawConnection.open(server.url);
-    leaver.send(head('GET /a', []), head('GET /b', []));
-    await vi.waitFor(() => expect(seen.begun).toEqual(['/a']), { interval: 1 });
-    leaver.leave();
+    const client = await RawConnection.open(server.url);
+    client.send(requestHead('GET /a', []), requestHead('GET /b', []));
+    await vi.waitFor(() => expect(calls.started).toEqual(['/a']), { interval: 1 });
+    client.leave();
     await vi.waitFor(() => expect(server.http.connections).toBe(0), { interval: 1 });
-    goOn();
-    await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/a'], written: [false] }), { interval: 1 });
+    release();
+    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), { interval: 1 });
     expect(server.http.requestsInFlight).toBe(0);
   });
 
   it.skipIf(!isNode).each<[what: string, count: number, fields: string[]]>([
     ['many', limits.pipelinedRequests + 2, []],
     ['large', 7, [`X-Long: ${'x'.repeat(12_000)}`]],
-  ])('close the connection when they are too %s, and the first of them is left', async (_, count, fields) => {
-    const { seen, handler } = echo();
+  ])('close the connection if they are too %s, and the first is not answered', async (_, count, fields) => {
+    const { calls, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /', fields).repeat(count));
+    connection.send(requestHead('GET /', fields).repeat(count));
     expect(await connection.closed()).toBe('');
-    await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/'], written: [false] }), { interval: 1 });
+    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/'], written: [false] }), { interval: 1 });
   });
 
-  it.skipIf(isNode)('close the connection where an answer takes a turn, and it is left', async () => {
-    const { seen, handler } = echo();
+  it.skipIf(isNode)('close the connection if the first answer takes a turn, and it is not sent', async () => {
+    const { calls, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', []), head('GET /b', []));
+    connection.send(requestHead('GET /a', []), requestHead('GET /b', []));
     expect(await connection.closed()).toBe('');
-    await vi.waitFor(() => expect(seen).toMatchObject({ begun: ['/a'], written: [false] }), { interval: 1 });
+    await vi.waitFor(() => expect(calls).toMatchObject({ started: ['/a'], written: [false] }), { interval: 1 });
   });
 });
 
-describe('bytes after a request that are not a request', () => {
-  it.skipIf(!isNode)('do not change its answer, and close the connection', async () => {
-    const { seen, handler } = echo();
+describe('invalid bytes after a request', () => {
+  it.skipIf(!isNode)('do not change its answer and close the connection', async () => {
+    const { calls, handler } = echo();
     const server = await listenWith(handler);
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /a', []), 'nonsense\r\n\r\n');
+    connection.send(requestHead('GET /a', []), 'nonsense\r\n\r\n');
     expect((await connection.reply())?.text).toBe('"/a"');
     expect(await connection.closed()).toBe('');
-    expect(seen.begun).toEqual(['/a']);
+    expect(calls.started).toEqual(['/a']);
   });
 });
 
 describe.skipIf(!isNode)('a connection', () => {
-  const times = { headSeconds: 0.2, idleSeconds: 0.3 };
+  const timeouts = { headSeconds: 0.2, idleSeconds: 0.3 };
 
   it.each([
-    ['on which nothing comes', ''],
-    ['on which the rest of a body does not come', `${head('POST /', ['Content-Length: 5'])}{`],
-  ])('(%s) is closed after the idle time', async (_, bytes) => {
-    const { seen, handler } = echo();
+    ['without a request', ''],
+    ['whose body does not arrive completely', `${requestHead('POST /', ['Content-Length: 5'])}{`],
+  ])('(%s) is closed after the idle timeout', async (_, bytes) => {
+    const { calls, handler } = echo();
     const server = await listenWith(handler, { openAdapter: openNodeAdapter({ headSeconds: 60, idleSeconds: 0.1 }) });
     const connection = await RawConnection.open(server.url);
     connection.send(bytes);
     expect(await connection.closed()).toBe('');
-    expect(seen.begun).toEqual([]);
+    expect(calls.started).toEqual([]);
     await vi.waitFor(() => expect(server.http.requestsInFlight).toBe(0), { interval: 1 });
   });
 
-  it('on which a head does not arrive in time is answered with 408 and closed', async () => {
-    const server = await listenWith(echo().handler, { openAdapter: openNodeAdapter({ ...times, idleSeconds: 60 }) });
+  it('whose head does not arrive in time is answered with 408 and closed', async () => {
+    const server = await listenWith(echo().handler, { openAdapter: openNodeAdapter({ ...timeouts, idleSeconds: 60 }) });
     const connection = await RawConnection.open(server.url);
     connection.send('GET / HTTP/1.1\r\nHost');
     const reply = await connection.reply();
@@ -252,11 +257,11 @@ describe.skipIf(!isNode)('a connection', () => {
     expect(await connection.closed()).toBe('');
   });
 
-  it('on which chunks come without a byte of the body is told, and closed', async () => {
-    const { seen, handler } = echo();
+  it('that receives chunks without a byte of the body is answered with 408 and closed', async () => {
+    const { calls, handler } = echo();
     const server = await listenWith(handler, { bodySeconds: 0.2, openAdapter: openNodeAdapter({ headSeconds: 60, idleSeconds: 0.5 }) });
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /', ['Transfer-Encoding: chunked']), '0\r\n');
+    connection.send(requestHead('POST /', ['Transfer-Encoding: chunked']), '0\r\n');
     const drip = setInterval(() => connection.send('X: y\r\n'), 50);
     expect(await connection.reply()).toMatchObject({
       status: 408,
@@ -264,39 +269,39 @@ describe.skipIf(!isNode)('a connection', () => {
     });
     clearInterval(drip);
     expect(await connection.closed()).toBe('');
-    expect(seen.begun).toEqual([]);
+    expect(calls.started).toEqual([]);
     expect(server.http.requestsInFlight).toBe(0);
   });
 
-  it('whose request is worked on for longer than the idle time stays open', async () => {
-    let ask = 0;
+  it('whose answer takes longer than the idle timeout stays open', async () => {
+    let requests = 0;
     const handler: Handler = async () => {
-      if (++ask === 1) await new Promise(resolve => setTimeout(resolve, 900));
+      if (++requests === 1) await new Promise(resolve => setTimeout(resolve, 900));
       return { status: 200, body: '{}' };
     };
-    const server = await listenWith(handler, { openAdapter: openNodeAdapter(times) });
+    const server = await listenWith(handler, { openAdapter: openNodeAdapter(timeouts) });
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     expect((await connection.reply())?.status).toBe(200);
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     expect((await connection.reply())?.status).toBe(200);
   });
 
-  it('whose client reads no more of a large answer is closed after the idle time', async () => {
-    const told: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body: Buffer.alloc(40_000_000), written: ok => told.push(ok) }), {
-      openAdapter: openNodeAdapter(times),
+  it('whose client stops reading a large answer is closed after the idle timeout', async () => {
+    const written: boolean[] = [];
+    const server = await listenWith(() => ({ status: 200, body: Buffer.alloc(40_000_000), onEnd: ok => written.push(ok) }), {
+      openAdapter: openNodeAdapter(timeouts),
     });
     const connection = await RawConnection.open(server.url);
     connection.socket.pause();
-    connection.send(head('GET /', []));
-    await vi.waitFor(() => expect(told).toEqual([false]), { timeout: 10_000, interval: 5 });
+    connection.send(requestHead('GET /', []));
+    await vi.waitFor(() => expect(written).toEqual([false]), { timeout: 10_000, interval: 5 });
   });
 });
 
-describe.skipIf(!isNode)('a TLS handshake that fails', () => {
-  it('is told in the log, and the server goes on', async () => {
-    const { tlsCert: certFile, tlsKey: keyFile } = certificate('a');
+describe.skipIf(!isNode)('a failed TLS handshake', () => {
+  it('is logged, and the server continues', async () => {
+    const { tlsCert: certFile, tlsKey: keyFile } = createCertificate('a');
     const server = await listenWith(echo().handler, { certificate: { certFile, keyFile } });
     const { hostname, port } = new URL(server.url);
     for (let i = 0; i < 3; i++) {

@@ -5,43 +5,43 @@ import { MemoryBudget } from '../../src/http/memory-budget.js';
 
 const MEGABYTE = 1_000_000;
 
-describe('a body', () => {
-  it('takes little more memory than its bytes, however small the chunks that it comes in', () => {
-    const held = new MemoryBudget(10 * MEGABYTE);
-    let whole: Uint8Array[] | ApiError = [];
+describe('a request body', () => {
+  it('takes little more memory than its size, even in tiny chunks', () => {
+    const memory = new MemoryBudget(10 * MEGABYTE);
+    let received: Uint8Array[] | ApiError = [];
     const body = new Body(
       null,
       { maxBytes: MEGABYTE, seconds: 60 },
-      held,
+      memory,
       () => null,
-      result => (whole = result),
+      result => (received = result),
     );
     const chunk = Buffer.from('x');
-    const taken = process.memoryUsage().arrayBuffers;
-    for (let i = 0; i < MEGABYTE; i++) body.take(chunk, false);
-    expect(process.memoryUsage().arrayBuffers - taken).toBeLessThan(4 * MEGABYTE);
-    expect(held.all).toBe(MEGABYTE);
-    body.take(new Uint8Array(), true);
-    expect(Buffer.concat(whole as unknown as Uint8Array[]).equals(Buffer.alloc(MEGABYTE, 'x'))).toBe(true);
+    const before = process.memoryUsage().arrayBuffers;
+    for (let i = 0; i < MEGABYTE; i++) body.receive(chunk, false);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * MEGABYTE);
+    expect(memory.reservedBytes).toBe(MEGABYTE);
+    body.receive(new Uint8Array(), true);
+    expect(Buffer.concat(received as unknown as Uint8Array[]).equals(Buffer.alloc(MEGABYTE, 'x'))).toBe(true);
     body.release();
-    expect(held.all).toBe(0);
+    expect(memory.reservedBytes).toBe(0);
   });
 
-  it('keeps copies of its chunks, whose memory is used again', () => {
-    let whole: Uint8Array[] | ApiError = [];
+  it('copies its chunks, whose memory is reused', () => {
+    let received: Uint8Array[] | ApiError = [];
     const body = new Body(
       null,
       { maxBytes: MEGABYTE, seconds: 60 },
       new MemoryBudget(10 * MEGABYTE),
       () => null,
-      result => (whole = result),
+      result => (received = result),
     );
-    // A view into a larger buffer, as Node hands out.
+    // A view of a larger buffer, as Node passes.
     const chunk = Buffer.alloc(100_000).subarray(10, 70_010);
-    for (const letter of 'abc') body.take(chunk.fill(letter), letter === 'c');
-    const pieces = whole as unknown as Uint8Array[];
+    for (const letter of 'abc') body.receive(chunk.fill(letter), letter === 'c');
+    const pieces = received as unknown as Uint8Array[];
     expect(Buffer.concat(pieces).toString()).toBe('a'.repeat(70_000) + 'b'.repeat(70_000) + 'c'.repeat(70_000));
-    // A thread gets them as they are.
+    // The pieces can move to another thread without the rest of that buffer.
     for (const piece of pieces) expect(piece.buffer.byteLength).toBeLessThan(100_000);
   });
 });

@@ -1,116 +1,116 @@
 import { openSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ConnectionLimiter, fileRoom } from '../../src/http/connection-limiter.js';
+import { ConnectionLimiter, connectionCapacity } from '../../src/http/connection-limiter.js';
 import { limits } from '../../src/limits.js';
 import { openLog } from '../../src/server/log.js';
 
-/** An open door with room for so many connections, and whether it listens. */
-async function doorFor(connections: number) {
-  const state = { listens: false, times: 0, isTaken: false, log: [] as string[] };
+/** Opens a limiter for a number of connections, and records whether it listens. */
+async function openLimiter(maxConnections: number) {
+  const state = { isListening: false, listenCalls: 0, isPortTaken: false, log: [] as string[] };
   const listen = async () => {
-    if (state.isTaken) return null;
-    state.listens = true;
-    state.times += 1;
-    return { port: 0, close: () => void (state.listens = false) };
+    if (state.isPortTaken) return null;
+    state.isListening = true;
+    state.listenCalls += 1;
+    return { port: 0, close: () => void (state.isListening = false) };
   };
   const log = openLog('info', { write: line => state.log.push((JSON.parse(line) as { msg: string }).msg) });
-  const door = new ConnectionLimiter({ listen, room: { connections, openFiles: 40 } }, log);
-  await door.open();
-  return { state, door };
+  const limiter = new ConnectionLimiter({ listen, capacity: { maxConnections, maxOpenFiles: 40 } }, log);
+  await limiter.open();
+  return { state, limiter };
 }
 
-/** Lets the door's promises settle. */
-const settled = () => new Promise(resolve => setImmediate(resolve));
+/** Waits until the limiter's promises are settled. */
+const settle = () => new Promise(resolve => setImmediate(resolve));
 
-describe('a door', () => {
-  it('is closed to more connections than there is room for, and open again when enough of them ended', async () => {
-    const { state, door } = await doorFor(32);
-    for (let i = 1; i < 32; i++) door.count(1);
-    expect(state.listens).toBe(true);
-    door.count(1);
-    expect(state.listens).toBe(false);
-    door.count(-1);
-    door.count(-1);
-    await settled();
-    expect(state.listens).toBe(false);
-    door.count(-1);
-    await settled();
+describe('a connection limiter', () => {
+  it('stops listening at the limit, and listens again when enough connections have closed', async () => {
+    const { state, limiter } = await openLimiter(32);
+    for (let i = 1; i < 32; i++) limiter.count(1);
+    expect(state.isListening).toBe(true);
+    limiter.count(1);
+    expect(state.isListening).toBe(false);
+    limiter.count(-1);
+    limiter.count(-1);
+    await settle();
+    expect(state.isListening).toBe(false);
+    limiter.count(-1);
+    await settle();
     expect(state).toMatchObject({
-      listens: true,
+      isListening: true,
       log: [
-        'no room for more connections, new ones are refused until others end: the limit is 40 open files; raise it (LimitNOFILE of systemd, ulimit -n)',
+        'no room for more connections, new ones are refused until others close: the limit is 40 open files; raise it (LimitNOFILE of systemd, ulimit -n)',
         'there is room for connections again',
       ],
     });
   });
 
-  it('that is open closes its listener and opens another', async () => {
-    const { state, door } = await doorFor(2);
-    await door.reopen();
-    expect(state).toMatchObject({ listens: true, times: 2 });
-    door.count(1);
-    door.count(1);
-    await door.reopen();
-    expect([door.connections, state.listens, state.times]).toEqual([2, false, 2]);
+  it('reopens its listener', async () => {
+    const { state, limiter } = await openLimiter(2);
+    await limiter.reopen();
+    expect(state).toMatchObject({ isListening: true, listenCalls: 2 });
+    limiter.count(1);
+    limiter.count(1);
+    await limiter.reopen();
+    expect([limiter.connections, state.isListening, state.listenCalls]).toEqual([2, false, 2]);
   });
 
-  it('that has no room any more when it has opened is closed again', async () => {
+  it('stops listening if it became full while it opened', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const { state, door } = await doorFor(1);
-    door.count(1);
-    door.count(-1);
-    door.count(1);
-    await settled();
-    expect(state).toMatchObject({ listens: false, times: 2 });
-    vi.advanceTimersByTime(limits.listenAgainMilliseconds);
-    await settled();
-    expect(state.times).toBe(2);
-    door.count(-1);
-    await settled();
-    expect(state.listens).toBe(true);
+    const { state, limiter } = await openLimiter(1);
+    limiter.count(1);
+    limiter.count(-1);
+    limiter.count(1);
+    await settle();
+    expect(state).toMatchObject({ isListening: false, listenCalls: 2 });
+    vi.advanceTimersByTime(limits.listenRetryMilliseconds);
+    await settle();
+    expect(state.listenCalls).toBe(2);
+    limiter.count(-1);
+    await settle();
+    expect(state.isListening).toBe(true);
   });
 
-  it('tells of that once a minute', async () => {
-    const { state, door } = await doorFor(1);
+  it('logs that at most once a minute', async () => {
+    const { state, limiter } = await openLimiter(1);
     for (let i = 0; i < 10; i++) {
-      door.count(1);
-      door.count(-1);
-      await settled();
+      limiter.count(1);
+      limiter.count(-1);
+      await settle();
     }
     expect(state.log).toHaveLength(2);
   });
 
-  it('that cannot be opened, because the port was taken meanwhile, is tried again', async () => {
+  it('tries again if another process took the port', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { state, door } = await doorFor(1);
-    door.count(1);
-    state.isTaken = true;
-    door.count(-1);
+    const { state, limiter } = await openLimiter(1);
+    limiter.count(1);
+    state.isPortTaken = true;
+    limiter.count(-1);
     await vi.advanceTimersByTimeAsync(1);
-    expect(state.listens).toBe(false);
-    state.isTaken = false;
-    await vi.advanceTimersByTimeAsync(limits.listenAgainMilliseconds);
-    expect(state.listens).toBe(true);
+    expect(state.isListening).toBe(false);
+    state.isPortTaken = false;
+    await vi.advanceTimersByTimeAsync(limits.listenRetryMilliseconds);
+    expect(state.isListening).toBe(true);
   });
 
-  it('that was shut stays so', async () => {
-    const { state, door } = await doorFor(1);
-    door.count(1);
-    door.count(-1);
-    door.shut();
-    await settled();
-    expect(state.listens).toBe(false);
-    expect(await door.open()).toBeNull();
+  it('does not listen after it was closed', async () => {
+    const { state, limiter } = await openLimiter(1);
+    limiter.count(1);
+    limiter.count(-1);
+    limiter.close();
+    await settle();
+    expect(state.isListening).toBe(false);
+    expect(await limiter.open()).toBeNull();
   });
 });
 
 describe.skipIf(process.platform !== 'linux')('the limit of open files', () => {
-  it('leaves room beside what is open already', () => {
-    const before = fileRoom();
-    expect(before.connections).toBeLessThan(before.openFiles);
+  it('counts the files that are open already', () => {
+    const before = connectionCapacity();
+    expect(before.maxConnections).toBeLessThan(before.maxOpenFiles);
     openSync('/dev/null', 'r');
-    expect(fileRoom()).toEqual({ ...before, connections: before.connections - 1 });
+    expect(connectionCapacity()).toEqual({ ...before, maxConnections: before.maxConnections - 1 });
   });
 });

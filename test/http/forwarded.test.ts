@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isTrusted, trustedProxies } from '../../src/http/forwarded.js';
+import { isTrusted, parseTrustedProxies } from '../../src/http/forwarded.js';
 import { startServer } from '../harness/server.js';
 
 describe('a list of trusted proxies', () => {
-  const proxies = trustedProxies('10.1.0.0/16, 192.0.2.7,::1,2001:db8::/32')!;
+  const proxies = parseTrustedProxies('10.1.0.0/16, 192.0.2.7,::1,2001:db8::/32')!;
 
   it.each<[address: string, expected: boolean]>([
     ['10.1.255.1', true],
@@ -18,20 +18,20 @@ describe('a list of trusted proxies', () => {
     ['::ffff:10.1.2.3', true],
     ['::ffff:10.2.2.3', false],
     ['', false],
-  ])('has %s: %s', (address, expected) => {
+  ])('contains %s: %s', (address, expected) => {
     expect(isTrusted(proxies, address)).toBe(expected);
   });
 
-  it('may be empty, and then trusts nobody', () => {
-    expect(trustedProxies(' , ')).toBeNull();
+  it('may be empty and then trusts no proxy', () => {
+    expect(parseTrustedProxies(' , ')).toBeNull();
   });
 
-  it.each(['10.0.0.0/33', '10.0.0', 'proxy.example.com', '::1/129', '10.0.0.0/x', '10.0.0.0/'])('that has %s is refused', text => {
-    expect(() => trustedProxies(text)).toThrow(`"${text}" is neither`);
+  it.each(['10.0.0.0/33', '10.0.0', 'proxy.example.com', '::1/129', '10.0.0.0/x', '10.0.0.0/'])('is refused if it contains %s', text => {
+    expect(() => parseTrustedProxies(text)).toThrow(`"${text}" is neither`);
   });
 });
 
-describe('what a proxy tells of the request it passed on', () => {
+describe('X-Forwarded headers', () => {
   const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'ballast.example.com, inner' };
   const selfLink = async (texts: Parameters<typeof startServer>[0], more: Record<string, string>) => {
     const server = await startServer(texts);
@@ -39,19 +39,19 @@ describe('what a proxy tells of the request it passed on', () => {
     return { self: json.links.self as string, url: server.url };
   };
 
-  it('makes the links where the proxy is trusted', async () => {
+  it('from a trusted proxy set the address in links', async () => {
     const { self } = await selfLink({ trustedProxies: '127.0.0.0/8' }, headers);
     expect(self).toBe('https://ballast.example.com/v1/builds?page=1');
   });
 
-  it('is nothing where it is not', async () => {
+  it('from any other client are ignored', async () => {
     for (const trustedProxies of ['', '192.0.2.1']) {
       const { self, url } = await selfLink({ trustedProxies }, headers);
       expect(self).toBe(`${url}/v1/builds?page=1`);
     }
   });
 
-  it('is nothing where it is no scheme or host', async () => {
+  it('are ignored if they are not a scheme and a host', async () => {
     const { self, url } = await selfLink({ trustedProxies: '127.0.0.1' }, { 'X-Forwarded-Proto': 'ftp', 'X-Forwarded-Host': 'a/b"c' });
     expect(self).toBe(`${url}/v1/builds?page=1`);
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Client } from '../harness/client.js';
 import { httpServer } from '../harness/http-server.js';
-import { listed, manyPaths, splitMessage, subsetMessage, uuidPattern } from '../harness/messages.js';
+import { manyPaths, splitMessage, subsetMessage, testFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
-import { head, post, RawConnection } from './raw.js';
+import { postRequest, RawConnection, requestHead } from './raw-connection.js';
 
-/** For requests that are refused, and so change nothing. */
+/** Only for requests that are refused and change nothing. */
 const shared = new SharedServer();
 const server: Client = shared;
 
@@ -17,28 +17,28 @@ const REQUIRED = ['parameter is required'];
 const record = JSON.stringify(subsetMessage());
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
-describe('a request that two parsers could read differently', () => {
+describe('an ambiguous or malformed request', () => {
   const once = `Content-Length: ${record.length}`;
 
   it.each<[situation: string, fields: string[], body: string]>([
     ['Content-Length twice', [once, 'Content-Length: 5'], record],
     ['the same Content-Length twice', [once, once], record],
-    ['Content-Length beside chunks', [once, 'Transfer-Encoding: chunked'], `${chunk(record)}0\r\n\r\n`],
-    ['chunks beside Content-Length', ['Transfer-Encoding: chunked', once], `${chunk(record)}0\r\n\r\n`],
+    ['Content-Length before chunks', [once, 'Transfer-Encoding: chunked'], `${chunk(record)}0\r\n\r\n`],
+    ['chunks before Content-Length', ['Transfer-Encoding: chunked', once], `${chunk(record)}0\r\n\r\n`],
     ['another Transfer-Encoding', ['Transfer-Encoding: gzip'], record],
     ['two Transfer-Encodings', ['Transfer-Encoding: gzip, chunked'], `${chunk(record)}0\r\n\r\n`],
     ['chunked twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], `${chunk(record)}0\r\n\r\n`],
     ['a disguised chunked', ['Transfer-Encoding: xchunked'], `${chunk(record)}0\r\n\r\n`],
     ['a negative Content-Length', ['Content-Length: -1'], record],
-    ['a Content-Length that is no number', ['Content-Length: 5a'], record],
+    ['a Content-Length that is not a number', ['Content-Length: 5a'], record],
     ['a signed Content-Length', [`Content-Length: +${record.length}`], record],
-    ['a Content-Length beyond all numbers', ['Content-Length: 99999999999999999999999'], record],
-    ['a chunk size that is no number', ['Transfer-Encoding: chunked'], `zz\r\n${record}\r\n0\r\n\r\n`],
-    ['a chunk size beyond all numbers', ['Transfer-Encoding: chunked'], `fffffffffffffffff\r\n${record}`],
-  ])('(%s) is refused, nothing is recorded, and what follows it is not answered', async (_, fields, body) => {
+    ['a huge Content-Length', ['Content-Length: 99999999999999999999999'], record],
+    ['a chunk size that is not a number', ['Transfer-Encoding: chunked'], `zz\r\n${record}\r\n0\r\n\r\n`],
+    ['a huge chunk size', ['Transfer-Encoding: chunked'], `fffffffffffffffff\r\n${record}`],
+  ])('(%s) is refused: nothing is recorded, and the bytes after it are not answered', async (_, fields, body) => {
     const connection = await RawConnection.open(server.url);
     const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
-    connection.send(head('POST /v1/build_subsets', [token, ...fields]), body, head('GET /healthz', []));
+    connection.send(requestHead('POST /v1/build_subsets', [token, ...fields]), body, requestHead('GET /healthz', []));
     const reply = await connection.reply();
     if (reply) expect(reply.status).toBe(400);
     connection.socket.end();
@@ -54,40 +54,40 @@ describe('a request that two parsers could read differently', () => {
       ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'],
       `${chunk(record)}0\r\n\r\n`,
     ],
-  ])('is told why (%s), and its connection is closed', async (why, whyOfNode, fields, body) => {
+  ])('gets the reason (%s), and its connection is closed', async (reason, nodeReason, fields, body) => {
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /v1/build_subsets', fields), body);
+    connection.send(requestHead('POST /v1/build_subsets', fields), body);
     const reply = await connection.reply();
     expect(reply?.status).toBe(400);
     const [error = ''] = (JSON.parse(reply!.text) as { errors: string[] }).errors;
-    const told = error.replace('malformed request: ', '');
+    const received = error.replace('malformed request: ', '');
     if (httpServer === 'node') {
-      expect(told).toMatch(whyOfNode);
+      expect(received).toMatch(nodeReason);
     } else {
-      expect(told).toBe(why);
+      expect(received).toBe(reason);
       expect(reply?.headers['x-request-id']).toMatch(uuidPattern);
     }
     expect(await connection.closed()).toBe('');
   });
 
   it.each([
-    ['two Hosts', head('GET /healthz', ['Host: another'])],
-    ['not HTTP at all', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
+    ['two Hosts', requestHead('GET /healthz', ['Host: another'])],
+    ['bytes that are not HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n'],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['two hosts of which one is empty', 'GET /healthz HTTP/1.1\r\nHost:\r\nHost: a\r\n\r\n'],
+    ['two Hosts, one of them empty', 'GET /healthz HTTP/1.1\r\nHost:\r\nHost: a\r\n\r\n'],
     ['HTTP/2 without its preface', 'GET /healthz HTTP/2.0\r\nHost: a\r\n\r\n'],
     ['HTTP/0.9', 'GET /healthz HTTP/0.9\r\nHost: a\r\n\r\n'],
     ['chunks in HTTP/1.0', 'POST /healthz HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['no Host', 'GET /healthz HTTP/1.1\r\nX-Host: a\r\n\r\n'],
-    ['a head of 64 KB', head('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
+    ['a head of 64 KB', requestHead('GET /healthz', [`X-Long: ${'x'.repeat(65_536)}`])],
     [
       '200 headers',
-      head(
+      requestHead(
         'GET /healthz',
         Array.from({ length: 200 }, (_, i) => `X-${i}: 1`),
       ),
     ],
-  ])('(%s) gets no answer but a refusal, and others go on', async (_, bytes) => {
+  ])('(%s) is refused, and the server continues', async (_, bytes) => {
     const connection = await RawConnection.open(server.url);
     connection.send(Buffer.from(bytes, 'latin1'));
     expect(await connection.closed()).toMatch(/^HTTP\/1\.1 (400|431|505) /);
@@ -95,75 +95,75 @@ describe('a request that two parsers could read differently', () => {
   });
 });
 
-describe('a body', () => {
-  it('may come in chunks, and byte by byte', async () => {
+describe('a request body', () => {
+  it('may arrive in chunks or byte by byte', async () => {
     const server = await shared.project();
     const token = `SERVICE-TEST-SUITE-TOKEN: ${server.token}`;
     const chunked = await RawConnection.open(server.url);
-    chunked.send(head('POST /v1/build_subsets', [token, 'Transfer-Encoding: chunked']));
+    chunked.send(requestHead('POST /v1/build_subsets', [token, 'Transfer-Encoding: chunked']));
     chunked.send(chunk(record.slice(0, 7)));
     chunked.send(chunk(record.slice(7, 50)), chunk(record.slice(50)), '0\r\n\r\n');
     expect(await chunked.reply()).toMatchObject({ status: 201, text: '' });
 
     const slow = await RawConnection.open(server.url);
-    const [line, rest] = post('/v1/build_subsets', server.token, record).split(/(?<=\n)([\s\S]*)/) as [string, string];
+    const [line, rest] = postRequest('/v1/build_subsets', server.token, record).split(/(?<=\n)([\s\S]*)/) as [string, string];
     slow.send(line);
     for (const byte of rest) {
       slow.send(byte);
       await new Promise(resolve => setImmediate(resolve));
     }
     expect(await slow.reply()).toMatchObject({ status: 201, text: '' });
-    // The same connection serves on.
-    slow.send(post('/v1/build_subsets', server.token, record));
+    // The connection can be used again.
+    slow.send(postRequest('/v1/build_subsets', server.token, record));
     expect(await slow.reply()).toMatchObject({ status: 201, text: '' });
   });
 
-  it.each([10, 4000, 30_000])('that is large is whole when it comes in pieces of %i bytes', async bytes => {
+  it.each([10, 4000, 30_000])('that is large is complete if it arrives in chunks of %i bytes', async bytes => {
     const server = await shared.project();
     const paths = manyPaths(2000);
-    const body = JSON.stringify(splitMessage({ cache_read_attempt: false, node_total: 1, test_files: listed(paths) }));
+    const body = JSON.stringify(splitMessage({ cache_read_attempt: false, node_total: 1, test_files: testFiles(paths) }));
     const pieces = Array.from({ length: Math.ceil(body.length / bytes) }, (_, i) => chunk(body.slice(i * bytes, (i + 1) * bytes)));
     const connection = await RawConnection.open(server.url);
     connection.send(
-      head('POST /v1/build_distributions/subset', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, 'Transfer-Encoding: chunked']),
+      requestHead('POST /v1/build_distributions/subset', [`SERVICE-TEST-SUITE-TOKEN: ${server.token}`, 'Transfer-Encoding: chunked']),
     );
     connection.send(...pieces, '0\r\n\r\n');
     const { test_files } = JSON.parse((await connection.reply())!.text) as { test_files: { path: string }[] };
     expect(test_files.map(({ path }) => path)).toEqual(paths);
   });
 
-  it('that is cut off records nothing and harms nobody', async () => {
+  it('that is cut off records nothing, and the server continues', async () => {
     const server = await startServer();
-    const whole = post('/v1/build_subsets', server.token, record);
-    for (const length of [10, whole.length - record.length, whole.length - 1]) {
+    const request = postRequest('/v1/build_subsets', server.token, record);
+    for (const length of [10, request.length - record.length, request.length - 1]) {
       const connection = await RawConnection.open(server.url);
-      connection.send(whole.slice(0, length));
+      connection.send(request.slice(0, length));
       connection.leave();
     }
-    // Of the first, not even the head arrived.
-    const left = () => server.log.filter(line => line.includes('client left'));
-    await vi.waitFor(() => expect(left()).toHaveLength(2), { timeout: 10_000, interval: 5 });
+    // The head of the first request did not arrive.
+    const disconnects = () => server.log.filter(line => line.includes('client left'));
+    await vi.waitFor(() => expect(disconnects()).toHaveLength(2), { timeout: 10_000, interval: 5 });
     expect(await countBuilds(server)).toBe(0);
     expect((await server.post('/v1/build_subsets', record)).status).toBe(201);
   });
 
-  it('of 33 MB is a 413, whether its length was declared or not', async () => {
+  it('of 33 MB gets a 413, with and without a declared length', async () => {
     const server = await shared.project();
     const errors = ["the request body is larger than 33554432 bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit"];
     const body = Buffer.alloc(33 * 1024 * 1024, ' ');
     expect(await server.post('/v1/queues/queue', body)).toMatchObject({ status: 413, json: { errors } });
 
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /v1/queues/queue', ['Transfer-Encoding: chunked']));
+    connection.send(requestHead('POST /v1/queues/queue', ['Transfer-Encoding: chunked']));
     connection.send(`${body.length.toString(16)}\r\n`, body, '\r\n0\r\n\r\n');
     const reply = await connection.reply();
     expect(reply?.status).toBe(413);
     expect(JSON.parse(reply!.text)).toEqual({ errors });
-    connection.send(post('/v1/build_subsets', server.token, record));
+    connection.send(postRequest('/v1/build_subsets', server.token, record));
     expect(await connection.reply()).toMatchObject({ status: 201, text: '' });
   });
 
-  it.each(['{}', '[]'])('of megabytes of %s is a 413 before it is parsed', async empty => {
+  it.each(['{}', '[]'])('with megabytes of %s gets a 413 before it is parsed', async empty => {
     const server = await shared.project();
     const body = JSON.stringify(splitMessage({ cache_read_attempt: false })).replace(
       /}$/,
@@ -171,14 +171,14 @@ describe('a body', () => {
     );
     expect(await server.post('/v1/build_distributions/subset', body)).toMatchObject({
       status: 413,
-      json: { errors: ['the request body has more than 1000000 JSON objects and arrays, and no request needs as many'] },
+      json: { errors: ['the request body has more than 1000000 JSON objects and arrays; no valid request needs that many'] },
     });
   });
 
   it.each([
     ['lists', '[', ']', { test_files: [{ 0: { path: REQUIRED, time_execution: REQUIRED } }] }],
     ['objects', '{"a":', '}', { test_files: ['is not an array'] }],
-  ])('with %s 200,000 deep is read or refused, wherever they are', async (_, open, close, complaints) => {
+  ])('with %s 200,000 deep is accepted or refused, wherever they are', async (_, open, close, complaints) => {
     const deep = `${open.repeat(200_000)}1${close.repeat(200_000)}`;
     const unknown = JSON.stringify(splitMessage()).replace('{', `{"unknown":${deep},`);
     expect(await server.post('/v1/build_distributions/subset', unknown)).toMatchObject({
@@ -197,7 +197,7 @@ describe('a body', () => {
     });
   });
 
-  it('with keys of every object changes no object', async () => {
+  it('with keys that every object has does not change any object', async () => {
     const server = await shared.project();
     const keys = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'];
     const evil = keys.map(key => `${JSON.stringify(key)}:{"branch":"evil","polluted":true,"token":"x"}`).join();
@@ -205,7 +205,7 @@ describe('a body', () => {
     expect(await server.post('/v1/build_subsets', full)).toMatchObject({ status: 201, text: '' });
     expect((await server.get('/v1/builds')).json.data).toMatchObject([{ branch: 'main' }]);
 
-    // Nor does what it brings stand in for a parameter, or for a field of a test file.
+    // Their values do not replace a parameter or a field of a test file either.
     const inherited = JSON.stringify(subsetMessage({ branch: undefined })).replace('{', `{${evil},`);
     expect((await server.post('/v1/build_subsets', inherited)).json).toEqual({
       errors: [{ branch: REQUIRED }],
@@ -219,7 +219,7 @@ describe('a body', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it('that repeats its token as an object is refused, not run', async () => {
+  it('with an object as its token is refused', async () => {
     const body = JSON.stringify(splitMessage({ test_suite_token: { toString: 'x' } }));
     expect((await server.send('/v1/build_distributions/subset', { method: 'POST', body })).status).toBe(403);
   });

@@ -1,32 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { httpServers } from '../harness/http-server.js';
-import { drain, initialise, listed, manyPaths, pathsOf, readSplit, sorted, splitMessage, startSplit } from '../harness/messages.js';
+import { initialise, manyPaths, pathsIn, pullAll, readSplit, sortPaths, splitMessage, startSplit, testFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
 
 const paths = manyPaths(100_000);
 
-describe.each(httpServers)('over %s a suite of 100,000 files', httpServer => {
+describe.each(httpServers)('with %s, a suite of 100,000 files', httpServer => {
   const server = new SharedServer({ httpServer });
 
-  it('is split, each file once, while small requests are answered', async () => {
+  it('is split into parts with each file once, while small requests are answered', async () => {
     const project = await server.project();
     const first = startSplit(project, paths, { node_total: 3 });
     expect((await readSplit(project, { branch: 'small' })).status).toBe(200);
     const nodes = [await first];
     for (const node_index of [1, 2]) nodes.push(await readSplit(project, { node_total: 3, node_index }));
-    const all = nodes.flatMap(pathsOf);
-    expect(all).toHaveLength(100_000);
-    expect(new Set(all).size).toBe(100_000);
+    const answered = nodes.flatMap(pathsIn);
+    expect(answered).toHaveLength(100_000);
+    expect(new Set(answered).size).toBe(100_000);
   });
 
-  it('is queued, each file once', async () => {
+  it('is queued with each file once', async () => {
     const project = await server.project();
     const first = await initialise(project, paths);
-    const all = [...pathsOf(first), ...(await drain(project))];
-    expect(sorted(all)).toEqual(paths);
+    const answered = [...pathsIn(first), ...(await pullAll(project))];
+    expect(sortPaths(answered)).toEqual(paths);
   });
 
-  it('with a path too short is told which', async () => {
+  it('with a path that is too short gets an error with its position', async () => {
     const reply = await startSplit(server, [...paths, 'ab']);
     expect(reply.status).toBe(422);
     expect(reply.json).toEqual({
@@ -34,12 +34,12 @@ describe.each(httpServers)('over %s a suite of 100,000 files', httpServer => {
     });
   });
 
-  it('is too many at 200,001', async () => {
+  it('is refused with 200,001 files', async () => {
     const reply = await server.post('/v1/queues/queue', {
       ...splitMessage(),
       can_initialize_queue: true,
       node_build_id: '1',
-      test_files: listed(manyPaths(200_001)),
+      test_files: testFiles(manyPaths(200_001)),
     });
     expect(reply.status).toBe(422);
     expect(reply.json).toEqual({ errors: [{ test_files: ['is too long (maximum is 200000 entries)'] }] });

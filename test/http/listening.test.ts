@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startServer } from '../harness/server.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { certificate } from './certificate.js';
+import { createCertificate } from './create-certificate.js';
 
-/** Status and body of a GET, and whose certificate came with it. */
+/** Sends a GET, and returns its status, its body, and the common name of the server's certificate. */
 async function get(url: string, options: object = {}): Promise<{ status: number; text: string; name: string | undefined }> {
   const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(url, {
     rejectUnauthorized: false,
@@ -28,34 +28,34 @@ async function get(url: string, options: object = {}): Promise<{ status: number;
 }
 
 describe('a server with a certificate', () => {
-  it('speaks TLS, says so in links, and tells when the certificate ends', async () => {
-    const server = await startServer(certificate('ballast.example.com', temporaryFolder(), 1));
+  it('uses TLS, has https in links, and reports the expiry of the certificate', async () => {
+    const server = await startServer(createCertificate('ballast.example.com', temporaryFolder(), 1));
     expect(server.url).toMatch(/^https:/);
     const { status, text, name } = await get(`${server.url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': server.token } });
     expect([status, name]).toEqual([200, 'ballast.example.com']);
     expect(JSON.parse(text).links.self).toBe(`${server.url}/v1/builds?page=1`);
     const metrics = await get(`${server.url}/metrics`);
-    const endsAt = Number(/^ballast_tls_certificate_expiry_timestamp_seconds (\S+)$/m.exec(metrics.text)?.[1]);
-    expect(Math.abs(endsAt - Date.now() / 1000 - 86_400)).toBeLessThan(300);
+    const expiresAt = Number(/^ballast_tls_certificate_expiry_timestamp_seconds (\S+)$/m.exec(metrics.text)?.[1]);
+    expect(Math.abs(expiresAt - Date.now() / 1000 - 86_400)).toBeLessThan(300);
     expect(server.log.join()).toContain('the certificate expires soon');
   });
 
-  it('takes a renewed one for new connections, and keeps the old one when the new one is wrong', async () => {
+  it('uses a renewed certificate for new connections, and keeps the old one if the new one is invalid', async () => {
     const folder = temporaryFolder();
-    const files = certificate('old', folder);
+    const files = createCertificate('old', folder);
     const server = await startServer(files);
-    const nameNow = async () => (await get(`${server.url}/healthz`)).name;
-    expect(await nameNow()).toBe('old');
-    certificate('new', folder);
+    const currentName = async () => (await get(`${server.url}/healthz`)).name;
+    expect(await currentName()).toBe('old');
+    createCertificate('new', folder);
     await server.service.renew();
-    expect(await nameNow()).toBe('new');
-    writeFileSync(files.tlsKey, readFileSync(certificate('another').tlsKey));
+    expect(await currentName()).toBe('new');
+    writeFileSync(files.tlsKey, readFileSync(createCertificate('another').tlsKey));
     await expect(server.service.renew()).rejects.toThrow(/^cannot serve TLS with the certificate .*cert\.pem and the key .*key\.pem: /);
-    expect(await nameNow()).toBe('new');
+    expect(await currentName()).toBe('new');
   });
 
-  it('does not start with files that are none, or with one of them', async () => {
-    const { tlsCert, tlsKey } = certificate('a');
+  it('does not start with invalid files, or with only one of them', async () => {
+    const { tlsCert, tlsKey } = createCertificate('a');
     await expect(startServer({ tlsCert, tlsKey: join(temporaryFolder(), 'nothing') })).rejects.toThrow(/^cannot serve TLS .*ENOENT/);
     await expect(startServer({ tlsCert: tlsKey, tlsKey })).rejects.toThrow(/^cannot serve TLS/);
     await expect(startServer({ tlsCert })).rejects.toThrow(
@@ -64,8 +64,8 @@ describe('a server with a certificate', () => {
   });
 });
 
-describe('a server on a socket in the file system', () => {
-  it('answers there, also where one was left behind', async () => {
+describe('a server on a Unix socket', () => {
+  it('answers there, and replaces a socket that was left behind', async () => {
     const path = join(temporaryFolder(), 's.sock');
     const first = await startServer({ host: `unix:${path}` });
     expect(first.url).toBe(`unix:${path}`);
@@ -74,7 +74,7 @@ describe('a server on a socket in the file system', () => {
     expect((statSync(path).mode & 0o777).toString(8)).toBe('666');
     await first.close();
     expect(existsSync(path)).toBe(false);
-    // As a process leaves it that was killed.
+    // A killed process leaves its socket behind like this.
     const left = createServer().listen(`${path}.other`);
     await once(left, 'listening');
     renameSync(`${path}.other`, path);
@@ -85,7 +85,7 @@ describe('a server on a socket in the file system', () => {
     expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
   });
 
-  it('is one of two that start at the same time where a socket was left behind', async () => {
+  it('is the only one if two start at the same time where a socket was left behind', async () => {
     const path = join(temporaryFolder(), 's.sock');
     const left = createServer().listen(`${path}.other`);
     await once(left, 'listening');
@@ -99,13 +99,13 @@ describe('a server on a socket in the file system', () => {
     expect((await get('http://localhost/healthz', { socketPath: path })).status).toBe(200);
   });
 
-  it('leaves alone what another program listens on, or may', async () => {
+  it('does not take a socket that another program listens on, or may listen on', async () => {
     const path = join(temporaryFolder(), 's.sock');
     const other = createServer().listen(path);
     await once(other, 'listening');
     onTestFinished(() => void other.close());
     await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(/^cannot listen on .*: another process listens there; choose/);
-    // A probe that fails tells nothing.
+    // If the probe fails, the answer is unknown.
     const connecting = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
       return this.destroy(Object.assign(new Error('connect EACCES'), { code: 'EACCES' }));
     });
@@ -116,7 +116,7 @@ describe('a server on a socket in the file system', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  it('does not take the place of a file', async () => {
+  it('does not replace a file', async () => {
     const path = join(temporaryFolder(), 'file');
     writeFileSync(path, 'precious');
     await expect(startServer({ host: `unix:${path}` })).rejects.toThrow(`cannot listen on ${path}: there is a file that is not a socket`);
@@ -124,10 +124,10 @@ describe('a server on a socket in the file system', () => {
   });
 });
 
-describe('a server on an address of IPv6', () => {
-  const hasIt = Object.values(networkInterfaces()).some(addresses => addresses?.some(({ address }) => address === '::1'));
+describe('a server on an IPv6 address', () => {
+  const hasLoopback = Object.values(networkInterfaces()).some(addresses => addresses?.some(({ address }) => address === '::1'));
 
-  it.skipIf(!hasIt)('answers there', async () => {
+  it.skipIf(!hasLoopback)('answers there', async () => {
     const server = await startServer({ host: '::1' });
     expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
     expect((await get(`${server.url}/healthz`)).status).toBe(200);

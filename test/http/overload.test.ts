@@ -2,42 +2,42 @@ import { Piscina } from 'piscina';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../src/limits.js';
 import type { Reply } from '../harness/client.js';
-import { listed, manyPaths, readSplit, splitMessage } from '../harness/messages.js';
-import { startServer } from '../harness/server.js';
+import { manyPaths, readSplit, splitMessage, testFiles } from '../harness/messages.js';
+import { startServerOnDisk } from '../harness/server.js';
 
-const TOO_MANY = 3;
+const EXCESS = 3;
 
-describe('more large suites at once than may wait', () => {
-  it('are told to come back, and the server goes on', async () => {
-    const server = await startServer({ workers: '1' });
-    let goOn = () => {};
-    const held = new Promise<void>(resolve => (goOn = resolve));
+describe('more large suites than may wait', () => {
+  it('get a 503 with Retry-After, and the server continues', async () => {
+    const server = await startServerOnDisk({ workers: '1' });
+    let resume = () => {};
+    const held = new Promise<void>(resolve => (resume = resolve));
     const { run } = Piscina.prototype;
     const busy = vi.spyOn(Piscina.prototype, 'run').mockImplementation(async function (this: Piscina, ...task) {
       await held;
       return run.apply(this, task) as unknown;
     });
     onTestFinished(() => busy.mockRestore());
-    const message = splitMessage({ cache_read_attempt: false, test_files: listed(manyPaths(5)) });
+    const message = splitMessage({ cache_read_attempt: false, test_files: testFiles(manyPaths(5)) });
     const body = JSON.stringify(message).padEnd(limits.pooledBodyBytes);
     const refused: Reply[] = [];
     const send = async () => {
       const reply = await server.post('/v1/build_distributions/subset', body);
       if (reply.status !== 200) refused.push(reply);
-      if (refused.length === TOO_MANY) goOn();
+      if (refused.length === EXCESS) resume();
       return reply.status;
     };
-    // One is in the packing thread, and one is with it already.
-    const atOnce = 2;
+    // One runs in the packing thread, and one is already queued there.
+    const inThread = 2;
     const sending: Promise<number>[] = [];
-    for (let i = 0; i < atOnce + limits.waitingJobsPerProject + TOO_MANY; i++) {
+    for (let i = 0; i < inThread + limits.waitingJobsPerProject + EXCESS; i++) {
       sending.push(send());
-      // More at once than may wait to be accepted are not the question here.
+      // Keeps the number of connections that wait to be accepted small.
       if (i % 100 === 99) await server.get('/healthz');
     }
     const statuses = await Promise.all(sending);
-    expect(statuses.filter(status => status === 200)).toHaveLength(atOnce + limits.waitingJobsPerProject);
-    expect(refused).toHaveLength(TOO_MANY);
+    expect(statuses.filter(status => status === 200)).toHaveLength(inThread + limits.waitingJobsPerProject);
+    expect(refused).toHaveLength(EXCESS);
     for (const reply of refused) {
       expect(reply).toMatchObject({
         status: 503,

@@ -6,9 +6,9 @@ import { MemoryBudget } from '../../src/http/memory-budget.js';
 import type { Request } from '../../src/http/request.js';
 import { Client, type Reply } from '../harness/client.js';
 import { listenWith } from '../harness/server.js';
-import { head, RawConnection } from './raw.js';
+import { RawConnection, requestHead } from './raw-connection.js';
 
-describe('what requests hold at once', () => {
+describe('the memory of requests in flight', () => {
   const MEGABYTE = 1_000_000;
   const OVERLOADED = /^overloaded: too many large (requests|answers) at once; try again in 2 seconds$/;
 
@@ -17,7 +17,7 @@ describe('what requests hold at once', () => {
     expect(reply.headers.get('retry-after')).toBe('2');
   }
 
-  it('is bounded, half of it for one token, and free again when they are answered', async () => {
+  it('is limited, to half of it for one token, and released when they are answered', async () => {
     let answer = () => {};
     const answering = new Promise<void>(resolve => (answer = resolve));
     let received = 0;
@@ -44,35 +44,35 @@ describe('what requests hold at once', () => {
     expect((await send(server)).status).toBe(200);
   });
 
-  it('is half of it for all whose tokens are not known', async () => {
+  it('is limited to half of it for all unknown tokens together', async () => {
     let answer = () => {};
     const answering = new Promise<void>(resolve => (answer = resolve));
     const server = await listenWith(() => answering.then(() => ({ status: 200, body: '{}' })), {
       memory: new MemoryBudget(4 * MEGABYTE),
       maxBodyBytes: 2 * MEGABYTE,
     });
-    const strangers = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
-    expectRefused(await Promise.race(strangers));
-    const known = server.post('/', 'x'.repeat(MEGABYTE));
+    const unknownTokens = ['x', 'y', 'z'].map(token => new Client(server.url, token).post('/', 'x'.repeat(MEGABYTE)));
+    expectRefused(await Promise.race(unknownTokens));
+    const knownToken = server.post('/', 'x'.repeat(MEGABYTE));
     answer();
-    expect((await known).status).toBe(200);
+    expect((await knownToken).status).toBe(200);
   });
 
-  it('counts large answers that are not read', async () => {
+  it('includes large answers that are not read', async () => {
     const body = Buffer.alloc(20 * MEGABYTE, 0x20);
-    const wholes: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body, written: ok => wholes.push(ok) }), {
+    const written: boolean[] = [];
+    const server = await listenWith(() => ({ status: 200, body, onEnd: ok => written.push(ok) }), {
       memory: new MemoryBudget(80 * MEGABYTE),
     });
     const readers = await Promise.all([0, 1].map(() => RawConnection.open(server.url)));
     for (const reader of readers) {
       reader.socket.pause();
-      reader.send(head('GET /', ['SERVICE-TEST-SUITE-TOKEN: a-token']));
+      reader.send(requestHead('GET /', ['SERVICE-TEST-SUITE-TOKEN: a-token']));
     }
     let refused = await server.get('/');
     while (refused.status === 200) refused = await server.get('/');
     expectRefused(refused);
-    expect(wholes.at(-1)).toBe(false);
+    expect(written.at(-1)).toBe(false);
     expect(
       (
         await new Client(server.url, 'another-token').send('/', {
@@ -94,8 +94,8 @@ const SECRET = 'secret: disk /dev/sda is full';
 describe('a handler', () => {
   it.each<[situation: string, handler: Handler]>([
     ['throws', () => assert.fail(SECRET)],
-    ['fails later', () => Promise.reject(new Error(SECRET))],
-  ])('that %s is a 500 without internals; the log has them under the request id', async (_, handler) => {
+    ['rejects', () => Promise.reject(new Error(SECRET))],
+  ])('that %s gets a 500 without internals, which are logged with the request id', async (_, handler) => {
     const server = await listenWith(handler);
     const reply = await server.post('/v1/builds', {}, { 'X-Request-Id': 'id-1' });
     expect(reply).toMatchObject({
@@ -107,14 +107,14 @@ describe('a handler', () => {
     expect(logged).toMatchObject({ request: 'id-1', method: 'POST', err: { message: SECRET } });
   });
 
-  it('that throws a fault has its headers sent', async () => {
+  it('that throws an ApiError gets its status and headers sent', async () => {
     const server = await listenWith(() => Promise.reject(apiErrors.overloaded('memory', 'too much', 2)));
     const reply = await server.get('/');
     expect(reply).toMatchObject({ status: 503, json: { errors: ['overloaded: too much; try again in 2 seconds'] } });
     expect(reply.headers.get('retry-after')).toBe('2');
   });
 
-  it('sees what the request was, all but its body after the request itself is gone', async () => {
+  it('can read the request after the library has discarded it, except the body', async () => {
     let seen: Request | null = null;
     let body = '';
     const server = await listenWith(async request => {
@@ -150,15 +150,15 @@ describe('a handler', () => {
     expect(body).toBe('{"größe":1}');
   });
 
-  it('is told that its answer was written', async () => {
-    const told: boolean[] = [];
-    const server = await listenWith(() => ({ status: 200, body: '[1]', written: ok => told.push(ok) }));
+  it('is notified that its answer was sent', async () => {
+    const written: boolean[] = [];
+    const server = await listenWith(() => ({ status: 200, body: '[1]', onEnd: ok => written.push(ok) }));
     expect((await server.get('/')).json).toEqual([1]);
-    expect(told).toEqual([true]);
+    expect(written).toEqual([true]);
   });
 
-  it('is told once that the client left before its answer', async () => {
-    const told: boolean[] = [];
+  it('is notified once if the client left before its answer', async () => {
+    const written: boolean[] = [];
     let arrived = () => {};
     const arrival = new Promise<void>(resolve => (arrived = resolve));
     let answer = () => {};
@@ -167,44 +167,44 @@ describe('a handler', () => {
     const server = await listenWith(async () => {
       arrived();
       await new Promise<void>(resolve => (answer = resolve));
-      return { status: 200, body: '{}', written: ok => done(told.push(ok)) };
+      return { status: 200, body: '{}', onEnd: ok => done(written.push(ok)) };
     });
     const connection = await RawConnection.open(server.url);
-    connection.send(head('GET /', []));
+    connection.send(requestHead('GET /', []));
     await arrival;
     connection.leave();
-    // The next exchange on another connection gives the server a turn to notice.
+    // An exchange on another connection gives the server a turn to notice.
     const other = await RawConnection.open(server.url);
-    other.send(head('BREW', []));
+    other.send(requestHead('BREW', []));
     await other.closed();
     answer();
     await finished;
-    expect(told).toEqual([false]);
+    expect(written).toEqual([false]);
   });
 
-  it('is told that a client left in the middle of a long answer', async () => {
+  it('is notified if the client left in the middle of a long answer', async () => {
     const body = Buffer.alloc(64_000_000, ' ');
-    let tell: (ok: boolean) => void = () => {};
-    const told = new Promise<boolean>(resolve => (tell = resolve));
-    const server = await listenWith(() => ({ status: 200, body, written: tell }));
+    let onWritten: (ok: boolean) => void = () => {};
+    const written = new Promise<boolean>(resolve => (onWritten = resolve));
+    const server = await listenWith(() => ({ status: 200, body, onEnd: onWritten }));
     const connection = await RawConnection.open(server.url);
     connection.socket.once('data', () => connection.leave());
-    connection.send(head('GET /', []));
-    expect(await told).toBe(false);
+    connection.send(requestHead('GET /', []));
+    expect(await written).toBe(false);
   });
 
-  it('may answer more than a socket takes at once', async () => {
+  it('may return an answer larger than the socket buffer', async () => {
     const body = JSON.stringify(Array.from({ length: 500_000 }, (_, i) => i));
     const server = await listenWith(() => ({ status: 200, body }));
     expect((await server.get('/')).text === body).toBe(true);
   });
 });
 
-describe('a body that does not come', () => {
-  it('is a 408 after the time for it, and the connection is closed', async () => {
+describe('a body that does not arrive', () => {
+  it('gets a 408 after the time limit, and the connection is closed', async () => {
     const server = await listenWith(() => ({ status: 200, body: '{}' }), { bodySeconds: 0.05 });
     const connection = await RawConnection.open(server.url);
-    connection.send(head('POST /', ['Content-Length: 100']), '{"a":');
+    connection.send(requestHead('POST /', ['Content-Length: 100']), '{"a":');
     const reply = await connection.reply();
     expect(reply?.status).toBe(408);
     expect(JSON.parse(reply!.text)).toEqual({ errors: ['the request body did not arrive within 0.05 seconds'] });
@@ -214,30 +214,30 @@ describe('a body that does not come', () => {
 });
 
 describe('draining', () => {
-  it('waits for answers in flight and takes no new connection', async () => {
+  it('waits for answers in flight and refuses new connections', async () => {
     let answer = () => {};
     let arrived = () => {};
     const arrival = new Promise<void>(resolve => (arrived = resolve));
     const server = await listenWith(async () => {
       arrived();
       await new Promise<void>(resolve => (answer = resolve));
-      return { status: 200, body: '{"late":true}' };
+      return { status: 200, body: '{"isLast":true}' };
     });
     const reply = server.get('/');
     await arrival;
     const drained = server.http.drain();
     await expect(RawConnection.open(server.url)).rejects.toThrow(/ECONNREFUSED/);
     answer();
-    expect((await reply).json).toEqual({ late: true });
+    expect((await reply).json).toEqual({ isLast: true });
     await drained;
   });
 });
 
 describe('a port', () => {
-  it('that is taken is said so', async () => {
+  it('that is in use is reported', async () => {
     const { http } = await listenWith(() => ({ status: 200, body: '{}' }));
     await expect(listenWith(() => ({ status: 200, body: '{}' }), { port: http.port })).rejects.toThrow(
-      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, not this machine's, or this user has no right to it (ports below 1024); ` +
+      `cannot listen on 127.0.0.1 port ${http.port}: it is in use, it is not an address of this machine, or this user may not listen there (ports below 1024); ` +
         'choose another with BALLAST_PORT or BALLAST_HOST',
     );
   });

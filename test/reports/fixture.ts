@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A report as a runner wrote it. Tests run in dist/test: the fixtures lie beside dist. */
-export function fixture(name: string): string {
-  return readFileSync(fixtureFile(`${name}.xml`), 'utf8');
+/** Reads a report that a test runner wrote. */
+export function readFixture(name: string): string {
+  return readFileSync(fixturePath(`${name}.xml`), 'utf8');
 }
 
-/** Where a report lies. */
-export function fixtureFile(name: string): string {
+/** Returns the path of a report. Tests run in dist/test; the fixtures are not copied there. */
+export function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../../../test/reports/fixtures/${name}`, import.meta.url));
 }

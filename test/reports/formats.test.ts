@@ -2,22 +2,22 @@ import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { bytesBefore, type Format, formatOf } from '../../src/reports/format.js';
-import { GivenFiles } from '../../src/reports/known-files.js';
+import { detectFormat, type Format, reportOffset } from '../../src/reports/format.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
 import { readers } from '../../src/reports/readers.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
-import { fixtureFile } from './fixture.js';
+import { fixturePath } from './fixture.js';
 
 const APP = '/home/ci/app';
 
-/** What an import would record of a file, in seconds to the millisecond; and what it would leave out. */
+/** Returns what an import would record of a file, rounded to milliseconds, and what it would leave out. */
 async function timesIn(name: string, { root = APP, cases = false } = {}) {
-  const file = fixtureFile(name);
-  const format = formatOf(readFileSync(file, 'utf8')) as keyof typeof readers;
+  const file = fixturePath(name);
+  const format = detectFormat(readFileSync(file, 'utf8')) as keyof typeof readers;
   const suite = new SuiteTimes({ root, known: null, cases });
-  // In small pieces: nothing may depend on where they are cut.
-  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.tellOf(format), {
+  // Small chunks: no result may depend on their boundaries.
+  await readers[format](createReadStream(file, { highWaterMark: 100 }), suite.timeCollector(format), {
     root: root === APP ? null : root,
     known: null,
   });
@@ -25,7 +25,7 @@ async function timesIn(name: string, { root = APP, cases = false } = {}) {
   return {
     format,
     times,
-    leftOut: suite.leftovers.all.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)),
+    leftOut: suite.skipped.entries.flatMap(({ reason, examples }) => examples.map(example => `${example}: ${reason}`)),
   };
 }
 
@@ -46,7 +46,7 @@ describe('a report', () => {
       { 'spec/models/cart_spec.rb': 41.531, 'spec/models/user_spec.rb': 20.101, 'spec/features/order_spec.rb': 19.732 },
       [],
     ],
-    // Of two runs, and with what RSpec wrote besides.
+    // From two runs, with other output of RSpec.
     [
       'parallel_runtime_rspec.log',
       'parallel-tests',
@@ -54,12 +54,12 @@ describe('a report', () => {
       [
         ...['Randomized with seed 4711', 'Randomized with seed 4711', 'Run options: exclude {:slow=>true}']
           .sort()
-          .map(line => `${line}: the line is no "path:seconds"`),
+          .map(line => `${line}: the line is not "path:seconds"`),
         `spec/skipped_spec.rb: ${NOT_RUN}`,
       ],
     ],
     ['cypress-timings.json', 'cypress-split', { 'cypress/e2e/cart.cy.js': 10.05, 'cypress/e2e/user.cy.js': 0.09 }, []],
-    // The last attempt of each test, in both projects: 1.2 + 1.8 + 2.5 + 2.7.
+    // The last attempts in both projects: 1.2 + 1.8 + 2.5 + 2.7.
     ['playwright.json', 'playwright', { 'e2e/cart.spec.ts': 8.2, 'e2e/admin/login.spec.ts': 4.2 }, [`e2e/later.spec.ts: ${NOT_RUN}`]],
     [
       'jest.json',
@@ -79,12 +79,12 @@ describe('a report', () => {
     ['jest-junit-file.xml', 'junit', { 'src/cart.test.js': 0.143, 'src/user.test.js': 0.111 }, []],
     ['cypress.xml', 'junit', { 'cypress/e2e/cart.cy.js': 1.9, 'cypress/e2e/user.cy.js': 1.9 }, []],
     ['go-junit-report.xml', 'junit', { 'example.com/shop/cart': 0.305, 'example.com/shop/user': 0.002 }, []],
-  ])('%s is told by its content, and read', async (name, format, times, leftOut) => {
+  ])('%s is detected by its content and read', async (name, format, times, leftOut) => {
     const read = await timesIn(name);
     expect({ ...read, leftOut: read.leftOut.sort() }).toEqual({ format, times, leftOut });
   });
 
-  it('keeps test cases where it is told to', async () => {
+  it('keeps test cases if asked to', async () => {
     const { times } = await timesIn('test_durations.json', { cases: true });
     expect(times).toMatchObject({
       'tests/test_cart.py::TestCart::test_add[a::b-1]': 0.501,
@@ -92,7 +92,7 @@ describe('a report', () => {
     });
   });
 
-  it('of Playwright has its paths from another folder on where that is named', async () => {
+  it('of Playwright has paths relative to the root, if given', async () => {
     expect(Object.keys((await timesIn('playwright.json', { root: '/home/ci' })).times)).toEqual([
       'app/e2e/cart.spec.ts',
       'app/e2e/admin/login.spec.ts',
@@ -100,26 +100,26 @@ describe('a report', () => {
   });
 });
 
-/** What is told of a text that is read as one format. */
-async function told(
+/** Returns the times in a text of a format. */
+async function readTimes(
   format: keyof typeof readers,
   text: string,
   known: readonly string[] | null = null,
   root: string | null = null,
 ): Promise<[string, number][]> {
-  const all: [string, number][] = [];
+  const times: [string, number][] = [];
   const bytes = Readable.from([Buffer.from(text)]) as AsyncIterable<Buffer>;
-  await readers[format](bytes, (path, seconds) => void all.push([path, seconds]), { root, known: known && new GivenFiles(known) });
-  return all;
+  await readers[format](bytes, (path, seconds) => void times.push([path, seconds]), { root, known: known && new ListedFiles(known) });
+  return times;
 }
 
-describe('a report that does not tell all', () => {
-  it('of Playwright, merged of shards and so without a configuration, has absolute paths', async () => {
+describe('a report with gaps', () => {
+  it('of Playwright, merged from shards without a configuration, has absolute paths', async () => {
     const text = JSON.stringify({
       config: { rootDir: '/ci/app/e2e' },
       suites: [{ file: 'a.spec.ts', specs: [{ tests: [{ results: [{ duration: 1500 }] }] }] }],
     });
-    expect(await told('playwright', text)).toEqual([['/ci/app/e2e/a.spec.ts', 1.5]]);
+    expect(await readTimes('playwright', text)).toEqual([['/ci/app/e2e/a.spec.ts', 1.5]]);
   });
 
   it.each<[string, string, [string, number][]]>([
@@ -128,40 +128,40 @@ describe('a report that does not tell all', () => {
     ['a module that is no test by its name', 'tests.checks.cart', []],
     ['a title, as Node’s test runner has it', 'test', []],
     ['a class of Java', 'com.example.CartTest', []],
-  ])('of %s is read by its name, or not at all', async (_, classname, times) => {
-    const all = await told('junit', `<testsuite><testcase classname="${classname}" name="a" time="2"/></testsuite>`);
+  ])('of %s is matched by its name, or not at all', async (_, classname, times) => {
+    const all = await readTimes('junit', `<testsuite><testcase classname="${classname}" name="a" time="2"/></testsuite>`);
     expect(all.filter(([, seconds]) => !Number.isNaN(seconds))).toEqual(times);
   });
 
-  it('is read as of the test files where they are named', async () => {
+  it('is matched to the test files, if given', async () => {
     const xml =
       '<testsuite><testcase classname="tests.checks.cart" name="a" time="2"/><testcase file="/ci/x/web/a.spec.ts" time="1"/></testsuite>';
-    expect(await told('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([
+    expect(await readTimes('junit', xml, ['app/tests/checks/cart.py', 'web/a.spec.ts'])).toEqual([
       ['app/tests/checks/cart.py', 2],
       ['web/a.spec.ts', 1],
     ]);
   });
 
-  it('is completed by the files that are here: modules of any name, and those in which inherited tests run', async () => {
+  it('is matched to the files of this folder: modules of any name, and those that run inherited tests', async () => {
     const root = temporaryFolder();
     for (const name of ['base.py', 'cart_checks.py']) writeFileSync(join(root, name), '');
     const xml =
       '<testsuite><testcase classname="cart_checks.Cart" name="a" file="base.py" time="2"/><testcase classname="cart_checks" name="b" time="1"/><testcase file="gone.py" time="4"/></testsuite>';
-    expect(await told('junit', xml, null, root)).toEqual([
+    expect(await readTimes('junit', xml, null, root)).toEqual([
       ['cart_checks.py', 3],
       ['gone.py', 4],
     ]);
   });
 
-  it('of go test has a package for a file', async () => {
-    expect(await told('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([
+  it('of go test has packages as files', async () => {
+    expect(await readTimes('go-test', 'ok  \texample.com/shop/cart\t0.305s\nok  \tmail\t(cached)\n')).toEqual([
       ['example.com/shop/cart', 0.305],
       ['mail', 0],
     ]);
   });
 });
 
-describe('what comes before a report', () => {
+describe('output before a report', () => {
   const jest = '{"numTotalTests":1,"numRuntimeErrorTestSuites":0,"testResults":[]}';
   it.each([
     ['npm’s banner', '\n> shop@1.0.0 test\n> jest --json\n\n', jest],
@@ -169,8 +169,8 @@ describe('what comes before a report', () => {
     ['nothing', '', jest],
     ['nothing', '', 'spec/a_spec.rb:1\n{"a_spec.rb": 1}'],
     ['what is no report', '', 'hello\n{"a": "b"}'],
-  ])('is %s', (_, before, report) => {
-    expect(bytesBefore(Buffer.from(before + report))).toBe(Buffer.byteLength(before));
+  ])('may be %s', (_, before, report) => {
+    expect(reportOffset(Buffer.from(before + report))).toBe(Buffer.byteLength(before));
   });
 });
 
@@ -194,6 +194,6 @@ describe('the format of a file', () => {
     ['total: 12\n', null],
     ['{"a": "b"}', null],
   ])('that begins with %j is %s', (head, format) => {
-    expect(formatOf(head)).toBe(format);
+    expect(detectFormat(head)).toBe(format);
   });
 });

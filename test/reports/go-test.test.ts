@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isGoTest, readGoTest } from '../../src/reports/go-test.js';
-import { GivenFiles } from '../../src/reports/known-files.js';
-import { timesOf } from '../../src/reports/times.js';
-import { fixture } from './fixture.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
+import { collectResults } from '../../src/reports/report-results.js';
+import { readFixture } from './fixture.js';
 
 const plain = `--- FAIL: TestAdd (0.20s)
     --- FAIL: TestAdd/two (0.10s)
@@ -28,16 +28,16 @@ const events = [
   { Action: 'fail', Package: 'example.com/shop/broken', Elapsed: 0, FailedBuild: 'example.com/shop/broken' },
 ];
 const json = `${events.map(event => JSON.stringify(event)).join('\n')}\n`;
-const given = new GivenFiles(['example.com/shop/cart', './user', 'example.com/shop/model', 'example.com/shop/broken']);
+const listed = new ListedFiles(['example.com/shop/cart', './user', 'example.com/shop/model', 'example.com/shop/broken']);
 
-describe('what go test prints', () => {
+describe('output of go test', () => {
   it.each([
     ['plain', plain],
     ['with -json', json],
     ['with -json, behind what the compiler says', `# example.com/shop/broken\nbroken/b.go:3: undefined: x\n${json}`],
-  ])('%s tells what each package took, and which failed', (_, text) => {
+  ])('%s has the time of each package, and its failures', (_, text) => {
     expect(isGoTest(text)).toBe(true);
-    expect(Object.fromEntries(timesOf(readGoTest(text), given).byFile)).toEqual({
+    expect(Object.fromEntries(collectResults(readGoTest(text), listed).byFile)).toEqual({
       'example.com/shop/cart': { seconds: 0.305, isFailed: true, hasRun: true },
       './user': { seconds: 0.002, isFailed: false, hasRun: true },
       'example.com/shop/model': { seconds: 0, isFailed: false, hasRun: false },
@@ -45,7 +45,7 @@ describe('what go test prints', () => {
     });
   });
 
-  it('that is from the cache is no measure', () => {
+  it('from the cache is not measured', () => {
     expect(readGoTest(plain).find(({ suite }) => suite.name.endsWith('mail'))).toMatchObject({
       seconds: 0,
       isFailed: false,
@@ -53,15 +53,15 @@ describe('what go test prints', () => {
     });
   });
 
-  it('may be of more cases than a call takes arguments', () => {
+  it('may have more cases than a function call takes arguments', () => {
     const many = 150_000;
     expect(readGoTest(`${'--- FAIL: T (0.00s)\n'.repeat(many)}FAIL\tshop\t1s\n`)).toHaveLength(many);
     const ended = (more: object) => `${JSON.stringify({ Action: 'fail', Package: 'shop', ...more })}\n`;
     expect(readGoTest(ended({ Test: 'T' }).repeat(many) + ended({}))).toHaveLength(many);
   });
 
-  it('is told from a JUnit report, and from anything else', () => {
-    expect(isGoTest(fixture('gotestsum'))).toBe(false);
+  it('is distinguished from a JUnit report and from anything else', () => {
+    expect(isGoTest(readFixture('gotestsum'))).toBe(false);
     expect(isGoTest('hello\n')).toBe(false);
     expect(isGoTest('{"numTotalTests":1}')).toBe(false);
     expect(() => readGoTest('{"Action":"start"}\n{"Action":')).toThrow('line 2');

@@ -15,7 +15,7 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 describe('values of a document', () => {
   const text = JSON.stringify({ before: [{ a: 1 }], tests: { 'ä "b"\u2028.py': 1.5e-3, c: null }, after: 'x' }, null, 2);
 
-  it.each([1, 2, 7, 10_000])('are those that were asked for, in pieces of %i bytes', async size => {
+  it.each([1, 2, 7, 10_000])('are the selected ones, in pieces of %i bytes', async size => {
     expect(await all(jsonValues(pieces(text, size), ['$.tests.*']))).toEqual([
       { value: 0.0015, at: ['tests', 'ä "b"\u2028.py'] },
       { value: null, at: ['tests', 'c'] },
@@ -25,11 +25,11 @@ describe('values of a document', () => {
   it.each([
     ['{\n"a": 1,\n"b": nul }', 'line 3: unexpected " "'],
     ['{\n"a": 1,\n"b" 2\n}', 'line 3: unexpected NUMBER (2)'],
-    ['{\n"a": 1,\n', 'line 3: it ends in the middle'],
-    ['', 'line 1: it ends in the middle'],
+    ['{\n"a": 1,\n', 'line 3: unexpected end of file'],
+    ['', 'line 1: unexpected end of file'],
     ['{"a": NaN}', 'line 1: unexpected "N"'],
-  ])('of %j are refused with the line', async (wrong, complaint) => {
-    for (const size of [3, 10_000]) await expect(all(jsonValues(pieces(wrong, size), ['$.*']))).rejects.toThrow(complaint);
+  ])('of %j are refused with the line', async (wrong, message) => {
+    for (const size of [3, 10_000]) await expect(all(jsonValues(pieces(wrong, size), ['$.*']))).rejects.toThrow(message);
   });
 });
 
@@ -39,21 +39,21 @@ describe('a text that is not UTF-8', () => {
     const latin1 = (async function* () {
       yield bytes;
     })();
-    await expect(all(jsonValues(latin1, ['$.*']))).rejects.toThrow('line 1 or one soon after it is not UTF-8');
+    await expect(all(jsonValues(latin1, ['$.*']))).rejects.toThrow('line 1, or a line soon after it, is not UTF-8');
   });
 });
 
-describe('documents one behind the other', () => {
-  it.each([1, 10_000])('are read on a line each or on many, in pieces of %i bytes', async size => {
+describe('consecutive documents', () => {
+  it.each([1, 10_000])('are read on one line or several, in pieces of %i bytes', async size => {
     const text = `{"a":[1,2]}\n{"b":"\u2028"}\r\n\n${JSON.stringify({ c: { d: [] } }, null, 2)}`;
     expect(await all(jsonDocuments(pieces(text, size)))).toEqual([{ a: [1, 2] }, { b: '\u2028' }, { c: { d: [] } }]);
   });
 
-  it('are told apart from one that is cut off', async () => {
+  it('are refused if the last one is truncated', async () => {
     const documents: unknown[] = [];
     await expect(async () => {
       for await (const document of jsonDocuments(pieces('{"a":1}\n{"b":[1,', 4))) documents.push(document);
-    }).rejects.toThrow('line 2: it ends in the middle');
+    }).rejects.toThrow('line 2: unexpected end of file');
     expect(documents).toEqual([{ a: 1 }]);
   });
 });

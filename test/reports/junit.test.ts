@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { JunitReader, readJunit, type TestCase } from '../../src/reports/junit.js';
 import { ReportError } from '../../src/reports/report.js';
-import { fixture } from './fixture.js';
+import { readFixture } from './fixture.js';
 
 describe('a JUnit report', () => {
-  it('gives its cases in order, with what their suite says of them', () => {
+  it('has its cases in order, with the attributes of their suite', () => {
     expect(
-      readJunit(fixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite: suite.name, name, isFailed, isSkipped })),
+      readJunit(readFixture('vitest')).map(({ suite, name, isFailed, isSkipped }) => ({ suite: suite.name, name, isFailed, isSkipped })),
     ).toEqual([
       { suite: 'vi/a.test.mjs', name: 'a > one', isFailed: false, isSkipped: false },
       { suite: 'vi/a.test.mjs', name: 'a > two', isFailed: false, isSkipped: false },
@@ -16,8 +16,8 @@ describe('a JUnit report', () => {
     ]);
   });
 
-  it('reads a case whole', () => {
-    expect(readJunit(fixture('go-junit-report'))[1]).toEqual({
+  it('has all attributes of a case', () => {
+    expect(readJunit(readFixture('go-junit-report'))[1]).toEqual({
       file: null,
       suite: { name: 'example.com/shop/cart', seconds: 0.305, file: null },
       classname: 'example.com/shop/cart',
@@ -28,7 +28,7 @@ describe('a JUnit report', () => {
     });
   });
 
-  it('takes the file of a case, else of its suite, else of a suite around that', () => {
+  it('takes the file from a case, its suite or a suite around that', () => {
     const xml =
       '<testsuites><testsuite file="a.rb"><testsuite name="in"><testcase name="1"/><testcase name="2" file="b.rb"/></testsuite></testsuite><testcase name="3"/></testsuites>';
     expect(readJunit(xml).map(({ file, suite }) => [file, suite.name])).toEqual([
@@ -38,13 +38,13 @@ describe('a JUnit report', () => {
     ]);
   });
 
-  it('takes the file of a suite for those beside it that name none, as Cypress writes them', () => {
+  it('takes the file of a suite for its siblings without a file, as Cypress writes them', () => {
     const xml =
       '<testsuites><testsuite file="a.js"/><testsuite><testsuite><testcase name="1"/></testsuite></testsuite><testsuite file="b.js"/><testsuite><testcase name="2"/></testsuite></testsuites>';
     expect(readJunit(xml).map(({ file }) => file)).toEqual(['a.js', 'b.js']);
   });
 
-  it('reads cases within a case', () => {
+  it('may have cases within a case', () => {
     expect(
       readJunit('<testsuite><testcase name="1"><testcase name="2" time="1"/></testcase><testcase name="3"/></testsuite>').map(
         ({ name }) => name,
@@ -52,7 +52,7 @@ describe('a JUnit report', () => {
     ).toEqual(['1', '2', '3']);
   });
 
-  it('has a failed case for a suite that counts failures and has none', () => {
+  it('gets a failed case for a suite that counts failures but has none', () => {
     const xml =
       '<testsuites><testsuite file="a.js" name="a" errors="1"><testcase name="1"/></testsuite><testsuite file="b.js" failures="1"><testsuite failures="1"><testcase name="2"><failure/></testcase></testsuite></testsuite><testsuite failures="" errors="0"/></testsuites>';
     expect(readJunit(xml).map(({ file, name, isFailed }) => [file, name, isFailed])).toEqual([
@@ -62,30 +62,30 @@ describe('a JUnit report', () => {
     ]);
   });
 
-  it('reads a suite without cases as nothing', () => {
+  it('may have a suite without cases', () => {
     expect(readJunit('<?xml version="1.0"?><testsuites/>')).toEqual([]);
     expect(readJunit('\ufeff<testsuite name="a"></testsuite>\n')).toEqual([]);
   });
 
-  it('counts a time that is none as 0, and one with thousands as it is meant', () => {
+  it('counts an invalid time as 0, and accepts commas between thousands', () => {
     const times = ['1,234.5', '', 'NaN', '-1', 'soon', '1e-3', 'Infinity'];
     const xml = `<testsuite>${times.map(time => `<testcase time="${time}"/>`).join('')}<testcase/></testsuite>`;
     expect(readJunit(xml).map(({ seconds }) => seconds)).toEqual([1234.5, 0, 0, 0, 0, 0.001, 0, 0]);
   });
 
-  it('takes a test that was expected to fail for one that was run', () => {
+  it('counts an expected failure as run', () => {
     const xml =
       '<testsuite><testcase><skipped type="pytest.xfail"/></testcase><testcase><skipped type="pytest.skip"/></testcase></testsuite>';
     expect(readJunit(xml).map(({ isSkipped }) => isSkipped)).toEqual([false, true]);
   });
 
-  it('counts only what is directly in a case, and reruns that passed as no failure', () => {
+  it('counts only direct children of a case, and no reruns that passed', () => {
     const xml =
       '<testsuite><testcase><flakyFailure><failure/></flakyFailure><system-out>&lt;failure/&gt; &#27;[31m</system-out></testcase></testsuite>';
     expect(readJunit(xml)).toMatchObject([{ isFailed: false }]);
   });
 
-  it('reads a message of a megabyte', () => {
+  it('may have a message of a megabyte', () => {
     const text = 'x'.repeat(1_000_000);
     expect(readJunit(`<testsuite><testcase><failure message="${text}"><![CDATA[${text}]]></failure></testcase></testsuite>`)).toMatchObject(
       [{ isFailed: true }],
@@ -93,7 +93,7 @@ describe('a JUnit report', () => {
   });
 
   it.each([
-    ['is cut off', fixture('pytest').slice(0, 900), /not well-formed XML: line 1: /],
+    ['is cut off', readFixture('pytest').slice(0, 900), /not well-formed XML: line 1: /],
     ['is another document', '<html><body/></html>', /its first element is <html>/],
     ['is empty', '', /not well-formed|no <testsuite>/],
     ['is no XML', '{"a": 1}', /not well-formed/],
@@ -109,9 +109,9 @@ describe('a JUnit report', () => {
     expect(() => readJunit(xml)).toThrow(reason);
   });
 
-  it.each([1, 7, 1000])('is the same in pieces of %i characters', size => {
+  it.each([1, 7, 1000])('is read the same in pieces of %i characters', size => {
     for (const name of ['pytest', 'vitest', 'rspec', 'go-junit-report', 'jest-junit-file']) {
-      const xml = fixture(name).replace('<testcase', `<testcase lines="&#x1B;[31m &amp; ${'long '.repeat(30_000)}"`);
+      const xml = readFixture(name).replace('<testcase', `<testcase lines="&#x1B;[31m &amp; ${'long '.repeat(30_000)}"`);
       const cases: TestCase[] = [];
       const reader = new JunitReader(testCase => cases.push(testCase));
       for (let i = 0; i < xml.length; i += size) reader.write(xml.slice(i, i + size));

@@ -1,19 +1,19 @@
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { GivenFiles } from '../../src/reports/known-files.js';
+import { ListedFiles } from '../../src/reports/known-files.js';
 import { SuiteTimes } from '../../src/reports/suite-times.js';
 
-function suiteOf(reported: readonly [string, number][], root = '/home/ci/app', known: readonly string[] | null = null): SuiteTimes {
-  const suite = new SuiteTimes({ root, known: known && new GivenFiles(known), cases: false });
-  const tell = suite.tellOf('junit');
+function collectTimes(reported: readonly [string, number][], root = '/home/ci/app', known: readonly string[] | null = null): SuiteTimes {
+  const suite = new SuiteTimes({ root, known: known && new ListedFiles(known), cases: false });
+  const tell = suite.timeCollector('junit');
   for (const [path, seconds] of reported) tell(path, seconds);
   return suite;
 }
 
 describe('the times of a suite', () => {
   it('are added up by file, over test cases and reports', () => {
-    const suite = suiteOf([
+    const suite = collectTimes([
       ['a_spec.rb[1:1]', 0.1],
       ['./a_spec.rb', 0.2],
       ['b.feature:12', 1],
@@ -27,20 +27,20 @@ describe('the times of a suite', () => {
     ]);
   });
 
-  it('of tables that name a path twice are the mean of that, test case by test case', () => {
+  it('of a path in two timing tables are their mean, for each test case', () => {
     const suite = new SuiteTimes({ root: '/', known: null, cases: false });
     for (const table of [
       { 'a.py::test_1': 1, 'a.py::test_2': 4 },
       { 'a.py::test_1': 3, 'a.py::test_3': 10 },
     ]) {
-      const tell = suite.tellOf('pytest-split');
+      const tell = suite.timeCollector('pytest-split');
       for (const [path, seconds] of Object.entries(table)) tell(path, seconds);
     }
     expect([...suite.times()]).toEqual([['a.py', 2 + 4 + 10]]);
   });
 
   it('have paths as clients write them', () => {
-    const suite = suiteOf([
+    const suite = collectTimes([
       ['spec/../a//b_spec.rb[1:2]', 1],
       ['cypress\\e2e\\c.cy.js', 1],
       ['tests/d.py::test[x//y\\z]', 1],
@@ -48,8 +48,8 @@ describe('the times of a suite', () => {
     expect([...suite.times().keys()]).toEqual(['a/b_spec.rb', 'cypress/e2e/c.cy.js', 'tests/d.py']);
   });
 
-  it('are of the test files where these are named, and say what is none', () => {
-    const suite = suiteOf(
+  it('are limited to the known test files, if given, and list the others', () => {
+    const suite = collectTimes(
       [
         ['/ci/app/web/a.spec.ts', 1],
         ['b.spec.ts', 2],
@@ -64,32 +64,34 @@ describe('the times of a suite', () => {
       ['web/e2e/b.spec.ts', 2],
       ['api/c.py', 8],
     ]);
-    expect(suite.leftovers.all).toEqual([{ reason: 'it is none of --files-from, or may be several', count: 1, examples: ['x.spec.ts'] }]);
+    expect(suite.skipped.entries).toEqual([
+      { reason: 'it matches no file of --files-from, or several', count: 1, examples: ['x.spec.ts'] },
+    ]);
   });
 
-  it('say where the root was by a file that is here, too', () => {
+  it('guess the root by a file that also exists here', () => {
     const { url } = import.meta;
     const here = dirname(fileURLToPath(url));
-    expect(suiteOf([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain(
-      'with --root (by the files that are here: --root /builds/shop)',
+    expect(collectTimes([[`/builds/shop/${basename(here)}/${basename(fileURLToPath(url))}`, 1]], dirname(here)).endReport()).toContain(
+      'with --root (judging by the files in this folder: --root /builds/shop)',
     );
   });
 
-  it('have no absolute paths where they are below the root, of Windows either', () => {
+  it('have relative paths below the root, also on Windows', () => {
     expect([
-      ...suiteOf([['/home/ci/app/src/a.test.js', 1]], '/home/ci/app/')
+      ...collectTimes([['/home/ci/app/src/a.test.js', 1]], '/home/ci/app/')
         .times()
         .keys(),
     ]).toEqual(['src/a.test.js']);
     expect([
-      ...suiteOf([['C:\\ci\\app\\src\\a.test.js', 1]], 'C:\\ci\\app')
+      ...collectTimes([['C:\\ci\\app\\src\\a.test.js', 1]], 'C:\\ci\\app')
         .times()
         .keys(),
     ]).toEqual(['src/a.test.js']);
   });
 
-  it('say which folder could be meant where none of them is', () => {
-    const suite = suiteOf(
+  it('suggest a folder if no path is below the root', () => {
+    const suite = collectTimes(
       [
         ['/home/ci/app/src/a.test.js', 1],
         ['/home/ci/app/src/deep/b.test.js', 1],
@@ -100,18 +102,18 @@ describe('the times of a suite', () => {
     expect(suite.endReport()).toBe(
       'all of its paths are absolute and not below /home/me, such as /home/ci/app/src/a.test.js: name the folder that the test files are relative to with --root (all of them are below /home/ci)',
     );
-    suite.tellOf('junit')('a.test.js', 1);
+    suite.timeCollector('junit')('a.test.js', 1);
     expect(suite.endReport()).toBeNull();
   });
 
   it('leave out a file of a library', () => {
-    const suite = suiteOf([
+    const suite = collectTimes([
       ['test/a_test.rb', 1],
       ['/home/ci/.rbenv/gems/minitest-rails/dsl.rb', 1],
     ]);
     expect(suite.endReport()).toBeNull();
     expect([...suite.times().keys()]).toEqual(['test/a_test.rb']);
-    expect(suite.leftovers.all).toEqual([
+    expect(suite.skipped.entries).toEqual([
       {
         reason: 'its path is absolute and not below /home/ci/app (--root)',
         count: 1,
@@ -120,8 +122,8 @@ describe('the times of a suite', () => {
     ]);
   });
 
-  it('are without what cannot be a time, which is counted and told', () => {
-    const suite = suiteOf([
+  it('leave out invalid times, which are counted by reason', () => {
+    const suite = collectTimes([
       ['a.rb', NaN],
       ['b.rb', -1],
       ['c.rb', 86_401],
@@ -134,13 +136,13 @@ describe('the times of a suite', () => {
       ['k\ufffdse.rb', 1],
     ]);
     expect([...suite.times()]).toEqual([['h.rb', 1]]);
-    expect(suite.leftovers.all).toEqual([
+    expect(suite.skipped.entries).toEqual([
       { reason: 'it has no time', count: 1, examples: ['a.rb'] },
       { reason: 'its time is negative', count: 1, examples: ['b.rb'] },
-      { reason: 'it took more than a day: is that seconds?', count: 1, examples: ['c.rb'] },
+      { reason: 'its time is more than a day: times must be in seconds', count: 1, examples: ['c.rb'] },
       { reason: 'it took 0 s: it was not run', count: 4, examples: ['d.rb', 'e.rb', 'f.rb'] },
-      { reason: 'the path has not 3 to 4096 characters', count: 1, examples: ['x'] },
-      { reason: 'its path is in another encoding than the report says', count: 1, examples: ['k\ufffdse.rb'] },
+      { reason: 'the path does not have 3 to 4096 characters', count: 1, examples: ['x'] },
+      { reason: 'its path is not in the encoding that the report declares', count: 1, examples: ['k\ufffdse.rb'] },
     ]);
   });
 });

@@ -1,37 +1,37 @@
 import { describe, expect, it } from 'vitest';
 import { drawScenario } from '../../scripts/chaos/green/draw.js';
 import { Evidence } from '../../scripts/chaos/green/evidence.js';
-import { hostilities } from '../../scripts/chaos/green/hostilities.js';
-import { complaintsAbout, type Played } from '../../scripts/chaos/green/judge.js';
-import type { Ran } from '../../scripts/chaos/green/runner.js';
-import { nameOf } from '../../scripts/chaos/green/scenario.js';
+import { faults } from '../../scripts/chaos/green/faults.js';
+import type { FileRun } from '../../scripts/chaos/green/runner.js';
+import { jobName } from '../../scripts/chaos/green/scenario.js';
+import { type PlayedCiRun, violationsOf } from '../../scripts/chaos/green/violations.js';
 import { runScript } from './script.js';
 
-/** Two suites under one token, an emptied store, a clock that is set, and a run without faults. */
+/** Draws two suites under one token, an emptied store, a changed clock, and a run without faults. */
 const SEED = '21492';
-const MOST_MILLISECONDS = 120_000;
+const TIMEOUT_MILLISECONDS = 120_000;
 
 describe('npm run green', () => {
   it(
     'plays CI runs with faults, and reports that every green one ran all its files',
     async () => {
-      const { code, printed } = await runScript('green', '--runs', '4', '--seed', SEED);
-      expect(printed).toMatch(
-        /^4 runs \(seed \d+\) of \d CI runs: all nodes of \d exited with 0, verify of \d; faults: .*\nevery green CI run ran all its test files\n$/,
+      const { code, output } = await runScript('green', '--runs', '4', '--seed', SEED);
+      expect(output).toMatch(
+        /^4 runs \(seed \d+\) of \d CI runs: all nodes exited with 0 in \d, verify in \d; faults: .*\nevery green CI run ran all its test files\n$/,
       );
       expect(code).toBe(0);
     },
-    MOST_MILLISECONDS,
+    TIMEOUT_MILLISECONDS,
   );
 
-  it('draws the same for the same seed and number', () => {
+  it('draws the same scenario for the same seed and number', () => {
     expect(drawScenario(3, 7, null)).toEqual(drawScenario(3, 7, null));
     const drawn = Array.from({ length: 200 }, (_, number) => drawScenario(1, number, null));
-    expect(new Set(drawn.flatMap(scenario => scenario.hostilities)).size).toBeGreaterThan(Object.keys(hostilities).length - 4);
+    expect(new Set(drawn.flatMap(scenario => scenario.faults)).size).toBeGreaterThan(Object.keys(faults).length - 4);
   });
 });
 
-describe('the judge of a CI run', () => {
+describe('the violations of a CI run', () => {
   const job = {
     ...drawScenario(1, 1, null).ciRuns[0]!.jobs[0]!,
     suite: 'a',
@@ -41,11 +41,17 @@ describe('the judge of a CI run', () => {
   };
   const other = { ...job, node: 1 };
   const ciRun = { ...drawScenario(1, 1, null).ciRuns[0]!, buildId: '1', jobs: [job, other] };
-  const ran = (path: string, outcome: Ran['outcome'] = 'passed'): Ran => ({ buildId: '1', job: nameOf(job), start: 1, outcome, path });
-  const whole = (): Played => {
+  const ran = (path: string, outcome: FileRun['outcome'] = 'passed'): FileRun => ({
+    buildId: '1',
+    job: jobName(job),
+    start: 1,
+    outcome,
+    path,
+  });
+  const completeRun = (): PlayedCiRun => {
     const evidence = new Evidence();
     evidence.add('/v1/build_subsets', JSON.stringify({ test_files: job.files.map(path => ({ path })) }), { status: 201, body: '' });
-    const start = { number: 1, code: 0, printed: '', requests: [] };
+    const start = { number: 1, code: 0, output: '', requests: [] };
     return {
       ciRun,
       starts: [
@@ -54,44 +60,44 @@ describe('the judge of a CI run', () => {
       ],
       ran: job.files.map(path => ran(path)),
       evidence,
-      verified: { code: 0, printed: '', requests: [] },
+      verified: { code: 0, output: '', requests: [] },
     };
   };
 
-  it('accepts one in which each file was run and recorded', () => {
-    expect(complaintsAbout(whole())).toEqual([]);
+  it('are none if every file was run and recorded', () => {
+    expect(violationsOf(completeRun())).toEqual([]);
   });
 
-  it('finds a file that no node ran although all nodes are green', () => {
-    const played = { ...whole(), ran: [ran('a_spec.rb')] };
-    expect(complaintsAbout(played)).toEqual([
+  it('include a file that no node ran although all nodes are green', () => {
+    const played = { ...completeRun(), ran: [ran('a_spec.rb')] };
+    expect(violationsOf(played)).toEqual([
       'every node exited with 0, but no node ran 1 (b_spec.rb) of 2 test files',
       'verify exited with 0, but in this CI run no node ran and recorded 1 (b_spec.rb)',
     ]);
     const verified = { ...played.verified, code: 1 };
     const [first, second] = played.starts;
-    expect(complaintsAbout({ ...played, verified, starts: [first!, { ...second!, code: 3 }] })).toEqual([]);
+    expect(violationsOf({ ...played, verified, starts: [first!, { ...second!, code: 3 }] })).toEqual([]);
     // Never started.
-    expect(complaintsAbout({ ...played, verified, starts: [first!] })).toEqual([]);
+    expect(violationsOf({ ...played, verified, starts: [first!] })).toEqual([]);
   });
 
-  it('finds a file that failed although its node is green', () => {
-    const played = { ...whole(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')] };
-    expect(complaintsAbout(played)).toEqual([
+  it('include a file that failed although its node is green', () => {
+    const played = { ...completeRun(), ran: [ran('a_spec.rb'), ran('b_spec.rb', 'failed')] };
+    expect(violationsOf(played)).toEqual([
       'queue node 0 of suite a exited with 0 although these files failed: 1 (b_spec.rb)',
       'every node exited with 0 although these files failed in their last run: 1 (b_spec.rb)',
     ]);
   });
 
-  it('finds a file that no node recorded although the gate is green', () => {
+  it('include a file that no node recorded although the gate is green', () => {
     const evidence = new Evidence();
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0 }), {
       status: 200,
       body: JSON.stringify({ batch_id: 4, paths: job.files }),
     });
-    const played = { ...whole(), evidence };
-    expect(complaintsAbout(played)).toEqual(['verify exited with 0, but in this CI run no node ran and recorded 2 (a_spec.rb, b_spec.rb)']);
+    const played = { ...completeRun(), evidence };
+    expect(violationsOf(played)).toEqual(['verify exited with 0, but in this CI run no node ran and recorded 2 (a_spec.rb, b_spec.rb)']);
     evidence.add('/v2/queues/queue', JSON.stringify({ node_index: 0, batch_id: 4, failed_paths: [] }), null);
-    expect(complaintsAbout(played)).toEqual([]);
+    expect(violationsOf(played)).toEqual([]);
   });
 });

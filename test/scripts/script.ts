@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** Runs a chaos program to its end. Returns its exit code and its output. */
-export async function runScript(name: string, ...args: string[]): Promise<{ code: number | null; printed: string }> {
+export async function runScript(name: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
   const script = fileURLToPath(new URL(`../../scripts/chaos/${name}.js`, import.meta.url));
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, printed };
+  return { code, output };
 }

@@ -5,7 +5,7 @@ import { LogFile, openLog } from '../../src/server/log.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 describe('a log', () => {
-  it('is a JSON object a line, with its level in a word and the time', async () => {
+  it('has one JSON object per line, with the level as a word and the time', async () => {
     const path = join(temporaryFolder(), 'log');
     const file = new LogFile(openSync(path, 'w'));
     const log = openLog('info', file);
@@ -30,7 +30,7 @@ describe('a log', () => {
     expect(lines.at(-1).msg).toBe('the very last');
   });
 
-  it.skipIf(!existsSync('/dev/full'))('on a full disk is lost, and stops neither its server nor its end', async () => {
+  it.skipIf(!existsSync('/dev/full'))('on a full disk is lost, and does not stop the process or delay its end', async () => {
     const file = new LogFile(openSync('/dev/full', 'w'));
     const log = openLog('info', file);
     log.info('lost');

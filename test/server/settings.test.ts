@@ -52,13 +52,13 @@ describe('a setting', () => {
         ({ complaints } = error as ConfigError);
       }
       expect(complaints).toEqual([expect.stringMatching(new RegExp(`^${settings[name].env}.*: it must `, 's'))]);
-      // A secret is not repeated to a screen or a log.
+      // A secret must not appear on a screen or in a log.
       if (name === 'bootstrapToken') expect(complaints[0]).not.toContain(text);
       else expect(complaints[0]).toContain(` is "${text}"`);
     }
   });
 
-  it('of an admin address wants a port, unless it is a socket in the file system', () => {
+  it('for the admin address needs a port, unless it is a Unix socket', () => {
     expect(() => parseConfig({ adminHost: '::1' })).toThrow(
       'BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port)',
     );
@@ -67,14 +67,14 @@ describe('a setting', () => {
     expect(parseConfig({}).adminPort).toBeNull();
   });
 
-  it('is named alike as a flag, as a variable and in the code', () => {
+  it('has the same name as a flag, as a variable and in the code', () => {
     for (const [name, { flag, env }] of Object.entries(settings)) {
       if (flag) expect(new Option(flag).attributeName()).toBe(name);
       expect(env).toBe(`BALLAST_${name.replace(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`);
     }
   });
 
-  it('has a default that is right', () => {
+  it('has a valid default', () => {
     expect(parseConfig({})).toMatchObject({
       host: '127.0.0.1',
       port: 8080,

@@ -19,14 +19,14 @@ function clocks() {
   return { clock, pass, set, now: () => now };
 }
 
-describe('a steady clock', () => {
+describe('a slewed clock', () => {
   it('follows the time as it passes', () => {
     const { clock, pass, now } = clocks();
     pass(100 * DAY);
     expect(clock.time()).toBe(now());
   });
 
-  it('follows a jump ahead by an hour, then a day in an hour, and is right again when the clock is', () => {
+  it('follows a step forward by an hour at once, then by a day per hour, and is correct when the clock is', () => {
     const { clock, pass, set, now } = clocks();
     pass(DAY);
     const before = clock.time();
@@ -45,34 +45,34 @@ describe('a steady clock', () => {
     expect(clock.time()).toBe(now());
   });
 
-  it('does not follow a clock that was ahead at every of many starts', () => {
-    const known = Date.UTC(2026, 0, 1);
-    let reached = known;
+  it('does not follow a clock that is ahead at each of many starts', () => {
+    const stored = Date.UTC(2026, 0, 1);
+    let reached = stored;
     for (let start = 0; start < 100; start++) {
       const clock = new SlewedClock(
         () => Date.UTC(2036, 0, 1),
         () => 0,
         reached,
       );
-      expect(clock.time()).toBe(known + HOUR);
-      reached = clock.known;
+      expect(clock.time()).toBe(stored + HOUR);
+      reached = clock.reached;
     }
   });
 
-  it('is not behind for a clock that was behind at the start and set then', () => {
-    const known = Date.UTC(2026, 0, 1);
+  it('is not behind if the clock was behind at the start and set later', () => {
+    const stored = Date.UTC(2026, 0, 1);
     let now = 0;
     const clock = new SlewedClock(
       () => now,
       () => 0,
-      known,
+      stored,
     );
     expect(clock.time()).toBe(0);
-    now = known + HOUR / 2;
+    now = stored + HOUR / 2;
     expect(clock.time()).toBe(now);
   });
 
-  it('follows a jump back', () => {
+  it('follows a step back', () => {
     const { clock, set, now } = clocks();
     set(-400 * DAY);
     expect(clock.time()).toBe(now());

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.js';
 import { CompletenessChecker } from '../../src/workers/completeness-checker.js';
-import type { ReadAnswer } from '../../src/workers/task.js';
+import type { CompletenessJson } from '../../src/workers/reads.js';
 
 const stays = () => false;
-const subject = (project: number, commit_hash: string) => ({ project, query: { commit_hash, branch: 'main', node_total: 1, wait: 0 } });
+const subject = (project: number, commit_hash: string) => ({ project, build: { commit_hash, branch: 'main', node_total: 1 } });
 
 /** Comparisons that end one by one when they are told to; of which builds, in order. */
 function comparing() {
   const began: string[] = [];
   let end = () => {};
-  const completeness = ({ query }: ReturnType<typeof subject>) => {
-    began.push(query.commit_hash);
-    return new Promise<ReadAnswer>(resolve => (end = () => resolve({ status: 200, body: '{}' })));
+  const completeness = ({ build }: ReturnType<typeof subject>) => {
+    began.push(build.commit_hash);
+    return new Promise<CompletenessJson>(resolve => (end = () => resolve({ isComplete: true, json: '{}' })));
   };
   const comparisons = new CompletenessChecker({ completeness } as never);
   const next = async () => {
@@ -23,17 +23,17 @@ function comparing() {
 }
 
 describe('comparisons of builds', () => {
-  it('are shared by all who ask for one before it begins, and made again for who asks later', async () => {
+  it('are shared by requests that come before they begin, and repeated for later ones', async () => {
     const { comparisons, began, next } = comparing();
     const first = ['a', 'b', 'b', 'b'].map(build => comparisons.compare(subject(1, build), stays));
     await next();
     const later = [comparisons.compare(subject(1, 'a'), stays), comparisons.compare(subject(1, 'a'), stays)];
     for (let i = 0; i < 3; i++) await next();
-    expect((await Promise.all([...first, ...later])).map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect((await Promise.all([...first, ...later])).every(({ isComplete }) => isComplete)).toBe(true);
     expect(began).toEqual(['a', 'b', 'a']);
   });
 
-  it('are made in turns of the projects', async () => {
+  it('alternate between projects', async () => {
     const { comparisons, began, next } = comparing();
     const all = ['a', 'b', 'c', 'd'].map(build => comparisons.compare(subject(1, build), stays));
     all.push(comparisons.compare(subject(2, 'other'), stays));
@@ -42,7 +42,7 @@ describe('comparisons of builds', () => {
     expect(began).toEqual(['a', 'b', 'other', 'c', 'd']);
   });
 
-  it('are not begun when all who asked have left, and are when one is still there', async () => {
+  it('are skipped if all their clients have left', async () => {
     const { comparisons, began, next } = comparing();
     const left = () => true;
     const all = [
@@ -57,14 +57,14 @@ describe('comparisons of builds', () => {
     expect(began).toEqual(['a', 'c']);
   });
 
-  it('are refused when too many of one project wait, not those of another', async () => {
+  it('are refused if too many of the same project wait', async () => {
     const { comparisons } = comparing();
     for (let i = 0; i <= limits.waitingComparisonsPerProject; i++) void comparisons.compare(subject(1, `${i}`), stays);
     await expect(comparisons.compare(subject(1, 'more'), stays)).rejects.toMatchObject({
       status: 503,
       headers: { 'Retry-After': String(limits.retryAfterSeconds) },
     });
-    // One that waits already is shared.
+    // A comparison that waits already is shared.
     void comparisons.compare(subject(1, '7'), stays);
     const other = comparisons.compare(subject(2, 'a'), stays);
     expect(

@@ -18,8 +18,8 @@ function workshop(atOnce: number) {
   return { turns, began, bring, end };
 }
 
-describe('turns', () => {
-  it('go to the owners one after the other, however much one of them brings', async () => {
+describe('a fair semaphore', () => {
+  it('alternates between owners, however many tasks one of them has', async () => {
     const { turns, began, bring, end } = workshop(1);
     const all = [...['a1', 'a2', 'a3', 'a4'].map(name => bring('a', name)), bring('b', 'b1'), bring('c', 'c1'), bring('b', 'b2')];
     expect([turns.waiting, turns.waitingOf('a'), turns.waitingOf('b'), turns.waitingOf('nobody')]).toEqual([6, 3, 2, 0]);
@@ -30,7 +30,7 @@ describe('turns', () => {
     expect(turns.waiting).toBe(0);
   });
 
-  it('are so many at a time', async () => {
+  it('runs a limited number of tasks at a time', async () => {
     const { began, bring, end } = workshop(2);
     for (const name of ['a1', 'a2', 'a3']) void bring('a', name);
     expect(began).toEqual(['a1', 'a2']);
@@ -43,7 +43,7 @@ describe('turns', () => {
     expect(began.slice(3)).toEqual(['b1', 'b2']);
   });
 
-  it('go on behind work that failed', async () => {
+  it('continues after a task that failed', async () => {
     const { began, bring, end } = workshop(1);
     const failing = bring('a', 'a1');
     const next = bring('b', 'b1');

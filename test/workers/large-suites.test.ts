@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Client, Reply } from '../harness/client.js';
-import { startServer } from '../harness/server.js';
+import { startServerOnDisk } from '../harness/server.js';
 
 interface TestFile {
   path: string;
@@ -13,67 +13,67 @@ const key = { commit_hash: 'abc', branch: 'main', node_total: NODES };
 const node = { ...key, node_index: 0 };
 
 const paths = (count: number) => Array.from({ length: count }, (_, i) => `spec/models/file_${i}_spec.rb`);
-const listed = (count: number) => paths(count).map(path => ({ path }));
+const testFiles = (count: number) => paths(count).map(path => ({ path }));
 const secondsOf = (i: number) => 1 + ((i * 37) % 100);
 
-/** Of every four files three are measured. */
-const measured = (count: number) => paths(count).flatMap((path, i) => (i % 4 > 0 ? [{ path, time_execution: secondsOf(i) }] : []));
+/** Three of every four files, with a time. */
+const measuredFiles = (count: number) => paths(count).flatMap((path, i) => (i % 4 > 0 ? [{ path, time_execution: secondsOf(i) }] : []));
 
-const record = (client: Client, test_files: readonly object[], given: object = {}) =>
-  client.post('/v1/build_subsets', { ...node, commit_hash: 'recorded', ...given, test_files });
+const record = (client: Client, test_files: readonly object[], more: object = {}) =>
+  client.post('/v1/build_subsets', { ...node, commit_hash: 'recorded', ...more, test_files });
 
-/** `blanks` make a body so large that it goes to a thread whatever it says. */
+/** @param blanks appended to the body, so that it is large enough for a thread */
 const split = (client: Client, node_index: number, test_files: readonly object[] | undefined, commit_hash: string, blanks = 0) =>
   client.post(
     '/v1/build_distributions/subset',
     JSON.stringify({ ...key, commit_hash, node_index, ci_build_id: 1, cache_read_attempt: !test_files, test_files }) + ' '.repeat(blanks),
   );
 
-/** The split of a commit, initialised by node 0. */
+/** Creates the split of a commit with the list of node 0. Returns the files of each node. */
 async function splitOf(client: Client, count: number, commit_hash: string, blanks = 0): Promise<TestFile[][]> {
-  const replies = [await split(client, 0, listed(count), commit_hash, blanks)];
+  const replies = [await split(client, 0, testFiles(count), commit_hash, blanks)];
   for (let index = 1; index < NODES; index++) replies.push(await split(client, index, undefined, commit_hash));
   expect(new Set(replies.map(reply => reply.json.build_distribution_id)).size).toBe(1);
   return replies.map(reply => reply.json.test_files as TestFile[]);
 }
 
 describe('a suite around 1,000 files', () => {
-  it.each([999, 1000, 1001])('of %i is split evenly over the nodes, every file once', async count => {
-    const server = await startServer();
-    await record(server, measured(count));
+  it.each([999, 1000, 1001])('of %i is split evenly, with each file once', async count => {
+    const server = await startServerOnDisk();
+    await record(server, measuredFiles(count));
     const nodes = await splitOf(server, count, 'abc');
     const all = nodes.flat();
     expect(all.map(({ path }) => path).sort()).toEqual(paths(count).sort());
-    const times = new Map(measured(count).map(file => [file.path, file.time_execution]));
+    const times = new Map(measuredFiles(count).map(file => [file.path, file.time_execution]));
     for (const { path, time_execution } of all) expect(time_execution).toBe(times.get(path) ?? null);
-    // A file that was never measured is taken for no longer than the longest.
+    // A file that was never measured is expected to take at most as long as the slowest one.
     const loads = nodes.map(files => files.reduce((sum, file) => sum + (file.time_execution ?? 75), 0));
     expect(Math.max(...loads) - Math.min(...loads)).toBeLessThanOrEqual(200);
   });
 
-  it.each([10, 999])('of %i is split in a thread as it is outside of one', async count => {
-    const server = await startServer();
-    await record(server, measured(count));
+  it.each([10, 999])('of %i has the same split from a thread as from the main thread', async count => {
+    const server = await startServerOnDisk();
+    await record(server, measuredFiles(count));
     const outside = await splitOf(server, count, 'outside');
     const inside = await splitOf(server, count, 'inside', 100_000);
     expect(inside).toEqual(outside);
   });
 
-  it.each([999, 1001])('of %i is handed out by a queue, every file once', async count => {
-    const server = await startServer();
-    await record(server, measured(count));
-    const pull = (given: object): Promise<Reply> =>
+  it.each([999, 1001])('of %i is handed out by a queue, each file once', async count => {
+    const server = await startServerOnDisk();
+    await record(server, measuredFiles(count));
+    const pull = (more: object): Promise<Reply> =>
       server.post('/v1/queues/queue', {
         ...node,
         node_build_id: 1,
         can_initialize_queue: false,
         attempt_connect_to_queue: false,
         batch_uuid: randomUUID(),
-        ...given,
+        ...more,
       });
-    let reply = await pull({ can_initialize_queue: true, test_files: listed(count) });
+    let reply = await pull({ can_initialize_queue: true, test_files: testFiles(count) });
     const first = reply.json.test_files[0] as TestFile;
-    expect(first.time_execution).toBe(Math.max(...measured(count).map(file => file.time_execution)));
+    expect(first.time_execution).toBe(Math.max(...measuredFiles(count).map(file => file.time_execution)));
     const handed: string[] = [];
     for (let pulls = 0; reply.json.test_files.length > 0 && pulls < count; pulls++) {
       for (const { path } of reply.json.test_files as TestFile[]) handed.push(path);
@@ -82,15 +82,30 @@ describe('a suite around 1,000 files', () => {
     expect(handed.sort()).toEqual(paths(count).sort());
   });
 
-  it('of 1,500 that all nodes initialise at once is one split, and one queue', async () => {
-    const server = await startServer({ workers: '2' });
+  it('of 1,001 is compared with a list of few, whatever other lists the request has', async () => {
+    const server = await startServerOnDisk();
+    const initialize = (count: number, node_index: number) =>
+      server.post('/v1/queues/queue', {
+        ...node,
+        node_index,
+        node_build_id: 1,
+        can_initialize_queue: true,
+        test_files: testFiles(count),
+        paths: [],
+      });
+    expect((await initialize(1001, 0)).status).toBe(200);
+    expect((await initialize(10, 1)).status).toBe(200);
+  });
+
+  it('of 1,500 that all nodes initialise at once has one split and one queue', async () => {
+    const server = await startServerOnDisk({ workers: '2' });
     const indices = Array.from({ length: NODES }, (_, index) => index);
-    const splits = await Promise.all(indices.map(index => split(server, index, listed(1500), 'abc')));
+    const splits = await Promise.all(indices.map(index => split(server, index, testFiles(1500), 'abc')));
     expect(new Set(splits.map(reply => reply.json.build_distribution_id as string)).size).toBe(1);
     expect(splits.flatMap(reply => reply.json.test_files as TestFile[]).length).toBe(1500);
 
     const request = { ...key, node_build_id: 1, can_initialize_queue: true, attempt_connect_to_queue: false };
-    const test_files = listed(1500);
+    const test_files = testFiles(1500);
     const pulls = await Promise.all(indices.map(node_index => server.post('/v1/queues/queue', { ...request, node_index, test_files })));
     expect(pulls.map(reply => reply.json.code as unknown)).toEqual(Array(NODES).fill(undefined));
     expect(new Set(pulls.map(reply => reply.json.queue_name as string)).size).toBe(1);
@@ -100,12 +115,12 @@ describe('a suite around 1,000 files', () => {
   });
 });
 
-describe('nodes that initialise large suites at the same time, again and again', () => {
+describe('nodes that initialise many large suites at the same time', () => {
   const rounds = Array.from({ length: 30 }, (_, round) => `round-${round}`);
   const test_files = Array.from({ length: 1000 }, (_, i) => ({ path: `${1000 + i}` }));
 
-  it('are never told that there is no queue: one of them makes it', async () => {
-    const server = await startServer({ workers: '2' });
+  it('always get a queue, which one of them creates', async () => {
+    const server = await startServerOnDisk({ workers: '2' });
     const request = { ...node, can_initialize_queue: true, attempt_connect_to_queue: false, test_files };
     const answers = await Promise.all(
       rounds.map(async node_build_id => {
@@ -118,8 +133,8 @@ describe('nodes that initialise large suites at the same time, again and again',
     expect(answers.flat().filter(([status, code]) => status !== 200 || code !== undefined)).toEqual([]);
   });
 
-  it('are never told that there is no split: one of them makes it', async () => {
-    const server = await startServer({ workers: '2' });
+  it('always get a split, which one of them creates', async () => {
+    const server = await startServerOnDisk({ workers: '2' });
     const answers = await Promise.all(
       rounds.map(async commit_hash => {
         const splits = Array.from({ length: NODES }, (_, index) => split(server, index, test_files, commit_hash));
@@ -131,9 +146,9 @@ describe('nodes that initialise large suites at the same time, again and again',
 });
 
 describe('a large request that is refused', () => {
-  it('is told which of 1,001 entries are wrong', async () => {
-    const server = await startServer();
-    const test_files = [...measured(1400).slice(0, 999), { path: 'ab', time_execution: 1 }, { path: 'abc', time_execution: 'x' }];
+  it('gets the errors of two of 1,001 entries by position', async () => {
+    const server = await startServerOnDisk();
+    const test_files = [...measuredFiles(1400).slice(0, 999), { path: 'ab', time_execution: 1 }, { path: 'abc', time_execution: 'x' }];
     const reply = await record(server, test_files, { node_index: NODES });
     expect(reply.status).toBe(422);
     expect(reply.json).toEqual({
@@ -147,8 +162,8 @@ describe('a large request that is refused', () => {
     expect((await server.get('/v1/builds')).json.data).toEqual([]);
   });
 
-  it('is told that it is no JSON', async () => {
-    const server = await startServer();
+  it('gets a 400 if it is not JSON', async () => {
+    const server = await startServerOnDisk();
     const reply = await server.post('/v1/build_subsets', `{"test_files": [${'{"path":"spec/a_spec.rb"},'.repeat(4000)}`);
     expect(reply).toMatchObject({
       status: 400,
@@ -156,12 +171,12 @@ describe('a large request that is refused', () => {
     });
   });
 
-  it('is told that the token in its body is invalid, and served when it is not', async () => {
-    const server = await startServer();
+  it('gets a 403 if the token in its body is invalid', async () => {
+    const server = await startServerOnDisk();
     const send = (test_suite_token: string | undefined) =>
       server.send('/v1/build_subsets', {
         method: 'POST',
-        body: JSON.stringify({ ...node, test_suite_token, test_files: measured(1500) }),
+        body: JSON.stringify({ ...node, test_suite_token, test_files: measuredFiles(1500) }),
       });
     const [wrong, none] = [await send('x'.repeat(40)), await send(undefined)];
     expect(wrong).toMatchObject({ status: 403, json: { errors: ['invalid test suite token'] } });
@@ -173,9 +188,9 @@ describe('a large request that is refused', () => {
 });
 
 describe('a large build', () => {
-  it('is read with every run of every node as it was recorded', async () => {
-    const server = await startServer();
-    const runs = [measured(1600), measured(1200), []];
+  it('has each run of each node as it was recorded', async () => {
+    const server = await startServerOnDisk();
+    const runs = [measuredFiles(1600), measuredFiles(1200), []];
     for (const [node_index, files] of runs.entries()) {
       expect((await record(server, files, { node_index })).status).toBe(201);
     }
@@ -187,17 +202,17 @@ describe('a large build', () => {
     for (const { node_index, test_files } of subsets) expect(test_files).toEqual(runs[node_index]);
   });
 
-  it('is the last distribution, by path the median of its runs, slowest first', async () => {
-    const server = await startServer();
+  it('is the last distribution, with the median of each path, slowest first', async () => {
+    const server = await startServerOnDisk();
     for (const factor of [1, 5, 2]) {
-      const files = measured(1600).map(({ path, time_execution }) => ({
+      const files = measuredFiles(1600).map(({ path, time_execution }) => ({
         path,
         time_execution: time_execution * factor,
       }));
       await record(server, files);
     }
     const reply = await server.get('/v1/build_distributions/last?commit_hash=new&branch=main&node_total=6&node_index=0');
-    const expected = measured(1600)
+    const expected = measuredFiles(1600)
       .map(({ path, time_execution }) => ({ path, time_execution: time_execution * 2 }))
       .sort((a, b) => b.time_execution - a.time_execution || (a.path < b.path ? -1 : 1));
     expect(reply.status).toBe(200);

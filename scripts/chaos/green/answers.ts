@@ -19,8 +19,8 @@ const html = (status: number): Answer => ({
   body: '<!doctype html><title>Sign in</title>',
 });
 
-/** Answers that violate the protocol. Each is made from the true answer, which is empty if the server did not get the request. */
-export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> = {
+/** Answers that violate the protocol. Each is made from the server's answer, which is empty if the server did not get the request. */
+export const wrongAnswers: Readonly<Record<string, (original: string) => Answer>> = {
   '200 {}': () => json(200, {}),
   '200 []': () => json(200, []),
   '200 null': () => json(200, null),
@@ -43,15 +43,15 @@ export const wrongAnswers: Readonly<Record<string, (truth: string) => Answer>> =
   '500': () => json(500, { errors: ['internal error'] }),
   '502 html': () => html(502),
   '503': () => json(503, { errors: ['try again'] }),
-  'JSON cut off': truth => ({ ...json(200, {}), body: truth.slice(0, -3) || '{"paths":["a' }),
-  'body cut off': truth => ({ ...json(200, {}), body: truth || '{"paths":[]', isCutOff: true }),
+  'JSON cut off': original => ({ ...json(200, {}), body: original.slice(0, -3) || '{"paths":["a' }),
+  'body cut off': original => ({ ...json(200, {}), body: original || '{"paths":[]', isCutOff: true }),
 };
 
 /** Answers that follow the protocol but are false. The path names the endpoint. */
 export const forgedAnswers = {
-  // The last answer of the same endpoint, kept by the proxy.
-  'of another node': (_, { ofOther }) => ofOther,
-  'of an earlier request': (_, { ofSame }) => ofSame,
-} satisfies Record<string, (path: string, earlier: { ofOther: Answer | null; ofSame: Answer | null }) => Answer | null>;
+  // Earlier answers of the same endpoint, kept by the proxy.
+  'of another node': (_, { otherNode }) => otherNode,
+  'of an earlier request': (_, { sameNode }) => sameNode,
+} satisfies Record<string, (path: string, earlier: { otherNode: Answer | null; sameNode: Answer | null }) => Answer | null>;
 
 export type Forged = keyof typeof forgedAnswers;

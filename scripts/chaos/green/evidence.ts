@@ -7,35 +7,35 @@ export class Evidence {
   /** The files of each batch of /v2, by node and id. */
   readonly #batches = new Map<string, readonly string[]>();
 
-  /** @param answer null: the answer was lost; the server may have handled the request */
+  /** @param answer null if the answer was lost; the server may have handled the request */
   add(path: string, body: string, answer: { status: number; body: string } | null): void {
     if (answer && answer.status >= 300) return;
-    const message = parsed(body);
+    const message = parseObject(body);
     const node = String(message.node_index);
-    const list = listOf(message.paths ?? message.test_files).map(file => (typeof file === 'string' ? file : pathOf(file)));
-    if (path !== '/v1/build_subsets') this.#lists.add(keyOf(list));
+    const list = toList(message.paths ?? message.test_files).map(file => (typeof file === 'string' ? file : pathOf(file)));
+    if (path !== '/v1/build_subsets') this.#lists.add(listKey(list));
     if (path === '/v1/build_subsets') {
-      for (const file of listOf(message.test_files)) this.reported.add(pathOf(file));
+      for (const file of toList(message.test_files)) this.reported.add(pathOf(file));
     } else if (path === '/v2/queues/queue') {
       this.#acknowledge(node, message);
-      const { batch_id, paths } = parsed(answer?.body ?? '');
-      if (typeof batch_id === 'number') this.#batches.set(`${node} ${batch_id}`, listOf(paths).map(String));
+      const { batch_id, paths } = parseObject(answer?.body ?? '');
+      if (typeof batch_id === 'number') this.#batches.set(`${node} ${batch_id}`, toList(paths).map(String));
     }
   }
 
   /** Whether a node sent this list of all test files. */
   hasList(files: readonly string[]): boolean {
-    return this.#lists.has(keyOf(files));
+    return this.#lists.has(listKey(files));
   }
 
   #acknowledge(node: string, { batch_id, failed_paths }: Record<string, unknown>): void {
     if (typeof batch_id !== 'number') return;
-    const failed = new Set(listOf(failed_paths));
+    const failed = new Set(toList(failed_paths));
     for (const path of this.#batches.get(`${node} ${batch_id}`) ?? []) if (!failed.has(path)) this.reported.add(path);
   }
 }
 
-export function parsed(text: string): Record<string, unknown> {
+export function parseObject(text: string): Record<string, unknown> {
   try {
     return (JSON.parse(text) as Record<string, unknown> | null) ?? {};
   } catch {
@@ -43,6 +43,6 @@ export function parsed(text: string): Record<string, unknown> {
   }
 }
 
-const keyOf = (files: readonly string[]): string => [...files].sort().join('\n');
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
+const listKey = (files: readonly string[]): string => [...files].sort().join('\n');
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 const pathOf = (file: unknown): string => String((file as { path?: unknown }).path);

@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { killAtExit, removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { type Server, startServer } from '../../../bench/load/server.js';
-import type { Event, Scenario } from './scenario.js';
-
-export const MAIN = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
+import { MAIN, type Server, startServer } from '../../../bench/load/server.js';
+import type { Operation, Scenario } from './scenario.js';
 
 /** Runs the server of a scenario, and performs what operators and machine failures do to it. */
 export class Operator {
@@ -17,9 +15,9 @@ export class Operator {
   readonly #clock = join(this.#folder, 'clock');
   readonly #flags: string[];
   #server: Server | null = null;
-  /** The operation in progress. Requests may wait for its end. */
+  /** The operations in progress. Requests may wait for their end. */
   #work: Promise<void> = Promise.resolve();
-  #isHeld = true;
+  #holdsRequests = true;
   #pending = 0;
   /** Finished operations, for reports. */
   readonly done: string[] = [];
@@ -35,54 +33,56 @@ export class Operator {
     this.#server = await startServer({ dataDir: this.#dataDir, flags: this.#flags, nodeArgs: ['--import', clock.href] });
   }
 
-  /** The URL of the server, once it is up; null: the request must be dropped. */
+  /** Resolves with the URL of the server once it is up, or with null if the request must be dropped. */
   async url(): Promise<string | null> {
-    if (this.#pending > 0 && !this.#isHeld) return null;
+    if (this.#pending > 0 && !this.#holdsRequests) return null;
     await this.#work;
     return this.#server?.url ?? null;
   }
 
   /** Runs an operation after all earlier ones. */
-  perform(event: Event): void {
+  perform(operation: Operation): void {
     this.#pending += 1;
-    this.#isHeld = event.isHeld;
+    this.#holdsRequests = operation.holdsRequests;
     this.#work = this.#work.then(async () => {
-      await this.#do(event);
-      this.done.push(`${event.what}${event.what.startsWith('set clock') ? ` to ${event.hours} h` : ''} before request ${event.at}`);
+      await this.#perform(operation);
+      this.done.push(
+        `${operation.kind}${operation.kind.startsWith('set clock') ? ` to ${operation.hours} h` : ''} before request ${operation.at}`,
+      );
       this.#pending -= 1;
     });
   }
 
   async stop(): Promise<void> {
     await this.#work;
-    await this.#end('SIGKILL');
+    await this.#stopServer('SIGKILL');
     removeFolder(this.#folder);
   }
 
-  async #do({ what, hours }: Event): Promise<void> {
-    switch (what) {
+  async #perform({ kind, hours }: Operation): Promise<void> {
+    switch (kind) {
       case 'kill':
-        await this.#end('SIGKILL');
+        await this.#stopServer('SIGKILL');
         return this.start();
       case 'empty':
-        await this.#end('SIGKILL');
+        await this.#stopServer('SIGKILL');
         this.#empty();
         return this.start();
       case 'back up':
         return this.#backUp();
       case 'copy':
-        await this.#end('SIGTERM');
+        await this.#stopServer('SIGTERM');
         cpSync(this.#dataDir, this.#backup, { recursive: true });
         return this.start();
       case 'restore':
-        await this.#end('SIGKILL');
+        await this.#stopServer('SIGKILL');
         this.#empty();
         if (existsSync(this.#backup)) cpSync(this.#backup, this.#dataDir, { recursive: true });
         return this.start();
       case 'set clock':
         return this.#setClock(hours);
       case 'set clock and kill':
-        await this.#end('SIGKILL');
+        await this.#stopServer('SIGKILL');
         this.#setClock(hours);
         return this.start();
     }
@@ -104,7 +104,7 @@ export class Operator {
     if (code !== 0) throw new Error(`cannot back up ${this.#dataDir}: "backup" exited with ${code}`);
   }
 
-  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  async #stopServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const child = this.#server?.child;
     this.#server = null;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

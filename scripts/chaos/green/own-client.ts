@@ -1,29 +1,28 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killAtExit } from '../../../bench/load/cleanup.js';
-import { TOKEN } from '../../../bench/load/server.js';
-import { MAIN } from './operator.js';
+import { MAIN, TOKEN } from '../../../bench/load/server.js';
 import { RUNNER } from './runner.js';
-import { type CiRun, type Job, nameOf, type Scenario } from './scenario.js';
+import { type CiRun, type Job, jobName, type Scenario } from './scenario.js';
 
 /** Ballast's own client, in separate processes, called as in src/docs/any-runner.md. */
 
-export interface Ended {
-  /** As in a shell; null: the process hung. */
+export interface Exit {
+  /** The code that a shell reports, or null if the process hung. */
   code: number | null;
-  printed: string;
+  output: string;
 }
 
-export interface Process {
-  ended: Promise<Ended>;
+export interface RunningJob {
+  exit: Promise<Exit>;
   kill(signal: NodeJS.Signals): void;
 }
 
 export const COMMIT = 'c1';
 export const BRANCH = 'main';
 
-const HUNG_MILLISECONDS = 60_000;
+const HANG_TIMEOUT_MILLISECONDS = 60_000;
 
 const QUEUE = `
 export JOB=$$
@@ -35,20 +34,10 @@ export JOB=$$
 if [ -s files.txt ]; then
   code=0; xargs -0 sh runner.sh < files.txt || code=$?
   "$BALLAST_NODE" "$BALLAST_MAIN" record "$REPORT" --files-from files.txt --exit-code $code; recorded=$?
-  [ -z "$HEEDS_RECORD" ] || [ $recorded = 0 ] || exit $recorded
+  [ -z "$CHECKS_RECORD" ] || [ $recorded = 0 ] || exit $recorded
   exit $code
 fi
 `;
-
-/** The flags that enable and disable the fallback of a node without a server. The help of the program shows which exist. */
-const fallbackFlags = (() => {
-  let flags: { on: string; off: string } | null = null;
-  return () => {
-    const help = () => spawnSync(process.execPath, [MAIN, 'queue', '--help'], { encoding: 'utf8' }).stdout;
-    flags ??= /^\s+--fallback\b/m.test(help()) ? { on: '--fallback', off: '' } : { on: '', off: '--no-fallback' };
-    return flags;
-  };
-})();
 
 /** Only the necessary variables: those of the CI system that runs this program would change the nodes. */
 function environment(scenario: Scenario, run: CiRun, url: string, job: Job | null): NodeJS.ProcessEnv {
@@ -80,41 +69,40 @@ export function startJob(
   run: CiRun,
   job: Job,
   { url, folder, ran, start }: { url: string; folder: string; ran: string; start: number },
-): Process {
+): RunningJob {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'runner.sh'), RUNNER);
   writeFileSync(join(folder, 'list.txt'), job.files.map(path => `${path}\n`).join(''));
   const { runner, kill } = job;
-  const place = kill && 'batch' in kill.at ? kill.at : null;
-  const { on, off } = fallbackFlags();
-  return begin(['sh', '-c', job.mode === 'queue' ? QUEUE : SPLIT], folder, {
+  const killAt = kill && 'batch' in kill.at ? kill.at : null;
+  return spawnJob(['sh', '-c', job.mode === 'queue' ? QUEUE : SPLIT], folder, {
     ...environment(scenario, run, url, job),
     BALLAST_NODE: process.execPath,
     BALLAST_MAIN: MAIN,
     BALLAST_RETRIES: String(job.retries),
-    FLAGS: job.fallback ? on : off,
+    FLAGS: job.fallback ? '--fallback' : '',
     SPLIT_FLAGS: run.isDynamic ? '--dynamic' : '',
-    HEEDS_RECORD: run.heedsRecord ? '1' : '',
+    CHECKS_RECORD: run.checksRecordExitCode ? '1' : '',
     REPORT_FLAGS: runner.hasReport ? '--junit report.xml' : '',
     REPORT: runner.hasReport ? 'report.xml' : '',
     RAN: ran,
     CI_RUN: run.buildId,
-    JOB_NAME: nameOf(job),
+    JOB_NAME: jobName(job),
     START: String(start),
     LOSES_EXIT_CODE: runner.losesExitCode ? '1' : '',
     CRASHES: runner.crashes ? '1' : '',
     KILL_SIGNAL: kill?.signal ?? '',
-    KILL_BATCH: String(place?.batch ?? ''),
-    KILL_FILE: String(place?.file ?? ''),
+    KILL_BATCH: String(killAt?.batch ?? ''),
+    KILL_FILE: String(killAt?.file ?? ''),
   });
 }
 
-export function verify(scenario: Scenario, run: CiRun, url: string, folder: string): Promise<Ended> {
+export function verify(scenario: Scenario, run: CiRun, url: string, folder: string): Promise<Exit> {
   mkdirSync(folder, { recursive: true });
-  return begin([process.execPath, MAIN, 'verify'], folder, { ...environment(scenario, run, url, null), BALLAST_RETRIES: '0' }).ended;
+  return spawnJob([process.execPath, MAIN, 'verify'], folder, { ...environment(scenario, run, url, null), BALLAST_RETRIES: '0' }).exit;
 }
 
-function begin([program, ...args]: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Process {
+function spawnJob([program, ...args]: readonly string[], cwd: string, env: NodeJS.ProcessEnv): RunningJob {
   const child = killAtExit(spawn(program!, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] }));
   const kill = (signal: NodeJS.Signals) => {
     try {
@@ -123,19 +111,19 @@ function begin([program, ...args]: readonly string[], cwd: string, env: NodeJS.P
       // The process has exited already.
     }
   };
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
-  const ended = new Promise<Ended>((resolve, reject) => {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const exit = new Promise<Exit>((resolve, reject) => {
     const guard = setTimeout(() => {
-      resolve({ code: null, printed });
+      resolve({ code: null, output });
       kill('SIGKILL');
-    }, HUNG_MILLISECONDS);
+    }, HANG_TIMEOUT_MILLISECONDS);
     child.once('error', reject);
     // Wait for exit, not close: children of a killed client may keep its output open.
     child.once('exit', (code, signal) => {
       clearTimeout(guard);
-      setImmediate(() => resolve({ code: code ?? (signal === 'SIGKILL' ? 137 : 143), printed }));
+      setImmediate(() => resolve({ code: code ?? (signal === 'SIGKILL' ? 137 : 143), output }));
     });
   });
-  return { ended, kill };
+  return { exit, kill };
 }

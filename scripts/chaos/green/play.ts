@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFolder, temporaryFolder } from '../../../bench/load/cleanup.js';
-import { type Random, randomOf } from '../../../bench/random.js';
+import { type Random, seededRandom } from '../../../bench/random.js';
 import { requestJson } from '../request.js';
 import { startCommercial } from './commercial-client.js';
-import type { Played, Start } from './judge.js';
 import { Operator } from './operator.js';
 import { BRANCH, startJob, verify } from './own-client.js';
-import { HostileProxy } from './proxy.js';
-import { readRan } from './runner.js';
-import { type CiRun, isOwnClient, type Job, nameOf, type Scenario } from './scenario.js';
+import { FaultProxy } from './proxy.js';
+import { parseFileRuns } from './runner.js';
+import { type CiRun, isOwnClient, type Job, jobName, type Scenario } from './scenario.js';
+import type { PlayedCiRun, Start } from './violations.js';
 
 export interface PlayedScenario {
-  ciRuns: Played[];
+  ciRuns: PlayedCiRun[];
   /** Operations on the server. */
   operations: readonly string[];
 }
@@ -23,9 +23,9 @@ export async function play(scenario: Scenario, seed: number): Promise<PlayedScen
   const operator = new Operator(scenario);
   try {
     await operator.start();
-    if (scenario.hasTimes) await recordTimes(operator, scenario, randomOf(seed + scenario.number));
+    if (scenario.hasTimes) await recordTimes(operator, scenario, seededRandom(seed + scenario.number));
     const playOne = (ciRun: CiRun) => new CiRunPlay(scenario, seed, ciRun, operator, folder).play();
-    const ciRuns: Played[] = [];
+    const ciRuns: PlayedCiRun[] = [];
     if (scenario.overlaps) ciRuns.push(...(await Promise.all(scenario.ciRuns.map(playOne))));
     else for (const ciRun of scenario.ciRuns) ciRuns.push(await playOne(ciRun));
     return { ciRuns, operations: operator.done };
@@ -49,7 +49,7 @@ async function recordTimes(operator: Operator, { ciRuns }: Scenario, random: Ran
 }
 
 class CiRunPlay {
-  readonly #proxy: HostileProxy;
+  readonly #proxy: FaultProxy;
   readonly #ran: string;
   readonly #starts: Start[] = [];
 
@@ -60,66 +60,67 @@ class CiRunPlay {
     readonly operator: Operator,
     readonly folder: string,
   ) {
-    this.#proxy = new HostileProxy(operator, ciRun.events);
+    this.#proxy = new FaultProxy(operator, ciRun.operations);
     this.#ran = join(folder, `ran-${ciRun.buildId}`);
     writeFileSync(this.#ran, '');
   }
 
-  async play(): Promise<Played> {
-    const { jobs, inTurn, runsFailedAgain } = this.ciRun;
-    const started = jobs.filter(({ never }) => !never);
+  async play(): Promise<PlayedCiRun> {
+    const { jobs, isSequential, retriesFailedJobs } = this.ciRun;
+    const started = jobs.filter(({ neverStarts }) => !neverStarts);
     const startAll = async (group: readonly Job[], number: number) => {
-      if (inTurn) for (const job of group) await this.#start(job, number);
+      if (isSequential) for (const job of group) await this.#start(job, number);
       else await Promise.all(group.map(job => this.#start(job, number)));
     };
     await startAll(started, 1);
     const isFailed = (job: Job) => this.#starts.findLast(start => start.job === job)?.code !== 0;
-    const retried = started.filter(job => isFailed(job) && (runsFailedAgain || job.kill?.again));
+    const retried = started.filter(job => isFailed(job) && (retriesFailedJobs || job.kill?.isRetried));
     await startAll(retried, 2);
     const verified = await this.#verify();
     return {
       ciRun: this.ciRun,
       starts: this.#starts,
-      ran: readRan(readFileSync(this.#ran, 'utf8')),
+      ran: parseFileRuns(readFileSync(this.#ran, 'utf8')),
       evidence: this.#proxy.evidence,
       verified,
     };
   }
 
   async #start(job: Job, number: number): Promise<void> {
-    const name = `${nameOf(job)}, start ${number}`;
-    const at = number === 1 && job.kill && 'answer' in job.kill.at ? job.kill : null;
+    const name = `${jobName(job)}, start ${number}`;
+    const { kill } = job;
+    const answer = number === 1 && kill && 'answer' in kill.at ? kill.at.answer : null;
     // Replaced below: the process can be killed only after its start.
-    let kill = () => {};
-    const killAt = at && { answer: (at.at as { answer: number }).answer, kill: () => kill() };
-    const { buildId, calmsDown } = this.ciRun;
-    const trouble = number > 1 && calmsDown ? null : job.trouble;
-    const listener = await this.#proxy.listen({ name, trouble, random: this.#random(name), killAt });
-    const kept = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
-    const where = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${nameOf(job)}${kept}`) };
-    const process = isOwnClient(job) ? startJob(this.scenario, this.ciRun, job, where) : startCommercial(this.ciRun, job, where);
-    kill = () => process.kill(at?.signal === 'TERM' ? 'SIGTERM' : 'SIGKILL');
-    const ended = await process.ended;
+    let killProcess = () => {};
+    const killAt = answer === null ? null : { answer, kill: () => killProcess() };
+    const { buildId, retriesWithoutFaults } = this.ciRun;
+    const requestFaults = number > 1 && retriesWithoutFaults ? null : job.requestFaults;
+    const listener = await this.#proxy.listen({ name, requestFaults, random: this.#random(name), killAt });
+    const suffix = this.scenario.keepsFolders ? '' : ` ${buildId} ${number}`;
+    const context = { url: listener.url, ran: this.#ran, start: number, folder: join(this.folder, `${jobName(job)}${suffix}`) };
+    const process = isOwnClient(job) ? startJob(this.scenario, this.ciRun, job, context) : startCommercial(this.ciRun, job, context);
+    killProcess = () => process.kill(kill?.signal === 'TERM' ? 'SIGTERM' : 'SIGKILL');
+    const exit = await process.exit;
     listener.close();
-    this.#starts.push({ ...ended, job, number, requests: listener.log });
+    this.#starts.push({ ...exit, job, number, requests: listener.log });
   }
 
-  async #verify(): Promise<Played['verified']> {
+  async #verify(): Promise<PlayedCiRun['verified']> {
     const listener = await this.#proxy.listen({
       name: 'verify',
-      trouble: this.ciRun.verifyTrouble,
+      requestFaults: this.ciRun.verifyFaults,
       random: this.#random('verify'),
       killAt: null,
     });
-    const ended = await verify(this.scenario, this.ciRun, listener.url, join(this.folder, 'verify'));
+    const exit = await verify(this.scenario, this.ciRun, listener.url, join(this.folder, 'verify'));
     listener.close();
-    return { ...ended, requests: listener.log };
+    return { ...exit, requests: listener.log };
   }
 
-  /** Returns a generator for a job, independent of the other jobs. */
+  /** Returns a random generator for a job. It does not depend on the other jobs. */
   #random(name: string): Random {
     let hash = this.seed * 1_000_003 + this.scenario.number;
     for (const character of `${this.ciRun.buildId} ${name}`) hash = Math.imul(hash ^ character.codePointAt(0)!, 16_777_619);
-    return randomOf(hash);
+    return seededRandom(hash);
   }
 }

@@ -7,7 +7,7 @@ import { pick, type Random } from '../../../bench/random.js';
 import { type Answer, type Forged, forgedAnswers, wrongAnswers } from './answers.js';
 import { Evidence } from './evidence.js';
 import type { Operator } from './operator.js';
-import type { Event, ProxyFault, Trouble } from './scenario.js';
+import type { Operation, ProxyFault, RequestFaults } from './scenario.js';
 
 /** The proxy between the jobs of a CI run and the server. Each job has a listener of its own, which identifies it. */
 
@@ -25,7 +25,7 @@ interface Request {
 /** What a listener does to the requests of one job. */
 export interface Client {
   name: string;
-  trouble: Trouble | null;
+  requestFaults: RequestFaults | null;
   random: Random;
   /** Called instead of sending the n-th answer, counted from 1. */
   killAt: { answer: number; kill: () => void } | null;
@@ -38,14 +38,14 @@ export interface Listener {
   close(): void;
 }
 
-export class HostileProxy {
+export class FaultProxy {
   readonly evidence = new Evidence();
   #requests = 0;
   readonly #answers: { client: string; endpoint: string; answer: Answer }[] = [];
 
   constructor(
     readonly operator: Operator,
-    readonly events: readonly Event[],
+    readonly operations: readonly Operation[],
   ) {}
 
   async listen(client: Client): Promise<Listener> {
@@ -74,41 +74,41 @@ export class HostileProxy {
     };
   }
 
-  /** Null: the connection ends without an answer. */
-  async #answer(request: Request, { name, trouble, random }: Client, count: number, log: string[]): Promise<Answer | null> {
-    const line = (what: string) => log.push(`  ${request.method} ${request.target.slice(0, 100)}: ${what}`);
+  /** Returns null if the connection must end without an answer. */
+  async #answer(request: Request, { name, requestFaults, random }: Client, count: number, log: string[]): Promise<Answer | null> {
+    const note = (outcome: string) => log.push(`  ${request.method} ${request.target.slice(0, 100)}: ${outcome}`);
     // Always drawn, so that later requests do not depend on the faults of earlier ones.
     const [chance, kind, delay] = [random(), random(), random()];
-    const cutOff = trouble?.cutOff;
+    const cutOff = requestFaults?.cutOff;
     if (cutOff && count >= cutOff.from && count < cutOff.from + cutOff.requests) {
-      line('cut off');
+      note('cut off');
       return null;
     }
-    const fault = trouble && chance < trouble.chance ? pick(() => kind, trouble.kinds) : null;
+    const fault = requestFaults && chance < requestFaults.chance ? pick(() => kind, requestFaults.faults) : null;
     if (fault?.name === 'delayed') await sleep(LONGEST_DELAY_MILLISECONDS * delay);
     if (fault?.name === 'sent twice') await this.#forward(request, name);
-    const truth = !fault || fault.served ? await this.#forward(request, name) : null;
-    const answer = fault ? this.#instead(request, name, fault, truth) : truth;
+    const original = !fault || fault.served ? await this.#forward(request, name) : null;
+    const answer = fault ? this.#faultyAnswer(request, name, fault, original) : original;
     const outcome = fault ? `${fault.name}, ${fault.served ? 'served' : 'not served'}` : 'passed on';
-    line(`${outcome}: ${answer ? `${answer.status} ${answer.body.slice(0, 300)}` : 'no answer'}`);
+    note(`${outcome}: ${answer ? `${answer.status} ${answer.body.slice(0, 300)}` : 'no answer'}`);
     return answer;
   }
 
-  #instead(request: Request, client: string, { name }: ProxyFault, truth: Answer | null): Answer | null {
+  #faultyAnswer(request: Request, client: string, { name }: ProxyFault, original: Answer | null): Answer | null {
     if (name === 'lost') return null;
-    if (name in wrongAnswers) return wrongAnswers[name]!(truth?.body ?? '');
-    if (!(name in forgedAnswers)) return truth;
+    if (name in wrongAnswers) return wrongAnswers[name]!(original?.body ?? '');
+    if (!(name in forgedAnswers)) return original;
     const endpoint = endpointOf(request);
-    const earlier = this.#answers.filter(answer => answer.endpoint === endpoint && answer.answer !== truth);
+    const earlier = this.#answers.filter(answer => answer.endpoint === endpoint && answer.answer !== original);
     return forgedAnswers[name as Forged](request.path, {
-      ofOther: earlier.findLast(answer => answer.client !== client)?.answer ?? truth,
-      ofSame: earlier.findLast(answer => answer.client === client)?.answer ?? truth,
+      otherNode: earlier.findLast(answer => answer.client !== client)?.answer ?? original,
+      sameNode: earlier.findLast(answer => answer.client === client)?.answer ?? original,
     });
   }
 
   async #forward(request: Request, client: string): Promise<Answer | null> {
     this.#requests += 1;
-    for (const event of this.events) if (event.at === this.#requests) this.operator.perform(event);
+    for (const operation of this.operations) if (operation.at === this.#requests) this.operator.perform(operation);
     const url = await this.operator.url();
     if (url === null) return null;
     const answer = await exchange(url, request);
@@ -126,18 +126,19 @@ async function read(incoming: IncomingMessage): Promise<Request> {
   return { method, target, path: target.split('?')[0]!, headers, body: await text(incoming) };
 }
 
-/** Null: the connection ended without a complete answer. */
+/** Request headers that depend on the connection. */
+const CONNECTION_HEADERS = ['host', 'connection', 'transfer-encoding', 'content-length'];
+const ANSWER_HEADERS = /^(content-type|location|retry-after|x-ballast.*)$/;
+
+/** Sends the request to the server. Returns null if the connection ended without a complete answer. */
 async function exchange(url: string, { method, target, headers, body }: Request): Promise<Answer | null> {
-  const { host: _, connection: __, 'transfer-encoding': ___, 'content-length': ____, ...passed } = headers;
-  const outgoing = send(`${url}${target}`, { method, agent: false, headers: { ...passed, 'content-length': Buffer.byteLength(body) } });
+  const forwarded = Object.fromEntries(Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.includes(name)));
+  const outgoing = send(`${url}${target}`, { method, agent: false, headers: { ...forwarded, 'content-length': Buffer.byteLength(body) } });
   try {
     outgoing.end(body);
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    const { 'content-type': type, location, 'retry-after': retryAfter } = incoming.headers;
-    const kept = { 'Content-Type': type, Location: location, 'Retry-After': retryAfter };
-    const ballastHeaders = Object.entries(incoming.headers).filter(([name]) => name.startsWith('x-ballast'));
-    const passedBack = [...Object.entries(kept), ...ballastHeaders].filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return { status: incoming.statusCode!, headers: Object.fromEntries(passedBack), body: await text(incoming) };
+    const answerHeaders = Object.entries(incoming.headers).filter(([name]) => ANSWER_HEADERS.test(name)) as [string, string][];
+    return { status: incoming.statusCode!, headers: Object.fromEntries(answerHeaders), body: await text(incoming) };
   } catch {
     outgoing.on('error', () => {}).destroy();
     return null;

@@ -1,47 +1,51 @@
-import type { Played } from './judge.js';
 import type { PlayedScenario } from './play.js';
-import { nameOf, type Scenario } from './scenario.js';
+import type { FileRun } from './runner.js';
+import { type Job, jobName, type Scenario } from './scenario.js';
+import type { PlayedCiRun, Start } from './violations.js';
 
-/** The printed report of a run: violated invariants, the scenario, and all output. */
-export function reportOf(
+/** Formats the report of a run: violated invariants, the scenario, and all output. */
+export function formatReport(
   scenario: Scenario,
   seed: number,
   only: string | null,
   { ciRuns, operations }: PlayedScenario,
-  complaints: readonly string[],
+  violations: readonly string[],
 ): string {
-  const { number, hostilities, ciRuns: _, ...rest } = scenario;
+  const { number, faults, ciRuns: _, ...rest } = scenario;
+  const flags = [`--seed ${seed} --run ${number}`, ...(only === null ? [] : [`--only ${JSON.stringify(only)}`])].join(' ');
   return [
-    `run ${number} (--seed ${seed} --run ${number}${only === null ? '' : ` --only ${JSON.stringify(only)}`}), ${hostilities.join(' and ') || 'no faults'}:`,
-    ...complaints.map(complaint => `* ${complaint}`),
+    `run ${number} (${flags}), ${faults.join(' and ') || 'no faults'}:`,
+    ...violations.map(violation => `* ${violation}`),
     `  ${JSON.stringify(rest)}`,
     ...operations.map(operation => `  server: ${operation}`),
-    ...ciRuns.flatMap(linesOf),
+    ...ciRuns.flatMap(reportCiRun),
   ].join('\n');
 }
 
-function linesOf({ ciRun: { jobs, ...ciRun }, starts, verified, ran }: Played): string[] {
+function reportCiRun({ ciRun: { jobs, ...ciRun }, starts, verified, ran }: PlayedCiRun): string[] {
+  const lists = new Set(jobs.map(({ files }) => files));
   return [
     `  CI run ${JSON.stringify(ciRun)}`,
-    ...jobs.map(({ files: _, ...job }) => `    ${nameOf(job)}: ${JSON.stringify(job)}`),
-    ...[...new Set(jobs.map(({ files }) => files))].map(
-      files =>
-        `    ${files.length} files of ${jobs
-          .filter(job => job.files === files)
-          .map(nameOf)
-          .join(', ')}: ${files.join(' ')}`,
-    ),
-    ...starts.flatMap(({ job, number, code, printed, requests }) => [
-      `    ${nameOf(job)}, start ${number}, exited with ${code}; it ran ${
-        ran
-          .filter(line => line.job === nameOf(job) && line.start === number)
-          .map(({ path, outcome }) => (outcome === 'passed' ? path : `${path} (${outcome})`))
-          .join(' ') || 'nothing'
-      }`,
-      ...indented([...requests, ...printed.split('\n')]),
-    ]),
+    ...jobs.map(({ files: _, ...job }) => `    ${jobName(job)}: ${JSON.stringify(job)}`),
+    ...[...lists].map(files => reportList(files, jobs)),
+    ...starts.flatMap(start => reportStart(start, ran)),
     `    verify exited with ${verified.code}`,
-    ...indented([...verified.requests, ...verified.printed.split('\n')]),
+    ...indented([...verified.requests, ...verified.output.split('\n')]),
+  ];
+}
+
+function reportList(files: readonly string[], jobs: readonly Job[]): string {
+  const names = jobs.filter(job => job.files === files).map(jobName);
+  return `    ${files.length} files of ${names.join(', ')}: ${files.join(' ')}`;
+}
+
+function reportStart({ job, number, code, output, requests }: Start, ran: readonly FileRun[]): string[] {
+  const files = ran
+    .filter(run => run.job === jobName(job) && run.start === number)
+    .map(({ path, outcome }) => (outcome === 'passed' ? path : `${path} (${outcome})`));
+  return [
+    `    ${jobName(job)}, start ${number}, exited with ${code}; it ran ${files.join(' ') || 'nothing'}`,
+    ...indented([...requests, ...output.split('\n')]),
   ];
 }
 

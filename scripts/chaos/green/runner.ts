@@ -39,7 +39,7 @@ exit $failed
 `;
 
 /** A line of $RAN. */
-export interface Ran {
+export interface FileRun {
   buildId: string;
   job: string;
   start: number;
@@ -47,14 +47,15 @@ export interface Ran {
   path: string;
 }
 
-export function readRan(text: string): Ran[] {
+export function parseFileRuns(text: string): FileRun[] {
   return text
     .split('\n')
     .slice(0, -1)
     .map(line => {
-      const [buildId, job, start, outcome, path] = line.split('\t') as [string, string, string, Ran['outcome'], string];
+      const [buildId, job, start, outcome, path] = line.split('\t') as [string, string, string, FileRun['outcome'], string];
       return { buildId, job, start: Number(start), outcome, path };
     });
 }
 
-export const lineOf = ({ buildId, job, start, outcome, path }: Ran): string => `${[buildId, job, start, outcome, path].join('\t')}\n`;
+export const formatFileRun = ({ buildId, job, start, outcome, path }: FileRun): string =>
+  `${[buildId, job, start, outcome, path].join('\t')}\n`;

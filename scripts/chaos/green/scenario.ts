@@ -1,8 +1,10 @@
+import { pick, type Random } from '../../../bench/random.js';
+
 /** What happens in one run of this program. It is drawn before the run. */
 export interface Scenario {
   number: number;
-  /** Names of hostilities. */
-  hostilities: string[];
+  /** Names of the drawn faults. */
+  faults: string[];
   /** Files have recorded times, so that a split differs from one by file name. */
   hasTimes: boolean;
   /** The environment variables that tell a node its CI run. */
@@ -19,7 +21,7 @@ export interface Scenario {
   ciRuns: CiRun[];
 }
 
-/** The first two are Ballast's own client. The others use the protocol as commercial clients do. */
+/** The first two use Ballast's own client. The others send the requests of commercial clients. */
 export type Mode = 'queue' | 'split' | 'v1 queue' | 'v1 queue without uuids' | 'v1 split' | 'v2 queue';
 
 export interface CiRun {
@@ -28,17 +30,17 @@ export interface CiRun {
   /** `split --dynamic` */
   isDynamic: boolean;
   /** If the tests passed, a script of `split` and `record` exits with the code of `record`. */
-  heedsRecord: boolean;
+  checksRecordExitCode: boolean;
   jobs: Job[];
   /** Jobs start one after the other. */
-  inTurn: boolean;
+  isSequential: boolean;
   /** Failed jobs are retried once. */
-  runsFailedAgain: boolean;
+  retriesFailedJobs: boolean;
   /** The proxy passes on all requests of retried jobs. */
-  calmsDown: boolean;
-  events: Event[];
+  retriesWithoutFaults: boolean;
+  operations: Operation[];
   /** What the proxy does to the requests of `verify`. */
-  verifyTrouble: Trouble | null;
+  verifyFaults: RequestFaults | null;
 }
 
 /** One node of one suite. */
@@ -50,10 +52,10 @@ export interface Job {
   retries: number;
   fallback: boolean;
   /** The CI system never starts this job. */
-  never: boolean;
+  neverStarts: boolean;
   runner: Runner;
   kill: Kill | null;
-  trouble: Trouble | null;
+  requestFaults: RequestFaults | null;
 }
 
 export interface Runner {
@@ -69,14 +71,14 @@ export interface Kill {
   /** The node is killed while the runner runs the n-th file of a batch, or instead of the n-th answer. */
   at: { batch: number; file: number } | { answer: number };
   /** The node is retried. */
-  again: boolean;
+  isRetried: boolean;
 }
 
 /** What the proxy does to the requests of one job. */
-export interface Trouble {
+export interface RequestFaults {
   /** Probability of a fault for each request. */
   chance: number;
-  kinds: ProxyFault[];
+  faults: ProxyFault[];
   /** Requests that are dropped: `requests` of them from the `from`-th on, counted from 0. */
   cutOff: { from: number; requests: number } | null;
 }
@@ -88,15 +90,22 @@ export interface ProxyFault {
 }
 
 /** An operation on the server before the n-th request of a CI run is forwarded. */
-export interface Event {
+export interface Operation {
   at: number;
-  what: 'kill' | 'empty' | 'back up' | 'copy' | 'restore' | 'set clock' | 'set clock and kill';
+  kind: 'kill' | 'empty' | 'back up' | 'copy' | 'restore' | 'set clock' | 'set clock and kill';
   hours: number;
   /** Requests wait until the server is back; otherwise their connections are dropped. */
-  isHeld: boolean;
+  holdsRequests: boolean;
 }
 
-/** The name of a job in reports. */
-export const nameOf = ({ suite, node, mode }: Pick<Job, 'suite' | 'node' | 'mode'>): string => `${mode} node ${node} of suite ${suite}`;
+/** Returns the name of a job in reports. */
+export const jobName = ({ suite, node, mode }: Pick<Job, 'suite' | 'node' | 'mode'>): string => `${mode} node ${node} of suite ${suite}`;
 
 export const isOwnClient = ({ mode }: Pick<Job, 'mode'>): boolean => mode === 'queue' || mode === 'split';
+
+const FILE_NAMES = ['spec/?_spec.rb', 'spec/models/?_spec.rb', 'app/[?].test.ts', 'spec/a file ?_spec.rb'];
+
+/** Draws the names of a suite's test files. */
+export function drawFiles(suite: string, count: number, random: Random): string[] {
+  return Array.from({ length: count }, (_, i) => `${suite}/${pick(random, FILE_NAMES).replace('?', String(i))}`);
+}

@@ -1,5 +1,5 @@
-import { answering } from '../../../bench/load/answering.js';
+import { answerMessages } from '../../../bench/load/worker-messages.js';
 import { checkStore } from '../store-check.js';
 
 /** Checks stores in a process of its own: a damaged file may crash the process that reads it. */
-answering(({ dataDir }: { dataDir: string }) => checkStore(dataDir));
+answerMessages(({ dataDir }: { dataDir: string }) => checkStore(dataDir));

@@ -1,12 +1,12 @@
 import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
-import type { Flush, Moment, Write } from './trace.js';
+import type { Flush, TraceEvent, Write } from './trace.js';
 
 /** The unit that a disk writes atomically, and the page size of LMDB. */
 const PAGE_BYTES = 4096;
 /** The first pages of the file: LMDB's record of the last transactions. */
 const META_PAGES = 2;
 
-/** Kinds of loss. Of the writes to a page that were not flushed, the disk has the first ones; each kind returns their number. */
+/** Kinds of loss. The disk keeps the first of the unflushed writes to a page. Each kind returns how many. */
 export const losses: Record<string, (page: number, writes: number, random: () => number) => number> = {
   'all unflushed writes': () => 0,
   nothing: (_, writes) => writes,
@@ -20,28 +20,28 @@ export class Disk {
   readonly #safe: number;
   #pending: Write[] = [];
   readonly #ended = new Set<Write>();
-  readonly #covered = new Map<Flush, Set<Write>>();
+  readonly #coveredWrites = new Map<Flush, Set<Write>>();
 
   /** @param path file for the safe writes */
   constructor(readonly path: string) {
     this.#safe = openSync(path, 'w');
   }
 
-  pass({ call, isEnd }: Moment): void {
+  apply({ call, isEnd }: TraceEvent): void {
     if (call.kind === 'write') {
       if (!isEnd) this.#pending.push(call);
       else if (call.isSynchronous) this.#save(new Set([call]));
       else this.#ended.add(call);
     } else if (!isEnd) {
-      this.#covered.set(call, new Set(this.#ended));
+      this.#coveredWrites.set(call, new Set(this.#ended));
     } else {
-      this.#save(this.#covered.get(call)!);
-      this.#covered.delete(call);
+      this.#save(this.#coveredWrites.get(call)!);
+      this.#coveredWrites.delete(call);
     }
   }
 
   /** Writes the image of the file after a power cut at this moment. */
-  cut(path: string, kept: (page: number, writes: number) => number): void {
+  writeImage(path: string, kept: (page: number, writes: number) => number): void {
     copyFileSync(this.path, path);
     const pages = new Map<number, { at: number; bytes: Buffer }[]>();
     for (const { at, bytes } of this.#pending) {

@@ -17,7 +17,7 @@ export class NodeLog {
   until = -Infinity;
 
   /** Wraps `send` to log each request and its answer. */
-  logging(send: Post): Post {
+  record(send: Post): Post {
     return async (path, body) => {
       const entry: Entry = { path, body, sentAt: now(), answer: null };
       const entries = this.#byNode.get(nodeOf(body));
@@ -41,7 +41,7 @@ export class NodeLog {
    * Sends the requests of nodes that resume at a time. Requests answered before that time return the logged answer, and some are sent
    * again to compare the answers. Requests in flight at that time are retried. All others are sent.
    */
-  resuming(at: number, send: (path: string, body: object, attempt: number) => Promise<unknown>, isRepeated: () => boolean): Post {
+  resume(at: number, send: (path: string, body: object, attempt: number) => Promise<unknown>, isRepeated: () => boolean): Post {
     const positions = new Map<string, number>();
     return async (path, body) => {
       const node = nodeOf(body);

@@ -3,11 +3,11 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../bench/load/cleanup.js';
 import { startServer } from '../../../bench/load/server.js';
-import { STORE_FILE } from '../../../src/store/lmdb/open.js';
+import { STORE_FILE } from '../../../src/store/lmdb/tables.js';
 import { type Build, drawBuild, play } from '../builds.js';
 import { requestJson } from '../request.js';
 import { NodeLog } from './node-log.js';
-import { tracing } from './trace.js';
+import { traceCommand } from './trace.js';
 
 export interface Recording {
   builds: readonly Build[];
@@ -21,11 +21,11 @@ export interface Recording {
 const STREAMS = 6;
 
 /** Plays builds on a server whose writes are traced. */
-export async function record(milliseconds: number, random: () => number): Promise<Recording> {
+export async function recordBuilds(milliseconds: number, random: () => number): Promise<Recording> {
   const dataDir = realpathSync(temporaryFolder());
   const file = join(dataDir, STORE_FILE);
   const trace = join(temporaryFolder(), 'trace');
-  const { url, child } = await startServer({ dataDir, under: tracing(file, trace) });
+  const { url, child } = await startServer({ dataDir, wrapper: traceCommand(file, trace) });
   const builds: Build[] = [];
   const log = new NodeLog();
   const end = performance.now() + milliseconds;
@@ -34,7 +34,7 @@ export async function record(milliseconds: number, random: () => number): Promis
       const build = drawBuild(random, `build-${stream}-${i}`);
       builds.push(build);
       await play(
-        log.logging((path, body) => requestJson(url, path, body)),
+        log.record((path, body) => requestJson(url, path, body)),
         build,
       );
     }

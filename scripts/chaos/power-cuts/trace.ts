@@ -16,21 +16,21 @@ export interface Flush {
   kind: 'flush';
 }
 
-/** The start or the end of a call: the same object at both. */
-export interface Moment {
+/** The start or the end of a call. Both have the same call object. */
+export interface TraceEvent {
   /** Milliseconds since 1970. */
   time: number;
   call: Write | Flush;
   isEnd: boolean;
 }
 
-/** Each flush is delayed, so that more writes happen between its call and its end: it guarantees only the earlier ones. */
+/** Each flush is delayed, so that writes happen between its call and its end. It guarantees only the earlier ones. */
 const FLUSH_DELAY_MICROSECONDS = 4000;
 const DELAY = ['-e', `inject=fdatasync:delay_enter=${FLUSH_DELAY_MICROSECONDS}`];
 const LONGEST_TEXT = 2 ** 26;
 
 /** Returns the command that runs another command and traces its calls on the file. The file need not exist yet. */
-export function tracing(file: string, trace: string): string[] {
+export function traceCommand(file: string, trace: string): string[] {
   const calls = 'trace=openat,lseek,write,writev,pwrite64,pwritev,fdatasync,fsync,ftruncate,fallocate';
   return [
     'strace',
@@ -52,9 +52,9 @@ export function tracing(file: string, trace: string): string[] {
   ];
 }
 
-/** Why tracing is impossible on this machine, as a sentence; null: it is possible. */
-export function whyNotTraced(): string | null {
-  const [command, ...args] = [...tracing('/dev/null', '/dev/null'), process.execPath, '--version'];
+/** Returns why tracing is impossible on this machine, or null if it is possible. */
+export function reasonNotTraceable(): string | null {
+  const [command, ...args] = [...traceCommand('/dev/null', '/dev/null'), process.execPath, '--version'];
   const { error, status, stderr } = spawnSync(command!, args, { encoding: 'utf8' });
   if (error) return 'cannot run strace: install it (Debian, Ubuntu: apt-get install strace); it exists for Linux only';
   if (status !== 0)
@@ -63,21 +63,21 @@ export function whyNotTraced(): string | null {
 }
 
 /** Reads a trace line by line, in order. Throws on an unknown call. */
-export async function* momentsOf(trace: string): AsyncGenerator<Moment> {
+export async function* readTrace(trace: string): AsyncGenerator<TraceEvent> {
   const file = new TracedFile();
-  const underWay = new Map<string, Call>();
+  const pending = new Map<string, Call>();
   for await (const line of linesOf(trace)) {
     const [, thread = '', seconds, resumed, name = '', rest = ''] = LINE.exec(line) ?? [];
     // A signal, or the exit of a thread.
     if (seconds === undefined) continue;
     const time = Number(seconds) * 1000;
-    const call = resumed === undefined ? file.begins(name, rest) : underWay.get(thread)!;
+    const call = resumed === undefined ? file.begin(name, rest) : pending.get(thread)!;
     if (resumed === undefined && call.traced) yield { time, call: call.traced, isEnd: false };
-    underWay.set(thread, call);
+    pending.set(thread, call);
     const [ended, result, duration] = END.exec(rest) ?? [];
     if (ended === undefined) continue;
-    underWay.delete(thread);
-    file.ends(call, Number(result));
+    pending.delete(thread);
+    file.end(call, Number(result));
     if (call.traced) yield { time: resumed === undefined ? time + Number(duration) * 1000 : time, call: call.traced, isEnd: true };
   }
 }
@@ -98,11 +98,11 @@ class TracedFile {
   readonly #synchronous = new Set<string>();
   readonly #positions = new Map<string, number>();
 
-  begins(name: string, args: string): Call {
+  begin(name: string, args: string): Call {
     return { name, args, traced: this.#traced(name, args) };
   }
 
-  ends({ name, args, traced }: Call, result: number): void {
+  end({ name, args, traced }: Call, result: number): void {
     if (result < 0) throw new Error(`cannot replay the trace: ${name} failed in the server with ${result}`);
     if (traced?.kind === 'write' && result !== traced.bytes.length)
       throw new Error(`${name} wrote ${result} of ${traced.bytes.length} bytes`);

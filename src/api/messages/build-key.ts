@@ -1,13 +1,13 @@
 import type { NodeIndex, NodeTotal, Text } from './text.js';
 
-/** What makes a build: the unique triple, within a project. */
+/** Identifies a build within a project. */
 export interface BuildKey {
   commit_hash: Text;
   branch: Text;
   node_total: NodeTotal;
 }
 
-/** A build and one of its nodes: the parameters common to all endpoints that CI nodes call. */
+/** Identifies one node of a build. All endpoints that CI nodes call have these parameters. */
 export interface NodeKey extends BuildKey {
   node_index: NodeIndex;
 }

@@ -1,12 +1,12 @@
 import typia, { type tags } from 'typia';
 import type { NodeKey } from './build-key.js';
-import { nodeIndexInTotal } from './build-subset.js';
-import { coerce, type Sent } from './coerce.js';
+import { checkNodeIndex } from './build-subset.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { RecordedTestFile } from './test-file.js';
 import type { Count, NodeTotal, OptionalText, Timestamp, Uuid } from './text.js';
-import { accept } from './validation.js';
+import { requireValid } from './validation.js';
 
-/** A build in answers. */
+/** A build, without its recorded runs. */
 export interface BuildAnswer {
   id: Uuid;
   commit_hash: string;
@@ -16,12 +16,12 @@ export interface BuildAnswer {
   updated_at: Timestamp;
 }
 
-/** GET /builds/:id: with all recorded runs, newest first. */
+/** A build with all recorded runs, newest first. */
 export interface BuildDetail extends BuildAnswer {
   build_subsets: BuildSubset[];
 }
 
-/** What a node ran and recorded at once. */
+/** One recorded run of a node. */
 export interface BuildSubset {
   id: Uuid;
   node_index: Count;
@@ -30,7 +30,7 @@ export interface BuildSubset {
   test_files: RecordedTestFile[];
 }
 
-/** GET /builds */
+/** One page of builds, newest first. */
 export interface BuildsPage {
   meta: {
     records_per_page: Count;
@@ -42,7 +42,7 @@ export interface BuildsPage {
     is_last_page: boolean;
     is_page_out_of_range: boolean;
   };
-  /** Absolute, with the filters of the request. */
+  /** Absolute URLs with the filters of the request. */
   links: { first: string | null; prev: string | null; self: string | null; next: string | null; last: string | null };
   data: BuildAnswer[];
 }
@@ -58,18 +58,18 @@ export interface BuildsQuery {
 const buildsQueryNames = typia.misc.literals<keyof BuildsQuery>();
 const validateBuildsQuery = typia.createValidate<BuildsQuery>();
 
-export function toBuildsQuery(sent: Sent): BuildsQuery {
-  const parameters = coerce(sent, buildsQueryNames);
+export function toBuildsQuery(raw: RawParameters): BuildsQuery {
+  const parameters = coerce(raw, buildsQueryNames);
   parameters.page ??= 1;
-  // A form sends its empty fields too: they do not filter.
+  // A form also sends its empty fields, which do not filter.
   for (const [name, value] of Object.entries(parameters)) if (value === '' && name !== 'page') delete parameters[name];
-  return accept(validateBuildsQuery(parameters));
+  return requireValid(validateBuildsQuery(parameters));
 }
 
 const nodeKeyNames = typia.misc.literals<keyof NodeKey>();
 const validateNodeKey = typia.createValidate<NodeKey>();
 
 /** Query of GET /build_distributions/last */
-export function toNodeKey(sent: Sent): NodeKey {
-  return accept(validateNodeKey(coerce(sent, nodeKeyNames)), nodeIndexInTotal);
+export function toNodeKey(raw: RawParameters): NodeKey {
+  return requireValid(validateNodeKey(coerce(raw, nodeKeyNames)), checkNodeIndex);
 }

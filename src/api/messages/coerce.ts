@@ -1,6 +1,5 @@
 /**
- * What parameters may come as: client programs send integers and booleans as strings, ids as numbers.
- * typia checks strictly after this table.
+ * Conversions by parameter: clients may send integers and booleans as strings, and ids as numbers. typia then checks strictly.
  */
 const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   node_total: toInteger,
@@ -21,17 +20,17 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   test_queue_id: toId,
 };
 
-/** Parameters as they were sent. */
-export type Sent = Readonly<Record<string, unknown>>;
+/** Parameters as they were sent, not validated. */
+export type RawParameters = Readonly<Record<string, unknown>>;
 
 /**
- * The named parameters: null ones left out, strings turned into what they stand for and well-formed (half a
- * surrogate pair has no UTF-8). All others end here, however many and however deep.
+ * Picks the named parameters, drops those that are null, and converts the others. Strings are made well-formed, because half a surrogate
+ * pair has no UTF-8. All other parameters are ignored, whatever their number and depth.
  */
-export function coerce(sent: Sent, names: readonly string[]): Record<string, unknown> {
+export function coerce(raw: RawParameters, names: readonly string[]): Record<string, unknown> {
   const parameters: Record<string, unknown> = {};
   for (const name of names) {
-    const value = Object.hasOwn(sent, name) ? sent[name] : null;
+    const value = Object.hasOwn(raw, name) ? raw[name] : null;
     if (value === null || value === undefined) continue;
     parameters[name] = coercions[name]?.(value) ?? (typeof value === 'string' ? value.toWellFormed() : value);
   }
@@ -40,7 +39,7 @@ export function coerce(sent: Sent, names: readonly string[]): Record<string, unk
 
 function toInteger(value: unknown): unknown {
   const number = typeof value === 'string' && /^\s*-?\d{1,300}(\.\d{1,300})?\s*$/.test(value) ? Number(value) : value;
-  // -0 is 0, but not as a key.
+  // Turns -0 into 0: as keys they would differ.
   return number === 0 ? 0 : number;
 }
 
@@ -51,7 +50,7 @@ function toBoolean(value: unknown): unknown {
 }
 
 function toId(value: unknown): unknown {
-  // Beyond 2^53 different ids would become the same.
+  // Beyond 2^53, JSON.parse may round different ids to the same number.
   if (Number.isSafeInteger(value)) return String(value);
   return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -2,7 +2,7 @@ import type { tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { OptionalText } from './text.js';
 
-/** Who runs and wrote the build. Real clients leave any of them out or send null. */
+/** Who started the build and who wrote its code. Clients may leave out any of them or send null. */
 export interface People {
   user_seat?: OptionalText;
   build_author?: OptionalText;
@@ -15,29 +15,24 @@ export interface CommitAuthor {
 }
 
 /**
- * Masks a person string as the specification has it; masking twice changes nothing.
- * Clients mask before they send; this makes sure that no unmasked person is stored.
- * Some send a hex digest instead, which names nobody and is kept.
+ * Masks a person string as the specification requires; masking twice changes nothing. Clients mask before they send. This ensures that
+ * no unmasked person is stored. Some clients send a hex digest instead, which identifies nobody and is kept.
  */
-export function mask(person: string): string {
+export function maskPerson(person: string): string {
   if (/^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$/i.test(person)) return person;
   return person.replace(/(?<=\w{2})[a-zA-Z]/g, '*');
 }
 
-/** What is kept of the people: masked, and without the authors of the last month's commits, which nothing needs. */
-export interface KeptPeople {
+/** The people that are stored: masked, and without commit_authors, which nothing needs. */
+export interface MaskedPeople {
   user_seat: string | null;
   build_author: string | null;
 }
 
-/** Takes the people out of a message, and masks what is kept of them. */
-export function separatePeople<M extends People>(message: M): { rest: Omit<M, keyof People>; people: KeptPeople } {
-  const { user_seat, build_author, commit_authors: _dropped, ...rest } = message;
+/** The people in a message that are stored. */
+export function maskPeople({ user_seat, build_author }: People): MaskedPeople {
   return {
-    rest,
-    people: {
-      user_seat: user_seat === undefined ? null : mask(user_seat),
-      build_author: build_author === undefined ? null : mask(build_author),
-    },
+    user_seat: user_seat === undefined ? null : maskPerson(user_seat),
+    build_author: build_author === undefined ? null : maskPerson(build_author),
   };
 }

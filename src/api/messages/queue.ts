@@ -1,11 +1,11 @@
 import typia from 'typia';
 import type { NodeKey } from './build-key.js';
-import { nodeIndexInTotal } from './build-subset.js';
-import { coerce, type Sent } from './coerce.js';
+import { checkNodeIndex } from './build-subset.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { People } from './people.js';
 import type { ListedTestFile, PlannedTestFile, TestFileList } from './test-file.js';
 import type { Text, Uuid } from './text.js';
-import { accept, required } from './validation.js';
+import { PARAMETER_REQUIRED, requireValid } from './validation.js';
 
 /** POST /queues/queue */
 export interface QueueMessage extends NodeKey, People {
@@ -14,24 +14,24 @@ export interface QueueMessage extends NodeKey, People {
   fixed_queue_split: boolean;
   node_build_id: Text;
   test_files?: TestFileList<ListedTestFile>;
-  /** Newer clients: the same uuid from the same node asks for the same batch again. */
+  /** Sent by newer clients: the same uuid from the same node requests the same batch again. */
   batch_uuid?: Text;
-  /** Create or connect, but take no batch. */
+  /** Creates the queue or connects to it, without pulling a batch. */
   skip_pull: boolean;
 }
 
-/** A batch; none in `test_files`: the end of the queue. */
+/** A batch. An empty `test_files` is the end of the queue. */
 export interface QueueAnswer {
-  /** Null: the batch repeats a recorded subset. */
+  /** Null if the batch repeats a recorded subset. */
   queue_name: string | null;
-  /** With fixed_queue_split: the recorded subset that the batch repeats. */
+  /** With fixed_queue_split, the recorded subset that the batch repeats. */
   build_subset_id: Uuid | null;
   test_files: PlannedTestFile[];
-  /** Where the build is seen, when skip_pull found its queue there. */
+  /** Address of the build, if skip_pull found its queue. */
   url?: string;
 }
 
-/** There is no queue yet: the test files are to be sent. */
+/** There is no queue yet. The client must send the test files. */
 export interface ConnectFailed {
   queue_name?: string;
   message: string;
@@ -41,24 +41,23 @@ export interface ConnectFailed {
 const names = typia.misc.literals<keyof QueueMessage>();
 const validate = typia.createValidate<QueueMessage>();
 
-/** True for the one kind of request that brings the list of all test files. */
-export function initializes(message: Partial<QueueMessage>): boolean {
+/** Tells whether the request carries the list of all test files, to create the queue. */
+export function isInitialization(message: Partial<QueueMessage>): boolean {
   return message.can_initialize_queue === true && message.attempt_connect_to_queue === false;
 }
 
-export function toQueueMessage(sent: Sent): QueueMessage {
-  const parameters = coerce(sent, names);
+export function toQueueMessage(raw: RawParameters): QueueMessage {
+  const parameters = coerce(raw, names);
   parameters.fixed_queue_split ??= false;
   parameters.skip_pull ??= false;
   if (parameters.batch_uuid === '') delete parameters.batch_uuid;
-  // Old clients know no attempt_connect_to_queue: they send the list at once, and later pulls
-  // (where it is not considered) without either.
+  // Old clients do not know attempt_connect_to_queue. They send the list at once, and pull without either.
   if (parameters.test_files !== undefined || parameters.can_initialize_queue === false) {
     parameters.attempt_connect_to_queue ??= false;
   }
-  return accept(validate(parameters), message => {
-    const complaints = nodeIndexInTotal(message);
-    if (initializes(message) && !message.test_files?.length) complaints.test_files = [required];
-    return complaints;
+  return requireValid(validate(parameters), message => {
+    const errors = checkNodeIndex(message);
+    if (isInitialization(message) && !message.test_files?.length) errors.test_files = [PARAMETER_REQUIRED];
+    return errors;
   });
 }

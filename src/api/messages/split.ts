@@ -1,11 +1,11 @@
 import typia from 'typia';
 import type { NodeKey } from './build-key.js';
-import { nodeIndexInTotal } from './build-subset.js';
-import { coerce, type Sent } from './coerce.js';
+import { checkNodeIndex } from './build-subset.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { People } from './people.js';
 import type { ListedTestFile, PlannedTestFile, RecordedTestFile, TestFileList } from './test-file.js';
 import type { Count, Text, Uuid } from './text.js';
-import { accept, required } from './validation.js';
+import { PARAMETER_REQUIRED, requireValid } from './validation.js';
 
 /** POST /build_distributions/subset */
 export interface SplitMessage extends NodeKey, People {
@@ -15,12 +15,12 @@ export interface SplitMessage extends NodeKey, People {
   test_files?: TestFileList<ListedTestFile>;
   /**
    * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL after each. If the split was
-   * made of another list, a request without the list is a cache miss, and a request with it gets a 409.
+   * made from another list, a request without the list is a cache miss, and a request with it gets a 409.
    */
   test_files_digest?: Text;
 }
 
-/** The files of one node. */
+/** The test files of one node. */
 export interface SplitAnswer {
   build_distribution_id: Uuid;
   node_index: Count;
@@ -29,38 +29,38 @@ export interface SplitAnswer {
   test_files_digest?: string;
 }
 
-/** There is no split yet: the test files are to be sent. */
+/** There is no split yet. The client must send the test files. */
 export interface SplitMiss {
   code: 'TEST_SUITE_SPLIT_CACHE_MISS';
 }
 
-/** GET /build_distributions/last */
+/** The recorded test files of the closest earlier build. */
 export interface LastDistribution {
-  /** Null: the project has no build. */
+  /** Null if the project has no build. */
   build_distribution_id: Uuid | null;
-  /** The sum of all files. */
+  /** Total of all test files. */
   time_execution: number;
   test_files: RecordedTestFile[];
 }
 
-/** Of old clients, which name none. */
-export const NO_CI_BUILD = 'unknown';
+/** The ci_build_id of old clients, which send none. */
+export const UNKNOWN_CI_BUILD_ID = 'unknown';
 
 const names = typia.misc.literals<keyof SplitMessage>();
 const validate = typia.createValidate<SplitMessage>();
 
-export function toSplitMessage(sent: Sent): SplitMessage {
-  const parameters = coerce(sent, names);
+export function toSplitMessage(raw: RawParameters): SplitMessage {
+  const parameters = coerce(raw, names);
   parameters.fixed_test_suite_split ??= true;
   if (parameters.test_files !== undefined && parameters.cache_read_attempt === undefined) {
-    // Old clients know no cache_read_attempt and send the list at once; nor do they know a
-    // ci_build_id, which tells dynamic splits apart and matters to no fixed one.
+    // Old clients do not know cache_read_attempt and send the list at once. Nor do they know ci_build_id, which distinguishes dynamic
+    // splits and has no effect on fixed ones.
     parameters.cache_read_attempt = false;
-    if (parameters.fixed_test_suite_split === true) parameters.ci_build_id ??= NO_CI_BUILD;
+    if (parameters.fixed_test_suite_split === true) parameters.ci_build_id ??= UNKNOWN_CI_BUILD_ID;
   }
-  return accept(validate(parameters), message => {
-    const complaints = nodeIndexInTotal(message);
-    if (message.cache_read_attempt === false && !message.test_files?.length) complaints.test_files = [required];
-    return complaints;
+  return requireValid(validate(parameters), message => {
+    const errors = checkNodeIndex(message);
+    if (message.cache_read_attempt === false && !message.test_files?.length) errors.test_files = [PARAMETER_REQUIRED];
+    return errors;
   });
 }

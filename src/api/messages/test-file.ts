@@ -2,18 +2,18 @@ import type { tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { Path } from './text.js';
 
-/** A test file (or a test case inside one) that is listed to be split. */
+/** A test file, or a test case in one, in a list of files to split. */
 export interface ListedTestFile {
   path: Path;
 }
 
-/** A test file with its timing, in seconds. 0: scheduled, not measured. */
+/** A test file with its time in seconds. 0: scheduled, not measured. */
 export interface RecordedTestFile {
   path: Path;
   time_execution: number & tags.Minimum<0>;
 }
 
-/** A test file in an answer. null: no timing is known. */
+/** A test file to run. A null time is unknown. */
 export interface PlannedTestFile {
   path: string;
   time_execution: number | null;
@@ -21,7 +21,7 @@ export interface PlannedTestFile {
 
 export type TestFileList<File> = File[] & tags.MaxItems<typeof limits.testFilesPerRequest>;
 
-/** The paths of a list in their order, each once: a path listed twice is run once. */
+/** Returns the distinct paths in their order: a path that is listed twice is run once. */
 export function distinctPaths(files: readonly ListedTestFile[]): string[] {
   const paths = files.map(file => file.path);
   const distinct = new Set(paths);

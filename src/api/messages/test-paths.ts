@@ -1,14 +1,14 @@
 import typia from 'typia';
-import { coerce, type Sent } from './coerce.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { Text } from './text.js';
-import { accept } from './validation.js';
+import { requireValid } from './validation.js';
 
 /** Query of GET /v2/test_paths */
 export interface TestPathsQuery {
   branch: Text;
 }
 
-/** Test files, or test cases in them, that failed and were not run without a failure since. */
+/** Test files, or test cases in them, that failed and have not passed since. */
 export interface TestPathsAnswer {
   failed_paths: string[];
 }
@@ -16,6 +16,6 @@ export interface TestPathsAnswer {
 const names = typia.misc.literals<keyof TestPathsQuery>();
 const validate = typia.createValidate<TestPathsQuery>();
 
-export function toTestPathsQuery(sent: Sent): TestPathsQuery {
-  return accept(validate(coerce(sent, names)));
+export function toTestPathsQuery(raw: RawParameters): TestPathsQuery {
+  return requireValid(validate(coerce(raw, names)));
 }

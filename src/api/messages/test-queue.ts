@@ -1,61 +1,62 @@
 import typia, { type tags } from 'typia';
 import type { limits } from '../../limits.js';
 import type { NodeKey } from './build-key.js';
-import { nodeIndexInTotal } from './build-subset.js';
-import { coerce, type Sent } from './coerce.js';
+import { checkNodeIndex } from './build-subset.js';
+import { coerce, type RawParameters } from './coerce.js';
 import type { People } from './people.js';
-import { initializes } from './queue.js';
+import { isInitialization } from './queue.js';
 import type { TestFileList } from './test-file.js';
 import type { Count, Path, Text } from './text.js';
-import { accept, required } from './validation.js';
+import { PARAMETER_REQUIRED, requireValid } from './validation.js';
 
-/** POST /v2/queues/queue: a pull tells what became of the batch before. */
+/** POST /v2/queues/queue: each pull reports the outcome of the previous batch. */
 export interface TestQueueMessage extends NodeKey, People {
   can_initialize_queue: boolean;
   attempt_connect_to_queue: boolean;
-  /** The same for all nodes of a CI run, and when some of them are run again. */
+  /** Id of the queue: the same for all nodes of a CI run, also when some of them are retried. */
   test_queue_id: Text;
-  /** Of the client's process. */
+  /** Id of the client's process. */
   node_uuid: Text;
-  /** Counted by the process: the same again asks for the same batch again. */
+  /** Counter of the process. The same value requests the same batch again. */
   batch_index: Count;
-  /** All test files, where it initialises. */
+  /** All test files, to create the queue. */
   paths?: TestFileList<Path>;
   /**
    * SHA-256, in hex, of the distinct paths of all test files, sorted by UTF-16 code units, with a NUL after each. If the queue was
-   * made of another list, connecting fails, and a request with the list, or a pull, gets a 409.
+   * made from another list, connecting fails, and a request with the list, or a pull, gets a 409.
    */
   test_files_digest?: Text;
-  /** The batch that it ran, and what of that failed: files, or test cases in them. */
+  /** Id of the batch that the node has run. */
   batch_id?: Count;
+  /** What failed in that batch: test files, or test cases in them. */
   failed_paths?: TestFileList<string & tags.MaxLength<typeof limits.pathMaxCharacters>>;
-  /** Create or connect, but take no batch. */
+  /** Creates the queue or connects to it, without pulling a batch. */
   skip_pull?: boolean;
-  /** The answer then has `times`, the expected time of each file or null if unknown, and names the request that it answers. */
+  /** Requests `times`, `node_uuid` and `batch_index` in the answer. */
   wants_times?: boolean;
 }
 
-/** A batch; no paths: the end of the queue. */
+/** A batch. Empty `paths` are the end of the queue. */
 export interface TestQueueAnswer {
   paths: string[];
-  /** Null at the end. */
+  /** Null at the end of the queue. */
   batch_id: Count | null;
-  /** Of each path, where the request wants them; null: no timing is known. */
+  /** Expected time of each path in seconds, null if unknown. Only if the request has `wants_times`. */
   times?: (number | null)[];
-  /** From the request, if `wants_times` is set. */
+  /** From the request, if it has `wants_times`. */
   node_uuid?: string;
   batch_index?: Count;
-  /** Where the build is seen, when skip_pull took nothing. */
+  /** Address of the build, if the request has skip_pull. */
   url?: string;
 }
 
 const names = typia.misc.literals<keyof TestQueueMessage>();
 const validate = typia.createValidate<TestQueueMessage>();
 
-export function toTestQueueMessage(sent: Sent): TestQueueMessage {
-  return accept(validate(coerce(sent, names)), message => {
-    const complaints = nodeIndexInTotal(message);
-    if (initializes(message) && !message.paths?.length) complaints.paths = [required];
-    return complaints;
+export function toTestQueueMessage(raw: RawParameters): TestQueueMessage {
+  return requireValid(validate(coerce(raw, names)), message => {
+    const errors = checkNodeIndex(message);
+    if (isInitialization(message) && !message.paths?.length) errors.paths = [PARAMETER_REQUIRED];
+    return errors;
   });
 }

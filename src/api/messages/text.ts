@@ -1,7 +1,7 @@
 import type { tags } from 'typia';
 import type { limits } from '../../limits.js';
 
-/** A required text: a commit hash, a branch, a build id. */
+/** A required text, such as a commit hash, a branch or a build id. */
 export type Text = string & tags.MinLength<1> & tags.MaxLength<typeof limits.textMaxCharacters>;
 
 /** An optional text, which may be empty. */
@@ -14,7 +14,7 @@ export type Timestamp = string & tags.Format<'date-time'>;
 
 export type Path = string & tags.MinLength<typeof limits.pathMinCharacters> & tags.MaxLength<typeof limits.pathMaxCharacters>;
 
-/** A number that counts something, or the number of something. */
+/** A number of things, or an index. */
 export type Count = number & tags.Type<'int64'> & tags.Minimum<0>;
 
 export type NodeTotal = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.nodesPerBuild>;

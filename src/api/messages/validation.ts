@@ -2,28 +2,28 @@ import type { IValidation } from 'typia';
 import { apiErrors, type ValidationErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
 
-/** Returns the data of a typia validation; throws the 422 that lists everything wrong with it. */
-export function accept<T>(validation: IValidation<T>, more: (data: Partial<T>) => ValidationErrors = () => ({})): T {
+/** Returns the data of a typia validation. Throws a 422 with all its errors, and those that `check` finds. */
+export function requireValid<T>(validation: IValidation<T>, check: (data: Partial<T>) => ValidationErrors = () => ({})): T {
   const data = validation.data as Partial<T> | undefined;
-  const complaints = validation.success ? {} : fromErrors(validation.errors);
+  const errors = validation.success ? {} : toValidationErrors(validation.errors);
   if (data && typeof data === 'object') {
-    for (const [parameter, messages] of Object.entries(more(data))) complaints[parameter] ??= messages;
+    for (const [parameter, messages] of Object.entries(check(data))) errors[parameter] ??= messages;
   }
-  if (Object.keys(complaints).length > 0) throw apiErrors.invalid(complaints);
+  if (Object.keys(errors).length > 0) throw apiErrors.invalid(errors);
   return validation.data as T;
 }
 
-export const required = 'parameter is required';
+export const PARAMETER_REQUIRED = 'parameter is required';
 
-function fromErrors(errors: readonly IValidation.IError[]): ValidationErrors {
-  const complaints: ValidationErrors = Object.create(null) as ValidationErrors;
+function toValidationErrors(typiaErrors: readonly IValidation.IError[]): ValidationErrors {
+  const errors: ValidationErrors = Object.create(null) as ValidationErrors;
   let entries = 0;
   let lastEntry = '';
-  for (const error of errors) {
+  for (const error of typiaErrors) {
     const [, parameter, position, field] = /^\$input\.(\w+)(?:\[(\d+)\])?(?:\.(\w+))?/.exec(error.path) ?? [];
     if (!parameter) continue;
     const message = toMessage(error);
-    const messages = (complaints[parameter] ??= []) as (string | ValidationErrors)[];
+    const messages = (errors[parameter] ??= []) as (string | ValidationErrors)[];
     if (position === undefined) {
       messages.push(message);
       continue;
@@ -32,22 +32,22 @@ function fromErrors(errors: readonly IValidation.IError[]): ValidationErrors {
     if (entry !== lastEntry) {
       lastEntry = entry;
       entries += 1;
-      if (entries <= limits.complainedEntries) messages.push({ [position]: field ? {} : [] });
+      if (entries <= limits.reportedInvalidEntries) messages.push({ [position]: field ? {} : [] });
     }
-    if (entries > limits.complainedEntries) continue;
-    const nested = (messages.at(-1) as ValidationErrors)[position]!;
-    if (Array.isArray(nested)) nested.push(message);
-    else ((nested[field!] ??= []) as string[]).push(message);
+    if (entries > limits.reportedInvalidEntries) continue;
+    const entryErrors = (messages.at(-1) as ValidationErrors)[position]!;
+    if (Array.isArray(entryErrors)) entryErrors.push(message);
+    else ((entryErrors[field!] ??= []) as string[]).push(message);
   }
-  return complaints;
+  return errors;
 }
 
 /**
- * typia names what it expected: one failing tag as `string & MinLength<3>`, a wrong type as
- * `(string & MinLength<3>)`, `boolean` or `((string & MaxLength<9>) | undefined)`.
+ * Translates what typia expected. It reports a failing tag as `string & MinLength<3>`, and a wrong type as `(string & MinLength<3>)`,
+ * `boolean` or `((string & MaxLength<9>) | undefined)`.
  */
 function toMessage({ expected, value }: IValidation.IError): string {
-  if (value === undefined || (value === '' && expected.includes('MinLength<1>'))) return required;
+  if (value === undefined || (value === '' && expected.includes('MinLength<1>'))) return PARAMETER_REQUIRED;
   const [, tag, bound] = /^[^()]* & (\w+)<"?([^"<>]+)"?>$/.exec(expected) ?? [];
   switch (tag) {
     case 'Type':
@@ -68,7 +68,7 @@ function toMessage({ expected, value }: IValidation.IError): string {
     case 'Array':
       return 'is not an array';
     case 'string':
-      // An id sent as a number that JSON readers round: another build's could become the same.
+      // JSON parsers round such numbers, so the ids of two builds could become the same.
       if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 'is too large for a number, send a string';
       return 'is not a string';
     case 'number':

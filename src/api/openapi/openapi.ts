@@ -1,26 +1,27 @@
-import { operations, sharedResponses } from './operations.js';
+import { operations } from './operations.js';
+import { sharedResponses } from './responses.js';
 import { schemas } from './schemas.js';
 
-export interface Served {
+export interface ServerInfo {
   version: string;
-  /** Scheme and host by which this server was reached. */
+  /** Scheme and host by which the client reached this server. */
   url: string;
-  /** Of the headers: the token's is <prefix>-TEST-SUITE-TOKEN. */
+  /** Prefixes of headers such as <prefix>-TEST-SUITE-TOKEN. */
   headerPrefixes: readonly string[];
 }
 
 const tags = [
-  { name: 'Recording', description: 'How long test files took.' },
-  { name: 'Regular mode', description: 'A split of all test files, made once per build.' },
-  { name: 'Queue mode', description: 'Batch by batch, while the nodes run.' },
-  { name: 'Builds', description: 'What was recorded: a build is one combination of commit, branch and number of nodes.' },
-  { name: 'Operating', description: 'Without a token.' },
+  { name: 'Recording', description: 'Record how long test files took.' },
+  { name: 'Regular mode', description: 'Split all test files once per build.' },
+  { name: 'Queue mode', description: 'Hand out test files in batches while the nodes run.' },
+  { name: 'Builds', description: 'Read what was recorded. A build is one combination of commit, branch and number of nodes.' },
+  { name: 'Operating', description: 'Operate the server. No token is needed.' },
 ];
 
 const header = (description: string, type = 'string') => ({ description, schema: { type } });
 
-/** The description of the API as OpenAPI 3.1 has it. */
-export function openApi({ version, url, headerPrefixes }: Served): object {
+/** Returns the OpenAPI 3.1 description of the API. */
+export function openApiDocument({ version, url, headerPrefixes }: ServerInfo): object {
   const [prefix] = headerPrefixes;
   const parameter = (name: string, description: string, schema: object) => ({ name, in: 'header', required: false, description, schema });
   const tokenHeaders = headerPrefixes.map(name => `${name}-TEST-SUITE-TOKEN`).join(' or ');
@@ -30,7 +31,7 @@ export function openApi({ version, url, headerPrefixes }: Served): object {
       title: 'Ballast',
       version,
       description:
-        'Splits test suites over parallel CI nodes by recorded times. Times are in seconds. In bodies, numbers and booleans may come as strings, and what is not known is ignored.',
+        'Splits test suites over parallel CI nodes by recorded times. Times are in seconds. Numbers and booleans in bodies may be strings, and unknown parameters are ignored.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url }],
@@ -41,28 +42,32 @@ export function openApi({ version, url, headerPrefixes }: Served): object {
       schemas,
       responses: sharedResponses,
       parameters: {
-        ClientName: parameter(`${prefix}-CLIENT-NAME`, 'The program that asks.', { type: 'string' }),
-        ClientVersion: parameter(`${prefix}-CLIENT-VERSION`, 'Its version: an outdated one is told so when it records.', {
-          type: 'string',
-        }),
-        RetryCount: parameter('X-Retry-Count', 'Above 0: the request was sent before, and its answer did not arrive.', {
+        ClientName: parameter(`${prefix}-CLIENT-NAME`, 'Name of the client program.', { type: 'string' }),
+        ClientVersion: parameter(
+          `${prefix}-CLIENT-VERSION`,
+          'Version of the client program. An outdated one gets a message when it records.',
+          {
+            type: 'string',
+          },
+        ),
+        RetryCount: parameter('X-Retry-Count', 'Number of retries. Above 0, the request was sent before and its answer did not arrive.', {
           type: 'integer',
           minimum: 0,
           maximum: 999_999,
         }),
       },
       headers: {
-        'X-Request-Id': header('What the log calls the request: the same as in the request, or a UUID.'),
-        'Retry-After': header('Seconds.', 'integer'),
-        'X-Ballast-Split-Id': header('To `Accept: text/plain`: the build_distribution_id.'),
-        'X-Ballast-Batch-Id': header('To `Accept: text/plain`: the batch_id.', 'integer'),
+        'X-Request-Id': header('Id of the request in the log: the one that the client sent, or a UUID.'),
+        'Retry-After': header('Seconds to wait before the next attempt.', 'integer'),
+        'X-Ballast-Split-Id': header('With `Accept: text/plain`: the build_distribution_id.'),
+        'X-Ballast-Batch-Id': header('With `Accept: text/plain`: the batch_id.', 'integer'),
       },
       securitySchemes: {
         testSuiteToken: {
           type: 'apiKey',
           in: 'header',
           name: `${prefix}-TEST-SUITE-TOKEN`,
-          description: `The token of a project, in the header ${tokenHeaders}; in a POST also as test_suite_token in the body.`,
+          description: `The token of a project, in the header ${tokenHeaders}. A POST may have it as test_suite_token in the body instead.`,
         },
       },
     },

@@ -14,7 +14,7 @@ interface Errors {
   errors: string[];
 }
 
-/** What is wrong with a request, by parameter. */
+/** Why a request is invalid, by parameter. */
 interface Invalid {
   errors: ValidationErrors[];
 }
@@ -32,7 +32,7 @@ interface Schema {
   required?: string[];
 }
 
-/** A parameter of a query, as OpenAPI has it. */
+/** A query parameter in OpenAPI. */
 export interface Parameter {
   name: string;
   in: 'query';
@@ -40,8 +40,8 @@ export interface Parameter {
   schema: object;
 }
 
-/** Of all bodies and queries, made from the types that requests are checked by. */
-const { schemas: all } = typia.json.schemas<
+/** Schemas of all bodies and queries, generated from the types that validate requests. */
+const { schemas: allSchemas } = typia.json.schemas<
   [
     BuildSubsetMessage,
     SplitMessage,
@@ -69,7 +69,7 @@ const { schemas: all } = typia.json.schemas<
   '3.1'
 >().components as { schemas: Record<string, Schema> };
 
-/** What may be left out, and stands for this then. Told in words: generators of clients ask for what has a `default`. */
+/** Defaults of optional parameters. They go into the descriptions, because client generators require parameters that have a `default`. */
 const defaults: Record<string, Record<string, unknown>> = {
   SplitMessage: { fixed_test_suite_split: true },
   QueueMessage: { fixed_queue_split: false, skip_pull: false },
@@ -77,7 +77,7 @@ const defaults: Record<string, Record<string, unknown>> = {
   CompletenessQuery: { wait: 0 },
 };
 for (const [name, values] of Object.entries(defaults)) {
-  const schema = all[name]!;
+  const schema = allSchemas[name]!;
   schema.required = schema.required!.filter(property => !(property in values));
   for (const [property, value] of Object.entries(values)) {
     const { description } = schema.properties![property]!;
@@ -87,11 +87,11 @@ for (const [name, values] of Object.entries(defaults)) {
 
 const isQuery = (name: string) => name === 'NodeKey' || name.endsWith('Query');
 
-/** Of bodies, by name. */
-export const schemas = Object.fromEntries(Object.entries(all).filter(([name]) => !isQuery(name)));
+/** Schemas of bodies, by name. */
+export const schemas = Object.fromEntries(Object.entries(allSchemas).filter(([name]) => !isQuery(name)));
 
-/** The parameters of a query, which has no schema of its own. */
+/** Returns the parameters of a query. Queries have no schema in the document. */
 export function parametersOf(query: string): Parameter[] {
-  const { properties = {}, required = [] } = all[query]!;
+  const { properties = {}, required = [] } = allSchemas[query]!;
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
 }

@@ -16,5 +16,5 @@ export function routeAdmin(context: Context, request: Request): Answer | Promise
     case '/readyz':
       return ready(context);
   }
-  throw apiErrors.adminPathUnknown(path);
+  throw apiErrors.adminPathNotFound(path);
 }

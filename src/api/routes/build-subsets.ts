@@ -2,28 +2,27 @@ import coerce from 'semver/functions/coerce.js';
 import lt from 'semver/functions/lt.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
-import { recordSubset } from '../../store/lmdb/recording.js';
-import { json, projectOfHeader } from '../answer.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
+import { prepare } from '../prepare.js';
 
-/** POST /build_subsets: records one run of one node. The 201 leaves when it is on disk. */
+/** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */
 export async function recordBuildSubset(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs, now } = context;
-  const { project, prepared } = await jobs.post('prepareSubset', request, projectOfHeader(context, request));
-  const { message, run } = prepared;
-  const stored = await recordSubset(store, project, message, run, request.retryCount > 0, now());
-  if (stored === 'retried too often') {
-    return json(202, {
-      message:
-        `node ${message.node_index} of this build was retried more than ${limits.runsPerNode - 1} times; ` +
-        'this run is not stored, which does not affect the CI build',
-    });
+  const { store, now } = context;
+  const { project, prepared } = await prepare(context, 'prepareSubset', request);
+  const { node, run } = prepared;
+  const outcome = await store.recordings.record(project, node, run, request.retryCount > 0, now());
+  if (outcome === 'retried too often') {
+    const message =
+      `node ${node.node_index} of this build was retried more than ${limits.runsPerNode - 1} times; ` +
+      'this run is not stored, which does not affect the CI build';
+    return json(202, { message });
   }
   const update = updateMessage(request, context.clientVersions);
   return update ? json(201, { message: update }) : { status: 201, body: '' };
 }
 
-/** Asks an outdated client for an update; null when it is up to date or nothing is known about it. */
+/** Asks to update an outdated client; null when it is up to date or nothing is known about it. */
 function updateMessage({ clientName, clientVersion }: Request, newestVersions: ReadonlyMap<string, string>): string | null {
   const newest = newestVersions.get(clientName);
   if (newest === undefined) return null;

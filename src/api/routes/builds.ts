@@ -1,29 +1,23 @@
 import { apiErrors } from '../../api-error.js';
+import { buildWithId } from '../../engine/builds.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
-import { findBuild, listBuilds } from '../../store/lmdb/builds.js';
-import { toBuildAnswer } from '../../workers/read.js';
-import { baseUrl, json, projectOf } from '../answer.js';
+import { buildAnswer } from '../answers.js';
+import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
+import { buildsUrl } from '../links.js';
 import { type BuildsPage, toBuildsQuery } from '../messages/build.js';
 import { decodeQuery } from '../messages/decode.js';
 
 /** GET /builds: a page of the project's builds, newest first. */
-export function pageOfBuilds(context: Context, request: Request): Answer {
-  const project = projectOf(context, request);
+export async function pageOfBuilds(context: Context, request: Request): Promise<Answer> {
+  const project = await projectOf(context, request);
   const { page, ...filter } = toBuildsQuery(decodeQuery(request.query));
-  const { total, builds } = listBuilds(context.store, project, filter, page);
+  const { total, builds } = await context.store.builds.page(project, filter, page);
   const total_pages = Math.ceil(total / limits.buildsPerPage);
   const last = Math.max(1, total_pages);
-  const link = (to: number | null) => {
-    if (to === null) return null;
-    const query = new URLSearchParams();
-    if (filter.branch !== undefined) query.set('branch', filter.branch);
-    if (filter.commit_hash !== undefined) query.set('commit_hash', filter.commit_hash);
-    if (filter.node_total !== undefined) query.set('node_total', String(filter.node_total));
-    query.set('page', String(to));
-    return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
-  };
+  const link = (to: number | null) => (to === null ? null : buildsUrl(context, request, filter, to));
   const prev_page = page > 1 ? Math.min(page - 1, last) : null;
   const next_page = page < last ? page + 1 : null;
   const answer: BuildsPage = {
@@ -38,14 +32,16 @@ export function pageOfBuilds(context: Context, request: Request): Answer {
       is_page_out_of_range: page > last,
     },
     links: { first: link(1), prev: link(prev_page), self: link(page), next: link(next_page), last: link(last) },
-    data: builds.map(toBuildAnswer),
+    data: builds.map(buildAnswer),
   };
   return json(200, answer);
 }
 
 /** GET /builds/:id: a build with all its recorded runs. */
 export async function buildById(context: Context, request: Request, id: string): Promise<Answer> {
-  const build = findBuild(context.store, projectOf(context, request), id);
+  const { store, workers } = context;
+  const build = await buildWithId(store.builds, await projectOf(context, request), id);
   if (!build) throw apiErrors.buildNotFound();
-  return context.jobs.build(build, request.hasLeft);
+  const { json: body, ...more } = await workers.build(build, request.hasLeft);
+  return { status: 200, body, ...more };
 }

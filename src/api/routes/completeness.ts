@@ -1,51 +1,47 @@
 import { ApiError, apiErrors } from '../../api-error.js';
+import type { CompletenessSubject } from '../../engine/completeness/assigned.js';
 import type { Answer, Request } from '../../http/request.js';
-import { buildNumber } from '../../store/lmdb/builds.js';
-import type { Store } from '../../store/lmdb/open.js';
-import type { CompletenessSubject } from '../../workers/completeness.js';
-import type { CompletenessChecker } from '../../workers/completeness-checker.js';
-import { projectOf } from '../answer.js';
+import type { CompletenessJson } from '../../workers/reads.js';
+import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
 import { toCompletenessQuery } from '../messages/completeness.js';
 import { decodeQuery } from '../messages/decode.js';
 
-/** GET /builds/completeness: whether every test file of a build was recorded; what is not yet, it waits for if asked to. */
+/** GET /builds/completeness: whether every test file of a CI run was recorded. With `wait` it answers when that is so, or time is up. */
 export async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
-  const { store, comparisons } = context;
-  const project = projectOf(context, request);
-  const query = toCompletenessQuery(decodeQuery(request.query));
-  const subject = { project, query };
-  const until = performance.now() + query.wait * 1000;
+  const { completeness } = context;
+  const project = await projectOf(context, request);
+  const { wait, commit_hash, branch, node_total, ...ids } = toCompletenessQuery(decodeQuery(request.query));
+  const subject: CompletenessSubject = { project, build: { commit_hash, branch, node_total }, ...ids };
+  const until = performance.now() + wait * 1000;
   for (;;) {
-    const seen = recordedRuns(store, subject);
-    const answer = await compareUntil(comparisons, subject, request.hasLeft, until);
-    if (answer && (answer.status === 200 || performance.now() >= until)) return answer;
-    // Only what is recorded makes it complete; what else changed is told at the end. What was refused is tried again.
+    const runs = await runsKept(context, subject);
+    const result = await compareUntil(context, subject, request.hasLeft, until);
+    if (result && (result.isComplete || performance.now() >= until)) return { status: result.isComplete ? 200 : 409, body: result.json };
+    // Only another recorded run can make it complete. A comparison that was refused is tried again.
     do {
       if (request.hasLeft()) throw apiErrors.clientLeft();
-      if (comparisons.isClosing) throw apiErrors.stopping();
-      await comparisons.tick();
-    } while (answer && recordedRuns(store, subject) === seen && performance.now() < until);
+      if (completeness.isClosing) throw apiErrors.stopping();
+      await completeness.tick();
+    } while (result && (await runsKept(context, subject)) === runs && performance.now() < until);
   }
 }
 
-/** Null when the server is too busy just now, and there is time. */
+/** Null when the server is too busy, and there is time left. */
 async function compareUntil(
-  comparisons: CompletenessChecker,
+  { completeness }: Context,
   subject: CompletenessSubject,
   hasLeft: () => boolean,
   until: number,
-): Promise<Answer | null> {
+): Promise<CompletenessJson | null> {
   try {
-    return await comparisons.compare(subject, hasLeft);
+    return await completeness.compare(subject, hasLeft);
   } catch (error) {
     if (error instanceof ApiError && error.status === 503 && performance.now() < until) return null;
     throw error;
   }
 }
 
-/** How many runs the build has: it changes whenever one is recorded. */
-function recordedRuns(store: Store, { project, query }: CompletenessSubject): number {
-  const number = buildNumber(store, project, query);
-  return (number !== null && store.builds.get(number)?.subsets) || 0;
+async function runsKept({ store }: Context, { project, build }: CompletenessSubject): Promise<number> {
+  return (await store.builds.find(project, build))?.subsets ?? 0;
 }

@@ -1,7 +1,7 @@
 import { ApiError, apiErrors } from '../../api-error.js';
 import type { Answer } from '../../http/request.js';
-import { json } from '../answer.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 
 /** GET /healthz: the process is up. */
 export function healthy(): Answer {

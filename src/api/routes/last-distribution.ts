@@ -1,14 +1,18 @@
+import { closestBuild } from '../../engine/builds.js';
 import type { Answer, Request } from '../../http/request.js';
-import { closestBuild } from '../../store/lmdb/builds.js';
-import { json, projectOf } from '../answer.js';
+import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 import { toNodeKey } from '../messages/build.js';
 import { decodeQuery } from '../messages/decode.js';
+import type { LastDistribution } from '../messages/split.js';
+
+const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution: 0, test_files: [] };
 
 /** GET /build_distributions/last: what was recorded for the build that most closely matches. */
 export async function lastDistribution(context: Context, request: Request): Promise<Answer> {
-  const project = projectOf(context, request);
-  const build = closestBuild(context.store, project, toNodeKey(decodeQuery(request.query)));
-  if (!build) return json(200, { build_distribution_id: null, time_execution: 0, test_files: [] });
-  return context.jobs.distribution(build, request.hasLeft);
+  const { store, workers } = context;
+  const project = await projectOf(context, request);
+  const build = await closestBuild(store.builds, project, toNodeKey(decodeQuery(request.query)));
+  return build ? { status: 200, body: await workers.distribution(build, request.hasLeft) } : json(200, NO_BUILD);
 }

@@ -2,9 +2,9 @@ import { apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 
-/** GET /metrics: for Prometheus, where there is no other place for them. */
+/** GET /metrics: for Prometheus, unless the admin port serves it. */
 export function metricsText({ metrics, hasAdminPort }: Context, { method, path }: Request): Promise<Answer> {
-  if (hasAdminPort) throw apiErrors.pathUnknown(method, path);
+  if (hasAdminPort) throw apiErrors.pathNotFound(method, path);
   return metricsAnswer(metrics);
 }
 

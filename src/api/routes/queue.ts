@@ -1,87 +1,113 @@
-import { randomUUID } from 'node:crypto';
 import { apiErrors } from '../../api-error.js';
-import { beginningOf } from '../../engine/moment.js';
+import type { QueueKey } from '../../engine/keys.js';
+import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
+import { type Pulled, pull, type QueueRequest, settle } from '../../engine/queues.js';
+import { describeLists, type SentList } from '../../engine/test-file-list.js';
 import type { Answer, Request } from '../../http/request.js';
-import { buildIdKey, lastSubsetId, runsRecordedOf } from '../../store/lmdb/builds.js';
-import { listOfFiles, pathsOf } from '../../store/lmdb/file-blocks.js';
-import type { Store } from '../../store/lmdb/open.js';
-import type { OpenQueue, Verdict } from '../../store/lmdb/open-queue.js';
-import type { PreparedQueue } from '../../workers/prepare.js';
-import { json, projectOfHeader } from '../answer.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 import { codeLine, lines } from '../lines.js';
-import { initializes, type QueueAnswer } from '../messages/queue.js';
-import {
-  buildsUrl,
-  connectFailed,
-  createQueue,
-  type Dispatched,
-  dispatch,
-  type Made,
-  pullOrCreate,
-  withDeliveryReceipt,
-} from './dispatch.js';
+import { buildsUrl } from '../links.js';
+import { prepare } from '../prepare.js';
+import { CONNECT_FAILED, filesToRun, type QueueEncoding } from './queue-encoding.js';
+import { version1 } from './queue-v1.js';
+import { version2 } from './queue-v2.js';
 
-/** POST /queues/queue: connects to the queue of a build, creates it, or pulls its next batch. */
-export async function queueForNode(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs, now } = context;
-  const { project, prepared } = await jobs.post('prepareQueue', request, projectOfHeader(context, request));
-  const { message, key, sent } = prepared;
-  const { node_index, can_initialize_queue, fixed_queue_split } = message;
-  // A pull that skips itself would be taken for the end of the queue.
-  const takesNothing = message.skip_pull && can_initialize_queue;
+/** POST /v1/queues/queue: connects to the queue of a CI run, creates it, or pulls its next batch. */
+export function queueForNode(context: Context, request: Request): Promise<Answer> {
+  return answerPull(context, request, version1);
+}
 
-  const at = now();
-  const pull = (open: OpenQueue): Verdict<Dispatched> => {
-    if (takesNothing) {
-      open.queue.restartNode(node_index);
-      return { value: { open, batch: null }, changes: open.queue.takeChanged() };
-    }
-    const wantsLastSplit = can_initialize_queue && (fixed_queue_split || open.record.repeats);
-    const asked = {
-      node_index,
-      run: key,
-      batch_uuid: message.batch_uuid ?? null,
-      isRetry: request.retryCount > 0,
-      hasLeft: request.hasLeft,
-      isFirstRequest: can_initialize_queue,
-      ...(can_initialize_queue && { runs_before: runsRecordedOf(store, buildIdKey(project, message)) }),
-      wantsLastSplit,
-      recordedSubset: wantsLastSplit ? lastSubsetId(store, project, message, beginningOf(open.record)) : null,
-    };
-    return dispatch(context, open, asked, at);
+/** POST /v2/queues/queue: the same queues, for clients that report what became of each batch. */
+export function testQueueForNode(context: Context, request: Request): Promise<Answer> {
+  return answerPull(context, request, version2);
+}
+
+async function answerPull(context: Context, request: Request, encoding: QueueEncoding): Promise<Answer> {
+  const { prepared } = await prepare(context, encoding.job, request);
+  const { request: asked, planned, echo } = prepared;
+  const caller = { isRetry: request.retryCount > 0, hasLeft: request.hasLeft };
+  const pulled = await pull(context.store, asked, planned, caller, context.now());
+  if (!pulled) return answerNoQueue(request, asked, planned.sent, encoding);
+  const { queue, batch, isOtherList } = pulled;
+  observe(context, pulled);
+  if (isOtherList) return answerOtherList(request, asked, planned.sent, queue, encoding);
+  if (batch) {
+    return answerBatch(context, asked.key, queue.id, batch, files =>
+      request.wantsText ? batchLines(batch, files, encoding) : { status: 200, body: encoding.batch(queue, batch, files, echo) },
+    );
+  }
+  if (request.wantsText) return lines([]);
+  const url = asked.takesNothing ? buildsUrl(context, request, asked.key.build) : null;
+  return json(200, encoding.empty(pulled, url, echo));
+}
+
+function answerNoQueue(request: Request, asked: QueueRequest, sent: SentList | null, encoding: QueueEncoding): Answer {
+  // The request brought a list because there was a queue to compare it with.
+  if (sent) throw apiErrors.expired('queue');
+  if (!asked.isFirstRequest) throw apiErrors.queueNotFound(encoding.ciRun);
+  return answerConnectFailed(request, asked, encoding);
+}
+
+function answerOtherList(
+  request: Request,
+  asked: QueueRequest,
+  sent: SentList | null,
+  { list }: QueueInfo,
+  encoding: QueueEncoding,
+): Answer {
+  // A node that only connects is to send its list; then it learns the difference.
+  if (asked.isFirstRequest && !sent) return answerConnectFailed(request, asked, encoding);
+  const difference = sent ? describeLists('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`;
+  throw apiErrors.listDiffers('queue', difference);
+}
+
+function answerConnectFailed({ wantsText }: Request, asked: QueueRequest, encoding: QueueEncoding): Answer {
+  return wantsText ? codeLine(CONNECT_FAILED.code) : json(200, encoding.connectFailed(asked));
+}
+
+/** @param encode makes the answer of the files of the batch, a JSON array */
+async function answerBatch(
+  { store, now, log }: Context,
+  key: QueueKey,
+  queue: string,
+  batch: Batch,
+  encode: (files: Buffer) => Answer,
+): Promise<Answer> {
+  // Whether the answer was written decides who has the batch.
+  const settleBatch = (ok: boolean) => {
+    settle(store, key, batch.seq, ok, now()).catch((err: unknown) =>
+      log.error({ err, ok }, 'could not record whether a batch was delivered'),
+    );
   };
-  const { handed, made } = await pullOrCreate(context, key, sent, pull, () => queueToPull(context, project, prepared, at), at);
-  if (!handed) {
-    if (initializes(message)) throw apiErrors.expiredMeanwhile('queue');
-    if (!can_initialize_queue) throw apiErrors.queueUnknown('node_build_id');
-    return request.wantsText ? codeLine(connectFailed.code) : json(200, { queue_name: key, ...connectFailed });
+  try {
+    const answer = encode(await store.queues.files(queue, batch.files));
+    answer.onEnd = settleBatch;
+    return answer;
+  } catch (error) {
+    settleBatch(false);
+    throw error;
   }
-  const { open, batch } = handed;
-  const { name } = open.record;
-  if (request.wantsText)
-    return batch ? withDeliveryReceipt(context, key, batch, () => lines(pathsOf(store, open.id, batch.files))) : lines([]);
-  if (takesNothing) return endOfQueue(name, made?.isNew ? null : buildsUrl(context, request, message));
-  return batch ? withDeliveryReceipt(context, key, batch, () => ({ status: 200, body: batchBody(store, open, batch) })) : endOfQueue(name);
 }
 
-/** Makes the queue that a request asks for when there is none; null when it asks for none. */
-async function queueToPull(context: Context, project: number, { message, key, plan }: PreparedQueue, at: number): Promise<Made | null> {
-  if (message.can_initialize_queue && message.fixed_queue_split) {
-    const repeated = await context.queues.repeat(key, buildIdKey(project, message), randomUUID(), at);
-    if (repeated !== null) return { isNew: false };
+function batchLines(batch: Batch, files: Buffer, encoding: QueueEncoding): Answer {
+  const paths = filesToRun(batch, files).map(({ path }) => path);
+  return lines(paths, encoding.textHeaders(batch));
+}
+
+/** Counts and logs what a pull changed. */
+function observe({ log, metrics }: Context, { queue, batch, endedLeases, isNewBatch }: Pulled): void {
+  for (const { seq, node_index: node, test_files: files, lease } of endedLeases) {
+    if (lease === 'closed') continue;
+    if (lease !== 'returned') metrics.countReassignedBatch();
+    log.warn({ queue: queue.name, node, batch: seq, files }, LEASE_MESSAGES[lease]);
   }
-  return plan && createQueue(context, project, key, message, plan, at);
+  if (isNewBatch) metrics.countBatch(batch!.files.length);
 }
 
-function batchBody(store: Store, { id, record }: OpenQueue, { build_subset_id, files }: Batch): Buffer {
-  // Based on a recorded subset, a batch is no queue's.
-  const head = JSON.stringify({ queue_name: build_subset_id === null ? record.name : null, build_subset_id });
-  return listOfFiles(store, id, files, `${head.slice(0, -1)},"test_files":`, '}');
-}
-
-function endOfQueue(queue_name: string, url: string | null = null): Answer {
-  const answer: QueueAnswer = { queue_name, build_subset_id: null, test_files: [], ...(url && { url }) };
-  return json(200, answer);
-}
+const LEASE_MESSAGES = {
+  expired: 'lease expired; batch returned to the queue',
+  restarted: 'node restarted; batch returned to the queue',
+  returned: 'node returned after its lease expired',
+};

@@ -1,19 +1,18 @@
 import type { Answer, Request } from '../../http/request.js';
-import { buildIdKey, newestBuild } from '../../store/lmdb/builds.js';
-import { findLastQueue } from '../../store/lmdb/queue-keys.js';
-import { json, projectOf } from '../answer.js';
+import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { json } from '../json.js';
 import { decodeQuery } from '../messages/decode.js';
 import { type TestPathsAnswer, toTestPathsQuery } from '../messages/test-paths.js';
 
 const NONE: TestPathsAnswer = { failed_paths: [] };
 
-/** GET /v2/test_paths: what failed in the newest build of a branch, for who runs it again elsewhere, where its clients told that. */
+/** GET /v2/test_paths: what failed in the newest build of a branch, as far as its clients reported that. */
 export async function failedOnBranch(context: Context, request: Request): Promise<Answer> {
-  const { store, jobs } = context;
-  const project = projectOf(context, request);
+  const { store, workers } = context;
+  const project = await projectOf(context, request);
   const { branch } = toTestPathsQuery(decodeQuery(request.query));
-  const build = newestBuild(store, project, { branch });
-  const queue = build && findLastQueue(store, buildIdKey(project, build));
-  return queue === null ? json(200, NONE) : jobs.failedPaths(project, queue, request.hasLeft);
+  const build = await store.builds.newest(project, { branch });
+  const queue = build && (await store.queues.newest(project, build));
+  return queue ? { status: 200, body: await workers.failedPaths(project, queue.id, request.hasLeft) } : json(200, NONE);
 }

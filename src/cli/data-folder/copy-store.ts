@@ -2,16 +2,16 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Copies the store of a folder into a file that must not exist yet. `stop` ends the copy at once; it then rejects with the reason. */
+/** Copies the store of a folder into a new file. `stop` ends the copy at once and rejects with its reason. */
 export async function copyStore(dataDir: string, target: string, stop: AbortSignal): Promise<void> {
   stop.throwIfAborted();
-  const child = fork(fileURLToPath(new URL('./copying.js', import.meta.url)), [dataDir, target], { execArgv: [] });
+  const child = fork(fileURLToPath(new URL('./copy-process.js', import.meta.url)), [dataDir, target], { execArgv: [] });
   const kill = () => child.kill('SIGKILL');
   stop.addEventListener('abort', kill);
   let failure: string | null = null;
   child.once('message', (message: string) => (failure = message));
   try {
-    // Its message comes before both events.
+    // The message of the process arrives before both events.
     const [[code, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
       [number | null, NodeJS.Signals | null],
       unknown,

@@ -1,30 +1,34 @@
 import { writeSync } from 'node:fs';
-import { hasStore, openStore, type Store, storeFileOf } from '../../store/lmdb/open.js';
-import { printable, say } from '../../terminal.js';
-import { hardExit, sentenceOfFailure } from '../process/hard-exit.js';
+import { type LmdbStore, openLmdbStore } from '../../store/lmdb/store.js';
+import { hasStore, storeFileOf } from '../../store/lmdb/tables.js';
+import { escapeControls, printToStderr } from '../../terminal.js';
+import { hardExit, storeFailureMessage } from '../process/hard-exit.js';
 
-/** Runs work on the store of a folder, which must be there: a mistyped folder is no new store. */
-export async function withExistingStore(dataDir: string, work: (store: Store) => void | Promise<void>): Promise<void> {
+/** Runs work on the existing store of a folder. A mistyped folder must not create a store. */
+export async function withExistingStore(dataDir: string, work: (store: LmdbStore) => void | Promise<void>): Promise<void> {
   if (!hasStore(dataDir)) {
     throw new Error(`there is no store in ${dataDir}; name the server's folder with --data-dir or BALLAST_DATA_DIR`);
   }
   const file = storeFileOf(dataDir);
   if (file && file.bytes < file.expectedBytes) {
-    say(`the store has ${file.bytes} of ${file.expectedBytes} bytes; if this ends without a message, the file was cut off`);
+    printToStderr(
+      `the store has ${file.bytes} of ${file.expectedBytes} bytes; if the command ends without a message, the file was cut off`,
+    );
   }
   await withStore(dataDir, work);
 }
 
-/** Runs work on the store of a folder, made if missing. */
-export async function withStore<T>(dataDir: string, work: (store: Store) => T | Promise<T>): Promise<T> {
-  const store = openStore(dataDir, error => {
-    // Synchronously, so that a thread's message is not lost.
-    writeSync(2, `ballast: ${printable(sentenceOfFailure(dataDir, error))}\n`);
+/** Runs work on the store of a folder. Creates the store if it is missing. */
+export async function withStore<T>(dataDir: string, work: (store: LmdbStore) => T | Promise<T>): Promise<T> {
+  const storeFailed = (error: Error) => {
+    // A synchronous write, so that the message of a worker thread is not lost.
+    writeSync(2, `ballast: ${escapeControls(storeFailureMessage(dataDir, error))}\n`);
     hardExit();
-  });
+  };
+  const store = openLmdbStore(dataDir, { storeFailed });
   try {
     return await work(store);
   } finally {
-    await store.root.close();
+    await store.parts.root.close();
   }
 }

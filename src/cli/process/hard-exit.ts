@@ -1,19 +1,19 @@
 /**
- * Ends this process as kill -9 does. An orderly end would wait for threads that hang in the store, trip over memory that lmdb has
- * overwritten, and flush once more what the disk failed to take, as if nothing had been.
+ * Ends this process like kill -9. An orderly exit would wait for threads that hang in the store, could crash on memory that lmdb has
+ * overwritten, and would repeat the failed flush as if it had never failed.
  */
 export function hardExit(): void {
   process.kill(process.pid, 'SIGKILL');
-  // The first process of a container is still here: to the system its own signals are nothing, an abort is not.
+  // The first process of a container is not killed by its own SIGKILL, but abort ends it.
   process.abort();
 }
 
-/** The last words of a process whose store the disk failed. */
-export function sentenceOfFailure(dataDir: string, { message }: Error): string {
-  // Behind it lmdb tells of its own work, not always of the same.
-  const [what] = message.split(': ');
+/** The error of a process that exits because the disk failed. */
+export function storeFailureMessage(dataDir: string, { message }: Error): string {
+  // The rest of the message is about internals of lmdb, and varies.
+  const [reason] = message.split(': ');
   return (
-    `the disk failed the store in ${dataDir} (${what}), so this process ends at once: ` +
-    'nothing acknowledged is lost; look at that disk, and start again'
+    `the disk failed the store in ${dataDir} (${reason}), so this process ends at once: ` +
+    'nothing acknowledged is lost; check the disk, and start again'
   );
 }

@@ -1,29 +1,29 @@
-import { printable } from '../../terminal.js';
+import { escapeControls } from '../../terminal.js';
 
-const EVERY_MILLISECONDS = 200;
+const INTERVAL_MILLISECONDS = 200;
 const ERASE_LINE = '\r\x1b[K';
 
 export interface Progress {
-  /** Shows the text, now and then. */
-  tell(text: () => string): void;
+  /** Shows the text, at most every 200 ms. */
+  show(text: () => string): void;
   end(): void;
 }
 
 /**
- * A line on the terminal that tells how far long work is; nothing where stderr is no terminal.
- * @param isWanted not where the work itself is written to the terminal
+ * Shows the progress of long work in one line of the terminal. Does nothing if stderr is not a terminal.
+ * @param isWanted false: the work itself is written to the terminal
  */
 export function startProgress(isWanted = true): Progress {
   const { stderr } = process;
-  let next = performance.now() + EVERY_MILLISECONDS;
+  let next = performance.now() + INTERVAL_MILLISECONDS;
   let isShown = false;
   return {
-    tell(text) {
+    show(text) {
       if (!isWanted || !stderr.isTTY || performance.now() < next) return;
-      next = performance.now() + EVERY_MILLISECONDS;
+      next = performance.now() + INTERVAL_MILLISECONDS;
       isShown = true;
-      // Of what is wrapped only the last line could be erased.
-      stderr.write(`${ERASE_LINE}${printable(text()).slice(0, Math.max(1, stderr.columns - 1))}`);
+      // Only the last line of wrapped text could be erased.
+      stderr.write(`${ERASE_LINE}${escapeControls(text()).slice(0, Math.max(1, stderr.columns - 1))}`);
     },
     end() {
       if (isShown) stderr.write(ERASE_LINE);

@@ -1,10 +1,10 @@
-import { codeOfSignal } from '../../client/command.js';
+import { signalExitCode } from '../../client/command-runner.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs work that a signal ends in an orderly way: `stop` aborts, the work cleans up and rejects; the exit code is that of the
- * signal (130, 143, 129). A second signal ends the process at once.
+ * Runs work that a signal ends in an orderly way: `stop` aborts, the work cleans up and rejects, and the exit code is that of the signal
+ * (130, 143, 129). A second signal ends the process at once.
  */
 export async function untilSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
@@ -13,7 +13,7 @@ export async function untilSignal<T>(work: (stop: AbortSignal) => Promise<T>): P
   };
   const stop = (signal: NodeJS.Signals) => {
     ignore();
-    stopping.abort(Object.assign(new Error(`ended by ${signal}`), { exitCode: codeOfSignal(signal) }));
+    stopping.abort(Object.assign(new Error(`ended by ${signal}`), { exitCode: signalExitCode(signal) }));
   };
   for (const signal of SIGNALS) process.on(signal, stop);
   try {

@@ -1,21 +1,22 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a value is found: a variable, and what is to be made of its text. Null: that says nothing. */
+/** A variable that has a value. */
 export interface Variable {
   name: string;
+  /** Converts the text of the variable; null: it has no usable value. */
   read?: (text: string) => string | null;
 }
 
-/** What a CI system says of a node. Of several variables the first one that is set counts. */
+/** The variables of a CI system. Of several variables, the first one that is set counts. */
 export interface CiSystem {
   name: string;
   isHere: (environment: Environment) => boolean;
-  /** From 0; none: the system does not number parallel jobs. */
+  /** From 0. Empty: the system does not number parallel jobs. */
   nodeIndex: readonly Variable[];
   nodeTotal: readonly Variable[];
-  /** The same for all nodes of a CI run, and when some of them are run again. */
+  /** The same for all nodes of a CI run and for retries of them. */
   buildId: readonly Variable[];
-  /** The source branch, of a pull request, too. */
+  /** The source branch, also of a pull request. */
   branch: readonly Variable[];
   commitHash: readonly Variable[];
 }
@@ -28,10 +29,10 @@ export const fromOne = (name: string): Variable => ({ name, read: text => (/^[1-
 /** A Git reference: refs/heads/main is the branch main. */
 export const reference = (name: string): Variable => ({ name, read: text => text.replace(/^refs\/(heads|tags)\//, '') });
 
-/** A commit by its hash: HEAD is another one every day. */
+/** A commit hash. Names such as HEAD are not usable: they mean other commits later. */
 export const hash = (name: string): Variable => ({ name, read: text => (/^[0-9a-f]{7,64}$/i.test(text) ? text : null) });
 
-/** A branch of the remote: origin/main is main. */
+/** A remote branch: origin/main is the branch main. */
 export const remote = (name: string): Variable => ({ name, read: text => text.replace(/^origin\//, '') });
 
 export const isSet =

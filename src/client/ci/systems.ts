@@ -1,26 +1,25 @@
 import { type CiSystem, fromOne, hash, isSet, reference, remote, variable } from './system.js';
 
-/** By convention, where a system does not number parallel jobs itself and its users do. */
-const ownNumbers = { nodeIndex: [variable('CI_NODE_INDEX')], nodeTotal: [variable('CI_NODE_TOTAL')] };
+/** The conventional variables of users who number parallel jobs themselves, because the system does not. */
+const userNumbering = { nodeIndex: [variable('CI_NODE_INDEX')], nodeTotal: [variable('CI_NODE_TOTAL')] };
 
 /**
- * A table per CI system, from its documentation. The first one that is here counts. The commit is the one that is checked out, also where
- * that is a merge of a pull request with its base, made for the CI run: another base is another suite, and has another split.
+ * The variables of each CI system, from its documentation. The first system whose variables are set counts. The commit is the one that is
+ * checked out, even if it merges a pull request with its base for this CI run: another base gives another suite, which needs another split.
  */
 export const systems: readonly CiSystem[] = [
   {
-    // A matrix numbers its jobs in no variable: BALLAST_NODE_INDEX: ${{ strategy.job-index }}. A run that is run again keeps GITHUB_RUN_ID
-    // (and counts GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge. Gitea and Forgejo set the same variables.
+    // No variable has the index of a matrix job: set BALLAST_NODE_INDEX: ${{ strategy.job-index }}. A rerun keeps GITHUB_RUN_ID (and counts
+    // GITHUB_RUN_ATTEMPT). GITHUB_REF_NAME of a pull request is 12/merge. Gitea and Forgejo set the same variables.
     name: 'GitHub Actions',
     isHere: isSet('GITHUB_ACTIONS'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('GITHUB_RUN_ID')],
     branch: [variable('GITHUB_HEAD_REF'), variable('GITHUB_REF_NAME')],
     commitHash: [variable('GITHUB_SHA')],
   },
   {
-    // `parallel: N`, counted from 1; a job without has CI_NODE_TOTAL 1 and no index. A job that is run again keeps the pipeline (and has
-    // a new CI_JOB_ID).
+    // `parallel: N`, counted from 1; other jobs have CI_NODE_TOTAL 1 and no index. A retried job keeps the pipeline (and gets a new CI_JOB_ID).
     name: 'GitLab CI',
     isHere: isSet('GITLAB_CI'),
     nodeIndex: [fromOne('CI_NODE_INDEX')],
@@ -34,7 +33,7 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('CI_COMMIT_SHA')],
   },
   {
-    // `parallelism: N`, from 0. A rerun makes a new workflow in the workspace of the old one.
+    // `parallelism: N`, from 0. A rerun creates a new workflow in the workspace of the old one.
     name: 'CircleCI',
     isHere: isSet('CIRCLECI'),
     nodeIndex: [variable('CIRCLE_NODE_INDEX')],
@@ -44,8 +43,8 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('CIRCLE_SHA1')],
   },
   {
-    // `parallelism: N`, from 0. A job that is run again keeps the build (and counts BUILDKITE_RETRY_COUNT). A build that was started by
-    // hand may have the commit "HEAD": Git knows which that is.
+    // `parallelism: N`, from 0. A retried job keeps the build (and counts BUILDKITE_RETRY_COUNT). A build that was started by hand may have
+    // the commit "HEAD": Git knows the hash.
     name: 'Buildkite',
     isHere: isSet('BUILDKITE'),
     nodeIndex: [variable('BUILDKITE_PARALLEL_JOB')],
@@ -55,7 +54,7 @@ export const systems: readonly CiSystem[] = [
     commitHash: [hash('BUILDKITE_COMMIT')],
   },
   {
-    // `strategy: parallel: N`, counted from 1. A job that is run again keeps the build (and counts SYSTEM_JOBATTEMPT).
+    // `strategy: parallel: N`, counted from 1. A retried job keeps the build (and counts SYSTEM_JOBATTEMPT).
     name: 'Azure Pipelines',
     isHere: isSet('TF_BUILD'),
     nodeIndex: [fromOne('SYSTEM_JOBPOSITIONINPHASE')],
@@ -65,7 +64,7 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('BUILD_SOURCEVERSION')],
   },
   {
-    // `parallel:` steps, from 0. A step that is run again keeps the pipeline (and counts BITBUCKET_STEP_RUN_NUMBER).
+    // `parallel:` steps, from 0. A retried step keeps the pipeline (and counts BITBUCKET_STEP_RUN_NUMBER).
     name: 'Bitbucket Pipelines',
     isHere: isSet('BITBUCKET_BUILD_NUMBER'),
     nodeIndex: [variable('BITBUCKET_PARALLEL_STEP')],
@@ -75,8 +74,8 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('BITBUCKET_COMMIT')],
   },
   {
-    // `parallelism: N`, counted from 1. A pipeline that is run again keeps the workflow; a workflow that is run again is another one.
-    // SEMAPHORE_GIT_BRANCH of a pull request is its base.
+    // `parallelism: N`, counted from 1. A retried pipeline keeps the workflow; a retried workflow is a new one. SEMAPHORE_GIT_BRANCH of a
+    // pull request is its base.
     name: 'Semaphore 2',
     isHere: environment => Boolean(environment.SEMAPHORE && environment.SEMAPHORE_WORKFLOW_ID),
     nodeIndex: [fromOne('SEMAPHORE_JOB_INDEX')],
@@ -86,52 +85,52 @@ export const systems: readonly CiSystem[] = [
     commitHash: [variable('SEMAPHORE_GIT_SHA')],
   },
   {
-    // A matrix, numbered by its user. A job that is run again keeps the build. TRAVIS_BRANCH of a pull request is its base.
+    // A matrix, numbered by the user. A retried job keeps the build. TRAVIS_BRANCH of a pull request is its base.
     name: 'Travis CI',
     isHere: isSet('TRAVIS'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('TRAVIS_BUILD_ID')],
     branch: [variable('TRAVIS_PULL_REQUEST_BRANCH'), variable('TRAVIS_BRANCH')],
     commitHash: [variable('TRAVIS_COMMIT')],
   },
   {
-    // A matrix, numbered by its user. A rebuild keeps the build. APPVEYOR_REPO_BRANCH of a pull request is its base.
+    // A matrix, numbered by the user. A rebuild keeps the build. APPVEYOR_REPO_BRANCH of a pull request is its base.
     name: 'AppVeyor',
     isHere: isSet('APPVEYOR'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('APPVEYOR_BUILD_ID')],
     branch: [variable('APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH'), variable('APPVEYOR_REPO_BRANCH')],
     commitHash: [variable('APPVEYOR_REPO_COMMIT')],
   },
   {
-    // Steps of `matrix:`, numbered by their user. DRONE_BRANCH of a pull request is its base. A restart is a build of its own.
+    // Steps of `matrix:`, numbered by the user. DRONE_BRANCH of a pull request is its base. A restart creates a new build.
     name: 'Drone',
     isHere: isSet('DRONE'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('DRONE_BUILD_NUMBER')],
     branch: [variable('DRONE_SOURCE_BRANCH'), variable('DRONE_BRANCH')],
     commitHash: [variable('DRONE_COMMIT_SHA')],
   },
   {
-    // As Drone, of which it descends.
+    // Woodpecker descends from Drone.
     name: 'Woodpecker CI',
     isHere: environment => environment.CI === 'woodpecker',
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('CI_PIPELINE_NUMBER')],
     branch: [variable('CI_COMMIT_SOURCE_BRANCH'), variable('CI_COMMIT_BRANCH')],
     commitHash: [variable('CI_COMMIT_SHA')],
   },
   {
-    // A matrix, numbered by its user.
+    // A matrix, numbered by the user.
     name: 'Codefresh',
     isHere: isSet('CF_BUILD_ID'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('CF_BUILD_ID')],
     branch: [variable('CF_BRANCH')],
     commitHash: [variable('CF_REVISION')],
   },
   {
-    // `parallel: N` of a workflow of a pipeline, from 0.
+    // `parallel: N` of a workflow in a pipeline, from 0.
     name: 'Bitrise',
     isHere: isSet('BITRISE_IO'),
     nodeIndex: [variable('BITRISE_IO_PARALLEL_INDEX')],
@@ -141,8 +140,8 @@ export const systems: readonly CiSystem[] = [
     commitHash: [hash('BITRISE_GIT_COMMIT')],
   },
   {
-    // Its CI_NODE_INDEX and CI_NODE_TOTAL count all tasks of the build, also those that run no tests: a matrix is numbered by its user.
-    // A task that is run again keeps the build. CIRRUS_BRANCH of a pull request is pull/12.
+    // CI_NODE_INDEX and CI_NODE_TOTAL count all tasks of the build, also those without tests: the user numbers the matrix. A retried task
+    // keeps the build. CIRRUS_BRANCH of a pull request is pull/12.
     name: 'Cirrus CI',
     isHere: isSet('CIRRUS_CI'),
     nodeIndex: [],
@@ -155,46 +154,45 @@ export const systems: readonly CiSystem[] = [
     // Parallel test runs, from 0.
     name: 'Heroku CI',
     isHere: isSet('HEROKU_TEST_RUN_ID'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('HEROKU_TEST_RUN_ID')],
     branch: [variable('HEROKU_TEST_RUN_BRANCH')],
     commitHash: [variable('HEROKU_TEST_RUN_COMMIT_VERSION')],
   },
   {
-    // The builds of a batch share no id: BALLAST_BUILD_ID has to come from who starts it.
+    // The builds of a batch share no id: whatever starts the batch must set BALLAST_BUILD_ID.
     name: 'AWS CodeBuild',
     isHere: isSet('CODEBUILD_BUILD_ARN'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [],
     branch: [reference('CODEBUILD_WEBHOOK_HEAD_REF')],
     commitHash: [variable('CODEBUILD_RESOLVED_SOURCE_VERSION')],
   },
   {
-    // A parallel test splits what it runs itself, and shares neither branch nor id in variables: parameters of the build set BALLAST_*.
+    // Parallel tests have neither branch nor id in variables: parameters of the build must set BALLAST_*.
     name: 'TeamCity',
     isHere: isSet('TEAMCITY_VERSION'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [],
     branch: [],
     commitHash: [variable('BUILD_VCS_NUMBER')],
   },
   {
-    // Parallel stages of one build, numbered by the Jenkinsfile. BRANCH_NAME of a pull request is PR-12. A stage that is run again
-    // keeps the build. Last, because agents of other systems are sometimes run by it.
+    // Parallel stages of one build, numbered by the Jenkinsfile. BRANCH_NAME of a pull request is PR-12. A retried stage keeps the build.
+    // Jenkins is last, because it sometimes runs agents of other systems.
     name: 'Jenkins',
     isHere: isSet('JENKINS_URL'),
-    ...ownNumbers,
+    ...userNumbering,
     buildId: [variable('BUILD_TAG')],
     branch: [variable('CHANGE_BRANCH'), variable('BRANCH_NAME'), remote('GIT_BRANCH')],
     commitHash: [variable('GIT_COMMIT')],
   },
 ];
 
-/** On no known system. */
-export const elsewhere: CiSystem = {
+export const unknownSystem: CiSystem = {
   name: 'no known CI system',
   isHere: () => true,
-  ...ownNumbers,
+  ...userNumbering,
   buildId: [],
   branch: [],
   commitHash: [],

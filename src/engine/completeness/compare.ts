@@ -4,181 +4,196 @@ import { isAfter, type Moment, type RecordingOrder } from '../moment.js';
 /** A node that a file was handed to. */
 export interface Assignment {
   node_index: number;
-  /** Milliseconds since 1970; null: beforehand. */
+  /** Milliseconds since 1970; null: a split assigns its files beforehand. */
   at: number | null;
-  /** It told that it ran the file, as newer clients do, and that it did not fail. */
+  /** The node acknowledged that it ran the file without a failure. */
   ran: boolean;
-  /** When the process that it was handed to began. */
+  /** When the process that got the file began. */
   processBegan: Moment;
 }
 
-/** What was to be run: the files of a split or queue, each with whom it was handed to; nobody: it is still to be had. */
+/** The files of a split or queue, each with its assignments. Without any, the file is still in the queue. */
 export type AssignmentsByPath = ReadonlyMap<string, readonly Assignment[]>;
 
-/** What a node recorded at once; of a node in the order of recording. */
+/** A run that a node recorded. The runs of a node come in the order of recording. */
 export interface RecordedRun extends RecordingOrder {
   node_index: number;
   paths: readonly string[];
-  /** Of each; 0: scheduled, not measured. */
+  /** By path; 0: scheduled, not measured. */
   seconds: Float64Array;
 }
 
-/** A node that came again, when, and whether it was given anything to run. */
+/** A node that started again. */
 export interface Restart {
   node_index: number;
   moment: Moment;
+  /** It was handed no file. */
   isEmpty: boolean;
 }
 
 export type AssignedFile = Pick<Assignment, 'node_index' | 'at'> & { path: string };
 
 export interface Comparison {
-  /** Files that count as recorded. */
+  /** The number of files that count as recorded. */
   recorded: number;
   neverHandedOut: string[];
   notRecorded: AssignedFile[];
-  /** But the node told that it ran it. */
+  /** Files that a node acknowledged and nobody recorded. */
   ranNotRecorded: AssignedFile[];
-  /** Those of these nodes that recorded nothing since their process began. */
+  /** The nodes of `ranNotRecorded` that recorded nothing since their process began. */
   nodesWithoutRecording: number[];
-  /** Nodes that came again and were given nothing to run, or recorded a run of nothing after one of something. */
+  /** Nodes that started again and ran nothing: they were handed no file, or recorded an empty run after one with files. */
   emptyReruns: number[];
-  /** Nodes that came again, were given something, and recorded nothing since, where that is not told by `notRecorded`. */
+  /** Nodes that started again, were handed files, and recorded nothing since. Nodes of `notRecorded` are left out. */
   lostReruns: number[];
-  /** By several nodes. */
+  /** Files that several nodes recorded. */
   recordedTwice: { path: string; nodes: number[] }[];
-  /** By a node that it was not handed to. */
+  /** Files that a node recorded without having been handed them. */
   recordedByOthers: { path: string; node_index: number }[];
-  /** With a time of 0 only. */
+  /** Files that were recorded with a time of 0 only. */
   notMeasured: string[];
   neverCame: number[];
 }
 
+type NodesByPath = ReadonlyMap<string, ReadonlySet<number>>;
+type RunsByNode = ReadonlyMap<number, readonly RecordedRun[]>;
+
 /**
- * Compares what was handed out with what was recorded. A file and test cases in it stand for each other, because clients list
- * one and record the other; but not what was handed out itself.
+ * Compares the files that were handed out with those that were recorded. A file and its test cases stand for each other, because
+ * clients list one and record the other, unless both were handed out.
  */
 export function compare(
   handed: AssignmentsByPath,
   runs: readonly RecordedRun[],
   nodeTotal: number,
-  returns: readonly Restart[] = [],
+  restarts: readonly Restart[] = [],
 ): Comparison {
-  const nodesOf = new Map<string, Set<number>>();
+  const nodesByPath = new Map<string, Set<number>>();
   const measured = new Set<string>();
-  for (const { node_index, paths, seconds } of runs) {
+  const runsByNode = new Map<number, RecordedRun[]>();
+  for (const run of runs) {
+    const { node_index, paths, seconds } = run;
+    const runsOfNode = runsByNode.get(node_index);
+    if (runsOfNode) runsOfNode.push(run);
+    else runsByNode.set(node_index, [run]);
     for (const [i, path] of paths.entries()) {
-      add(nodesOf, path, node_index);
+      add(nodesByPath, path, node_index);
       if (seconds[i]! > 0) measured.add(path);
     }
   }
-  const isRecorded = recordedIn(handed, nodesOf);
-  const runsOf = new Map<number, RecordedRun[]>();
-  for (const run of runs) {
-    const own = runsOf.get(run.node_index);
-    if (own) own.push(run);
-    else runsOf.set(run.node_index, [run]);
-  }
-  const hasRecorded = (node: number, since: Moment, atLeast = 0) =>
-    (runsOf.get(node) ?? []).some(run => isAfter(run, since) && run.paths.length >= atLeast);
-  const emptyReturns = returns
-    .filter(({ node_index, moment, isEmpty }) => isEmpty && !hasRecorded(node_index, moment, 1))
-    .map(({ node_index }) => node_index);
-  const nodesWithoutRecording = new Set<number>();
+  const missing = missingFiles(handed, nodesByPath, runsByNode);
+  const { neverHandedOut, notRecorded, ranNotRecorded } = missing;
+  return {
+    recorded: handed.size - neverHandedOut.length - notRecorded.length - ranNotRecorded.length,
+    ...missing,
+    emptyReruns: emptyReruns(runsByNode, restarts),
+    lostReruns: lostReruns(runsByNode, restarts).filter(node => !notRecorded.some(({ node_index }) => node_index === node)),
+    recordedTwice: [...nodesByPath].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
+    recordedByOthers: recordedByOthers(handed, nodesByPath),
+    notMeasured: [...nodesByPath.keys()].filter(path => !measured.has(path)),
+    neverCame: neverCame(handed, runsByNode, nodeTotal),
+  };
+}
+
+/** Returns the files that nobody recorded, by what became of them. */
+function missingFiles(
+  handed: AssignmentsByPath,
+  nodesByPath: NodesByPath,
+  runsByNode: RunsByNode,
+): Pick<Comparison, 'neverHandedOut' | 'notRecorded' | 'ranNotRecorded' | 'nodesWithoutRecording'> {
+  const isRecorded = recordedTest(handed, nodesByPath);
   const neverHandedOut: string[] = [];
   const notRecorded: AssignedFile[] = [];
   const ranNotRecorded: AssignedFile[] = [];
-  for (const [path, hands] of handed) {
+  const nodesWithoutRecording = new Set<number>();
+  for (const [path, assignments] of handed) {
     if (isRecorded(path)) continue;
-    // The last one is who should have run it, unless somebody did.
-    const hand = hands.findLast(({ ran }) => ran) ?? hands.at(-1);
-    if (!hand) {
+    // The last node should have run the file, unless another one did.
+    const assignment = assignments.findLast(({ ran }) => ran) ?? assignments.at(-1);
+    if (!assignment) {
       neverHandedOut.push(path);
       continue;
     }
-    const { node_index, at, ran, processBegan } = hand;
+    const { node_index, at, ran, processBegan } = assignment;
     (ran ? ranNotRecorded : notRecorded).push({ path, node_index, at });
-    if (ran && !nodesWithoutRecording.has(node_index) && !hasRecorded(node_index, processBegan)) nodesWithoutRecording.add(node_index);
+    if (ran && !nodesWithoutRecording.has(node_index) && !hasRecorded(runsByNode.get(node_index), processBegan))
+      nodesWithoutRecording.add(node_index);
   }
-  return {
-    recorded: handed.size - neverHandedOut.length - notRecorded.length - ranNotRecorded.length,
-    neverHandedOut,
-    notRecorded,
-    ranNotRecorded,
-    nodesWithoutRecording: sorted(nodesWithoutRecording),
-    emptyReruns: sorted(new Set([...emptyReturns, ...emptyReruns(runs)])),
-    lostReruns: sorted(
-      returns.filter(({ node_index, moment, isEmpty }) => !isEmpty && !hasRecorded(node_index, moment)).map(({ node_index }) => node_index),
-    ).filter(node => !notRecorded.some(({ node_index }) => node_index === node)),
-    recordedTwice: [...nodesOf].filter(([, nodes]) => nodes.size > 1).map(([path, nodes]) => ({ path, nodes: sorted(nodes) })),
-    recordedByOthers: recordedByOthers(handed, nodesOf),
-    notMeasured: [...nodesOf.keys()].filter(path => !measured.has(path)),
-    neverCame: neverCame(handed, runs, nodeTotal),
-  };
+  return { neverHandedOut, notRecorded, ranNotRecorded, nodesWithoutRecording: sorted(nodesWithoutRecording) };
 }
 
-function recordedIn(handed: AssignmentsByPath, nodesOf: ReadonlyMap<string, ReadonlySet<number>>): (path: string) => boolean {
-  /** Files of which a case was recorded that was not handed out itself. */
-  const byCase = new Set<string>();
-  for (const path of nodesOf.keys()) {
+/** Returns the test whether a path that was handed out counts as recorded. */
+function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (path: string) => boolean {
+  /** Files with a recorded test case that was not handed out itself. */
+  const recordedByCase = new Set<string>();
+  for (const path of nodesByPath.keys()) {
     const file = handed.has(path) ? null : fileOf(path);
-    if (file !== null) byCase.add(file);
+    if (file !== null) recordedByCase.add(file);
   }
-  /** The nodes that were handed cases of a file. */
-  const casesAt = new Map<string, Set<number>>();
-  for (const [path, hands] of handed) {
+  /** The nodes that were handed test cases of a file. */
+  const nodesWithCases = new Map<string, Set<number>>();
+  for (const [path, assignments] of handed) {
     const file = fileOf(path);
-    if (file !== null) for (const { node_index } of hands) add(casesAt, file, node_index);
+    if (file !== null) for (const { node_index } of assignments) add(nodesWithCases, file, node_index);
   }
   return path => {
-    if (nodesOf.has(path) || byCase.has(path)) return true;
+    if (nodesByPath.has(path) || recordedByCase.has(path)) return true;
     const file = fileOf(path);
     if (file === null || handed.has(file)) return false;
-    // Whoever has only some cases of a file records with its name only those.
-    const own = handed.get(path)!.map(({ node_index }) => node_index);
-    return [...(nodesOf.get(file) ?? [])].some(node => own.includes(node) || !casesAt.get(file)?.has(node));
+    // A node that was handed only some cases of a file records no others under the name of the file.
+    const assigned = handed.get(path)!.map(({ node_index }) => node_index);
+    return [...(nodesByPath.get(file) ?? [])].some(node => assigned.includes(node) || !nodesWithCases.get(file)?.has(node));
   };
 }
 
-function emptyReruns(runs: readonly RecordedRun[]): number[] {
-  const last = new Map<number, { ranSome: boolean; isEmpty: boolean }>();
-  for (const { node_index, paths } of runs) {
-    const isEmpty = paths.length === 0;
-    last.set(node_index, { ranSome: last.get(node_index)?.ranSome || !isEmpty, isEmpty });
+function emptyReruns(runsByNode: RunsByNode, restarts: readonly Restart[]): number[] {
+  const nodes = new Set<number>();
+  for (const [node, runs] of runsByNode) {
+    if (runs.at(-1)!.paths.length === 0 && runs.some(({ paths }) => paths.length > 0)) nodes.add(node);
   }
-  return sorted([...last].filter(([, { ranSome, isEmpty }]) => ranSome && isEmpty).map(([node]) => node));
+  for (const { node_index, moment, isEmpty } of restarts) {
+    const withFiles = runsByNode.get(node_index)?.filter(({ paths }) => paths.length > 0);
+    if (isEmpty && !hasRecorded(withFiles, moment)) nodes.add(node_index);
+  }
+  return sorted(nodes);
 }
 
-function recordedByOthers(
-  handed: AssignmentsByPath,
-  nodesOf: ReadonlyMap<string, ReadonlySet<number>>,
-): { path: string; node_index: number }[] {
-  const has = new Map<string, Set<number>>();
-  for (const [path, hands] of handed) {
-    for (const { node_index } of hands) {
-      add(has, path, node_index);
+function lostReruns(runsByNode: RunsByNode, restarts: readonly Restart[]): number[] {
+  const lost = restarts.filter(({ node_index, moment, isEmpty }) => !isEmpty && !hasRecorded(runsByNode.get(node_index), moment));
+  return sorted(lost.map(({ node_index }) => node_index));
+}
+
+function hasRecorded(runs: readonly RecordedRun[] | undefined, since: Moment): boolean {
+  return runs?.some(run => isAfter(run, since)) ?? false;
+}
+
+function recordedByOthers(handed: AssignmentsByPath, nodesByPath: NodesByPath): Comparison['recordedByOthers'] {
+  const assigned = new Map<string, Set<number>>();
+  for (const [path, assignments] of handed) {
+    for (const { node_index } of assignments) {
+      add(assigned, path, node_index);
       const file = fileOf(path);
-      if (file !== null) add(has, file, node_index);
+      if (file !== null) add(assigned, file, node_index);
     }
   }
-  return [...nodesOf].flatMap(([path, nodes]) =>
+  return [...nodesByPath].flatMap(([path, nodes]) =>
     sorted(nodes)
-      .filter(node => !has.get(path)?.has(node) && !has.get(fileOf(path) ?? path)?.has(node))
+      .filter(node => !assigned.get(path)?.has(node) && !assigned.get(fileOf(path) ?? path)?.has(node))
       .map(node_index => ({ path, node_index })),
   );
 }
 
-/** Neither handed anything by a queue, nor did they record anything, be it that they ran nothing. */
-function neverCame(handed: AssignmentsByPath, runs: readonly RecordedRun[], nodeTotal: number): number[] {
-  const came = new Set(runs.map(({ node_index }) => node_index));
-  for (const hands of handed.values()) for (const { node_index, at } of hands) if (at !== null) came.add(node_index);
+/** Returns the nodes that pulled no file and recorded no run, not even an empty one. */
+function neverCame(handed: AssignmentsByPath, runsByNode: RunsByNode, nodeTotal: number): number[] {
+  const came = new Set(runsByNode.keys());
+  for (const assignments of handed.values()) for (const { node_index, at } of assignments) if (at !== null) came.add(node_index);
   return Array.from({ length: nodeTotal }, (_, node) => node).filter(node => !came.has(node));
 }
 
-function add(nodes: Map<string, Set<number>>, key: string, node: number): void {
-  const known = nodes.get(key);
-  if (known) known.add(node);
-  else nodes.set(key, new Set([node]));
+function add(nodesByPath: Map<string, Set<number>>, path: string, node: number): void {
+  const nodes = nodesByPath.get(path);
+  if (nodes) nodes.add(node);
+  else nodesByPath.set(path, new Set([node]));
 }
 
 function sorted(nodes: Iterable<number>): number[] {

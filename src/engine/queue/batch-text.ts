@@ -2,7 +2,7 @@ import { limits } from '../../limits.js';
 import type { Batch, CasesByFile } from './batch.js';
 import type { Failed } from './failed.js';
 
-/** Counts the characters from clients that the batches of a queue keep. Test cases are bounded: without them the whole files are run again. */
+/** Counts the characters from clients in the batches of a queue. Those of test cases are limited: without them, whole files are run again. */
 export class BatchText {
   #uuids = 0;
   #cases = 0;
@@ -16,7 +16,7 @@ export class BatchText {
     this.#cases += casesOf(batch);
   }
 
-  /** Notes what failed in an added batch. Its test cases are kept while there is room. */
+  /** Sets what failed in an added batch. Its test cases are kept if there is room. */
   addFailed(batch: Batch, { failed, failed_cases: cases }: Failed): Batch {
     batch.failed = failed;
     if (!cases || !this.hasRoomFor(cases)) return batch;
@@ -31,7 +31,7 @@ export class BatchText {
   }
 
   hasRoomFor(cases: CasesByFile): boolean {
-    return this.#cases + charactersIn(cases) <= limits.caseCharactersPerQueue;
+    return this.#cases + charactersIn(cases) <= limits.failedCaseCharactersPerQueue;
   }
 }
 

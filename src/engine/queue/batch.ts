@@ -2,29 +2,30 @@
 export interface Batch {
   seq: number;
   node_index: number;
-  /** Tells the runs of a node apart: the queue's key, with its node_build_id; of clients that acknowledge a digest of the node_uuid. */
+  /** Tells the runs of a node apart: the queue's key, which contains the node_build_id. Clients that acknowledge: a digest of the node_uuid. */
   run: string;
   batch_uuid: string | null;
+  /** Milliseconds since 1970. */
   handed_at: number;
-  /** Indices into the queue's test files. None: the node came again, and nothing was left for it. */
+  /** Indices into the queue's test files. Empty: the node started again when no file was left. */
   files: number[];
-  /** The node's first request: what it had before is nothing that it works on now. */
+  /** It answered the first request of a run: the node no longer works on earlier batches. */
   isFirstRequest: boolean;
-  /** Only in a first request: how many runs of the build were recorded before it; missing below store version 7. */
+  /** How many runs of the build were recorded before this first request; missing in later requests and below store version 7. */
   runs_before?: number;
-  /** Files that the node had before, handed to it again: of a fixed split, or those that it did not tell to have run. */
+  /** The node had these files before: a fixed split, or files that it has not acknowledged. */
   isReplay: boolean;
-  /** Of its files that are handed out in part, because only some of their test cases failed: these, as they are told. */
+  /** Files of which only these test cases are to be run, because only they failed. */
   cases?: CasesByFile;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
-  /** Its client tells what it ran. */
+  /** The client acknowledges what it ran. */
   acknowledges?: true;
-  /** Which of its files failed, when its node told that it ran it; missing: it did not tell, or its client cannot. */
+  /** Which of the files failed; missing: the batch is not acknowledged. */
   failed?: number[];
-  /** Of those, the ones of which it named the test cases that failed. */
+  /** The failed test cases of those failed files whose client named them. */
   failed_cases?: CasesByFile;
-  /** Whether the answer is known to have been written; of a batch with a uuid the store may not know. */
+  /** The answer is known to have been written. The store may not know it of a batch with a uuid. */
   delivered: boolean;
   /** Missing: the node may be working on it. */
   lease?: EndedLease;
@@ -32,7 +33,7 @@ export interface Batch {
 
 /**
  * How a lease ended. `expired`: the node was silent for too long, and its files went back to the queue. `returned`: that node came back.
- * `restarted`: the node started again, and its files went back to the queue. `closed`: the node is known to work on it no more.
+ * `restarted`: the node started again, and its files went back to the queue. `closed`: the node is known to have finished.
  */
 export type EndedLease = 'expired' | 'returned' | 'restarted' | 'closed';
 
@@ -49,45 +50,48 @@ export interface Pull {
   isFirstRequest: boolean;
   /** Only in a first request: how many runs of the build were recorded before it. */
   runs_before?: number;
-  /** It starts, and wants the last split again (fixed_queue_split). */
+  /** A first request that asks for the node's last split (fixed_queue_split). */
   wantsLastSplit: boolean;
-  /** Its client tells what it ran: a run that starts gets first what its node has not run, or not without a failure. */
+  /** The client acknowledges what it ran. Its first request gets the files that the node has not run, or not without a failure. */
   acknowledges?: true;
   /** Only in a first request: files that the node recorded without a time. A file that cannot be loaded has no test that fails. */
   unmeasured?: ReadonlySet<number>;
   /** The node's recorded subset since this queue began. */
   recordedSubset: string | null;
-  /** Whether the client has closed its connection since it asked. */
+  /** Whether the client has closed its connection since it sent the request. */
   hasLeft: () => boolean;
 }
 
-/** Whether its files were for others to have, and still are as far as this batch goes. */
+/** Whether the files of the batch went back to the queue, and its node did not return. */
 export function isRequeued({ lease }: Batch): boolean {
   return lease === 'expired' || lease === 'restarted';
 }
 
-/** Whether its files went to another node, because its own was silent or began anew. */
+/** Whether the files of the batch went to another node at some time. */
 export function wasReassigned(batch: Batch): boolean {
   return isRequeued(batch) || batch.lease === 'returned';
 }
 
-/** Whether the batch that an earlier process got again is all that this process should get. */
-export function hasSameFiles(last: Batch, { acknowledges }: Pull, files: readonly number[]): boolean {
-  return acknowledges === true && !last.failed && !isRequeued(last) && last.files.length === files.length;
+/** Whether a replay that the node has already answers this pull, too. */
+export function isSameReplay(replay: Batch, { run, recordedSubset, acknowledges }: Pull, files: readonly number[]): boolean {
+  if (!replay.isReplay || replay.build_subset_id !== recordedSubset) return false;
+  if (replay.run === run) return true;
+  // An earlier process of the node got it, and neither ran nor lost it.
+  return acknowledges === true && !replay.failed && !isRequeued(replay) && replay.files.length === files.length;
 }
 
-/** Which of so many files somebody has after these batches, in their order: 1, others 0. */
-export function takenFiles(batches: Iterable<Batch>, files: number): Uint8Array {
-  const taken = new Uint8Array(files);
-  const handedOn = new Set<number>();
-  for (const { files: own, isReplay, lease, delivered } of batches) {
-    // What was handed out again is not taken by that: it may have been put back before.
-    if (!isReplay) for (const file of own) taken[file] = 1;
-    if (lease === 'restarted') for (const file of own) taken[file] = 0;
+/** Returns for each of the queue's files 1 if it is handed out after these batches, in their order, and 0 if it is not. */
+export function takenFiles(batches: Iterable<Batch>, fileCount: number): Uint8Array {
+  const taken = new Uint8Array(fileCount);
+  const reassigned = new Set<number>();
+  for (const { files, isReplay, lease, delivered } of batches) {
+    // A replay takes nothing: its files may have been put back before.
+    if (!isReplay) for (const file of files) taken[file] = 1;
+    if (lease === 'restarted') for (const file of files) taken[file] = 0;
     if (lease !== 'expired' && lease !== 'returned') continue;
-    for (const file of own) {
-      if (lease === 'expired' && !(delivered && handedOn.has(file))) taken[file] = 0;
-      handedOn.add(file);
+    for (const file of files) {
+      if (lease === 'expired' && !(delivered && reassigned.has(file))) taken[file] = 0;
+      reassigned.add(file);
     }
   }
   return taken;

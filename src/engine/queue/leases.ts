@@ -1,39 +1,45 @@
+import type { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
-import type { Batch } from './batch.js';
+import type { Batch, EndedLease, Pull } from './batch.js';
 
-/** How long a node may be silent with a batch: `factor` times its expected duration, and the grace. */
+/** How long a node may be silent with a batch: `factor` times its expected duration, plus the grace. */
 export interface LeasePolicy {
   factor: number;
   graceMilliseconds: number;
-  /** Milliseconds since whenever: unlike the time of day it is never set. */
+  /** Milliseconds of a monotonic clock, which is never set. */
   uptime: () => number;
-  /** What that was at a time (milliseconds since 1970) since the server started: what was silent before may have been the server. */
+  /** That clock at a time in milliseconds since 1970, the server's start at the earliest: a silence before it may be the server's. */
   uptimeAt: (millis: number) => number;
 }
 
 interface ActiveLease {
   batch: Batch;
   weight: number;
-  /** The uptime when the node was heard of last. */
-  heardAt: number;
+  /** The uptime at the node's last request. */
+  heartbeatAt: number;
 }
 
-/** Which nodes work on what, and which of them are silent for too long. */
+/** The batches that nodes work on, one a node. When a lease ends before its batch is done, the files go back to the queue. */
 export class Leases {
   readonly #active = new Map<number, ActiveLease>();
-  /** Files that went from a silent node to another: they do so once. */
+  /** Files that were taken from a silent node. That happens to each file once. */
   readonly #reassigned = new Set<number>();
-  /** Nobody's lease ends before that. */
+  /** No lease expires before this uptime. */
   #nextExpiry = Infinity;
 
-  constructor(readonly lease: LeasePolicy) {}
+  /** @param changed receives the batches whose leases end */
+  constructor(
+    readonly policy: LeasePolicy,
+    readonly remaining: RemainingFiles,
+    readonly changed: Batch[],
+  ) {}
 
-  /** What the node works on, as far as it is known. */
+  /** The batch that the node works on; null: none, or it is unknown. */
   batchOf(node: number): Batch | null {
     return this.#active.get(node)?.batch ?? null;
   }
 
-  /** A batch was handed out, now or before the queue was read back. */
+  /** Adds a batch that is handed out now, or was before the queue was read back. */
   add(batch: Batch, weight: number): void {
     const { node_index, lease, files, handed_at } = batch;
     if (lease === 'expired' || lease === 'returned') for (const file of files) this.#reassigned.add(file);
@@ -41,45 +47,87 @@ export class Leases {
       this.#active.delete(node_index);
       return;
     }
-    const holder = { batch, weight, heardAt: this.lease.uptimeAt(handed_at) };
-    this.#active.set(node_index, holder);
-    this.#nextExpiry = Math.min(this.#nextExpiry, this.#expiryOf(holder));
-  }
-
-  /** The files of a lost batch that go to another. */
-  reassign({ files, delivered }: Batch): number[] {
-    // Once; but what never reached its node was not handed on to it.
-    const own = delivered ? files.filter(file => !this.#reassigned.has(file)) : files;
-    for (const file of own) this.#reassigned.add(file);
-    return own;
+    const active = { batch, weight, heartbeatAt: this.policy.uptimeAt(handed_at) };
+    this.#active.set(node_index, active);
+    this.#nextExpiry = Math.min(this.#nextExpiry, this.#expiryOf(active));
   }
 
   release(node: number): void {
     this.#active.delete(node);
   }
 
-  heartbeat(node: number): void {
-    const holder = this.#active.get(node);
-    if (holder) holder.heardAt = this.lease.uptime();
+  /** Requeues the batch of a node that starts again. */
+  restart(node: number): void {
+    const batch = this.batchOf(node);
+    if (batch) this.#requeue(batch, 'restarted');
+    this.release(node);
   }
 
-  /** The batches whose nodes are silent for too long; each is told once, and none that is still on its way. */
-  takeExpired(isAnswering: (node: number) => boolean): Batch[] {
-    const now = this.lease.uptime();
+  /**
+   * Renews the lease of a node that repeats a pull, or ends it when the node asks for another batch. Then ends the leases of silent nodes.
+   * @param isAnswering whether a node's answer is being sent: its lease does not expire
+   */
+  heartbeat(pull: Pull, isRepeated: boolean, isAnswering: (node: number) => boolean): void {
+    const active = this.#active.get(pull.node_index);
+    if (active) active.heartbeatAt = this.policy.uptime();
+    const previous = active && !isRepeated ? active.batch : null;
+    if (previous) {
+      this.#end(previous, pull);
+      this.release(pull.node_index);
+    }
+    for (const batch of this.#expired(isAnswering)) this.#requeue(batch, 'expired');
+    // No later batch will show in the journal that this one is finished.
+    if (previous && previous.lease === undefined && this.remaining.weight === 0) this.#setLease(previous, 'closed');
+  }
+
+  /** Ends the lease of a node that asks for another batch: it ran the previous one, unless it started again. */
+  #end(previous: Batch, { isFirstRequest, wantsLastSplit, acknowledges }: Pull): void {
+    const getsItAgain = wantsLastSplit || (isFirstRequest && acknowledges === true);
+    if (getsItAgain) return;
+    if (isFirstRequest) {
+      this.#requeue(previous, 'restarted');
+    } else if (previous.lease === 'expired') {
+      this.remaining.reclaim(previous.files);
+      this.#setLease(previous, 'returned');
+    }
+  }
+
+  /** Puts the files of a batch back into the queue. */
+  #requeue(batch: Batch, lease: 'expired' | 'restarted'): void {
+    if ((batch.isReplay && !batch.acknowledges) || batch.lease !== undefined) return;
+    this.#setLease(batch, lease);
+    this.remaining.putBack(lease === 'expired' ? this.#reassign(batch) : batch.files);
+  }
+
+  #setLease(batch: Batch, lease: EndedLease): void {
+    batch.lease = lease;
+    this.changed.push(batch);
+  }
+
+  /** Returns the files of an expired batch that go to another node. */
+  #reassign({ files, delivered }: Batch): number[] {
+    // Files that never reached this node were not reassigned to it.
+    const reassigned = delivered ? files.filter(file => !this.#reassigned.has(file)) : files;
+    for (const file of reassigned) this.#reassigned.add(file);
+    return reassigned;
+  }
+
+  #expired(isAnswering: (node: number) => boolean): Batch[] {
+    const now = this.policy.uptime();
     if (now < this.#nextExpiry) return [];
     this.#nextExpiry = Infinity;
-    const overdue: Batch[] = [];
-    for (const holder of this.#active.values()) {
-      if (holder.batch.lease !== undefined) continue;
-      const end = isAnswering(holder.batch.node_index) ? now + this.lease.graceMilliseconds : this.#expiryOf(holder);
-      if (now >= end) overdue.push(holder.batch);
-      else this.#nextExpiry = Math.min(this.#nextExpiry, end);
+    const expired: Batch[] = [];
+    for (const active of this.#active.values()) {
+      if (active.batch.lease !== undefined) continue;
+      const expiry = isAnswering(active.batch.node_index) ? now + this.policy.graceMilliseconds : this.#expiryOf(active);
+      if (now >= expiry) expired.push(active.batch);
+      else this.#nextExpiry = Math.min(this.#nextExpiry, expiry);
     }
-    return overdue;
+    return expired;
   }
 
-  #expiryOf({ weight, heardAt }: ActiveLease): number {
-    const { factor, graceMilliseconds } = this.lease;
-    return heardAt + (1000 * factor * weight) / WEIGHTS_PER_SECOND + graceMilliseconds;
+  #expiryOf({ weight, heartbeatAt }: ActiveLease): number {
+    const { factor, graceMilliseconds } = this.policy;
+    return heartbeatAt + (1000 * factor * weight) / WEIGHTS_PER_SECOND + graceMilliseconds;
   }
 }

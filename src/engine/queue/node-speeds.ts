@@ -12,41 +12,41 @@ interface Assignment {
 }
 
 interface NodeProgress {
-  /** Handed to it since it started. */
+  /** Batches since the node started. */
   batches: number;
-  /** Null: unknown, or done. */
-  task: Assignment | null;
-  /** What its finished batches were predicted to take, and took. */
+  /** Null: none, or unknown. */
+  assignment: Assignment | null;
+  /** The predicted and the actual duration of its finished batches. */
   predicted: number;
   elapsed: number;
 }
 
-/** What is known at a time. */
+/** The queue at a time. */
 interface Snapshot {
   /** The server's clock is that of the nodes. */
   isTimed: boolean;
   now: number;
-  /** How much longer than predicted all take. */
+  /** Actual over predicted duration, over all nodes. */
   slowdown: number;
   pullCost: number;
 }
 
-/** Seconds of predicted work that are worth as much as what was seen, when it is judged how far predictions are off. */
+/** Seconds of exact predictions that the slowdown starts with. */
 const PRIOR_SECONDS = 60;
 const MAX_SLOWDOWN = 10;
-/** A node's speed beside the others': what a few batches show beyond that is chance. */
+/** A node's speed relative to the others: what a few batches show beyond that is chance. */
 const MAX_SPEED = 1.5;
-/** After so long a node's speed counts for what it was seen to be. */
+/** After this time the measured speed of a node counts in full. */
 const SPEED_SECONDS = 20;
-/** Batches that take less than this part of what was predicted tell that the server's clock is not that of the nodes. */
+/** When batches take less than this part of the prediction, the server's clock is not that of the nodes. */
 const CREDIBLE_PART = 0.05;
 
 /**
- * How fast the nodes of a queue work and when they will ask for more, as far as their pulls tell; and what part of the
- * rest is whose. Times are weights (see weight.ts): tenths of milliseconds.
+ * Estimates from the pulls of a queue how fast its nodes work, when they will pull again, and which part of the remaining
+ * files each should get. Times are weights (see weight.ts).
  *
- * Two clocks: the server's; and where batches end in no time by that (a simulation, a replay), the work clock, which
- * stands at the predicted end of the latest batch that is known to have ended: the order of the pulls tells it.
+ * It has two clocks: the server's, and the work clock, for batches that take no time by the server's (a simulation, a replay).
+ * The work clock stands at the latest predicted end of a finished batch, so it follows the order of the pulls.
  */
 export class NodeSpeeds {
   readonly #cost: PullCost;
@@ -54,107 +54,109 @@ export class NodeSpeeds {
   #predicted = 0;
   #elapsed = 0;
   #firstPullAt: number | null = null;
-  #work = 0;
+  #workClock = 0;
   readonly #speeds: Float64Array;
   readonly #ready: Float64Array;
 
-  constructor(readonly outlook: QueueParameters) {
-    this.#cost = new PullCost(outlook.pullCost);
-    this.#speeds = new Float64Array(outlook.nodeTotal);
-    this.#ready = new Float64Array(outlook.nodeTotal);
+  constructor(readonly parameters: QueueParameters) {
+    this.#cost = new PullCost(parameters.pullCost);
+    this.#speeds = new Float64Array(parameters.nodeTotal);
+    this.#ready = new Float64Array(parameters.nodeTotal);
   }
 
-  /** The node asks for more: what it had is done, unless it starts (again). */
-  recordPull(node: number, starts: boolean, millis: number): void {
+  /** Records that the node asks for a batch. It has finished the previous one, unless it starts or restarts. */
+  recordPull(node: number, isFirstRequest: boolean, millis: number): void {
     const progress = this.#progress(node);
-    const { task } = progress;
-    progress.task = null;
-    if (starts) {
+    const { assignment } = progress;
+    progress.assignment = null;
+    if (isFirstRequest) {
       if (progress.batches > 0) this.#restart(progress, millis);
       return;
     }
-    if (!task) return;
-    const elapsed = Math.max(0, this.#timeOf(millis) - task.handedAt);
-    const predicted = task.weight + this.#cost.value;
+    if (!assignment) return;
+    const elapsed = Math.max(0, this.#timeOf(millis) - assignment.handedAt);
+    const predicted = assignment.weight + this.#cost.value;
     progress.predicted += predicted;
     progress.elapsed += elapsed;
     this.#predicted += predicted;
     this.#elapsed += elapsed;
-    this.#work = Math.max(this.#work, task.workAt + predicted);
-    // Where predictions say little, or the clock, nothing tells the cost of a pull from the tests.
-    if (!this.outlook.isGuessed && elapsed >= CREDIBLE_PART * predicted) this.#cost.observe(task.weight, elapsed);
+    this.#workClock = Math.max(this.#workClock, assignment.workAt + predicted);
+    // Guessed durations, or a clock that stands still, do not separate the cost of a pull from that of the tests.
+    if (!this.parameters.isGuessed && elapsed >= CREDIBLE_PART * predicted) this.#cost.observe(assignment.weight, elapsed);
   }
 
-  /** A node starts again, maybe all of them, maybe hours later: who is overdue is not waited for, but may ask any time. */
+  /** A node restarts, and maybe all of them, hours later: overdue nodes are no longer waited for. They may pull at any time. */
   #restart(progress: NodeProgress, millis: number): void {
     progress.batches = 0;
-    const view = this.#snapshot(millis);
-    for (const other of this.#nodes.values()) if (other.task && this.#endOf(other, other.task, view) < view.now) other.task = null;
+    const snapshot = this.#snapshot(millis);
+    for (const other of this.#nodes.values())
+      if (other.assignment && this.#endOf(other, other.assignment, snapshot) < snapshot.now) other.assignment = null;
   }
 
-  /** The node was handed a batch of this weight. */
+  /** Records that the node was handed a batch of this weight. */
   recordBatch(node: number, weight: number, millis: number): void {
     const progress = this.#progress(node);
     progress.batches += 1;
-    progress.task = { weight, handedAt: this.#timeOf(millis), workAt: this.#work };
+    progress.assignment = { weight, handedAt: this.#timeOf(millis), workAt: this.#workClock };
   }
 
-  /** The node never got its last batch. */
+  /** Forgets the last batch of the node, which never reached it. */
   discardBatch(node: number): void {
     const progress = this.#progress(node);
     progress.batches -= 1;
-    progress.task = null;
+    progress.assignment = null;
   }
 
-  /** What a node that asks now stands for. */
-  situationOf(node: number, left: number, millis: number): PullSituation {
-    const view = this.#snapshot(millis);
-    const { now, pullCost, slowdown } = view;
-    for (let i = 0; i < this.outlook.nodeTotal; i++) {
+  /** Returns what decides the size of the batch that the node asks for. */
+  situationOf(node: number, remaining: number, millis: number): PullSituation {
+    const snapshot = this.#snapshot(millis);
+    const { now, pullCost, slowdown } = snapshot;
+    for (let i = 0; i < this.parameters.nodeTotal; i++) {
       const progress = this.#nodes.get(i);
-      this.#speeds[i] = (progress ? this.#speedOf(progress, view) : 1) / slowdown;
-      this.#ready[i] = pullCost + this.#freeAt(progress, view);
+      this.#speeds[i] = (progress ? this.#speedOf(progress, snapshot) : 1) / slowdown;
+      this.#ready[i] = pullCost + this.#freeAt(progress, snapshot);
     }
-    const line = commonFinishTime(left, this.#speeds, this.#ready);
+    const finishTime = commonFinishTime(remaining, this.#speeds, this.#ready);
     const speed = this.#speeds[node] ?? 1 / slowdown;
-    return { share: speed * (line - now - pullCost), batches: this.#nodes.get(node)?.batches ?? 0, left, pullCost };
+    return { share: speed * (finishTime - now - pullCost), batches: this.#nodes.get(node)?.batches ?? 0, remaining, pullCost };
   }
 
   #snapshot(millis: number): Snapshot {
     const isTimed = this.#elapsed >= CREDIBLE_PART * this.#predicted;
     return {
       isTimed,
-      now: isTimed ? this.#timeOf(millis) : this.#work,
+      now: isTimed ? this.#timeOf(millis) : this.#workClock,
       slowdown: isTimed ? this.#slowdown() : 1,
       pullCost: this.#cost.value,
     };
   }
 
-  /** How much longer than predicted all take. */
+  /** Actual over predicted duration, over all nodes. */
   #slowdown(): number {
     const prior = PRIOR_SECONDS * WEIGHTS_PER_SECOND;
     return clamp((this.#elapsed + prior) / (this.#predicted + prior), MAX_SLOWDOWN);
   }
 
-  /** When the node is expected to be done with what it has, now at the earliest. */
-  #freeAt(progress: NodeProgress | undefined, view: Snapshot): number {
-    const { now, slowdown, pullCost } = view;
-    // A node that did not come yet, or is overdue, is expected after as long again (Lindy's law): it may be gone.
+  /** When the node is expected to ask for more: now at the earliest. */
+  #freeAt(progress: NodeProgress | undefined, snapshot: Snapshot): number {
+    const { now, slowdown, pullCost } = snapshot;
+    // A node that has not come yet, or is overdue, is expected after the same time again (Lindy's law): it may be dead.
     if (!progress) return 2 * now;
-    if (!progress.task) return now;
-    const end = this.#endOf(progress, progress.task, view);
+    const { assignment } = progress;
+    if (!assignment) return now;
+    const end = this.#endOf(progress, assignment, snapshot);
     if (end >= now) return end;
-    // But not after longer than its batch was to take: all are overdue after an outage. Of guesses that says nothing.
-    const most = this.outlook.isGuessed ? Infinity : pullCost + progress.task.weight * slowdown;
-    return now + Math.min(now - end, most);
+    // But not later than its batch takes: all nodes are overdue after an outage. A guessed duration is no such limit.
+    const limit = this.parameters.isGuessed ? Infinity : pullCost + assignment.weight * slowdown;
+    return now + Math.min(now - end, limit);
   }
 
-  #endOf(progress: NodeProgress, { weight, handedAt, workAt }: Assignment, view: Snapshot): number {
-    const { isTimed, slowdown, pullCost } = view;
-    return (isTimed ? handedAt : workAt) + pullCost + (weight * slowdown) / this.#speedOf(progress, view);
+  #endOf(progress: NodeProgress, { weight, handedAt, workAt }: Assignment, snapshot: Snapshot): number {
+    const { isTimed, slowdown, pullCost } = snapshot;
+    return (isTimed ? handedAt : workAt) + pullCost + (weight * slowdown) / this.#speedOf(progress, snapshot);
   }
 
-  /** Beside the others: 1 as long as nothing is known. */
+  /** The speed relative to the other nodes; 1 while nothing is known. */
   #speedOf({ predicted, elapsed }: NodeProgress, { isTimed, slowdown }: Snapshot): number {
     if (!isTimed || elapsed === 0) return 1;
     const trust = Math.min(1, elapsed / (SPEED_SECONDS * WEIGHTS_PER_SECOND));
@@ -163,18 +165,18 @@ export class NodeSpeeds {
 
   #progress(node: number): NodeProgress {
     let progress = this.#nodes.get(node);
-    if (!progress) this.#nodes.set(node, (progress = { batches: 0, task: null, predicted: 0, elapsed: 0 }));
+    if (!progress) this.#nodes.set(node, (progress = { batches: 0, assignment: null, predicted: 0, elapsed: 0 }));
     return progress;
   }
 
-  /** Since the first pull. */
+  /** The time since the first pull, as a weight. */
   #timeOf(millis: number): number {
     this.#firstPullAt ??= millis;
     return (Math.max(0, millis - this.#firstPullAt) / 1000) * WEIGHTS_PER_SECOND;
   }
 }
 
-/** Between 1 / greatest and greatest. */
-function clamp(ratio: number, greatest: number): number {
-  return Math.min(greatest, Math.max(1 / greatest, ratio));
+/** Limits a ratio to the range from 1 / max to max. */
+function clamp(ratio: number, max: number): number {
+  return Math.min(max, Math.max(1 / max, ratio));
 }

@@ -1,27 +1,27 @@
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 
-/** How far a batch is off what was predicted: in parts of it, and at least. */
+/** The standard deviation of a batch from its prediction: a part of its weight, and a minimum. */
 const BATCH_ERROR = 0.4;
-const MIN_ERROR = WEIGHTS_PER_SECOND;
+const MIN_BATCH_ERROR = WEIGHTS_PER_SECOND;
 /** How far all predictions of a queue may be off together. */
-const SCALE_ERROR = 0.2;
-/** How far the setting may be off, in parts of it. */
+const SLOPE_ERROR = 0.2;
+/** How far the configured cost may be off, as a part of it. */
 const SETTING_ERROR = 2;
 const MAX_FACTOR = 10;
-/** A batch beyond so many standard deviations says no more than one at them. */
-const OUTLIER = 2;
+/** Batches further off than this many standard deviations count as if they were at that limit. */
+const OUTLIER_DEVIATIONS = 2;
 
 /**
- * What a node loses between two batches: the setting first, then what batches of different sizes tell. A straight line
- * through what they took over what was predicted, by weighted least squares; where it begins is the cost. The setting
- * counts as one more observation. Weights: see weight.ts.
+ * Estimates what a node loses between two batches. It starts from the setting, and learns from batches of different sizes:
+ * a straight line is fitted to actual over predicted durations by weighted least squares, and its intercept is the cost.
+ * The setting counts as one observation. All values are weights (see weight.ts).
  */
 export class PullCost {
-  // The sums of the normal equations: of a line's slope and begin.
-  #ww = 1 / SCALE_ERROR ** 2;
-  #w = 0;
+  // The weighted sums of the normal equations, for x = weight and y = elapsed.
+  #xx = 1 / SLOPE_ERROR ** 2;
+  #x = 0;
   #one: number;
-  #wy = 1 / SCALE_ERROR ** 2;
+  #xy = 1 / SLOPE_ERROR ** 2;
   #y: number;
 
   constructor(readonly setting: number) {
@@ -29,29 +29,29 @@ export class PullCost {
     this.#y = this.#one * setting;
   }
 
-  /** A batch of this weight took so long, its pull included. One that is far off the line is cut to what is likely. */
-  observe(weight: number, took: number): void {
-    const variance = (BATCH_ERROR * weight) ** 2 + MIN_ERROR ** 2;
+  /** Adds a batch of this weight that took this long, its pull included. */
+  observe(weight: number, elapsed: number): void {
+    const variance = (BATCH_ERROR * weight) ** 2 + MIN_BATCH_ERROR ** 2;
     const trust = 1 / variance;
-    const { begin, slope } = this.#line();
-    const most = OUTLIER * Math.sqrt(variance);
-    const elapsed = Math.min(most, Math.max(-most, took - begin - slope * weight)) + begin + slope * weight;
-    this.#ww += trust * weight * weight;
-    this.#w += trust * weight;
+    const { intercept, slope } = this.#line();
+    const limit = OUTLIER_DEVIATIONS * Math.sqrt(variance);
+    const y = Math.min(limit, Math.max(-limit, elapsed - intercept - slope * weight)) + intercept + slope * weight;
+    this.#xx += trust * weight * weight;
+    this.#x += trust * weight;
     this.#one += trust;
-    this.#wy += trust * weight * elapsed;
-    this.#y += trust * elapsed;
+    this.#xy += trust * weight * y;
+    this.#y += trust * y;
   }
 
   get value(): number {
-    return Math.min(MAX_FACTOR * this.setting, Math.max(0, this.#line().begin));
+    return Math.min(MAX_FACTOR * this.setting, Math.max(0, this.#line().intercept));
   }
 
-  #line(): { begin: number; slope: number } {
-    const determinant = this.#ww * this.#one - this.#w * this.#w;
+  #line(): { intercept: number; slope: number } {
+    const determinant = this.#xx * this.#one - this.#x * this.#x;
     return {
-      begin: (this.#ww * this.#y - this.#w * this.#wy) / determinant,
-      slope: (this.#one * this.#wy - this.#w * this.#y) / determinant,
+      intercept: (this.#xx * this.#y - this.#x * this.#xy) / determinant,
+      slope: (this.#one * this.#xy - this.#x * this.#y) / determinant,
     };
   }
 }

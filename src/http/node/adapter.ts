@@ -7,68 +7,50 @@ import { type ApiError, apiErrors } from '../../api-error.js';
 import { limits } from '../../limits.js';
 import type { AdapterOptions, HttpAdapter, Listener, OpenAdapter } from '../adapter.js';
 import type { Certificate } from '../certificate.js';
-import { readHead } from '../head.js';
+import { type RequestHead, readHead } from '../head.js';
 import { LogThrottle } from '../log-throttle.js';
 import { STATUS_LINES } from '../status-lines.js';
-import { Connection } from './connection.js';
 import { IncomingHead } from './incoming-head.js';
+import { RequestPipeline } from './request-pipeline.js';
 import { NodeResponseWriter } from './response-writer.js';
 
-interface Times {
+interface Timeouts {
   headSeconds: number;
   idleSeconds: number;
 }
 
-export function openNodeAdapter(times: Times): OpenAdapter {
-  return options => new NodeAdapter(options, times);
+export function openNodeAdapter(timeouts: Timeouts): OpenAdapter {
+  return options => new NodeAdapter(options, timeouts);
 }
 
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
 class NodeAdapter implements HttpAdapter {
   readonly #server: Server | TlsServer;
   readonly #sockets = new Set<Socket>();
-  /** By the socket that requests arrive on. With TLS it is not the socket that was accepted. */
-  readonly #connections = new WeakMap<Duplex, Connection>();
-  readonly #failures = new LogThrottle();
-  readonly #handshakes = new LogThrottle();
+  /** Keyed by the socket that requests arrive on. With TLS it is not the socket that was accepted. */
+  readonly #pipelines = new WeakMap<Duplex, RequestPipeline>();
+  readonly #acceptThrottle = new LogThrottle();
+  readonly #handshakeThrottle = new LogThrottle();
   #port: number;
 
   constructor(
     readonly options: AdapterOptions,
-    readonly times: Times,
+    readonly timeouts: Timeouts,
   ) {
     this.#port = options.port;
-    const { certificate } = options;
-    const headMilliseconds = 1000 * times.headSeconds;
-    const idleMilliseconds = 1000 * times.idleSeconds;
-    const settings: ServerOptions = {
-      headersTimeout: headMilliseconds,
-      connectionsCheckingInterval: headMilliseconds / 10,
-      // `Body` limits the time of a body.
-      requestTimeout: 0,
-      keepAliveTimeout: idleMilliseconds,
-      maxHeaderSize: limits.headBytes,
-      // Node's own refusal would have no JSON: `refusalOf` looks for the host.
-      requireHostHeader: false,
-    };
-    const server = certificate
-      ? createTlsServer({ ...settings, ...secretsOf(certificate), handshakeTimeout: headMilliseconds })
-      : createServer(settings);
+    const server = newServer(options.certificate, timeouts);
     this.#server = server;
-    server.timeout = idleMilliseconds;
-    // Otherwise Node would silently drop headers; `#begin` refuses too many.
-    server.maxHeadersCount = 0;
     server.on('connection', (socket: Socket) => this.#open(socket));
     const receive = (request: IncomingMessage, response: ServerResponse) => this.#receive(request, response);
     // Expectations other than 100-continue may be ignored. Node would refuse them with 417 and no reason.
     server.on('request', receive).on('checkExpectation', receive);
-    server.on('timeout', (socket: Socket) => this.#isAtWork(socket) || socket.destroy());
+    server.on('timeout', (socket: Socket) => this.#isAnswering(socket) || socket.destroy());
     server.on('clientError', (error: ParseError, socket: Duplex) => this.#refuse(error, socket));
     server.on('tlsClientError', ({ message, reason = message }: TlsError, { remoteAddress: client }: Socket) =>
-      this.#tell(this.#handshakes, { client, reason }, 'a TLS handshake failed'),
+      this.#warn(this.#handshakeThrottle, { client, reason }, 'a TLS handshake failed'),
     );
-    server.on('error', (err: Error) => server.listening && this.#tell(this.#failures, { err }, 'could not accept a connection'));
+    server.on('error', (err: Error) => server.listening && this.#warn(this.#acceptThrottle, { err }, 'could not accept a connection'));
   }
 
   listen(): Promise<Listener | null> {
@@ -90,9 +72,9 @@ class NodeAdapter implements HttpAdapter {
     });
   }
 
-  async renew(): Promise<boolean> {
+  async reloadCertificate(): Promise<boolean> {
     const { certificate } = this.options;
-    if (certificate) (this.#server as TlsServer).setSecureContext(secretsOf(certificate));
+    if (certificate) (this.#server as TlsServer).setSecureContext(readPem(certificate));
     return false;
   }
 
@@ -103,73 +85,79 @@ class NodeAdapter implements HttpAdapter {
 
   #open(socket: Socket): void {
     this.#sockets.add(socket);
-    this.options.count(1);
+    this.options.countConnection(1);
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      this.options.count(-1);
+      this.options.countConnection(-1);
     });
   }
 
-  #connectionOf(socket: Duplex): Connection {
-    let connection = this.#connections.get(socket);
-    if (!connection) this.#connections.set(socket, (connection = new Connection()));
-    return connection;
+  #pipelineOf(socket: Duplex): RequestPipeline {
+    let pipeline = this.#pipelines.get(socket);
+    if (!pipeline) this.#pipelines.set(socket, (pipeline = new RequestPipeline()));
+    return pipeline;
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    const connection = this.#connectionOf(socket);
+    const pipeline = this.#pipelineOf(socket);
     response.once('close', () => {
-      if (socket.writable) connection.leave();
-      else connection.forget();
-      if (connection.isBroken && connection.state === 'idle') socket.destroy();
+      if (socket.writable) pipeline.finish();
+      else pipeline.clear();
+      if (pipeline.isBroken && pipeline.state === 'idle') socket.destroy();
     });
-    // Node would stop reading within its body and not notice that the client left: the answer before it would count as sent.
-    const isAhead = connection.state !== 'idle';
-    const isLong = isAhead && mayPause(request);
-    if (isLong || !connection.enter(() => this.#begin(request, response, connection), isAhead ? bytesOf(request) : 0)) socket.destroy();
+    const mustWait = pipeline.state !== 'idle';
+    // Node would stop reading within the body and not notice that the client left. The answer before it would then count as sent.
+    const wouldPause = mustWait && mayPause(request);
+    const start = () => this.#start(request, response, pipeline);
+    if (wouldPause || !pipeline.enqueue(start, mustWait ? bytesOf(request) : 0)) socket.destroy();
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, connection: Connection): void {
-    const head = readHead(new IncomingHead(request), this.options.fields);
-    // The parser stops after a request that it takes for the last one, and not only the header Connection makes it one.
-    head.closes = !response.shouldKeepAlive;
-    head.refusal ??= refusalOf(request);
-    if (request.rawHeaders.length > 2 * limits.headersPerRequest)
-      head.refusal = apiErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
-    const receiver = this.options.begin(head, new NodeResponseWriter(response));
-    response.once('close', () => receiver.leave());
-    const take = (chunk: Uint8Array, isLast: boolean) => {
-      if (isLast) connection.state = 'answering';
-      receiver.take(chunk, isLast);
+  #start(request: IncomingMessage, response: ServerResponse, pipeline: RequestPipeline): void {
+    const head = this.#readHead(request, response);
+    const receiver = this.options.startRequest(head, new NodeResponseWriter(response));
+    response.once('close', () => receiver.onClose());
+    const receive = (chunk: Uint8Array, isLast: boolean) => {
+      if (isLast) pipeline.state = 'answering';
+      receiver.receive(chunk, isLast);
     };
     if (head.refusal) return;
-    if (request.headers['transfer-encoding'] !== undefined) {
-      request.on('data', (chunk: Buffer) => take(chunk, false)).on('end', () => take(NOTHING, true));
+    if (head.isChunked) {
+      request.on('data', (chunk: Buffer) => receive(chunk, false)).on('end', () => receive(NO_BYTES, true));
       // Starts the time limit of the body: chunk sizes and trailers may arrive slowly without a byte of the body.
-      take(NOTHING, false);
+      receive(NO_BYTES, false);
       return;
     }
     let missing = head.contentLength ?? 0;
-    if (missing === 0) take(NOTHING, true);
-    else request.on('data', (chunk: Buffer) => take(chunk, (missing -= chunk.length) === 0));
+    if (missing === 0) receive(NO_BYTES, true);
+    else request.on('data', (chunk: Buffer) => receive(chunk, (missing -= chunk.length) === 0));
   }
 
-  /** Whether the connection is idle because this server works on an answer, and not because the client neither reads nor sends. */
-  #isAtWork(socket: Socket): boolean {
-    return this.#connections.get(socket)?.state === 'answering' && socket.writableLength === 0;
+  #readHead(request: IncomingMessage, response: ServerResponse): RequestHead {
+    const head = readHead(new IncomingHead(request), this.options.headerFields);
+    // Node's parser may end the connection for other reasons than a Connection header.
+    head.wantsClose = !response.shouldKeepAlive;
+    head.refusal ??= refusalOf(request);
+    if (request.rawHeaders.length > 2 * limits.headersPerRequest)
+      head.refusal = apiErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
+    return head;
   }
 
-  /** Answers bytes that are not a request and closes the connection, after the answers that are still to come. */
+  /** Tells whether an idle connection waits for an answer of this server, and not for a client that neither reads nor sends. */
+  #isAnswering(socket: Socket): boolean {
+    return this.#pipelines.get(socket)?.state === 'answering' && socket.writableLength === 0;
+  }
+
+  /** Answers bytes that are not a request, and closes the connection after the answers before it. */
   #refuse(error: ParseError, socket: Duplex): void {
-    const fault = faultOf(error, this.times);
-    const connection = this.#connections.get(socket);
-    if (fault && connection?.state === 'answering') {
-      connection.isBroken = true;
-    } else if (fault && socket.writable) {
-      const body = JSON.stringify({ errors: fault.errors });
+    const apiError = apiErrorOf(error, this.timeouts);
+    const pipeline = this.#pipelines.get(socket);
+    if (apiError && pipeline?.state === 'answering') {
+      pipeline.isBroken = true;
+    } else if (apiError && socket.writable) {
+      const body = JSON.stringify({ errors: apiError.errors });
       const head = [
-        `HTTP/1.1 ${STATUS_LINES[fault.status]!}`,
+        `HTTP/1.1 ${STATUS_LINES[apiError.status]!}`,
         'Connection: close',
         'Content-Type: application/json',
         `Content-Length: ${Buffer.byteLength(body)}`,
@@ -180,18 +168,38 @@ class NodeAdapter implements HttpAdapter {
     }
   }
 
-  #tell(throttle: LogThrottle, details: object, what: string): void {
+  #warn(throttle: LogThrottle, details: object, text: string): void {
     const times = throttle.hit();
-    if (times !== null) this.options.log.warn({ times, ...details }, what);
+    if (times !== null) this.options.log.warn({ times, ...details }, text);
   }
 }
 
-/** Bytes of a request's headers and of the body that it declares. */
+function newServer(certificate: Certificate | null, { headSeconds, idleSeconds }: Timeouts): Server | TlsServer {
+  const options: ServerOptions = {
+    headersTimeout: 1000 * headSeconds,
+    connectionsCheckingInterval: 100 * headSeconds,
+    // `Body` limits the time of a body.
+    requestTimeout: 0,
+    keepAliveTimeout: 1000 * idleSeconds,
+    maxHeaderSize: limits.headBytes,
+    // Node would refuse without JSON. `refusalOf` checks for Host instead.
+    requireHostHeader: false,
+  };
+  const server = certificate
+    ? createTlsServer({ ...options, ...readPem(certificate), handshakeTimeout: 1000 * headSeconds })
+    : createServer(options);
+  server.timeout = 1000 * idleSeconds;
+  // Node would silently drop headers beyond the limit. `#readHead` refuses them instead.
+  server.maxHeadersCount = 0;
+  return server;
+}
+
+/** Bytes of a request's headers and of its declared body. */
 function bytesOf({ rawHeaders, headers }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, Number(headers['content-length'] ?? 0));
 }
 
-/** Whether a body may be longer than what Node buffers of an unread one. */
+/** Tells whether the body may be longer than what Node buffers unread. */
 function mayPause({ headers, readableHighWaterMark }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= readableHighWaterMark;
 }
@@ -204,23 +212,23 @@ function refusalOf({ httpVersion, headers }: IncomingMessage): ApiError | null {
   return headers['transfer-encoding'] === undefined ? null : apiErrors.malformed('Transfer-Encoding is not part of HTTP/1.0');
 }
 
-function secretsOf({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
+function readPem({ certFile, keyFile }: Certificate): { cert: Buffer; key: Buffer } {
   return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
 }
 
 interface TlsError extends Error {
-  /** OpenSSL's reason, without the place in its source. */
+  /** OpenSSL's reason, without the position in its source. */
   reason?: string;
 }
 
 interface ParseError {
   code?: string;
-  /** The parser's own sentence. */
+  /** The parser's own message. */
   reason?: string;
 }
 
-/** The answer to an error of the connection. Null: nobody is there to read one. */
-function faultOf({ code = '', reason = code }: ParseError, { headSeconds }: Times): ApiError | null {
+/** Returns the answer to a connection error; null if nobody is left to read one. */
+function apiErrorOf({ code = '', reason = code }: ParseError, { headSeconds }: Timeouts): ApiError | null {
   if (code === 'HPE_HEADER_OVERFLOW') return apiErrors.headTooLarge(limits.headBytes, limits.headersPerRequest);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return apiErrors.headTooSlow(headSeconds);
   // The connection ended in the middle of a request.

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { ParsedHead } from '../head.js';
 
-/** The head of a request that Node has parsed. */
+/** Gives access to a head that Node has parsed. */
 export class IncomingHead implements ParsedHead {
   readonly #url: string;
-  readonly #queryAt: number;
+  readonly #queryStart: number;
 
   constructor(readonly incoming: IncomingMessage) {
-    // A client may send an absolute URL, as it would to a proxy.
+    // A client may send an absolute URL, as to a proxy.
     const url = (incoming.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
     this.#url = url;
-    this.#queryAt = url.indexOf('?');
+    this.#queryStart = url.indexOf('?');
   }
 
   getMethod(): string {
@@ -18,16 +18,16 @@ export class IncomingHead implements ParsedHead {
   }
 
   getUrl(): string {
-    return this.#queryAt < 0 ? this.#url : this.#url.slice(0, this.#queryAt);
+    return this.#queryStart < 0 ? this.#url : this.#url.slice(0, this.#queryStart);
   }
 
   getQuery(): string | undefined {
-    return this.#queryAt < 0 ? undefined : this.#url.slice(this.#queryAt + 1);
+    return this.#queryStart < 0 ? undefined : this.#url.slice(this.#queryStart + 1);
   }
 
-  forEach(each: (name: string, value: string) => void): void {
+  forEach(callback: (name: string, value: string) => void): void {
     const { rawHeaders } = this.incoming;
-    for (let i = 0; i < rawHeaders.length; i += 2) each(rawHeaders[i]!.toLowerCase(), utf8(rawHeaders[i + 1]!));
+    for (let i = 0; i < rawHeaders.length; i += 2) callback(rawHeaders[i]!.toLowerCase(), utf8(rawHeaders[i + 1]!));
   }
 }
 

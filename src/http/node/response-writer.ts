@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
-import { sendPieces } from '../pieces.js';
 import type { Answer } from '../request.js';
+import { streamBody } from '../stream-body.js';
 
-/** Answers with Node's own server. */
+/** Writes answers with Node's own server. */
 export class NodeResponseWriter implements ResponseWriter {
   constructor(readonly response: ServerResponse) {}
 
@@ -16,29 +16,30 @@ export class NodeResponseWriter implements ResponseWriter {
     this.response.req.socket.destroy();
   }
 
-  send(answer: Answer, manner: SendOptions, sent: SendCallbacks): () => void {
+  send(answer: Answer, options: SendOptions, callbacks: SendCallbacks): () => void {
     const { status, body, rest } = answer;
-    const { headOnly, close } = manner;
+    const { headOnly, close } = options;
     const { response } = this;
     const headers: string[] = [];
-    writeHeaders(answer, manner, (name, value) => void headers.push(name, value));
-    // Node adds its own headers where these are missing. In HTTP/1.0 only closing the connection ends an answer in pieces.
+    writeHeaders(answer, options, (name, value) => void headers.push(name, value));
+    // Without these, Node would add its own. In HTTP/1.0 only closing the connection ends a streamed answer.
     if (close || (rest && !response.useChunkedEncodingByDefault)) headers.push('Connection', 'close');
     else headers.push('Connection', 'keep-alive', 'Keep-Alive', KEEP_ALIVE);
     if (!rest) headers.push('Content-Length', String(Buffer.byteLength(body)));
     response.writeHead(status, headers);
     const { socket } = response.req;
-    // Node emits "finish" also when the socket was destroyed before all was sent. This listener runs before Node's own, which closes the socket.
-    response.prependOnceListener('finish', () => socket.destroyed || sent.end());
+    // Node also emits "finish" if the socket was destroyed before all was sent. This listener runs before Node's own, which closes the
+    // socket.
+    response.prependOnceListener('finish', () => socket.destroyed || callbacks.onSent());
     if (!rest || headOnly) {
       response.end(headOnly ? undefined : body);
       return () => {};
     }
-    const pieces = {
+    const writer = {
       write: (piece: Uint8Array) => response.write(piece),
-      onWritable: (goOn: () => void) => void response.on('drain', goOn),
+      onWritable: (callback: () => void) => void response.on('drain', callback),
       end: () => void response.end(),
     };
-    return sendPieces(pieces, body, rest, sent.fail);
+    return streamBody(writer, body, rest, callbacks.onError);
   }
 }

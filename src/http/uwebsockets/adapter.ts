@@ -6,13 +6,12 @@ import { readHead } from '../head.js';
 import type { Uwebsockets } from './load.js';
 import { UwebsocketsResponseWriter } from './response-writer.js';
 
-/** @param uws the library, from either package */
 export function openUwebsocketsAdapter(uws: Uwebsockets): OpenAdapter {
   return options => new UwebsocketsAdapter(uws, options);
 }
 
 class UwebsocketsAdapter implements HttpAdapter {
-  /** One for each certificate that was read, because connections keep theirs. The last one listens. */
+  /** One app for each certificate that was read, because connections keep theirs. The last app listens. */
   readonly #apps: TemplatedApp[] = [];
   #port: number;
 
@@ -27,7 +26,7 @@ class UwebsocketsAdapter implements HttpAdapter {
   async listen(): Promise<Listener | null> {
     const { path } = this.options;
     const { us_listen_socket_close: close, us_socket_local_port: portOf } = this.uws;
-    // A port that the system picked is opened again by its number: otherwise it could not be reopened while it has connections.
+    // A port that the system picked is opened again by its number. Otherwise it could not be reopened while it has connections.
     if (path === null && this.#port === 0) {
       const picked = this.#listenOn(0);
       if (!picked) return null;
@@ -38,9 +37,9 @@ class UwebsocketsAdapter implements HttpAdapter {
     return socket ? { port: path === null ? this.#port : 0, close: () => close(socket) } : null;
   }
 
-  async renew(): Promise<boolean> {
+  async reloadCertificate(): Promise<boolean> {
     this.#apps.push(this.#newApp());
-    await quietTurn();
+    await shortTurn();
     return true;
   }
 
@@ -49,41 +48,45 @@ class UwebsocketsAdapter implements HttpAdapter {
   }
 
   #newApp(): TemplatedApp {
-    const { certificate, fields, begin, count } = this.options;
+    const { certificate, headerFields, startRequest, countConnection } = this.options;
     const app = certificate
       ? this.uws.SSLApp({ cert_file_name: certificate.certFile, key_file_name: certificate.keyFile })
       : this.uws.App();
-    app.filter((_, change) => count(change === 1 ? 1 : -1));
+    app.filter((_, change) => countConnection(change === 1 ? 1 : -1));
     return app.any('/*', (res, req) => {
-      const receiver = begin(readHead(req, fields), new UwebsocketsResponseWriter(res));
-      res.onAborted(() => receiver.leave());
-      res.onData((chunk, isLast) => receiver.take(new Uint8Array(chunk), isLast));
+      const receiver = startRequest(readHead(req, headerFields), new UwebsocketsResponseWriter(res));
+      res.onAborted(() => receiver.onClose());
+      res.onData((chunk, isLast) => receiver.receive(new Uint8Array(chunk), isLast));
     });
   }
 
-  /** LIBUS_LISTEN_EXCLUSIVE_PORT: a second listener would otherwise silently share the port. (This form is missing from the types.) */
+  /** Passes 1, LIBUS_LISTEN_EXCLUSIVE_PORT: otherwise a second process could silently share the port. The types lack this overload. */
   #listenOn(port: number): us_listen_socket | false {
     const app = this.#apps.at(-1)!;
-    let listening: us_listen_socket | false = false;
-    (app.listen.bind(app) as unknown as Listen)(this.options.host, port, 1, socket => (listening = socket));
-    return listening;
+    let result: us_listen_socket | false = false;
+    (app.listen.bind(app) as unknown as Listen)(this.options.host, port, 1, socket => (result = socket));
+    return result;
   }
 
   #listenOnPath(path: string): us_listen_socket | false {
-    let listening: us_listen_socket | false = false;
-    (this.#apps.at(-1) as unknown as { listen_unix: ListenOnPath }).listen_unix(socket => (listening = socket), path);
-    return listening;
+    let result: us_listen_socket | false = false;
+    (this.#apps.at(-1) as unknown as { listen_unix: ListenOnPath }).listen_unix(socket => (result = socket), path);
+    return result;
   }
 }
 
-type Listen = (host: string, port: number, options: 1, listening: (socket: us_listen_socket | false) => void) => void;
-type ListenOnPath = (listening: (socket: us_listen_socket | false) => void, path: string) => void;
+type Listen = (host: string, port: number, options: 1, callback: (socket: us_listen_socket | false) => void) => void;
+type ListenOnPath = (callback: (socket: us_listen_socket | false) => void, path: string) => void;
 
-/** Waits for a short turn of the event loop: closing a listener resets connections that wait to be accepted, and then there are hardly any. */
-async function quietTurn(): Promise<void> {
+/**
+ * Waits for a short turn of the event loop. Closing a listener resets the connections that wait to be accepted, and after a short turn
+ * hardly any wait.
+ */
+async function shortTurn(): Promise<void> {
   await nextTurn();
-  for (let turns = 0, begun = -Infinity; turns < limits.quietTurns && performance.now() - begun > limits.quietTurnMilliseconds; turns++) {
-    begun = performance.now();
+  for (let attempt = 0; attempt < limits.shortTurnAttempts; attempt++) {
+    const start = performance.now();
     await nextTurn();
+    if (performance.now() - start <= limits.shortTurnMilliseconds) return;
   }
 }

@@ -2,11 +2,11 @@ import type { HttpResponse } from 'uws-pack';
 import { limits } from '../../limits.js';
 import type { ResponseWriter, SendCallbacks, SendOptions } from '../adapter.js';
 import { KEEP_ALIVE, writeHeaders } from '../answer-headers.js';
-import { sendPieces } from '../pieces.js';
 import type { Answer } from '../request.js';
 import { STATUS_LINES } from '../status-lines.js';
+import { type BodyWriter, streamBody } from '../stream-body.js';
 
-/** Answers with uWebSockets.js. */
+/** Writes answers with uWebSockets.js. */
 export class UwebsocketsResponseWriter implements ResponseWriter {
   constructor(readonly res: HttpResponse) {}
 
@@ -18,69 +18,69 @@ export class UwebsocketsResponseWriter implements ResponseWriter {
     this.res.close();
   }
 
-  send(answer: Answer, manner: SendOptions, sent: SendCallbacks): () => void {
+  send(answer: Answer, options: SendOptions, { onSent, onError }: SendCallbacks): () => void {
     const { status, body, rest } = answer;
-    const { clientCloses, headOnly, close } = manner;
+    const { clientWantsClose, headOnly, close } = options;
     const { res } = this;
-    let leave = () => {};
+    let stop = () => {};
     res.cork(() => {
       res.writeStatus(STATUS_LINES[status]!);
-      writeHeaders(answer, manner, (name, value) => void res.writeHeader(name, value));
+      writeHeaders(answer, options, (name, value) => void res.writeHeader(name, value));
       if (!close) res.writeHeader('Keep-Alive', KEEP_ALIVE);
-      // uWebSockets.js writes "close" itself, but not when the client has sent it.
-      if (clientCloses) res.writeHeader('Connection', 'close');
-      if (headOnly && close && !clientCloses) {
+      // uWebSockets.js writes "close" itself, except if the client has sent it.
+      if (clientWantsClose) res.writeHeader('Connection', 'close');
+      if (headOnly && close && !clientWantsClose) {
         res.endWithoutBody(0, true);
       } else if (headOnly) {
-        // With the length as its argument, uWebSockets.js would wait for the body: the connection would stay open without a limit.
+        // Given the length as an argument, uWebSockets.js would wait for the body, and the connection would stay open without limit.
         if (!rest) res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
-        // It would send an undefined argument as a huge length.
+        // An argument of undefined would be sent as a huge length.
         res.endWithoutBody();
       } else if (rest) {
-        leave = sendPieces(this.#pieces(close, sent.end), body, rest, sent.fail);
+        stop = streamBody(this.#bodyWriter(close, onSent), body, rest, onError);
         return;
-      } else if (body.length <= limits.answerPieceBytes) {
+      } else if (body.length <= limits.answerChunkBytes) {
         res.end(body, close);
       } else {
-        this.#sendWhole(typeof body === 'string' ? Buffer.from(body) : body, sent.end);
+        this.#sendWhole(typeof body === 'string' ? Buffer.from(body) : body, onSent);
         return;
       }
-      sent.end();
+      onSent();
     });
-    return leave;
+    return stop;
   }
 
-  /** `end` would copy the whole body into the socket's buffer; this sends what the socket takes. */
-  #sendWhole(body: Uint8Array, end: () => void): void {
+  /** Sends as much as the socket takes at a time. `end` would copy the whole body into the socket's buffer. */
+  #sendWhole(body: Uint8Array, onSent: () => void): void {
     const { res } = this;
-    const [sent, all] = res.tryEnd(body, body.length);
-    if (sent || all) {
-      end();
+    const [ok, finished] = res.tryEnd(body, body.length);
+    if (ok || finished) {
+      onSent();
       return;
     }
     res.onWritable(offset => {
       const [ok, finished] = res.tryEnd(body.subarray(offset), body.length);
-      if (finished) end();
+      if (finished) onSent();
       return ok;
     });
   }
 
-  #pieces(close: boolean, end: () => void) {
+  #bodyWriter(close: boolean, onSent: () => void): BodyWriter {
     const { res } = this;
     return {
       write(piece: Uint8Array) {
-        let isTaken = true;
-        res.cork(() => void (isTaken = res.write(piece)));
-        return isTaken;
+        let hasRoom = true;
+        res.cork(() => void (hasRoom = res.write(piece)));
+        return hasRoom;
       },
-      onWritable: (goOn: () => void) =>
+      onWritable: (callback: () => void) =>
         void res.onWritable(() => {
-          goOn();
+          callback();
           return true;
         }),
       end() {
         res.cork(() => res.end(undefined, close));
-        end();
+        onSent();
       },
     };
   }

@@ -1,8 +1,8 @@
-/** The files of a queue that no node has: files by index, slowest first. */
+/** The files of a queue that no node has, by index. The index order is slowest first. */
 export class RemainingFiles {
-  /** next[i] leads to the first untaken file at or after i; union-find with path halving. */
+  /** next[i] leads to the first remaining file at or after i: union-find with path halving. */
   readonly #next: Uint32Array;
-  /** Files put back, to be taken before all others, from the end. */
+  /** Files that were put back. They are taken before all others, from the end. */
   #putBack: number[] = [];
   #count: number;
   #weight: number;
@@ -19,20 +19,19 @@ export class RemainingFiles {
     return this.#count;
   }
 
-  /** The weight of all of them. */
+  /** The sum of the weights of all remaining files. */
   get weight(): number {
     return this.#weight;
   }
 
-  /** Takes the file if it is untaken. */
+  /** Takes the file, unless it is taken already. */
   remove(file: number): void {
     if (this.#find(file) !== file) return;
     this.#next[file] = file + 1;
-    this.#count -= 1;
-    this.#weight -= this.weights[file]!;
+    this.#subtract(file);
   }
 
-  /** Puts files back that were taken: they come first. */
+  /** Puts taken files back. They are the next to be taken. */
   putBack(files: readonly number[]): void {
     for (const file of files.toReversed()) {
       this.#putBack.push(file);
@@ -41,23 +40,21 @@ export class RemainingFiles {
     }
   }
 
-  /** Takes those of the files that were put back and not taken again. */
+  /** Takes those of the files that were put back and not taken since. */
   reclaim(files: readonly number[]): void {
-    const own = new Set(files);
-    const others = this.#putBack.filter(file => !own.has(file));
-    const taken = this.#putBack.filter(file => own.has(file));
-    this.#putBack = others;
-    for (const file of taken) {
-      this.#count -= 1;
-      this.#weight -= this.weights[file]!;
-    }
-    // Of a queue that was read back they lie among the others.
+    const reclaimed = new Set(files);
+    this.#putBack = this.#putBack.filter(file => {
+      if (!reclaimed.has(file)) return true;
+      this.#subtract(file);
+      return false;
+    });
+    // In a queue that was read back, files that were put back are like all others.
     for (const file of files) this.remove(file);
   }
 
   /**
-   * Takes about so much weight: what was put back and the longest file always (one of them),
-   * then the longest that still fit. Nothing is left untaken by rounding: no files means that none are left.
+   * Takes files of about this weight: first those that were put back, then the longest that fit.
+   * It takes at least one file, however small the weight is: an empty result means that no file remains.
    */
   take(weight: number): number[] {
     const taken: number[] = [];
@@ -66,8 +63,7 @@ export class RemainingFiles {
       const file = this.#putBack.at(-1)!;
       if (taken.length > 0 && this.weights[file]! > room) return taken;
       this.#putBack.pop();
-      this.#count -= 1;
-      this.#weight -= this.weights[file]!;
+      this.#subtract(file);
       taken.push(file);
       room -= this.weights[file]!;
     }
@@ -80,6 +76,12 @@ export class RemainingFiles {
     }
   }
 
+  #subtract(file: number): void {
+    this.#count -= 1;
+    this.#weight -= this.weights[file]!;
+  }
+
+  /** Returns the first remaining file at or after this one, not counting those that were put back. */
   #find(file: number): number {
     const next = this.#next;
     while (next[file] !== file) {
@@ -89,7 +91,7 @@ export class RemainingFiles {
     return file;
   }
 
-  /** The first file no longer than the weight. */
+  /** Returns the first file that is no longer than the weight. */
   #firstWithin(weight: number): number {
     let low = 0;
     let high = this.weights.length;

@@ -3,21 +3,21 @@ import { lowerBound } from '../packing/bound.js';
 import { batchWeight, type QueueParameters } from './batch-weight.js';
 
 /**
- * What a queue comes to if its nodes start together and its predictions are exact: what each node does, and its pulls.
- * The lower bound is that of the files, as if pulls cost nothing.
+ * Simulates a queue whose nodes start together and whose predictions are exact. The makespan includes the pulls, the lower
+ * bound does not.
  *
  * @param weights in descending order
  */
-export function simulateQueue(weights: Float64Array, outlook: QueueParameters): ExpectedOutcome {
-  const { nodeTotal, pullCost } = outlook;
+export function simulateQueue(weights: Float64Array, parameters: QueueParameters): ExpectedOutcome {
+  const { nodeTotal, pullCost } = parameters;
   const bound = lowerBound(weights, nodeTotal);
   const longest = weights[0] ?? 0;
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  // A batch has a file at least.
-  const least = total / weights.length;
+  // A batch has at least one file.
+  const minWeight = total / weights.length;
   let batches = 0;
   for (let share = total / nodeTotal; share > 0 && batches * nodeTotal < weights.length; batches++) {
-    share -= Math.max(least, batchWeight({ share, batches, left: share * nodeTotal, pullCost }, outlook));
+    share -= Math.max(minWeight, batchWeight({ share, batches, remaining: share * nodeTotal, pullCost }, parameters));
   }
   const working = total / nodeTotal + batches * pullCost;
   const waiting = batches === 0 ? 0 : bound + pullCost;

@@ -1,48 +1,47 @@
 import { type Measurement, measure, type Timing } from './timing.js';
 
-/** What is known of the time of one path on one branch. */
+/** What is known about the duration of a path on a branch. */
 export interface BranchTiming extends Timing {
-  /** A number for the name; null: on all branches, kept from the second branch on. */
+  /** A number for the name; null: all branches together, kept once there are two. */
   branch: number | null;
 }
 
-/** Of one path; the branch that measured it last comes first. */
+/** The timings of one path. The branch that measured it last comes first. */
 export type BranchTimings = readonly BranchTiming[];
 
-/** Beyond so many branches a new one displaces that which measured the path the longest ago, not the default branch. */
-const BRANCHES_KEPT = 8;
+/** Beyond this number, a new branch replaces the one that has not measured the path for the longest time, except the default branch. */
+const MAX_BRANCHES = 8;
 
-/** The timing on the branch; else on the default branch; else on all. */
+/** Returns the timing on the branch, else on the default branch, else on all branches. */
 export function timingOn(timings: BranchTimings, branch: number, defaultBranch: number | null): BranchTiming | undefined {
   return find(timings, branch) ?? elsewhere(timings, defaultBranch);
 }
 
-/** The timings after a measurement on the branch; null: they stay as they are (see `measure`). */
+/** Returns the timings after a measurement on the branch; null: the measurement does not count (see `measure`). */
 export function measureOn(
   timings: BranchTimings,
   branch: number,
   defaultBranch: number | null,
   measurement: Measurement,
 ): BranchTiming[] | null {
-  const known = find(timings, branch);
-  const timing = measure(known, measurement, known ? undefined : elsewhere(timings, defaultBranch));
-  if (!timing) return null;
-  const own = onBranch(branch, timing);
-  if (timings.length === 0 || (known && timings.length === 1)) return [own];
-  const others = timings.filter(({ branch: of }) => of !== branch && of !== null);
-  while (others.length >= BRANCHES_KEPT)
-    others.splice(
-      others.findLastIndex(of => of.branch !== defaultBranch),
-      1,
-    );
-  const all = find(timings, null) ?? others[0]!;
-  others.unshift(own);
-  others.push(onBranch(null, measure(all, measurement) ?? all));
+  const before = find(timings, branch);
+  const after = measure(before, measurement, before ? undefined : elsewhere(timings, defaultBranch));
+  if (!after) return null;
+  const first = onBranch(branch, after);
+  if (timings.length === 0 || (before && timings.length === 1)) return [first];
+  const others = timings.filter(timing => timing.branch !== branch && timing.branch !== null);
+  while (others.length >= MAX_BRANCHES) {
+    const oldest = others.findLastIndex(timing => timing.branch !== defaultBranch);
+    others.splice(oldest, 1);
+  }
+  const allBranches = find(timings, null) ?? others[0]!;
+  others.unshift(first);
+  others.push(onBranch(null, measure(allBranches, measurement) ?? allBranches));
   return others;
 }
 
 function onBranch(branch: number | null, { before, build, times, at }: Timing): BranchTiming {
-  // Field by field: a spread takes longer than all of the measuring.
+  // Field by field: a spread takes longer than the whole measurement.
   return { branch, before, build, times, at };
 }
 
@@ -51,5 +50,5 @@ function elsewhere(timings: BranchTimings, defaultBranch: number | null): Branch
 }
 
 function find(timings: BranchTimings, branch: number | null): BranchTiming | undefined {
-  return timings.find(of => of.branch === branch);
+  return timings.find(timing => timing.branch === branch);
 }

@@ -1,146 +1,147 @@
 import { toWeight } from '../weight.js';
 import { fileOf } from './test-case.js';
 
-/** The files of a request as they are planned: slowest first, equal ones by path. Columns, because objects take twice as long. */
+/** The files of a request in planning order: slowest first, equal ones by path. Columns, because objects take twice as long. */
 export interface Estimates {
   paths: readonly string[];
-  /** As they are answered; NaN when neither the path nor, for a test case, its file was ever measured. */
+  /** The known durations; NaN when neither the path nor, for a test case, its file was ever measured. */
   seconds: Float64Array;
-  /** See weight.ts. */
+  /** The durations to plan with, guesses included (see weight.ts). */
   weights: Float64Array;
 }
 
-/** What is known of the paths of a request, in seconds. */
+/** The known durations of the paths of a request, in seconds. */
 export interface KnownTimes {
-  /** In the order of the paths; NaN where nothing is known. */
+  /** In the order of the paths; NaN: unknown. */
   seconds: Float64Array;
-  /** Of the files of test cases that are not known themselves. */
+  /** The durations of whole files, for test cases that are unknown themselves. */
   files: ReadonlyMap<string, number>;
 }
 
 /**
- * New files are taken for one of the slower known ones: underestimating costs more than overestimating. Of a queue the
- * percentile is higher: what it takes for slow is handed out early, when a surprise still evens out.
+ * A new file is expected to take as long as this percentile of the known ones: underestimating costs more than overestimating.
+ * A queue has a higher percentile: it hands out slow files early, when later batches can still make up for a wrong guess.
  */
 export const SPLIT_PERCENTILE = 0.75;
 export const QUEUE_PERCENTILE = 0.9;
-/** So many known files make a directory tell of its new ones. */
-const ENOUGH_KNOWN = 3;
-/** Seconds that a file is taken for while no file of the project was ever measured. */
+/** A directory needs this many known files to predict its new ones. */
+const MIN_KNOWN_FILES = 3;
+/** The guess while no file of the project was ever measured. */
 const FIRST_GUESS_SECONDS = 1;
-/** Directories further up than this are not asked: that bounds the work for deep ones, each of its own. */
+/** Directories further up are not considered: that limits the work for deep paths with a directory each. */
 const MAX_LEVELS = 8;
-/** Of what its file takes by case, what a case is taken for at least, however much the known cases take of it. */
-const MIN_PART = 0.1;
+/** An unknown test case takes at least this part of the mean duration of its file's cases, even when the known cases take it all. */
+const MIN_CASE_PART = 0.1;
 
 export function estimate(paths: readonly string[], known: KnownTimes, percentile: number): Estimates {
   const seconds = withShares(paths, known);
   const guess = guesses(paths, seconds, percentile);
   const weights = seconds.map((time, i) => toWeight(Number.isNaN(time) ? guess(paths[i]!) : time));
-  const places = slowestFirst(paths, weights);
+  const order = slowestFirst(paths, weights);
   return {
-    paths: Array.from(places, place => paths[place]!),
-    seconds: inOrder(seconds, places),
-    weights: inOrder(weights, places),
+    paths: Array.from(order, i => paths[i]!),
+    seconds: inOrder(seconds, order),
+    weights: inOrder(weights, order),
   };
 }
 
-function inOrder(values: Float64Array, places: Uint32Array): Float64Array {
-  const ordered = new Float64Array(places.length);
-  for (let i = 0; i < places.length; i++) ordered[i] = values[places[i]!]!;
+function inOrder(values: Float64Array, order: Uint32Array): Float64Array {
+  const ordered = new Float64Array(order.length);
+  for (let i = 0; i < order.length; i++) ordered[i] = values[order[i]!]!;
   return ordered;
 }
 
-/** More than the files of a request. Times the greatest weight it stays below 2^53. */
-const PLACES = 2 ** 18;
+/** Larger than the index of any file in a request. Times the largest weight it is below 2^53. */
+const MAX_INDEX = 2 ** 18;
 
-/** The places of the paths by weight in descending order, of equal weight by path. */
+/** Returns the indices of the paths by weight in descending order, and by path where weights are equal. */
 function slowestFirst(paths: readonly string[], weights: Float64Array): Uint32Array {
-  // Numbers are sorted five times as fast as objects: weight and place in one.
-  const keys = weights.map((weight, i) => weight * PLACES + i);
+  // Numbers sort five times as fast as objects, so weight and index are one number.
+  const keys = weights.map((weight, i) => weight * MAX_INDEX + i);
   keys.sort();
-  const places = new Uint32Array(keys.length);
+  const order = new Uint32Array(keys.length);
   let count = 0;
   for (let end = keys.length; end > 0; ) {
-    const weight = Math.floor(keys[end - 1]! / PLACES);
+    const weight = Math.floor(keys[end - 1]! / MAX_INDEX);
     let start = end;
-    while (start > 0 && keys[start - 1]! >= weight * PLACES) start -= 1;
-    const equal = places.subarray(count, (count += end - start));
-    for (let i = start; i < end; i++) equal[i - start] = keys[i]! - weight * PLACES;
+    while (start > 0 && keys[start - 1]! >= weight * MAX_INDEX) start -= 1;
+    const equal = order.subarray(count, (count += end - start));
+    for (let i = start; i < end; i++) equal[i - start] = keys[i]! - weight * MAX_INDEX;
     if (equal.length > 1) sortByPath(equal, paths);
     end = start;
   }
-  return places;
+  return order;
 }
 
-function sortByPath(places: Uint32Array, paths: readonly string[]): void {
-  // As listed: a list is nearly always sorted, and then this is all.
-  if (places.every((place, i) => i === 0 || paths[places[i - 1]!]! < paths[place]!)) return;
-  places.set(Array.from(places).sort((a, b) => (paths[a]! < paths[b]! ? -1 : 1)));
+function sortByPath(indices: Uint32Array, paths: readonly string[]): void {
+  // Most lists are sorted already.
+  if (indices.every((index, i) => i === 0 || paths[indices[i - 1]!]! < paths[index]!)) return;
+  indices.set(Array.from(indices).sort((a, b) => (paths[a]! < paths[b]! ? -1 : 1)));
 }
 
-/** What is known of each path, for a test case perhaps as a share of its file. */
+/** Returns the known durations. A test case that is unknown itself gets a share of its file. */
 function withShares(paths: readonly string[], known: KnownTimes): Float64Array {
   const shares = sharesOfFiles(paths, known);
   if (shares.size === 0) return known.seconds;
   return known.seconds.map((time, i) => (Number.isNaN(time) ? (shares.get(fileOf(paths[i]!) ?? '') ?? NaN) : time));
 }
 
-/** By file that is known as a whole only: what each of its listed cases is taken for that is not known itself. */
+/** Returns by file the duration of each of its listed cases that is unknown itself. */
 function sharesOfFiles(paths: readonly string[], { seconds, files }: KnownTimes): Map<string, number> {
   const shares = new Map<string, number>();
   if (files.size === 0) return shares;
+  /** The number of cases and of unknown ones, and the seconds of the known ones. */
   const listed = new Map<string, { cases: number; unknown: number; known: number }>();
   for (const [i, path] of paths.entries()) {
     const file = fileOf(path);
     if (file === null || !files.has(file)) continue;
-    const of = listed.get(file) ?? { cases: 0, unknown: 0, known: 0 };
-    of.cases += 1;
-    if (Number.isNaN(seconds[i])) of.unknown += 1;
-    else of.known += seconds[i]!;
-    listed.set(file, of);
+    const sums = listed.get(file) ?? { cases: 0, unknown: 0, known: 0 };
+    sums.cases += 1;
+    if (Number.isNaN(seconds[i])) sums.unknown += 1;
+    else sums.known += seconds[i]!;
+    listed.set(file, sums);
   }
   for (const [file, { cases, unknown, known }] of listed) {
     const whole = files.get(file)!;
-    if (unknown > 0) shares.set(file, Math.max((whole - known) / unknown, (MIN_PART * whole) / cases));
+    if (unknown > 0) shares.set(file, Math.max((whole - known) / unknown, (MIN_CASE_PART * whole) / cases));
   }
   return shares;
 }
 
-/** Guesses for paths of which nothing is known, by what is known around them. */
+/** Returns guesses for unknown paths, from the known files in the nearest directory that has enough of them. */
 function guesses(paths: readonly string[], seconds: Float64Array, percentile: number): (path: string) => number {
   if (!seconds.some(Number.isNaN) || seconds.every(Number.isNaN)) return () => FIRST_GUESS_SECONDS;
-  const around = new Map<string, number[]>();
+  const timesByDirectory = new Map<string, number[]>();
   for (const [i, path] of paths.entries()) {
     if (!Number.isNaN(seconds[i])) continue;
     for (const directory of directoriesOf(path)) {
-      // One that has them from another path has those above it, too.
-      if (around.has(directory)) break;
-      around.set(directory, []);
+      // The directories above it are there as well.
+      if (timesByDirectory.has(directory)) break;
+      timesByDirectory.set(directory, []);
     }
   }
-  const all: number[] = [];
+  const times: number[] = [];
   for (const [i, path] of paths.entries()) {
     const time = seconds[i]!;
     if (Number.isNaN(time)) continue;
-    all.push(time);
-    for (const directory of directoriesOf(path)) around.get(directory)?.push(time);
+    times.push(time);
+    for (const directory of directoriesOf(path)) timesByDirectory.get(directory)?.push(time);
   }
-  const ofAll = slower(all, percentile) ?? FIRST_GUESS_SECONDS;
-  const guessOf = new Map<string, number>();
-  for (const [directory, times] of around) {
-    if (times.length >= ENOUGH_KNOWN) guessOf.set(directory, slower(times, percentile)!);
+  const fallback = percentileOf(times, percentile) ?? FIRST_GUESS_SECONDS;
+  const guessByDirectory = new Map<string, number>();
+  for (const [directory, known] of timesByDirectory) {
+    if (known.length >= MIN_KNOWN_FILES) guessByDirectory.set(directory, percentileOf(known, percentile)!);
   }
   return path => {
     for (const directory of directoriesOf(path)) {
-      const guess = guessOf.get(directory);
+      const guess = guessByDirectory.get(directory);
       if (guess !== undefined) return guess;
     }
-    return ofAll;
+    return fallback;
   };
 }
 
-/** What the path lies in, nearest first: of a test case its file, then the directories. */
+/** Yields what contains the path, nearest first: the file of a test case, then the directories. */
 function* directoriesOf(path: string): Generator<string> {
   const file = fileOf(path);
   if (file !== null) yield file;
@@ -152,6 +153,6 @@ function* directoriesOf(path: string): Generator<string> {
   }
 }
 
-function slower(seconds: number[], percentile: number): number | undefined {
+function percentileOf(seconds: number[], percentile: number): number | undefined {
   return seconds.sort((a, b) => a - b)[Math.min(seconds.length - 1, Math.floor(seconds.length * percentile))];
 }

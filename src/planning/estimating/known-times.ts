@@ -30,14 +30,14 @@ export function knownTimes(paths: readonly string[], lookup: TimingLookup, mostC
   for (let i = 0; i < paths.length; i++) {
     const path = paths[i]!;
     const timing = lookup.timing(path);
-    const file = timing ? null : fileOf(path);
     seconds[i] = timing ? estimateOf(timing) : NaN;
     if (timing) continue;
+    const file = fileOf(path);
     if (file !== null) {
       const whole = files.has(file) ? undefined : lookup.timing(copyOf(file));
       if (whole) files.set(file, estimateOf(whole));
     } else if (lookup.cases && casesLeft > 0) {
-      const cases = lookup.cases(path, Math.min(limits.casesPerFile, casesLeft));
+      const cases = lookup.cases(path, Math.min(limits.testCasesPerFile, casesLeft));
       casesLeft -= cases.length;
       seconds[i] = sumOfCases(cases, lookup.branch, lookup.defaultBranch);
     }
@@ -67,5 +67,5 @@ function sumOfCases(cases: readonly BranchTimings[], branch: number, defaultBran
 /** The timings that were measured about when the last one was: an older case was deleted or renamed. */
 function fresh(timings: readonly (BranchTiming | undefined)[]): (BranchTiming | undefined)[] {
   const last = timings.reduce((latest, timing) => Math.max(latest, timing?.at ?? 0), 0);
-  return timings.map(timing => (timing && timing.at >= last - limits.staleCaseMilliseconds ? timing : undefined));
+  return timings.map(timing => (timing && timing.at >= last - limits.staleTestCaseMilliseconds ? timing : undefined));
 }

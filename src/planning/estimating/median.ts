@@ -1,10 +1,10 @@
-/** The median, of an even number the mean of the middle two; 0 of none. */
+/** Returns the median, the mean of the two middle values if their number is even, or 0 without any. */
 export function median(values: readonly number[]): number {
   if (values.length <= 1) return values[0] ?? 0;
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   if (sorted.length % 2 === 1) return sorted[middle]!;
-  // The sum of two absurd values may be infinite, half of one nothing; their difference is neither.
+  // The sum of two huge values may overflow, half of a tiny one may be 0; their difference does neither.
   const [low, high] = [sorted[middle - 1]!, sorted[middle]!];
   return low + (high - low) / 2;
 }

@@ -1,5 +1,5 @@
 /**
- * The file of a path that names test cases inside it: `spec/a_spec.rb[1:2]`, `test/a.py::TestB::test_c[d]`,
+ * Returns the file of a path that names test cases in it: `spec/a_spec.rb[1:2]`, `test/a.py::TestB::test_c[d]`,
  * `a.spec.ts:12`, `a.feature:12:30`. Null: the path is a file itself.
  */
 export function fileOf(path: string): string | null {
@@ -9,13 +9,13 @@ export function fileOf(path: string): string | null {
   return end > 0 && end < path.length && !/[/\\]/.test(path[end - 1]!) ? path.slice(0, end) : null;
 }
 
-/** Where a list of ids in brackets begins; the end when the path ends with no such list. */
+/** Returns where a list of ids in brackets begins, or the end of the path if it has none. */
 function startOfIds(path: string): number {
   const start = path.lastIndexOf('[');
   return /^[\d:,]+$/.test(path.slice(start + 1, -1)) ? start : path.length;
 }
 
-/** Where line numbers after colons begin. */
+/** Returns where line numbers after colons begin, or the end of the path if it has none. */
 function startOfLines(path: string): number {
   let end = path.length;
   for (;;) {

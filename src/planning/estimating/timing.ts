@@ -2,38 +2,38 @@ import { toSeconds, toWeight } from '../weight.js';
 import { type Level, secondsOf, updateLevel } from './level.js';
 import { median } from './median.js';
 
-/** What is known of the time of one path on one branch: of bounded size, whatever was recorded. */
+/** What is known about the duration of a path on a branch. Its size is bounded. */
 export interface Timing {
-  /** The level over all builds but the last that measured the path; null: there were none. */
+  /** The level over all builds that measured the path, without the last one; null: there was no other. */
   before: Level | null;
-  /** A number for the last build that measured the path, and what its runs measured, in seconds. Their median counts. */
+  /** A number for the last build that measured the path, and the seconds of its runs. Their median counts. */
   build: number;
   times: number[];
-  /** When the last of them was recorded, in milliseconds since 1970. */
+  /** When the last of these runs was recorded, in milliseconds since 1970. */
   at: number;
 }
 
 export interface Measurement {
   build: number;
   seconds: number;
-  /** When the run was recorded, and the first of its build, in milliseconds since 1970. */
+  /** When the run and the first run of its build were recorded, in milliseconds since 1970. */
   at: number;
   began: number;
   run: RunKind;
 }
 
-/** The first run of a node in a build, or a further one. */
+/** The first run of a node in a build, or a later one. */
 export type RunKind = 'first' | 'retried';
 
-/** Runs of a path in one build beyond these displace the oldest. */
-const TIMES_KEPT = 9;
-/** A first time on a branch so many times above what is known elsewhere is held back until it repeats. */
+/** A timing keeps this many runs of its last build, the newest ones. */
+const MAX_TIMES = 9;
+/** A first duration on a branch that is this many times the one elsewhere does not count before it repeats. */
 const ABSURD_FACTOR = 10;
 
 /**
- * The timing after a measurement. A build counts once, however often it ran the path: null, and nothing to change,
- * when another build has measured the path since that of a retry began.
- * @param elsewhere the timing on another branch, when this is the first value on its own
+ * Returns the timing after a measurement. A build counts once, however often it ran the path. Returns null, for no change, when
+ * another build has measured the path since the build of this retry began.
+ * @param elsewhere the timing on another branch, for the first measurement on a branch
  */
 export function measure(timing: Timing | undefined, { build, seconds, at, began, run }: Measurement, elsewhere?: Timing): Timing | null {
   if (!timing) {
@@ -41,13 +41,13 @@ export function measure(timing: Timing | undefined, { build, seconds, at, began,
     return { before: isAbsurd ? levelOf(elsewhere) : null, build, times: [seconds], at };
   }
   if (timing.build === build) {
-    return { before: timing.before, build, times: [...timing.times, seconds].slice(-TIMES_KEPT), at: Math.max(at, timing.at) };
+    return { before: timing.before, build, times: [...timing.times, seconds].slice(-MAX_TIMES), at: Math.max(at, timing.at) };
   }
   if (run === 'retried' && timing.at >= began) return null;
   return { before: levelOf(timing), build, times: [seconds], at: Math.max(at, timing.at) };
 }
 
-/** Seconds that the path is expected to take: of one build exactly what that measured, else in tenths of milliseconds. */
+/** Returns the expected seconds: the exact median if there is one build, else rounded to tenths of milliseconds. */
 export function estimateOf(timing: Timing): number {
   return timing.before === null ? median(timing.times) : toSeconds(toWeight(secondsOf(levelOf(timing))));
 }

@@ -2,39 +2,38 @@ import type { Estimates } from '../estimating/estimate.js';
 import { toSeconds } from '../weight.js';
 import { usefulNodes } from './useful-nodes.js';
 
-/** What a plan comes to if its estimates are exact. Weights: see weight.ts. */
+/** The outcome of a plan if its estimates are exact. Durations are weights (see weight.ts). */
 export interface ExpectedOutcome {
-  /** When the last node is done. */
+  /** When the last node finishes. */
   makespan: number;
-  /** No plan for whole files has a smaller makespan (see split/bound.ts): one that equals it is proved to be a best one. */
+  /** No plan with whole files has a smaller makespan (see packing/bound.ts). A plan that reaches it is optimal. */
   lowerBound: number;
   /**
-   * Whether the longest file alone decides: the other nodes wait for it, and neither another plan nor more nodes would
-   * end sooner, only a shorter file. Not so when all nodes end with it.
+   * Whether the other nodes wait for the longest file: neither another plan nor more nodes would end sooner, only a shorter
+   * file. False when all nodes finish with it.
    */
   isBoundByFile: boolean;
 }
 
-/** What a split or queue is expected to come to: kept with it. Times are seconds. */
+/** The expected outcome of a split or queue, as it is stored. Durations are seconds. */
 export interface Forecast {
-  /** Until the last node is done. */
+  /** When the last node finishes. */
   makespan: number;
-  /** No way to give whole files to these nodes is known to be faster than this: it is proved. */
+  /** No plan with whole files is faster on these nodes. */
   lower_bound: number;
-  /** makespan / lower_bound, the proved gap; 1 when there is none. */
+  /** makespan / lower_bound; 1: the plan is optimal. */
   ratio: number;
-  /** The longest file alone decides, and the other nodes wait for it. */
+  /** The other nodes wait for the longest file. */
   bound_by_file: boolean;
-  /** Files never measured, planned with a guess. */
+  /** The number of files that were never measured, and are planned with a guess. */
   unknown_files: number;
-  /** The files that alone take longer than a node's fair share, slowest first: splitting these makes the build faster. */
+  /** Files that take longer than a node's fair share, slowest first. Splitting them makes the build faster. */
   binding_files: { path: string; seconds: number }[];
-  /** Nodes beyond these make nothing faster, unless the longest file is split (see useful-nodes.ts). */
+  /** More nodes than these make nothing faster, unless the longest file is split (see useful-nodes.ts). */
   useful_nodes: number;
 }
 
-/** Binding files that are named; more are as good as all. */
-const FILES_NAMED = 10;
+const MAX_BINDING_FILES = 10;
 
 export function forecast(
   { paths, seconds, weights }: Estimates,
@@ -43,7 +42,7 @@ export function forecast(
 ): Forecast {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const binding_files = Array.from(
-    weights.subarray(0, FILES_NAMED).filter(weight => weight > total / nodes),
+    weights.subarray(0, MAX_BINDING_FILES).filter(weight => weight > total / nodes),
     (weight, i) => ({
       path: paths[i]!,
       seconds: toSeconds(weight),
@@ -60,7 +59,7 @@ export function forecast(
   };
 }
 
-/** How many were never measured. */
+/** Returns the number of files that were never measured. */
 export function unknownFiles(seconds: Float64Array): number {
   return seconds.reduce((count, time) => (Number.isNaN(time) ? count + 1 : count), 0);
 }

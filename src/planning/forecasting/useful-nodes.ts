@@ -1,16 +1,16 @@
 import { RemainingFiles } from '../batching/remaining-files.js';
 
 /**
- * The nodes with which all others are done when the longest file is: more make nothing faster. As many as first fit of the
- * longest files needs when no node may take longer than that file; at least 1.
+ * Returns the number of nodes at which all others finish with the longest file, at least 1. More nodes make nothing faster.
+ * It is the number of bins of first fit, longest first, with the longest file as the capacity.
  *
  * @param weights in descending order
  */
 export function usefulNodes(weights: Float64Array): number {
-  const untaken = new RemainingFiles(weights);
+  const remaining = new RemainingFiles(weights);
   let nodes = 0;
-  while (untaken.count > 0) {
-    untaken.take(weights[0]!);
+  while (remaining.count > 0) {
+    remaining.take(weights[0]!);
     nodes += 1;
   }
   return Math.max(1, nodes);

@@ -1,14 +1,13 @@
 /**
- * What the fullest node has at least, however the files are split: the greatest of
+ * Returns a lower bound of the makespan of any split: the largest of
  *
  * - the average load;
- * - of the q M + r longest files on M nodes (1 <= r <= M), some r nodes have r (q + 1) or more, at best the shortest of
- *   them, and one of these nodes has the average (Haouari, Gharbi and Jemmali 2006). With q = 0 and r = 1 that is the
- *   longest file, with r = 1 the q + 1 shortest of the q M + 1 longest;
- * - what is not too short for the files that no node can have two of, and for those that do not fit beside them
- *   (Martello and Toth 1990: L2, a bound of bin packing);
+ * - the bound of Haouari, Gharbi and Jemmali (2006): of the q M + r longest files on M nodes (1 <= r <= M), some r nodes have
+ *   at least r (q + 1) files, at best the shortest of them, and one of these nodes has at least their average. With q = 0 and
+ *   r = 1 that is the longest file, with r = 1 the q + 1 shortest of the q M + 1 longest;
+ * - the smallest makespan that L2, a bound of bin packing (Martello and Toth 1990), does not exclude;
  *
- * each rounded up to a multiple of the greatest common divisor of all weights, which every load is.
+ * each rounded up to a multiple of the greatest common divisor of all weights, because every load is one.
  *
  * @param weights whole numbers by file, in descending order
  */
@@ -19,14 +18,14 @@ export function lowerBound(weights: Float64Array, nodes: number): number {
   let bound = ceilingOfRatio(sums[weights.length]!, nodes * unit) * unit;
   for (let start = 0; start < weights.length; start += nodes) {
     const q = start / nodes;
-    const most = Math.min(nodes, weights.length - start);
-    for (let r = 1; r <= most; r++) {
-      const least = sums[start + r]! - sums[q * (nodes - r)]!;
-      if (least > bound * r) bound = ceilingOfRatio(least, r * unit) * unit;
+    const maxR = Math.min(nodes, weights.length - start);
+    for (let r = 1; r <= maxR; r++) {
+      const load = sums[start + r]! - sums[q * (nodes - r)]!;
+      if (load > bound * r) bound = ceilingOfRatio(load, r * unit) * unit;
     }
   }
   if (!isInfeasible(bound, weights, sums, nodes)) return bound;
-  // Twice the bound is enough for any list.
+  // Every list has a split of at most twice the bound.
   let high = 2 * bound;
   while (high - bound > unit) {
     const middle = bound + Math.floor((high - bound) / unit / 2) * unit;
@@ -37,10 +36,10 @@ export function lowerBound(weights: Float64Array, nodes: number): number {
 }
 
 /**
- * Whether no split is as short, seen from each file's side: those that do not fit beside it, and are longer than half
- * of the makespan, take a node each, and all others down to it have to fit on the other nodes.
+ * Whether no split has this makespan, by L2: for each file, the files that are longer than half of the makespan and do not fit
+ * beside it take a node each, and the other files down to it must fit on the remaining nodes.
  *
- * @param sums of the longest files, by how many
+ * @param sums sums[n] is the weight of the n longest files
  */
 function isInfeasible(makespan: number, weights: Float64Array, sums: Float64Array, nodes: number): boolean {
   let alone = weights.findIndex(weight => 2 * weight <= makespan);
@@ -51,17 +50,17 @@ function isInfeasible(makespan: number, weights: Float64Array, sums: Float64Arra
   return false;
 }
 
-/** 1 when there are none. */
+/** Returns the greatest common divisor, or 1 without any weights. */
 function commonDivisor(weights: Float64Array): number {
   let divisor = weights[0] ?? 1;
   for (let i = weights.length - 1; i > 0 && divisor > 1; i--) {
-    for (let rest = weights[i]!; rest > 0; ) [divisor, rest] = [rest, divisor % rest];
+    for (let remainder = weights[i]!; remainder > 0; ) [divisor, remainder] = [remainder, divisor % remainder];
   }
   return divisor;
 }
 
-/** Exact, which a quotient of large numbers is not. */
+/** Rounds the ratio up. This is exact, unlike a quotient of large numbers. */
 function ceilingOfRatio(whole: number, divisor: number): number {
-  const rest = whole % divisor;
-  return (whole - rest) / divisor + Number(rest > 0);
+  const remainder = whole % divisor;
+  return (whole - remainder) / divisor + Number(remainder > 0);
 }

@@ -1,7 +1,7 @@
 import type { Split } from './refine.js';
 
 /**
- * Longest processing time first (Graham 1969): gives each file to the emptiest node, of equally empty ones the lowest.
+ * Longest processing time first (Graham 1969): gives each file to the node with the least load, and to the lowest index among equals.
  *
  * @param weights in descending order
  */
@@ -10,7 +10,7 @@ export function longestFirst(weights: Float64Array, nodes: number): Split {
   const last = new Int32Array(nodes);
   const next = new Int32Array(weights.length).fill(-1);
   const loads = new Float64Array(nodes);
-  // A binary heap of nodes, the emptiest on top. All are empty: any order is a heap.
+  // A binary heap of nodes, the least loaded on top. All are empty, so any order is a heap.
   const heap = Uint32Array.from({ length: nodes }, (_, node) => node);
   for (let file = 0; file < weights.length; file++) {
     const node = heap[0]!;
@@ -21,8 +21,8 @@ export function longestFirst(weights: Float64Array, nodes: number): Split {
     loads[node] = load;
     let at = 0;
     for (let child = 1; child < nodes; child = 2 * at + 1) {
-      if (child + 1 < nodes && isEmptier(heap[child + 1]!, heap[child]!, loads)) child += 1;
-      if (!isEmptier(heap[child]!, node, loads)) break;
+      if (child + 1 < nodes && hasLessLoad(heap[child + 1]!, heap[child]!, loads)) child += 1;
+      if (!hasLessLoad(heap[child]!, node, loads)) break;
       heap[at] = heap[child]!;
       at = child;
     }
@@ -31,6 +31,6 @@ export function longestFirst(weights: Float64Array, nodes: number): Split {
   return { first, loads, next };
 }
 
-function isEmptier(node: number, other: number, loads: Float64Array): boolean {
+function hasLessLoad(node: number, other: number, loads: Float64Array): boolean {
   return loads[node]! < loads[other]! || (loads[node] === loads[other] && node < other);
 }

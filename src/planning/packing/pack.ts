@@ -4,13 +4,13 @@ import { longestFirst } from './longest-first.js';
 import { refine } from './refine.js';
 
 export interface Packing extends ExpectedOutcome {
-  /** Indices of the files of each node, slowest first; a node beyond the files gets none. */
+  /** The indices of the files of each node, slowest first. Without enough files, some nodes have none. */
   nodes: number[][];
 }
 
 /**
- * Splits files over nodes so that the fullest node has as little as possible: the longest first, refined as
- * long as it is above the lower bound. The same list always gives the same split.
+ * Splits files over nodes so that the makespan is small: longest first, then refined while it is above the lower bound.
+ * The same list always gives the same split.
  *
  * @param weights whole numbers (see weight.ts) by file, in descending order
  */
@@ -19,7 +19,7 @@ export function pack(weights: Float64Array, nodes: number): Packing {
   const split = longestFirst(weights, nodes);
   refine(weights, split, bound);
   const { first, next, loads } = split;
-  const makespan = loads.reduce((most, load) => Math.max(most, load), 0);
+  const makespan = loads.reduce((max, load) => Math.max(max, load), 0);
   return {
     nodes: Array.from(first, file => {
       const files: number[] = [];

@@ -1,45 +1,45 @@
 import { MAX_NUMBERS, nearestSubset } from './subset.js';
 
-/** A split that can change: the files of each node are a linked list, slowest first, and -1 ends it. */
+/** A split that can be changed. The files of each node are a linked list, slowest first, that ends with -1. */
 export interface Split {
-  /** By node: its slowest file, and the sum of the weights of its files. */
+  /** By node: its slowest file, and the weight of all its files. */
   first: Int32Array;
   loads: Float64Array;
   /** By file: the next one of the same node. */
   next: Int32Array;
 }
 
-/** A step is a file or a subset looked at, some nanoseconds. The same list gets the same steps on any machine. */
+/** The limit of the search. A step looks at a file or a subset and takes nanoseconds; a list gets the same steps on any machine. */
 const STEPS = 500_000;
 const STEPS_PER_FILE = 20;
-/** Of more files than a subset is looked for in, so many of the slowest are among those searched. */
-const SLOWEST = 8;
+/** When there are more files than a subset search takes, this many of the slowest are included. */
+const SLOWEST_INCLUDED = 8;
 
 /**
- * Makes the fullest node emptier, until none has more than `enough` or the steps are used up.
+ * Reduces the makespan by local search, until it is at most `target` or the steps are used up.
  *
- * The one move is to divide the files of two nodes anew, with the nearest subset sum: between the fullest node and the
- * emptiest one evenly (Haouari, Gharbi and Jemmali 2006). When that does not help, two nodes at random are divided at
- * random, but so that both stay below the fullest, and the fullest tries those. Of many files only some
- * may change hands: of each length some, or, after a random division, the slowest and some of the others.
+ * A move redistributes the files of two nodes by the nearest subset sum: evenly between the nodes with the most and the least
+ * load (Haouari, Gharbi and Jemmali 2006). When that does not help, the files of two random nodes are divided at random, so that
+ * both stay below the makespan, and the node with the most load tries each of these. When two nodes have more files than
+ * a subset search takes, only some may move: some of each length, or, after a random division, the slowest and some of the others.
  */
-export function refine(weights: Float64Array, split: Split, enough: number): void {
-  new Refinement(weights, split).run(enough);
+export function refine(weights: Float64Array, split: Split, target: number): void {
+  new Refinement(weights, split).run(target);
 }
 
 class Refinement {
   readonly #nodes: number;
-  /** Nodes by load, the fullest last. */
+  /** The nodes by load, the largest load last. */
   readonly #order: Int32Array;
   #stepsLeft: number;
   #random = 1;
 
-  /** The files of two nodes, slowest first, and whether each is the first one's. */
+  /** The files of two nodes, slowest first, and 1 for those of the first node. */
   readonly #files: Int32Array;
-  readonly #inSubset: Uint8Array;
-  /** Those of them that may change hands: their places among the two nodes' files, and weights. */
-  readonly #places = new Int32Array(MAX_NUMBERS);
-  readonly #freeWeights = new Float64Array(MAX_NUMBERS);
+  readonly #isFirst: Uint8Array;
+  /** The files that may move: their indices in #files, and their weights. */
+  readonly #movable = new Int32Array(MAX_NUMBERS);
+  readonly #movableWeights = new Float64Array(MAX_NUMBERS);
 
   constructor(
     private readonly weights: Float64Array,
@@ -50,54 +50,54 @@ class Refinement {
     this.#order = Int32Array.from(loads.keys()).sort((a, b) => loads[a]! - loads[b]! || a - b);
     this.#stepsLeft = STEPS + STEPS_PER_FILE * weights.length;
     this.#files = new Int32Array(weights.length);
-    this.#inSubset = new Uint8Array(weights.length);
+    this.#isFirst = new Uint8Array(weights.length);
   }
 
-  run(enough: number): void {
+  run(target: number): void {
     const { loads } = this.split;
     while (this.#stepsLeft > 0) {
       const fullest = this.#order[this.#nodes - 1]!;
-      if (loads[fullest]! <= enough) return;
+      if (loads[fullest]! <= target) return;
       if (this.#rebalance(fullest, this.#order[0]!, 0)) continue;
       const one = this.#randomBelow(this.#nodes);
       const other = (one + 1 + this.#randomBelow(this.#nodes - 1)) % this.#nodes;
       if (!this.#perturb(one, other, loads[fullest]!)) continue;
-      if (!this.#rebalance(fullest, one, SLOWEST)) this.#rebalance(fullest, other, SLOWEST);
+      if (!this.#rebalance(fullest, one, SLOWEST_INCLUDED)) this.#rebalance(fullest, other, SLOWEST_INCLUDED);
     }
   }
 
-  /** Makes the fuller of two nodes emptier than it is, if their files can be divided so. */
+  /** Divides the files of two nodes evenly. Returns false if that does not reduce the load of the fuller one. */
   #rebalance(fuller: number, other: number, slowest: number): boolean {
     const { loads } = this.split;
     return this.#divide(fuller, other, (loads[fuller]! + loads[other]!) / 2, loads[fuller]!, slowest);
   }
 
-  /** Divides the files of two nodes at random so that both get less than the limit. */
+  /** Divides the files of two nodes at random, so that both loads are below the limit. */
   #perturb(one: number, other: number, limit: number): boolean {
     const total = this.split.loads[one]! + this.split.loads[other]!;
-    const least = Math.max(0, total - limit + 1);
-    return this.#divide(one, other, least + this.#randomBelow(total - 2 * least + 1), limit, SLOWEST);
+    const min = Math.max(0, total - limit + 1);
+    return this.#divide(one, other, min + this.#randomBelow(total - 2 * min + 1), limit, SLOWEST_INCLUDED);
   }
 
-  /** Gives the node files of both that come nearest to the target, the other the rest; not if one gets the limit. */
+  /** Gives the first node the files of both that come nearest to the target load. Returns false, and changes nothing, if a load reaches the limit. */
   #divide(node: number, other: number, target: number, limit: number, slowest: number): boolean {
     const { loads } = this.split;
     const total = loads[node]! + loads[other]!;
     this.#stepsLeft -= 1;
     if (node === other || total > 2 * (limit - 1)) return false;
     const count = this.#gather(node, other);
-    const free = this.#selectMovable(count, slowest);
+    const movable = this.#selectMovable(count, slowest);
     let load = loads[node]!;
-    for (let i = 0; i < free; i++) {
-      const weight = this.weights[this.#files[this.#places[i]!]!]!;
-      this.#freeWeights[i] = weight;
-      if (this.#inSubset[this.#places[i]!]) load -= weight;
+    for (let i = 0; i < movable; i++) {
+      const weight = this.weights[this.#files[this.#movable[i]!]!]!;
+      this.#movableWeights[i] = weight;
+      if (this.#isFirst[this.#movable[i]!]) load -= weight;
     }
-    const subset = nearestSubset(this.#freeWeights, free, target - load);
-    this.#stepsLeft -= 2 * count + 6 * 2 ** (free >> 1);
-    for (let i = 0; i < free; i++) if ((subset >> i) & 1) load += this.#freeWeights[i]!;
+    const subset = nearestSubset(this.#movableWeights, movable, target - load);
+    this.#stepsLeft -= 2 * count + 6 * 2 ** (movable >> 1);
+    for (let i = 0; i < movable; i++) if ((subset >> i) & 1) load += this.#movableWeights[i]!;
     if (load >= limit || total - load >= limit) return false;
-    for (let i = 0; i < free; i++) this.#inSubset[this.#places[i]!] = (subset >> i) & 1;
+    for (let i = 0; i < movable; i++) this.#isFirst[this.#movable[i]!] = (subset >> i) & 1;
     this.#link(node, 1, count);
     this.#link(other, 0, count);
     this.#setLoad(node, load);
@@ -106,49 +106,50 @@ class Refinement {
   }
 
   /**
-   * Picks those of the gathered files that may change hands, as many as a subset is looked for in: all of them, or the
-   * slowest and one of each length of the rest. Returns how many.
+   * Selects the gathered files that may move, at most as many as a subset search takes: all of them, or the slowest
+   * and one of each length of the others. Returns their number.
    */
   #selectMovable(count: number, slowest: number): number {
     if (count <= MAX_NUMBERS) {
-      for (let i = 0; i < count; i++) this.#places[i] = i;
+      for (let i = 0; i < count; i++) this.#movable[i] = i;
       return count;
     }
     const stretch = (count - slowest) / (MAX_NUMBERS - slowest);
     for (let i = 0, start = 0; i < MAX_NUMBERS; i++) {
       const end = i < slowest ? i + 1 : slowest + Math.floor((i + 1 - slowest) * stretch);
-      this.#places[i] = end - start === 1 ? start : start + this.#randomBelow(end - start);
+      this.#movable[i] = end - start === 1 ? start : start + this.#randomBelow(end - start);
       start = end;
     }
     return MAX_NUMBERS;
   }
 
-  /** Merges the files of two nodes; returns how many. */
+  /** Merges the files of two nodes into #files. Returns their number. */
   #gather(node: number, other: number): number {
     const { first, next } = this.split;
     let count = 0;
     for (let a = first[node]!, b = first[other]!; a !== -1 || b !== -1; count++) {
-      const isFirsts = b === -1 || (a !== -1 && a < b);
-      this.#files[count] = isFirsts ? a : b;
-      this.#inSubset[count] = Number(isFirsts);
-      if (isFirsts) a = next[a]!;
+      const isFirst = b === -1 || (a !== -1 && a < b);
+      this.#files[count] = isFirst ? a : b;
+      this.#isFirst[count] = Number(isFirst);
+      if (isFirst) a = next[a]!;
       else b = next[b]!;
     }
     return count;
   }
 
-  #link(node: number, isFirsts: number, count: number): void {
+  /** Links the gathered files of the first node (1) or the other one (0). */
+  #link(node: number, isFirst: number, count: number): void {
     const { first, next } = this.split;
     let after = -1;
     for (let i = count - 1; i >= 0; i--) {
-      if (this.#inSubset[i] !== isFirsts) continue;
+      if (this.#isFirst[i] !== isFirst) continue;
       next[this.#files[i]!] = after;
       after = this.#files[i]!;
     }
     first[node] = after;
   }
 
-  /** Gives the node its new load, and its place among the others. */
+  /** Sets the load of the node, and moves it in the order of the nodes. */
   #setLoad(node: number, load: number): void {
     const from = this.#rank(node, this.split.loads[node]!);
     let to = this.#rank(node, load);
@@ -159,7 +160,7 @@ class Refinement {
     this.#stepsLeft -= Math.abs(to - from) >> 4;
   }
 
-  /** How many nodes would come before it with this load. */
+  /** Returns the number of nodes that come before this one if it has this load. */
   #rank(node: number, load: number): number {
     const { loads } = this.split;
     let low = 0;
@@ -173,7 +174,7 @@ class Refinement {
     return low;
   }
 
-  /** A number from 0 to below the bound, whole; always the same sequence (Marsaglia 2003: xorshift). */
+  /** Returns a pseudorandom integer from 0 to below the bound (Marsaglia 2003: xorshift). The sequence is always the same. */
   #randomBelow(bound: number): number {
     this.#random ^= this.#random << 13;
     this.#random ^= this.#random >>> 17;

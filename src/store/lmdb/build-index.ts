@@ -1,23 +1,17 @@
-import type { BuildKey } from '../../api/messages/build-key.js';
+import type { BuildFilter, BuildKey } from '../../engine/build-key.js';
 import { digest } from '../../engine/digest.js';
-import { limits } from '../../limits.js';
-import type { Store } from './open.js';
 import type { BuildCountRecord, BuildRecord } from './records.js';
+import type { Tables } from './tables.js';
 
 /**
- * Under each filter that finds it a build has a number, one more than the one before. So a page of many is found
- * without counting to it: builds go nearly always from the old end, and of those that went before their elders
- * `buildGaps` keeps count, by blocks of numbers.
+ * Each build has a place under each filter that finds it: the place of the build before, plus one. A page is found by its places,
+ * without counting builds, because the oldest builds are nearly always deleted first. `buildGaps` counts the other deleted builds by
+ * blocks of places.
  */
 
-/** What narrows a list of builds; what is absent does not. */
-export interface BuildFilter {
-  commit_hash?: string;
-  branch?: string;
-  node_total?: number;
-}
+type IndexTables = Pick<Tables, 'buildIndex' | 'buildCounts' | 'buildGaps'>;
 
-/** `buildGaps` counts by blocks of so many places. */
+/** The size of a block. */
 export const PLACES_PER_BLOCK = 1000;
 const NONE: BuildCountRecord = [0, 0];
 
@@ -32,75 +26,81 @@ export function filterKeys(project: number, { commit_hash, branch, node_total }:
   );
 }
 
-/** Within a write transaction: makes a build found under its filters. Returns its place under each. */
-export function indexBuild(store: Store, project: number, key: BuildKey, number: number): number[] {
+/** Puts a build under its filters, within a write transaction. Returns its place under each. */
+export function indexBuild(tables: IndexTables, project: number, key: BuildKey, number: number): number[] {
   return filterKeys(project, key).map(filter => {
-    const [count, place] = store.buildCounts.get(filter) ?? NONE;
-    void store.buildIndex.put([filter, place], number);
-    void store.buildCounts.put(filter, [count + 1, place + 1]);
+    const [count, place] = tables.buildCounts.get(filter) ?? NONE;
+    void tables.buildIndex.put([filter, place], number);
+    void tables.buildCounts.put(filter, [count + 1, place + 1]);
     return place;
   });
 }
 
-/** Within a write transaction: the opposite. Returns how many records it changed. */
-export function unindexBuild(store: Store, { project, places, ...key }: BuildRecord): number {
+/** Removes a build from its filters, within a write transaction. Returns how many records it changed. */
+export function unindexBuild(tables: IndexTables, { project, places, ...key }: BuildRecord): number {
   let changed = 0;
   for (const [i, filter] of filterKeys(project, key).entries()) {
     const place = places[i]!;
-    const [count, next] = store.buildCounts.get(filter)!;
-    void store.buildIndex.remove([filter, place]);
+    const [count, next] = tables.buildCounts.get(filter)!;
+    void tables.buildIndex.remove([filter, place]);
     if (count > 1) {
       const gap: [string, number] = [filter, Math.floor(place / PLACES_PER_BLOCK)];
-      void store.buildCounts.put(filter, [count - 1, next]);
-      void store.buildGaps.put(gap, (store.buildGaps.get(gap) ?? 0) + 1);
+      void tables.buildCounts.put(filter, [count - 1, next]);
+      void tables.buildGaps.put(gap, (tables.buildGaps.get(gap) ?? 0) + 1);
       changed += 3;
     } else {
-      void store.buildCounts.remove(filter);
-      const gaps = [...store.buildGaps.getKeys({ start: [filter, -1], end: [filter, Infinity] })];
-      for (const gap of gaps) void store.buildGaps.remove(gap);
+      void tables.buildCounts.remove(filter);
+      const gaps = [...tables.buildGaps.getKeys({ start: [filter, -1], end: [filter, Infinity] })];
+      for (const gap of gaps) void tables.buildGaps.remove(gap);
       changed += 2 + gaps.length;
     }
   }
   return changed;
 }
 
-/** How many builds the filter finds. */
-export function buildCount(store: Store, project: number, filter: BuildFilter): number {
-  return (store.buildCounts.get(filterKey(project, filter)) ?? NONE)[0];
+/** Returns how many builds the filter finds. */
+export function buildCount(tables: IndexTables, project: number, filter: BuildFilter): number {
+  return (tables.buildCounts.get(filterKey(project, filter)) ?? NONE)[0];
 }
 
-/** The numbers of one page (from 1) of the builds, newest first, and how many there are. */
-export function pageOfNumbers(store: Store, project: number, filter: BuildFilter, page: number): { total: number; numbers: number[] } {
+/** Returns the numbers of the builds on one page (from 1), newest first, and how many builds the filter finds. */
+export function pageOfBuilds(
+  tables: IndexTables,
+  project: number,
+  filter: BuildFilter,
+  page: number,
+  perPage: number,
+): { total: number; numbers: number[] } {
   const key = filterKey(project, filter);
-  const [total, next] = store.buildCounts.get(key) ?? NONE;
-  const before = (page - 1) * limits.buildsPerPage;
+  const [total, next] = tables.buildCounts.get(key) ?? NONE;
+  const before = (page - 1) * perPage;
   if (before >= total) return { total, numbers: [] };
-  const { from, offset } = placeAfter(store, key, next, before);
-  return { total, numbers: numbersFrom(store, key, from, offset, limits.buildsPerPage) };
+  const { from, offset } = placeAfter(tables, key, next, before);
+  return { total, numbers: numbersFrom(tables, key, from, offset, perPage) };
 }
 
-/** The newest that the filter finds, null when it finds none. */
-export function newestNumber(store: Store, project: number, filter: BuildFilter): number | null {
-  return numbersFrom(store, filterKey(project, filter), Infinity, 0, 1)[0] ?? null;
+/** Returns the number of the newest build that the filter finds; null: it finds none. */
+export function newestNumber(tables: IndexTables, project: number, filter: BuildFilter): number | null {
+  return numbersFrom(tables, filterKey(project, filter), Infinity, 0, 1)[0] ?? null;
 }
 
-/** Where to look for the build that so many newer ones are before: so many behind this place. */
-function placeAfter(store: Store, filter: string, next: number, before: number): { from: number; offset: number } {
+/** Returns a place from which to read the build that has `before` newer ones, and how many builds to skip from there. */
+function placeAfter(tables: IndexTables, filter: string, next: number, before: number): { from: number; offset: number } {
   let place = next - 1 - before;
   const newestFirst = { start: [filter, Infinity], end: [filter, -1], reverse: true } as const;
-  for (const { key, value: gone } of store.buildGaps.getRange(newestFirst as object)) {
+  for (const { key, value: deleted } of tables.buildGaps.getRange(newestFirst as object)) {
     const first = key[1] * PLACES_PER_BLOCK;
     if (place >= first + PLACES_PER_BLOCK) break;
     if (place >= first) {
       const from = Math.min(next, first + PLACES_PER_BLOCK) - 1;
       return { from, offset: from - place };
     }
-    place -= gone;
+    place -= deleted;
   }
   return { from: place, offset: 0 };
 }
 
-function numbersFrom(store: Store, filter: string, from: number, offset: number, limit: number): number[] {
+function numbersFrom(tables: IndexTables, filter: string, from: number, offset: number, limit: number): number[] {
   const range = { start: [filter, from], end: [filter, -1], reverse: true, offset, limit };
-  return [...store.buildIndex.getRange(range as object)].map(({ value }) => value);
+  return [...tables.buildIndex.getRange(range as object)].map(({ value }) => value);
 }

@@ -1,44 +1,114 @@
-import type { BatchRecord } from './batch-codec.js';
-import type { Pieces } from './blobs.js';
-import { createOnce } from './create-once.js';
-import type { Store } from './open.js';
-import { findQueue } from './queue-keys.js';
-import type { ForecastRecord, Millis, QueueRecord } from './records.js';
+import { randomUUID } from 'node:crypto';
+import { buildDigest, type QueueKey } from '../../engine/keys.js';
+import type { NewQueue } from '../../engine/ports/queues.js';
+import type { Millis } from '../../engine/ports/store.js';
+import { runsRecordedOf } from './builds.js';
+import { type BatchRecord, encodeBatch } from './codecs/batch-codec.js';
+import { blobsOfQueue, copyOfBlobs } from './codecs/file-blocks.js';
+import { batchesOf } from './open-queue.js';
+import type { Parts } from './parts.js';
+import type { ForecastRecord, QueueRecord } from './records.js';
+import type { Blobs } from './writes/blobs.js';
+import { createOnce } from './writes/create-once.js';
 
-/** What a queue has beside its files and their weights. */
-export interface QueueContent {
+/** Creates a queue unless there is one under its key. Resolves with whether it did. */
+export async function createQueue(
+  parts: Parts,
+  key: QueueKey,
+  { people, list, files, weights, guessed, forecast }: NewQueue,
+  at: Millis,
+): Promise<boolean> {
+  const id = randomUUID();
+  const build = buildDigest(key.project, key.build);
+  const existing = await putQueue(parts, {
+    key: key.digest,
+    id,
+    at,
+    blobs: () => blobsOfQueue(id, files, weights),
+    content: () => ({
+      record: {
+        v: 1,
+        name: key.digest,
+        node_total: key.build.node_total,
+        guessed,
+        repeats: false,
+        people,
+        list,
+        created_at: at,
+        runs_before: runsRecordedOf(parts, build),
+        used_at: at,
+        build,
+      },
+      forecast: { v: 1, ...forecast },
+      batches: null,
+    }),
+  });
+  return existing === id;
+}
+
+/** Puts a copy of the newest queue of the build under a key, unless there is a queue. False: the build has none to copy. */
+export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promise<boolean> {
+  const build = buildDigest(key.project, key.build);
+  const original = parts.queuesOfBuild.get(build);
+  if (original === undefined) return false;
+  const id = randomUUID();
+  const existing = await putQueue(parts, {
+    key: key.digest,
+    id,
+    at,
+    blobs: () => copyOfBlobs(parts, original, id),
+    content: () => {
+      const record = parts.queues.get(original);
+      // It expired meanwhile.
+      if (!record) return null;
+      const { other_list: _ofOriginal, ...copied } = record;
+      // A batch that repeats earlier ones has no files of its own.
+      const batches = batchesOf(parts, original).filter(({ isReplay, files }) => !isReplay && files.length > 0);
+      return {
+        record: { ...copied, repeats: true, copied_at: at, copied_runs_before: runsRecordedOf(parts, build), used_at: at },
+        forecast: parts.forecasts.get(original)!,
+        // No node works on a batch of the copy before it asks for it.
+        batches: batches.map(batch => encodeBatch({ ...batch, delivered: true, lease: batch.lease ?? 'closed' })),
+      };
+    },
+  });
+  return existing !== null;
+}
+
+interface QueueCreation {
+  /** The digest of its key. */
+  key: string;
+  id: string;
+  at: Millis;
+  /** The files and their weights. */
+  blobs(): Blobs;
+  /** The rest, read within the write transaction; null: the queue to copy has expired. */
+  content(): QueueContent | null;
+}
+
+interface QueueContent {
   record: QueueRecord;
   forecast: ForecastRecord;
-  /** Of a copy, what was handed out before; else null. */
+  /** Of a copy, what nodes of the copied queue were handed; else null. */
   batches: BatchRecord[] | null;
 }
 
-/**
- * Puts a queue unless there is one under the key already. Returns the id of the one in force, null when its content is
- * gone by the time it is asked for.
- */
-export function installQueue(
-  store: Store,
-  key: string,
-  id: string,
-  at: Millis,
-  pieces: () => Pieces,
-  content: () => QueueContent | null,
-): Promise<string | null> {
-  return createOnce(store, {
+/** Puts a queue unless there is one under its key. Resolves with the id of the existing one; null: the content has expired. */
+function putQueue(parts: Parts, { key, id, at, blobs, content }: QueueCreation): Promise<string | null> {
+  return createOnce(parts, {
     name: `queue ${key}`,
     expiry: [at, 'queue', id, key],
-    find: () => findQueue(store, key),
-    pieces,
+    find: () => parts.queuesOfNodeBuild.get(key) ?? null,
+    blobs,
     put() {
-      const given = content();
-      if (!given) return null;
-      const { record, forecast, batches } = given;
-      void store.queues.put(id, record);
-      void store.queuesOfNodeBuild.put(key, id);
-      void store.queuesOfBuild.put(record.build, id);
-      void store.forecasts.put(id, forecast);
-      if (batches) void store.batches.put([id, 0], batches);
+      const found = content();
+      if (!found) return null;
+      const { record, forecast, batches } = found;
+      void parts.queues.put(id, record);
+      void parts.queuesOfNodeBuild.put(key, id);
+      void parts.queuesOfBuild.put(record.build, id);
+      void parts.forecasts.put(id, forecast);
+      if (batches) void parts.batches.put([id, 0], batches);
       return id;
     },
   });

@@ -1,31 +1,37 @@
+import type { ExpiringKind } from '../../engine/ports/maintenance.js';
+import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
-import { entriesOf } from './blobs.js';
-import { commit } from './commit.js';
-import type { ExpiryKey, Store } from './open.js';
-import { pathKey } from './path-keys.js';
-import { deleteSubset } from './recording.js';
-import type { Millis, RunKey } from './records.js';
-import { headOfTimings } from './timing-codec.js';
+import { pathKey } from './codecs/path-keys.js';
+import { headOfTimings } from './codecs/timing-codec.js';
+import type { Parts } from './parts.js';
+import { deleteSubset } from './recordings.js';
+import type { RunKey } from './records.js';
+import type { ExpiryKey, Tables } from './tables.js';
+import { entriesOf, type OwnedTable } from './writes/blobs.js';
+import { commit } from './writes/commit.js';
+
+/** Called with the kind of each record that is deleted. */
+export type Count = (kind: ExpiringKind) => void;
 
 /**
- * The index by time of what expires once and for all. Kinds and their keys:
- *   subset        build number, node_index, run        its build goes with the last subset
+ * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before`. Resolves with whether more
+ * may be left. The table `expiry` has the kinds and keys of what expires, by time:
+ *   subset        build number, node_index, run        the build expires with its last subset
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
  *
- * One step of the sweep: deletes at most about `limits.expiredPerStep` records that are older than `before`.
- * Returns whether any may be left. `dropped` is told the key of each queue that is gone, `counted` the kind of each that is deleted.
+ * @param drop called with the key of each queue that expires
  */
-export function expireStep(store: Store, before: Millis, dropped: (key: string) => void, counted: Counted = () => {}): Promise<boolean> {
-  return commit(store, () => {
+export function expireStep(parts: Parts, before: Millis, drop: (key: string) => void, count: Count = () => {}): Promise<boolean> {
+  return commit(parts, () => {
     let left: number = limits.expiredPerStep;
-    const due = [...store.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
+    const due = [...parts.expiry.getKeys({ end: [before, ''] as ExpiryKey, limit: left })];
     for (const entry of due) {
       const [, kind, ...key] = entry;
-      const done = expire(store, kind, key, left, before, dropped);
+      const done = expire(parts, kind, key, left, before, drop);
       left -= done.deleted + 1;
-      if (done.whole) void store.expiry.remove(entry);
-      if (done.whole && !done.later) counted(kind);
+      if (done.whole) void parts.expiry.remove(entry);
+      if (done.whole && !done.later) count(kind as ExpiringKind);
       if (left <= 0) return true;
     }
     return due.length === limits.expiredPerStep;
@@ -33,100 +39,98 @@ export function expireStep(store: Store, before: Millis, dropped: (key: string) 
 }
 
 /**
- * One step of the sweep over the paths, which are renewed all the time and therefore not indexed by time: looks at some
- * that follow the one given, forgets those that were recorded last before `before`. Returns where to go on, null at
- * the end. After `expireStep`: recorded runs name their paths by what lies here.
+ * Makes one step of the sweep over paths, which are recorded too often for an index by time. Checks some paths after a number and
+ * deletes those that were last recorded before `before`. Resolves with the number to continue after; null: it was the last step. It
+ * runs after `expireStep`, because recorded runs refer to paths by these numbers.
  */
-export async function expirePaths(store: Store, before: Millis, after: number, counted: Counted = () => {}): Promise<number | null> {
+export async function expirePaths(parts: Parts, before: Millis, after: number, count: Count = () => {}): Promise<number | null> {
+  const { timings, timingBuffer } = parts;
   const limit = limits.pathsPerStep;
-  // One that is seen again is noted as such no more often.
-  const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.renewMilliseconds;
-  const seen = [...store.timings.getRange({ start: after + 1, limit })];
-  const due = seen.filter(({ value }) => isOld(value)).map(({ key }) => key);
+  // Later than other records, because `intern` saves the name of a path again only after this time.
+  const isOld = (bytes: Buffer) => headOfTimings(bytes).seen_at < before - limits.lastUseUpdateMilliseconds;
+  const checked = [...timings.getRange({ start: after + 1, limit })];
+  const due = checked.filter(({ value }) => isOld(value)).map(({ key }) => key);
   if (due.length > 0) {
-    await commit(store, () => {
-      // Seen again, or gone with another sweep, since it was looked at.
+    await commit(parts, () => {
       for (const number of due) {
-        const bytes = store.recent.get(number) ? undefined : store.timings.get(number);
+        // The path may have been recorded or deleted since the check.
+        const bytes = timingBuffer.get(number) ? undefined : timings.get(number);
         if (!bytes || !isOld(bytes)) continue;
-        forget(store, number, headOfTimings(bytes).project);
-        counted('path');
+        deletePath(parts, number, headOfTimings(bytes).project);
+        count('path');
       }
     });
   }
-  return seen.length === limit ? seen.at(-1)!.key : null;
+  return checked.length === limit ? checked.at(-1)!.key : null;
 }
 
-function forget(store: Store, number: number, project: number): void {
-  const name = store.pathNames.get(number);
-  void store.timings.remove(number);
+function deletePath({ timings, paths, pathNames, pathNumbers }: Parts, number: number, project: number): void {
+  const name = pathNames.get(number);
+  void timings.remove(number);
   if (name === undefined) return;
   const path = JSON.parse(name) as string;
   const key = pathKey(project, path);
-  void store.pathNames.remove(number);
-  if (store.paths.get(key) === number) void store.paths.remove(key);
-  store.numbers.forget(project, path);
+  void pathNames.remove(number);
+  if (paths.get(key) === number) void paths.remove(key);
+  pathNumbers.forget(project, path);
 }
 
-/** Told the kind of what is deleted. */
-export type Counted = (kind: string) => void;
-
-/** `later`: it was used since, and expires later. */
+/** `whole`: nothing is left of it. `later`: it is in use, and expires later. */
 type Done = { deleted: number; whole: boolean; later?: true };
 const ONE: Done = { deleted: 1, whole: true };
 
-function expire(store: Store, kind: string, key: (string | number)[], most: number, before: Millis, dropped: (key: string) => void): Done {
+function expire(tables: Tables, kind: string, key: (string | number)[], most: number, before: Millis, drop: (key: string) => void): Done {
   const first = key[0] as string;
   switch (kind) {
     case 'subset':
-      return { deleted: deleteSubset(store, key as RunKey), whole: true };
-    // What is large is made unreachable first and then deleted piece by piece.
+      return { deleted: deleteSubset(tables, key as RunKey), whole: true };
+    // Large records are made unreachable first, and then deleted piece by piece.
     case 'split': {
-      const split = store.splits.get(first);
+      const split = tables.splits.get(first);
       if (split && split.id === key[1]) {
-        if (split.used_at >= before) return putOff(store, split.used_at, kind, key);
-        void store.splits.remove(first);
+        if (split.used_at >= before) return putOff(tables, split.used_at, kind, key);
+        void tables.splits.remove(first);
       }
-      void store.forecasts.remove(key[1] as string);
-      const runs = deleteRange(store.splitRuns, key[1] as string, most);
+      void tables.forecasts.remove(key[1] as string);
+      const runs = deleteRange(tables.splitRuns, key[1] as string, most);
       if (!runs.whole) return runs;
-      const blobs = deleteRange(store.blobs, key[1] as string, most);
+      const blobs = deleteRange(tables.blobs, key[1] as string, most);
       return { deleted: runs.deleted + blobs.deleted, whole: blobs.whole };
     }
     case 'queue': {
-      const queue = store.queues.get(first);
+      const queue = tables.queues.get(first);
       if (queue) {
-        if (queue.used_at >= before) return putOff(store, queue.used_at, kind, key);
-        removePointer(store.queuesOfNodeBuild, key[1] as string, first);
-        removePointer(store.queuesOfBuild, queue.build, first);
-        void store.queues.remove(first);
-        void store.forecasts.remove(first);
-        dropped(key[1] as string);
+        if (queue.used_at >= before) return putOff(tables, queue.used_at, kind, key);
+        removePointer(tables.queuesOfNodeBuild, key[1] as string, first);
+        removePointer(tables.queuesOfBuild, queue.build, first);
+        void tables.queues.remove(first);
+        void tables.forecasts.remove(first);
+        drop(key[1] as string);
       }
-      const batches = deleteRange(store.batches, first, most);
+      const batches = deleteRange(tables.batches, first, most);
       if (!batches.whole) return batches;
-      const blobs = deleteRange(store.blobs, first, most);
+      const blobs = deleteRange(tables.blobs, first, most);
       return { deleted: batches.deleted + blobs.deleted, whole: blobs.whole };
     }
     default:
-      throw new Error(`nothing of the kind "${kind}" is known to expire`);
+      throw new Error(`cannot expire records of the kind "${kind}": it is unknown`);
   }
 }
 
-function putOff(store: Store, until: Millis, kind: string, key: (string | number)[]): Done {
-  void store.expiry.put([until, kind, ...key], true);
+function putOff(tables: Tables, until: Millis, kind: string, key: (string | number)[]): Done {
+  void tables.expiry.put([until, kind, ...key], true);
   return { ...ONE, later: true };
 }
 
-/** Unless it points to a newer queue by now. */
-function removePointer(table: Store['queuesOfNodeBuild'], key: string, queue: string): void {
+/** Removes a pointer to a queue, unless it points to a newer queue. */
+function removePointer(table: Tables['queuesOfNodeBuild'], key: string, queue: string): void {
   if (table.get(key) === queue) void table.remove(key);
 }
 
-/** Deletes up to `most` (at least one) entries [owner, ...]; `whole` when none is left. */
-function deleteRange(table: Store['blobs'] | Store['batches'] | Store['splitRuns'], owner: string, most: number): Done {
+/** Deletes up to `most` entries [owner, ...], at least one. */
+function deleteRange(table: OwnedTable, owner: string, most: number): Done {
   const limit = Math.max(1, most);
   const keys = [...table.getKeys({ ...entriesOf(owner), limit })];
-  for (const key of keys) void (table as Store['blobs']).remove(key as never);
+  for (const key of keys) void (table as Tables['blobs']).remove(key as never);
   return { deleted: keys.length, whole: keys.length < limit };
 }

@@ -1,20 +1,20 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FileLock, holderOf, takeLock } from '../../file-lock.js';
+import { acquireLock, type FileLock, lockHolder } from '../../file-lock.js';
 
 /**
- * Makes this process the only server of a folder: two would hand out every queue twice. Commands on the folder need no lock,
- * unless they repair it. Throws an Error with a sentence when another process has the lock.
+ * Makes this process the only server of a folder, because two servers would hand out every queue twice. Commands on the folder need
+ * the lock only to repair it. Throws a sentence when another process has the lock.
  */
 export function lockFolder(dataDir: string): FileLock {
   const path = join(dataDir, 'serve.lock');
-  const lock = takeLock(path);
+  const lock = acquireLock(path);
   if (!lock) {
     throw new Error(
-      `cannot take ${dataDir}: another Ballast serves this folder${holderOf(path)}; stop it, or choose another with BALLAST_DATA_DIR`,
+      `cannot take ${dataDir}: another Ballast serves this folder${lockHolder(path)}; stop it, or choose another with BALLAST_DATA_DIR`,
     );
   }
-  // Older versions used it as their lock.
+  // The lock of older versions.
   rmSync(join(dataDir, 'serve.sock'), { force: true });
   return lock;
 }

@@ -1,27 +1,18 @@
+import type { Change, OpenQueue, QueueInfo } from '../../engine/ports/queues.js';
 import type { Batch } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
-import type { QueueParameters } from '../../planning/batching/batch-weight.js';
-import { type Change, decodeChange } from './batch-codec.js';
-import { weightsOfQueue } from './file-blocks.js';
-import type { Store } from './open.js';
+import { decodeChange } from './codecs/batch-codec.js';
+import { weightsOfQueue } from './codecs/file-blocks.js';
+import type { Parts } from './parts.js';
 import type { QueueRecord } from './records.js';
 
-/** A queue in memory: a cache over the store, read back when asked for. */
-export interface OpenQueue {
-  readonly id: string;
-  readonly record: QueueRecord;
-  readonly queue: Queue;
-  /** What the cache counts for it: that of some batches before. */
+/** A queue in memory: a cache over the store, from which it can be read back. */
+export interface CachedQueue extends OpenQueue {
+  /** What the cache counts for it, as of some batches ago. */
   bytes: number;
-  /** Of its last change; null: that is on disk. */
+  /** The write of its last change; null: all changes are on disk. */
   saving: Promise<void> | null;
-}
-
-/** What a verb returns, and what it changed. */
-export interface Verdict<T> {
-  value: T;
-  changes: readonly Change[];
 }
 
 /** Rough bytes, measured: weights, state, maps, batches. */
@@ -30,51 +21,51 @@ const BYTES_PER_FILE = 32;
 const BYTES_PER_NODE = 400;
 const BYTES_PER_BATCH = 600;
 const BYTES_PER_FILE_HANDED = 8;
-/** The most memory that an open queue takes. */
+/** The most that a character takes. */
 const BYTES_PER_CHARACTER = 2;
 
-/** What it takes in memory, roughly. */
-export function bytesOf({ record, queue }: OpenQueue): number {
-  const characters = queue.text.characters + (record.people.user_seat?.length ?? 0) + (record.people.build_author?.length ?? 0);
+/** The rough memory of a queue. */
+export function bytesOf({ info, queue }: OpenQueue): number {
   return (
     BYTES_PER_QUEUE +
-    BYTES_PER_NODE * record.node_total +
+    BYTES_PER_NODE * info.node_total +
     BYTES_PER_FILE * queue.weights.length +
     BYTES_PER_BATCH * queue.batchCount +
     BYTES_PER_FILE_HANDED * queue.filesHanded +
-    BYTES_PER_CHARACTER * characters
+    BYTES_PER_CHARACTER * queue.text.characters
   );
 }
 
 export interface QueueOptions {
-  /** A weight. */
+  /** What a node loses between two batches, as a weight. */
   pullCost: number;
   /** Null: nodes may be silent for ever. */
   lease: LeasePolicy | null;
 }
 
-/** Null when it expired. */
-export function readQueue(store: Store, id: string, { pullCost, lease }: QueueOptions): OpenQueue | null {
-  const record = store.queues.get(id);
+/** Null: it expired. */
+export function readQueue(parts: Parts, id: string, { pullCost, lease }: QueueOptions): CachedQueue | null {
+  const record = parts.queues.get(id);
   if (!record) return null;
-  const queue = new Queue(weightsOfQueue(store, id), outlookOf(record, pullCost), batchesOf(store, id), lease);
-  return { id, record, queue, bytes: 0, saving: null };
+  const outlook = { nodeTotal: record.node_total, pullCost, isGuessed: record.guessed };
+  const queue = new Queue(weightsOfQueue(parts, id), outlook, batchesOf(parts, id), lease);
+  return { id, info: toQueueInfo(id, record), queue, bytes: 0, saving: null };
 }
 
-/** @param pullCost a weight */
-function outlookOf({ node_total, guessed }: QueueRecord, pullCost: number): QueueParameters {
-  return { nodeTotal: node_total, pullCost, isGuessed: guessed };
+export function toQueueInfo(id: string, { v: _, guessed: _g, people: _p, build: _b, ...info }: QueueRecord): QueueInfo {
+  return { id, ...info };
 }
 
-/** The batches of a queue that are handed out, oldest first, as far as they are on disk. */
-export function batchesOf(store: Store, id: string): Batch[] {
+/** The batches of a queue that nodes were handed, oldest first, as far as they are on disk. */
+export function batchesOf({ batches: saved, journal }: Pick<Parts, 'batches' | 'journal'>, id: string): Batch[] {
   const batches = new Map<number, Batch>();
   const apply = (change: Change) => {
     if (typeof change === 'number') batches.delete(change);
     else batches.set(change.seq, change);
   };
-  for (const { value } of store.batches.getRange({ start: [id, 0], end: [id, Infinity] }))
+  for (const { value } of saved.getRange({ start: [id, 0], end: [id, Infinity] })) {
     for (const change of value) apply(decodeChange(change));
-  store.journal.pendingOf(id).forEach(apply);
+  }
+  journal.pendingOf(id).forEach(apply);
   return [...batches.values()].sort((a, b) => a.seq - b.seq);
 }

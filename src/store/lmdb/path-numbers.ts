@@ -1,14 +1,14 @@
 import { limits } from '../../limits.js';
-import type { Store } from './open.js';
-import { pathKey } from './path-keys.js';
+import { pathKey } from './codecs/path-keys.js';
+import type { Tables } from './tables.js';
 
-/** Rough bytes, measured: an entry of the map, and its string at two bytes a character, the most possible. */
+/** Measured roughly: an entry of the map, and its string, which takes at most two bytes a character. */
 const BYTES_PER_PATH = 64;
 const BYTES_PER_CHARACTER = 2;
 
 /**
- * The numbers of paths: kept in memory, because the same suites come again and again. A path keeps its number until it
- * is forgotten, and no other gets it.
+ * The numbers of paths. They are cached, because every build of a project has the same paths. A path keeps its number until the
+ * path expires, and no other path gets that number.
  */
 export class PathNumbers {
   /** By project and path. */
@@ -16,20 +16,20 @@ export class PathNumbers {
   #bytes = 0;
   #next: number | null = null;
 
-  constructor(readonly store: Pick<Store, 'paths' | 'pathNames' | 'timings'>) {}
+  constructor(readonly store: Pick<Tables, 'paths' | 'pathNames' | 'timings'>) {}
 
   get(project: number, path: string): number | undefined {
     return this.#known.get(project)?.get(path) ?? this.read(project, path);
   }
 
-  /** From the store: where another thread or process forgets paths, what is kept here may be of before. */
+  /** Reads the number from the store: the cache may be out of date where another thread or process deletes paths. */
   read(project: number, path: string): number | undefined {
     const number = this.store.paths.get(pathKey(project, path));
     if (number !== undefined) this.#keep(project, path, number);
     return number;
   }
 
-  /** A number for a new path, in force for this thread at once. */
+  /** Returns a number for a new path. Only this thread knows it until it is written. */
   make(project: number, path: string): number {
     if (this.#next === null) {
       const [named = 0] = this.store.pathNames.getKeys({ reverse: true, limit: 1 });
@@ -40,7 +40,7 @@ export class PathNumbers {
     return this.#next++;
   }
 
-  /** The rough memory of the kept paths. */
+  /** The rough memory of the cached paths. */
   get bytes(): number {
     return this.#bytes;
   }

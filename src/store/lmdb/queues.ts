@@ -1,219 +1,172 @@
-import { LRUCache } from 'lru-cache';
-import type { KeptPeople } from '../../api/messages/people.js';
-import type { Segments } from '../../engine/segments.js';
+import type { BuildKey } from '../../engine/build-key.js';
+import { buildDigest, type QueueKey } from '../../engine/keys.js';
+import type { NewQueue, OpenQueue, QueueInfo, QueueLoad, Queues, Verdict } from '../../engine/ports/queues.js';
+import type { Millis, Soon } from '../../engine/ports/store.js';
+import type { Batch } from '../../engine/queue/batch.js';
 import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
-import { encodeBatch } from './batch-codec.js';
-import { runsRecordedOf } from './builds.js';
-import { commit } from './commit.js';
-import { installQueue } from './create-queue.js';
-import { copyOfPieces, piecesOfQueue } from './file-blocks.js';
-import type { Store } from './open.js';
-import { batchesOf, bytesOf, type OpenQueue, type QueueOptions, readQueue, type Verdict } from './open-queue.js';
-import { findLastQueue, findQueue } from './queue-keys.js';
-import type { ListRecord, Millis, QueueRecord } from './records.js';
+import { decodeChange } from './codecs/batch-codec.js';
+import { encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
+import { copyQueue, createQueue } from './create-queue.js';
+import { toForecast } from './forecasts.js';
+import { batchesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
+import type { Parts } from './parts.js';
+import { QueueCache } from './queue-cache.js';
+import { commit } from './writes/commit.js';
 
-/** What a queue starts with. */
-export interface QueuePlan {
-  people: KeptPeople;
-  list: ListRecord;
-  /** Its test files, slowest first: see file-blocks.ts. */
-  blocks: Segments;
-  /** See weight.ts. */
-  weights: Float64Array;
-  /** Most files were never measured. */
-  guessed: boolean;
-  forecast: Forecast;
-}
-
-/** So many times as large as it was counted, a queue is counted again. */
-const GROWN = 1.1;
-
-/** All queues, each under its key (see queue-keys.ts). */
-export class Queues {
-  readonly #open: LRUCache<string, OpenQueue>;
-  /** Busy queues for which the cache has no room. */
-  readonly #pinned = new Map<string, OpenQueue>();
-  /** Queues that are not in memory any more, and when their last change is on disk or failed. */
+/** The queues of a store. Those in use are in memory. */
+export class LmdbQueues implements Queues {
+  readonly #cache: QueueCache;
+  /** Queues that are no longer in memory. Each promise resolves when the last change is on disk or failed. */
   readonly #leaving = new Map<string, Promise<void>>();
+  /** Queues whose next verb waits for its facts. Each promise resolves when that verb has run. */
+  readonly #reading = new Map<string, Promise<void>>();
   /** Queues whose use is being noted. */
   readonly #renewing = new Map<string, Promise<void>>();
 
   constructor(
-    readonly store: Store,
+    readonly parts: Parts,
     readonly options: QueueOptions & { cacheBytes: number },
   ) {
-    this.#open = new LRUCache({
-      maxSize: options.cacheBytes,
-      sizeCalculation: open => (open.bytes = bytesOf(open)),
-      dispose: (open, key, reason) => reason === 'evict' && this.#pinIfBusy(key, open),
-    });
+    this.#cache = new QueueCache(options.cacheBytes);
   }
 
-  /**
-   * Creates the queue of a node_build_id unless there is one already (many nodes initialise at once);
-   * returns the id of the one in force, and whether it is new.
-   */
-  async create(
-    key: string,
-    id: string,
-    record: QueueRecord,
-    { blocks, weights, forecast }: QueuePlan,
-  ): Promise<{ id: string; isNew: boolean }> {
-    const content = () => ({
-      record: { ...record, runs_before: runsRecordedOf(this.store, record.build) },
-      forecast: { v: 1 as const, ...forecast },
-      batches: null,
-    });
-    const inForce = (await installQueue(this.store, key, id, record.used_at, () => piecesOfQueue(id, blocks, weights), content))!;
-    return { id: inForce, isNew: inForce === id };
+  find({ digest }: QueueKey): QueueInfo | null {
+    return this.#info(this.parts.queuesOfNodeBuild.get(digest));
   }
 
-  /**
-   * Gives a node_build_id the last split of its build again: a copy of the build's newest queue with what every node
-   * was handed there and what is left. A copy, because the nodes of the other may still be pulling: each of the two
-   * hands out every file. Returns the queue in force, null when the build has none to repeat.
-   */
-  async repeat(key: string, build: string, id: string, now: Millis): Promise<string | null> {
-    const { store } = this;
-    const last = findLastQueue(store, build);
-    if (last === null) return null;
-    return installQueue(
-      store,
-      key,
-      id,
-      now,
-      () => copyOfPieces(store, last, id),
-      () => {
-        const record = store.queues.get(last);
-        // It expired meanwhile.
-        if (!record) return null;
-        const { other_list: _ofAnother, ...own } = record;
-        // What was handed out again was handed out before.
-        const batches = batchesOf(store, last).filter(({ isReplay, files }) => !isReplay && files.length > 0);
-        return {
-          record: { ...own, repeats: true, copied_at: now, copied_runs_before: runsRecordedOf(store, build), used_at: now },
-          forecast: store.forecasts.get(last)!,
-          // What a node of the copy does not ask for it does not work on.
-          batches: batches.map(batch => encodeBatch({ ...batch, delivered: true, lease: batch.lease ?? 'closed' })),
-        };
-      },
-    );
+  newest(project: number, build: BuildKey): QueueInfo | null {
+    return this.#info(this.parts.queuesOfBuild.get(buildDigest(project, build)));
   }
 
-  /**
-   * Runs a verb on the queue's state, and resolves with its result when what this verb and those before it changed
-   * is on disk. Null when there is none, or it expired. A queue in use does not expire.
-   */
-  async update<T>(key: string, verb: (queue: OpenQueue) => Verdict<T>, now: Millis): Promise<T | null> {
-    const record = this.#inMemory(key)?.record ?? this.#recordOf(key);
-    if (!record) return null;
-    if (now - record.used_at >= limits.renewMilliseconds) await this.#renewOnce(key, now);
-    if (this.#leaving.size > 0) await this.#left(key);
+  create(key: QueueKey, queue: NewQueue, at: Millis): Promise<boolean> {
+    return createQueue(this.parts, key, queue, at);
+  }
+
+  repeat(key: QueueKey, at: Millis): Promise<boolean> {
+    return copyQueue(this.parts, key, at);
+  }
+
+  async update<Facts, Value>(
+    { digest: key }: QueueKey,
+    facts: (queue: OpenQueue) => Soon<Facts>,
+    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
+    at: Millis,
+  ): Promise<Value | null> {
+    const used_at = this.#cache.get(key)?.info.used_at ?? this.#usedAt(key);
+    if (used_at === undefined) return null;
+    if (at - used_at >= limits.lastUseUpdateMilliseconds) await this.#renewOnce(key, at);
+    // Checked again in the turn that goes on, so that calls keep their order.
+    while (this.#reading.has(key) || this.#leaving.has(key)) await (this.#reading.get(key) ?? this.#leaving.get(key));
     const open = this.#find(key);
-    // Found and changed in one go: what the cache has no room for is kept only once it is busy.
-    return open && this.#run(key, open, verb);
+    if (!open) return null;
+    const known = facts(open);
+    if (known instanceof Promise) return this.#runLater(key, known, verb);
+    // No turn passes between both: a queue for which the cache has no room is kept only from the verb on.
+    return this.#run(key, open, verb, known);
   }
 
-  /**
-   * Tells a queue whether an answer with a batch was written, or its client left before. Nobody waits for it:
-   * if it never reaches the disk, a restart hands the batch out once more at worst.
-   */
-  async settle(key: string, seq: number, isWritten: boolean): Promise<void> {
-    if (this.#leaving.size > 0) await this.#left(key);
-    const open = this.#find(key);
-    if (!open) return;
-    await this.#run(key, open, ({ queue }) => {
-      const change = isWritten ? queue.delivered(seq) : queue.undelivered(seq) ? seq : null;
-      return { value: null, changes: change === null ? [] : [change] };
+  async noteOtherList({ id, other_list }: QueueInfo, difference: string): Promise<void> {
+    const { queues } = this.parts;
+    if (other_list !== undefined) return;
+    await commit(this.parts, () => {
+      const record = queues.get(id);
+      if (record && record.other_list === undefined) void queues.put(id, { ...record, other_list: difference });
     });
   }
 
-  /** What is in memory now. */
-  load(): { inMemory: number; open: number; bytes: number; testFilesLeft: number } {
-    let open = 0;
-    let testFilesLeft = 0;
-    for (const { queue } of this.#open.values()) {
-      if (queue.filesLeft === 0) continue;
-      open += 1;
-      testFilesLeft += queue.filesLeft;
-    }
-    return { inMemory: this.#open.size, open, bytes: this.#open.calculatedSize, testFilesLeft };
+  files(queue: string, files: readonly number[]): Buffer {
+    return readFiles(this.parts, queue, files);
   }
 
-  /** Drops a queue from memory, when it expires. */
+  size(queue: string): number {
+    return weightsOfQueue(this.parts, queue).length;
+  }
+
+  batches(queue: string): Batch[] {
+    return batchesOf(this.parts, queue);
+  }
+
+  copiedBatches(queue: string): Batch[] {
+    return (this.parts.batches.get([queue, 0]) ?? []).map(decodeChange).filter(change => typeof change !== 'number');
+  }
+
+  forecast(queue: string): Forecast | null {
+    return toForecast(this.parts.forecasts.get(queue));
+  }
+
+  readonly encode = encodeFileBlocks;
+
+  load(): QueueLoad {
+    return this.#cache.load();
+  }
+
+  /**
+   * Drops a queue from memory when it expires.
+   *
+   * @param key the digest of its key
+   */
   drop(key: string): void {
-    this.#open.delete(key);
-    this.#pinned.delete(key);
+    this.#cache.delete(key);
   }
 
-  #inMemory(key: string): OpenQueue | undefined {
-    return this.#open.get(key) ?? this.#pinned.get(key);
+  #info(id: string | undefined): QueueInfo | null {
+    const record = id === undefined ? undefined : this.parts.queues.get(id);
+    return record ? toQueueInfo(id!, record) : null;
   }
 
-  #recordOf(key: string): QueueRecord | undefined {
-    const id = findQueue(this.store, key);
-    return id === null ? undefined : this.store.queues.get(id);
+  #usedAt(key: string): Millis | undefined {
+    const id = this.parts.queuesOfNodeBuild.get(key);
+    return id === undefined ? undefined : this.parts.queues.get(id)?.used_at;
   }
 
-  /** In memory, or read back; null when there is none. */
-  #find(key: string): OpenQueue | null {
-    const known = this.#inMemory(key);
-    if (known) return known;
-    const id = findQueue(this.store, key);
-    return id === null ? null : readQueue(this.store, id, this.options);
+  /** The queue in memory, or read back; null: there is none. */
+  #find(key: string): CachedQueue | null {
+    const cached = this.#cache.get(key);
+    if (cached) return cached;
+    const id = this.parts.queuesOfNodeBuild.get(key);
+    return id === undefined ? null : readQueue(this.parts, id, this.options);
   }
 
-  #keep(key: string, open: OpenQueue): void {
-    if (this.#open.peek(key) === open) {
-      if (bytesOf(open) < GROWN * open.bytes) return;
-      // Of what it has already the cache does not count anew what it takes.
-      this.#open.delete(key);
-    }
-    this.#open.set(key, open);
-    if (this.#open.peek(key) === open) this.#pinned.delete(key);
-    else this.#pinIfBusy(key, open);
-  }
-
-  /** Keeps a queue that the cache has no room for as long as only memory knows of its answers and changes on their way. */
-  #pinIfBusy(key: string, open: OpenQueue): void {
-    if (open.queue.isAnswering || open.saving) this.#pinned.set(key, open);
-    else this.#pinned.delete(key);
-  }
-
-  /** All nodes of a build come at once. */
-  #renewOnce(key: string, now: Millis): Promise<void> {
+  /** Once for all nodes of a build that ask at the same time. */
+  #renewOnce(key: string, at: Millis): Promise<void> {
     let renewal = this.#renewing.get(key);
     if (!renewal) {
-      renewal = this.#renew(key, now).finally(() => this.#renewing.delete(key));
+      renewal = this.#renew(key, at).finally(() => this.#renewing.delete(key));
       this.#renewing.set(key, renewal);
     }
     return renewal;
   }
 
-  /** Notes that it is in use; drops it when it expired meanwhile. */
-  async #renew(key: string, now: Millis): Promise<void> {
-    const isThere = await commit(this.store, () => {
-      const id = findQueue(this.store, key);
-      const record = id === null ? undefined : this.store.queues.get(id);
-      if (record) void this.store.queues.put(id!, { ...record, used_at: now });
+  /** Notes that a queue is in use; drops it from memory when it expired meanwhile. */
+  async #renew(key: string, at: Millis): Promise<void> {
+    const { queues, queuesOfNodeBuild } = this.parts;
+    const exists = await commit(this.parts, () => {
+      const id = queuesOfNodeBuild.get(key);
+      const record = id === undefined ? undefined : queues.get(id);
+      if (record) void queues.put(id!, { ...record, used_at: at });
       return record !== undefined;
     });
-    if (!isThere) this.drop(key);
-    const open = this.#inMemory(key);
-    if (open) open.record.used_at = now;
+    if (!exists) this.drop(key);
+    const open = this.#cache.get(key);
+    if (open) open.info.used_at = at;
   }
 
-  async #run<T>(key: string, open: OpenQueue, verb: (queue: OpenQueue) => Verdict<T>): Promise<T> {
+  async #run<Facts, Value>(
+    key: string,
+    open: CachedQueue,
+    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
+    facts: Facts,
+  ): Promise<Value> {
     try {
-      const { value, changes } = verb(open);
-      for (const change of changes) open.saving = this.store.journal.write(open.id, change);
-      this.#keep(key, open);
+      const { value, changes } = verb(open, facts);
+      for (const change of changes) open.saving = this.parts.journal.write(open.id, change);
+      this.#cache.keep(key, open);
       const { saving } = open;
       if (saving) {
         await saving;
         if (open.saving === saving) open.saving = null;
-        if (this.#pinned.get(key) === open) this.#keep(key, open);
+        this.#cache.saved(key, open);
       }
       return value;
     } catch (error) {
@@ -222,10 +175,31 @@ export class Queues {
     }
   }
 
-  /** What is in memory may be ahead of the disk: the next request reads it back, unless one did already. */
-  #forget(key: string, open: OpenQueue): void {
-    if (this.#pinned.get(key) === open) this.#pinned.delete(key);
-    if (this.#open.peek(key) === open) this.#open.delete(key);
+  /** Runs a verb when its facts are known. Later calls on the queue wait until then, so that they keep their order. */
+  async #runLater<Facts, Value>(
+    key: string,
+    reading: Promise<Facts>,
+    verb: (queue: OpenQueue, facts: Facts) => Verdict<Value>,
+  ): Promise<Value | null> {
+    let done = () => {};
+    this.#reading.set(key, new Promise(resolve => (done = resolve)));
+    let running: Promise<Value> | null;
+    try {
+      const facts = await reading;
+      while (this.#leaving.has(key)) await this.#leaving.get(key);
+      // Again, as the cache may have dropped it meanwhile.
+      const open = this.#find(key);
+      running = open && this.#run(key, open, verb, facts);
+    } finally {
+      this.#reading.delete(key);
+      done();
+    }
+    return running;
+  }
+
+  /** Drops a queue whose memory may be ahead of the disk. The next request reads it back, unless one did already. */
+  #forget(key: string, open: CachedQueue): void {
+    this.#cache.forget(key, open);
     if (!open.saving) return;
     const leaving = open.saving
       .catch(() => {})
@@ -233,10 +207,5 @@ export class Queues {
         if (this.#leaving.get(key) === leaving) this.#leaving.delete(key);
       });
     this.#leaving.set(key, leaving);
-  }
-
-  /** Of a queue that was forgotten, changes may still be on their way to the disk. */
-  async #left(key: string): Promise<void> {
-    while (this.#leaving.has(key)) await this.#leaving.get(key);
   }
 }

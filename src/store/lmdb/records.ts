@@ -1,15 +1,14 @@
-import type { BuildKey } from '../../api/messages/build-key.js';
-import type { KeptPeople } from '../../api/messages/people.js';
+import type { BuildKey } from '../../engine/build-key.js';
+import type { People } from '../../engine/people.js';
+import type { QueueInfo } from '../../engine/ports/queues.js';
+import type { Split } from '../../engine/ports/splits.js';
+import type { Millis } from '../../engine/ports/store.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 
 /**
- * Every record on disk but those of the journal (batch-codec.ts), recorded runs (subset-codec.ts) and timings
- * (timing-codec.ts). Edit rule: a changed shape gets a new `v` and a
- * reader for the old one, or STORE_VERSION is raised and older folders are refused.
+ * The records on disk, except batches (batch-codec.ts), recorded runs (subset-codec.ts) and timings (timing-codec.ts). When a shape changes, either it gets
+ * a new `v` and a reader for the old one, or STORE_VERSION is raised.
  */
-
-/** Milliseconds since 1970, as every time in the store. */
-export type Millis = number;
 
 export interface ProjectRecord {
   v: 1;
@@ -32,7 +31,7 @@ export interface TokenRecord {
 
 export interface BuildRecord extends BuildKey {
   v: 1;
-  /** A uuid: what the API calls it. */
+  /** A UUID: what the API calls it. */
   id: string;
   project: number;
   created_at: Millis;
@@ -57,57 +56,27 @@ export interface ForecastRecord extends Forecast {
   v: 1;
 }
 
-/** A build distribution: which node runs which test files. What each node runs lies in `blobs`. */
-export interface SplitRecord {
+/** A split. Its files are in `blobs`. `runs_before` and `list` are missing below store version 7. */
+export interface SplitRecord extends Split {
   v: 1;
-  id: string;
-  node_total: number;
-  people: KeptPeople;
-  created_at: Millis;
-  /** How many runs of its build were recorded before it was made; missing below store version 7. */
-  runs_before?: number;
-  /** The list of test files that it was made of; missing below store version 7. */
-  list?: ListRecord;
-  /** How a node's list differed from `list`; missing: no node sent another one. */
-  other_list?: string;
-  /** Renewed while it is in use: it expires by this time. */
-  used_at: Millis;
+  people: People;
 }
 
-/** When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above. Below store version 7 only the time. */
+/**
+ * When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above.
+ * Below store version 7 only the time.
+ */
 export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: string } | Millis;
 
-/** Identifies a list of test files. */
-export interface ListRecord {
-  /** See list-digest.ts. */
-  digest: string;
-  test_files: number;
-}
-
-/** A queue as it was created. Its test files lie in `blobs`, what was handed out in `batches`, at first in `journalTurns`. */
-export interface QueueRecord {
+/**
+ * A queue as it was created. Its files are in `blobs`; what nodes were handed is in `journalTurns`, later in `batches`. `runs_before` and
+ * `list` are missing below store version 7.
+ */
+export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   v: 1;
-  /** Its name in answers, the same for all nodes of its build. */
-  name: string;
-  node_total: number;
-  /** Most of its files were never measured. */
+  /** Most files were never measured. */
   guessed: boolean;
-  /** It repeats an earlier queue: every node that starts gets first what it was handed there. */
-  repeats: boolean;
-  /** When it began to repeat; `created_at` and `runs_before` are those of the earlier queue. */
-  copied_at?: Millis;
-  /** How many runs of its build were recorded before it began to repeat. */
-  copied_runs_before?: number;
-  people: KeptPeople;
-  created_at: Millis;
-  /** How many runs of its build were recorded before it was made; missing below store version 7. */
-  runs_before?: number;
-  /** The list of test files that it was made of; missing below store version 7. */
-  list?: ListRecord;
-  /** How a node's list differed from `list`; missing: no node sent another one. */
-  other_list?: string;
-  /** Renewed while it is in use: it expires by this time. */
-  used_at: Millis;
+  people: People;
   /** Its key in queuesOfBuild. */
   build: string;
 }

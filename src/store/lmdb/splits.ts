@@ -1,143 +1,111 @@
-import type { BuildKey } from '../../api/messages/build-key.js';
-import type { KeptPeople } from '../../api/messages/people.js';
-import type { PlannedTestFile } from '../../api/messages/test-file.js';
-import { apiErrors } from '../../api-error.js';
+import { randomUUID } from 'node:crypto';
 import { digest } from '../../engine/digest.js';
-import type { Moment } from '../../engine/moment.js';
-import { type Segments, segment } from '../../engine/segments.js';
+import { buildDigest, type SplitKey } from '../../engine/keys.js';
+import type { Split, Splits, SplitUse } from '../../engine/ports/splits.js';
+import type { Millis } from '../../engine/ports/store.js';
+import { segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
-import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { runsRecordedOf } from './builds.js';
-import { commit } from './commit.js';
-import { createOnce, creationSettled } from './create-once.js';
-import type { Store } from './open.js';
-import type { ListRecord, Millis, SplitRecord } from './records.js';
+import { encodeSplitFiles, filesInBlob } from './codecs/split-files.js';
+import { toForecast } from './forecasts.js';
+import type { Parts } from './parts.js';
+import type { SplitRecord, SplitRunRecord } from './records.js';
+import { commit } from './writes/commit.js';
+import { createOnce, creationSettled } from './writes/create-once.js';
 
-/** ci_build_id null: a fixed split, the same for every CI build of the triple. */
-export function splitKey(project: number, key: BuildKey, ci_build_id: string | null): string {
-  return digest(project, key.commit_hash, key.branch, key.node_total, ci_build_id);
-}
+export function lmdbSplits(parts: Parts) {
+  const { splits, splitRuns, splitUsers, blobs, forecasts, creations } = parts;
 
-export function findSplit(store: Store, key: string): SplitRecord | null {
-  return store.splits.get(key) ?? null;
-}
+  const found = (key: SplitKey): Split | null => splits.get(key.digest) ?? null;
 
-/** The same, when it is on disk. */
-export async function findSplitOnDisk(store: Store, key: string): Promise<SplitRecord | null> {
-  await creationSettled(store, nameOf(key));
-  return findSplit(store, key);
-}
-
-const nameOf = (key: string) => `split ${key}`;
-
-/**
- * Notes that a split is in use, which then does not expire.
- *
- * @param build returns the key of its build, see buildIdKey; called only when needed
- * @param ci_build_id who uses a fixed one, which is kept; null: it is no fixed one
- */
-export async function useSplit(
-  store: Store,
-  key: string,
-  build: () => string,
-  split: SplitRecord,
-  ci_build_id: string | null,
-  now: Millis,
-): Promise<void> {
-  const isDue = now - split.used_at >= limits.renewMilliseconds;
-  // All nodes of a CI build ask: its digest and a look at the store once are enough.
-  const user = ci_build_id === null ? null : `${split.id} ${ci_build_id}`;
-  if (!isDue && (user === null || store.splitUsers.get(user))) return;
-  const run: SplitRun | null = ci_build_id === null ? null : runOf(split, ci_build_id);
-  if (isDue || (run && !store.splitRuns.doesExist(run))) {
-    await commit(store, () => {
-      // Not the one that was given: since then it may have been noted that a node sent another list.
-      const current = store.splits.get(key);
-      if (current?.id !== split.id) return;
-      if (isDue) void store.splits.put(key, { ...current, used_at: now });
-      if (ci_build_id !== null) noteSplitRun(store, split, ci_build_id, build(), now);
-    });
+  /** Notes that a CI run uses a fixed split, and whether one of its nodes sent another list, within a write transaction. */
+  function putUse(key: SplitKey, split: Split, at: Millis, other_list?: string): void {
+    const use = useKey(split, key.ci_run);
+    const known = splitRuns.get(use);
+    if (known !== undefined && (typeof known === 'number' || known.other_list !== undefined || other_list === undefined)) return;
+    void splitRuns.put(use, { ...(known ?? firstUseOf(key, at)), ...(other_list !== undefined && { other_list }) });
   }
-  if (user !== null) store.splitUsers.set(user, true);
-}
 
-/** Records, within a write transaction, that a CI build uses a fixed split, and whether one of its nodes sent another list. @param build see buildIdKey */
-export function noteSplitRun(store: Store, split: SplitRecord, ci_build_id: string, build: string, now: Millis, other_list?: string): void {
-  const run = runOf(split, ci_build_id);
-  const known = store.splitRuns.get(run);
-  if (known !== undefined && (typeof known === 'number' || known.other_list !== undefined || other_list === undefined)) return;
-  const first = known ?? { at: now, runs_before: runsRecordedOf(store, build) };
-  void store.splitRuns.put(run, { ...first, ...(other_list !== undefined && { other_list }) });
-}
-
-/** When a CI build first asked for a fixed split, and its `other_list`; undefined: it never asked. */
-export function firstUseOf(store: Store, split: SplitRecord, ci_build_id: string): (Moment & { other_list?: string }) | undefined {
-  const use = store.splitRuns.get(runOf(split, ci_build_id));
-  return typeof use === 'number' ? { runs_before: null, at: use } : use;
-}
-
-type SplitRun = [split: string, ci_build: string];
-
-function runOf({ id }: SplitRecord, ci_build_id: string): SplitRun {
-  return [id, digest(ci_build_id)];
-}
-
-/** The answer to a node; undefined when the split expired. */
-export function answerOfSplit(store: Store, split: SplitRecord, node_index: number): Buffer | undefined {
-  return store.blobs.get([split.id, node_index]);
-}
-
-/** The test files of each node, slowest first. Throws a 503 when the split expired. */
-export function* filesOfSplit(store: Store, split: SplitRecord): Generator<{ node_index: number; paths: string[] }> {
-  for (let node_index = 0; node_index < split.node_total; node_index++) {
-    const answer = answerOfSplit(store, split, node_index);
-    if (!answer) throw apiErrors.expiredMeanwhile('split');
-    const { test_files } = JSON.parse(answer.toString()) as { test_files: PlannedTestFile[] };
-    yield { node_index, paths: test_files.map(({ path }) => path) };
-  }
-}
-
-/** The test files of all nodes. */
-export function pathsOfSplit(store: Store, split: SplitRecord): string[] {
-  return [...filesOfSplit(store, split)].flatMap(({ paths }) => paths);
-}
-
-/** What a split starts with. */
-export interface SplitPlan {
-  id: string;
-  people: KeptPeople;
-  list: ListRecord;
-  /** The answer to each node, as JSON. */
-  answers: Segments;
-  forecast: Forecast;
-}
-
-/**
- * Installs a split unless another request was faster. Returns the one in force.
- * @param build see buildIdKey
- */
-export async function installSplit(
-  store: Store,
-  key: string,
-  build: string,
-  split: SplitRecord,
-  { answers, forecast }: SplitPlan,
-  ci_build_id: string | null = null,
-): Promise<SplitRecord> {
-  const { id, created_at, node_total: count } = split;
-  const inForce = await createOnce(store, {
-    name: nameOf(key),
-    expiry: [created_at, 'split', key, id],
-    find: () => findSplit(store, key),
-    pieces: () => ({ owner: id, count, piece: node => ({ part: node, bytes: segment(answers, node) }) }),
-    put() {
-      const runs_before = runsRecordedOf(store, build);
-      const made = { ...split, runs_before };
-      void store.splits.put(key, made);
-      void store.forecasts.put(id, { v: 1, ...forecast });
-      if (ci_build_id !== null) void store.splitRuns.put(runOf(split, ci_build_id), { at: created_at, runs_before });
-      return made;
-    },
+  const firstUseOf = ({ project, build }: SplitKey, at: Millis) => ({
+    at,
+    runs_before: runsRecordedOf(parts, buildDigest(project, build)),
   });
-  return inForce!;
+
+  /** Changes the record of a split within a write transaction, unless it expired. The caller may know an older one. */
+  function change({ digest: key }: SplitKey, { id }: Split, changed: (current: SplitRecord) => Partial<SplitRecord>): void {
+    const current = splits.get(key);
+    if (current?.id === id) void splits.put(key, { ...current, ...changed(current) });
+  }
+
+  const firstUse = (split: Split, ci_run: string): SplitUse | null => toSplitUse(splitRuns.get(useKey(split, ci_run)));
+
+  return {
+    find: key => (creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key)),
+
+    async create(key, { people, list, files, forecast }, at) {
+      const id = randomUUID();
+      const { node_total } = key.build;
+      const split = await createOnce(parts, {
+        name: nameOf(key),
+        expiry: [at, 'split', key.digest, id],
+        find: () => found(key),
+        blobs: () => ({ owner: id, count: node_total, blob: node => ({ part: node, bytes: segment(files, node) }) }),
+        put() {
+          const use = firstUseOf(key, at);
+          const record: SplitRecord = { v: 1, id, node_total, people, created_at: at, runs_before: use.runs_before, list, used_at: at };
+          void splits.put(key.digest, record);
+          void forecasts.put(id, { v: 1, ...forecast });
+          if (key.isFixed) void splitRuns.put(useKey(record, key.ci_run), use);
+          return record;
+        },
+      });
+      return split!;
+    },
+
+    use(key, split, at) {
+      const isDue = at - split.used_at >= limits.lastUseUpdateMilliseconds;
+      // Most calls are by further nodes of the same CI run, and end here.
+      const user = key.isFixed ? `${split.id} ${key.ci_run}` : null;
+      if (!isDue && (user === null || splitUsers.get(user))) return;
+      const isKnown = user === null || splitRuns.doesExist(useKey(split, key.ci_run));
+      const noted = () => void (user !== null && splitUsers.set(user, true));
+      if (!isDue && isKnown) return noted();
+      return commit(parts, () => {
+        if (splits.get(key.digest)?.id !== split.id) return;
+        if (isDue) change(key, split, () => ({ used_at: at }));
+        if (user !== null) putUse(key, split, at);
+      }).then(noted);
+    },
+
+    async noteOtherList(key, split, difference, at) {
+      const noted = key.isFixed ? firstUse(split, key.ci_run) : splits.get(key.digest);
+      if (noted?.other_list !== undefined) return;
+      await commit(parts, () => {
+        if (key.isFixed) putUse(key, split, at, difference);
+        else change(key, split, ({ other_list = difference }) => ({ other_list }));
+      });
+    },
+
+    firstUse,
+
+    files(split, node_index) {
+      const blob = blobs.get([split.id, node_index]);
+      return blob ? filesInBlob(blob) : null;
+    },
+
+    forecast: split => toForecast(forecasts.get(split.id)),
+
+    encode: encodeSplitFiles,
+  } satisfies Splits;
+}
+
+/** The name of the creation of a split. */
+const nameOf = ({ digest: key }: SplitKey) => `split ${key}`;
+
+function useKey({ id }: Pick<Split, 'id'>, ci_run: string): [split: string, ci_build: string] {
+  return [id, digest(ci_run)];
+}
+
+function toSplitUse(record: SplitRunRecord | undefined): SplitUse | null {
+  return typeof record === 'number' ? { at: record, runs_before: null } : (record ?? null);
 }

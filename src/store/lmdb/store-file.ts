@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * What LMDB keeps at the start of its file, in two copies of a page each: liblmdb/mdb.c, MDB_page and MDB_meta, as in the
- * lmdb package. Looked at before the file is opened, because opening one that is damaged may end the process without a word.
+ * The layout of the two meta pages at the start of an LMDB file: MDB_page and MDB_meta in liblmdb/mdb.c of the lmdb package. They
+ * are checked before lmdb opens the file, because opening a damaged one may crash the process without a message.
  */
 const SMALLEST_PAGE = 256;
 const HEAD_BYTES = 160;
@@ -11,19 +11,19 @@ const IS_META = 0x08;
 const META_AT = 24;
 const MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
-/** From the magic on. */
+/** Offsets from the magic number. */
 const PAGE_SIZE = 24;
 const LAST_PAGE = 120;
 const TRANSACTION = 128;
 
 export interface StoreFile {
   bytes: number;
-  /** What it must have, unless its last pages are free. */
+  /** The size that its meta page tells. The file may be smaller when its last pages are free. */
   expectedBytes: number;
 }
 
-/** Null when there is no file. Throws a sentence when it is no store. */
-export function lookAtStoreFile(path: string): StoreFile | null {
+/** Reads the sizes of a store file; null: there is no file. Throws a sentence when it is not a store. */
+export function readStoreFile(path: string): StoreFile | null {
   if (!existsSync(path)) return null;
   const file = openSync(path, 'r');
   try {
@@ -31,7 +31,7 @@ export function lookAtStoreFile(path: string): StoreFile | null {
     const first = readMeta(file, 0);
     const second = readMeta(file, first.pageBytes);
     const { pageBytes, lastPage } = second.transaction > first.transaction ? second : first;
-    // Behind the head: beside a server that writes, a size from before would be too small for it.
+    // After the meta pages: a server may let the file grow meanwhile.
     return { bytes: fstatSync(file).size, expectedBytes: (lastPage + 1) * pageBytes };
   } finally {
     closeSync(file);

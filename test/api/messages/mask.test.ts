@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mask, separatePeople } from '../../../src/api/messages/people.js';
+import { maskPeople, maskPerson } from '../../../src/api/messages/people.js';
 
-describe('masking a person', () => {
+describe('masking people', () => {
   it.each([
     ['John Doe', 'Jo** Do*'],
     ['John Doe <john.doe@example.com>', 'Jo** Do* <jo**.do*@ex*****.co*>'],
@@ -11,23 +11,20 @@ describe('masking a person', () => {
     ['李小龍 Bruce', '李小龍 Br***'],
     ['42abc', '42***'],
     ['', ''],
-  ])('turns "%s" into "%s", and twice is as once', (person, masked) => {
-    expect(mask(person)).toBe(masked);
-    expect(mask(masked)).toBe(masked);
+  ])('turns "%s" into "%s", and masking twice changes nothing', (person, masked) => {
+    expect(maskPerson(person)).toBe(masked);
+    expect(maskPerson(masked)).toBe(masked);
   });
 
-  it('keeps of a message who runs and wrote the build, and nothing of the commit authors', () => {
+  it('keeps user_seat and build_author, and drops commit_authors', () => {
     const commit_authors = [{ commits: 2, author: 'Jane Roe' }];
-    const message = { user_seat: 'John Doe', build_author: 'Jane Roe', commit_authors, branch: 'main' };
-    expect(separatePeople(message)).toEqual({
-      rest: { branch: 'main' },
-      people: { user_seat: 'Jo** Do*', build_author: 'Ja** Ro*' },
-    });
-    expect(separatePeople({}).people).toEqual({ user_seat: null, build_author: null });
+    const message = { user_seat: 'John Doe', build_author: 'Jane Roe', commit_authors };
+    expect(maskPeople(message)).toEqual({ user_seat: 'Jo** Do*', build_author: 'Ja** Ro*' });
+    expect(maskPeople({})).toEqual({ user_seat: null, build_author: null });
   });
 
   it('keeps the hex digest that some clients send as user_seat', () => {
     const user_seat = '5f4dcc3b5aa765d61d8327deb882cf99a3c1e4f05f4dcc3b5aa765d61d8327de';
-    expect(separatePeople({ user_seat }).people.user_seat).toBe(user_seat);
+    expect(maskPeople({ user_seat }).user_seat).toBe(user_seat);
   });
 });

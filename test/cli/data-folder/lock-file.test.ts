@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { main, runBallast } from '../../harness/process.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
-/** Root may write everything: then the commands are those of nobody. */
+/** Root may write every file, so as root the commands run as the user nobody. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const COMMANDS = [
   ['serve', '--port', '0'],
@@ -26,7 +26,7 @@ function run(dataDir: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-/** A store that belongs to whoever runs the commands. */
+/** Creates a store that belongs to the user of the commands. */
 async function store({ skip }: TestContext): Promise<string> {
   const dataDir = temporaryFolder();
   await runBallast(['project', 'create', 'one', '--data-dir', dataDir]);
@@ -39,10 +39,10 @@ async function store({ skip }: TestContext): Promise<string> {
 }
 
 describe('a lock file that this user may not write', () => {
-  it('is named by every command, with what to do', async context => {
+  it('is named in the error of every command, with the remedy', async context => {
     const dataDir = await store(context);
     const file = join(dataDir, 'ballast.lmdb-lock');
-    // Made by root, who looked at the store of another user.
+    // As if root had opened the store of another user.
     if (nobody.uid !== undefined) chownSync(file, 0, 0);
     chmodSync(file, 0o444);
     const sentence =
@@ -54,7 +54,7 @@ describe('a lock file that this user may not write', () => {
     }
   });
 
-  it('cannot be made in a folder that this user may not write, which is named, too', async context => {
+  it('is named, too, if this user may not create it in the folder', async context => {
     const dataDir = await store(context);
     rmSync(join(dataDir, 'ballast.lmdb-lock'));
     chmodSync(dataDir, 0o555);

@@ -10,7 +10,7 @@ const run = (command: string, ...args: string[]) =>
   spawnSync(command, [...args, process.execPath, '--input-type=module', '-e', program], { encoding: 'utf8', timeout: 10_000 });
 
 describe('a hard exit', () => {
-  it('ends the first process of a container, too, which no signal of its own ends', ({ skip }) => {
+  it('also ends the first process of a container, which its own signals do not end', ({ skip }) => {
     const container = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
     if (spawnSync('unshare', [...container, 'true']).status !== 0) skip('this user may not make a container (unshare)');
     const { signal, stdout, error } = run('unshare', ...container);

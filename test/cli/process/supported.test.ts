@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const launch = fileURLToPath(new URL('../../../../scripts/launch.mjs', import.meta.url));
 
-/** Runs a program in a process that pretends to have this version or platform. */
+/** Runs a program in a process with a faked version or platform. */
 function runOn({ version, platform, arch }: { version?: string; platform?: string; arch?: string }, ...args: string[]) {
   const pretend = `
     const { versions } = process;
@@ -25,8 +25,8 @@ function runOn({ version, platform, arch }: { version?: string; platform?: strin
 const needsNode =
   /^ballast: cannot run on Node [12]\d\.\d+\.\d+: Ballast needs Node 20\.12 or later; install Node 24 from https:\/\/nodejs\.org or with "nvm install 24"\n$/;
 
-describe('a Node', () => {
-  it.each(['12.22.12', '18.20.8', '20.11.1'])('that is too old (%s) is refused with one line', version => {
+describe('a Node version', () => {
+  it.each(['12.22.12', '18.20.8', '20.11.1'])('that is too old (%s) is refused in one line', version => {
     for (const program of [
       [launch, 'dist/src/main.js', '--version'],
       [main, '--version'],
@@ -44,7 +44,7 @@ describe('a platform without binaries', () => {
   const needsPlatform = /^ballast: cannot .+ on linux-s390x: .+ Linux or macOS on x64 or arm64; .+\n$/;
   const refusal = { status: 2, stdout: '', stderr: expect.stringMatching(needsPlatform) as string };
 
-  it('is refused with one line where a command needs the server or its data', () => {
+  it('is refused in one line if a command needs the server or its data', () => {
     expect(runOn({ arch: 's390x' }, launch)).toEqual(refusal);
     for (const command of [
       ['serve', '--port', '0'],

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { type Assignment, compare } from '../../../src/engine/completeness/compare.js';
 
 const AT = 1000;
-/** Runs of the build that were recorded before: the first one in these tests is behind it. */
+/** Before the first run that these tests record. */
 const processBegan = { runs_before: 6, at: AT };
-/** Files by node, handed out one second after the other; under null those that nobody has. */
+/** Assigns files to nodes; those of the node null are not handed out. */
 const handedTo = (nodes: Record<string, readonly string[]>) => {
   const handed = new Map<string, Assignment[]>();
   for (const [node, paths] of Object.entries(nodes)) {
@@ -34,21 +34,21 @@ const COMPLETE = {
   neverCame: [],
 };
 
-describe('what was handed out, compared with what was recorded', () => {
+describe('the comparison of handed out with recorded files', () => {
   it('is complete when every file was recorded by its node', () => {
     expect(compare(handedTo({ 0: ['a', 'b'], 1: ['c'] }), [ran(0, 'a', 'b'), ran(1, 'c')], 2)).toEqual({ ...COMPLETE, recorded: 3 });
   });
 
-  it('is complete when a node that came late ran nothing', () => {
+  it('is complete when a late node ran nothing', () => {
     expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), ran(1)], 2)).toEqual({ ...COMPLETE, recorded: 1 });
   });
 
-  it('names what is still in the queue, and who never came', () => {
+  it('names files that are still in the queue, and nodes that never came', () => {
     const compared = compare(handedTo({ 0: ['a'], null: ['b', 'c'] }), [ran(0, 'a')], 3);
     expect(compared).toEqual({ ...COMPLETE, recorded: 1, neverHandedOut: ['b', 'c'], neverCame: [1, 2] });
   });
 
-  it('names what a node was handed and did not record, the last one of several', () => {
+  it('names the last node that was handed a file that nobody recorded', () => {
     const handed = new Map([
       [
         'a',
@@ -66,7 +66,7 @@ describe('what was handed out, compared with what was recorded', () => {
     });
   });
 
-  it('tells apart what a node told to have run, whoever had it later', () => {
+  it('lists acknowledged files apart, even if another node got them later', () => {
     const handed = new Map([
       [
         'a',
@@ -83,12 +83,12 @@ describe('what was handed out, compared with what was recorded', () => {
       nodesWithoutRecording: [0],
       neverCame: [1],
     });
-    // It, or a later process of it, recorded something since.
+    // The node, or a later process of it, recorded something since.
     expect(compare(handed, [ran(0)], 3)).toMatchObject({ ranNotRecorded: [{ path: 'a' }], nodesWithoutRecording: [] });
     expect(compare(handed, [{ ...ran(0), ordinal: 6 }], 3).nodesWithoutRecording).toEqual([0]);
   });
 
-  it('counts a file that another node recorded, and names that node', () => {
+  it('counts files that another node recorded, and names that node', () => {
     expect(compare(handedTo({ 0: ['a', 'b'] }), [ran(1, 'a', 'b', 'c')], 2)).toEqual({
       ...COMPLETE,
       recorded: 2,
@@ -96,7 +96,7 @@ describe('what was handed out, compared with what was recorded', () => {
     });
   });
 
-  it('names what two nodes recorded, not what one of them ran again', () => {
+  it('names files that two nodes recorded, not those that one node recorded twice', () => {
     expect(compare(handedTo({ 0: ['a'], 1: ['b'] }), [ran(0, 'a'), ran(0, 'a'), ran(1, 'b', 'a')], 2)).toEqual({
       ...COMPLETE,
       recorded: 2,
@@ -105,54 +105,54 @@ describe('what was handed out, compared with what was recorded', () => {
     });
   });
 
-  it('takes test cases and their file for each other', () => {
+  it('lets test cases and their file stand for each other', () => {
     const handed = handedTo({ 0: ['a_spec.rb', 'b_spec.rb[1:1]'], 1: ['b_spec.rb[1:2]'] });
     const runs = [ran(0, 'a_spec.rb[1:1]', 'a_spec.rb[1:2]', 'b_spec.rb[1:1]'), ran(1, 'b_spec.rb')];
     expect(compare(handed, runs, 2)).toEqual({ ...COMPLETE, recorded: 3 });
   });
 
-  it('takes no case for its file where both were handed out', () => {
+  it('does not let a test case stand for its file if both were handed out', () => {
     const handed = handedTo({ 0: ['a_spec.rb'], 1: ['a_spec.rb[1:1]'] });
     expect(compare(handed, [ran(0), ran(1, 'a_spec.rb[1:1]')], 2).notRecorded).toEqual([{ path: 'a_spec.rb', node_index: 0, at: AT }]);
     expect(compare(handed, [ran(0, 'a_spec.rb'), ran(1)], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:1]', node_index: 1, at: AT }]);
   });
 
-  it('takes a file that one node recorded for no case that another had', () => {
+  it('does not let a file that one node recorded stand for a test case of another node', () => {
     const handed = handedTo({ 0: ['a_spec.rb[1:1]'], 1: ['a_spec.rb[1:2]'] });
     expect(compare(handed, [ran(0, 'a_spec.rb')], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:2]', node_index: 1, at: AT }]);
-    // One in fallback had none of them, and ran the whole file.
+    // A node in fallback had no test case, and ran the whole file.
     expect(compare(handed, [ran(2, 'a_spec.rb')], 3).notRecorded).toEqual([]);
   });
 
-  it('names a node that was run again and given nothing to run', () => {
+  it('names a node that ran again without any file', () => {
     const handed = handedTo({ 0: ['a'], 1: ['b'] });
     expect(compare(handed, [ran(0, 'a'), ran(0), ran(1), ran(1, 'b')], 2)).toEqual({ ...COMPLETE, recorded: 2, emptyReruns: [0] });
   });
 
-  it('names a node that came again for nothing, whatever it recorded before', () => {
-    const came = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: true };
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came]).emptyReruns).toEqual([0]);
-    // Then it ran something all the same.
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...came, moment: processBegan }]).emptyReruns).toEqual([]);
+  it('names a node that restarted and was handed no file, whatever it recorded before', () => {
+    const restart = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: true };
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [restart]).emptyReruns).toEqual([0]);
+    // It ran something after that.
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [{ ...restart, moment: processBegan }]).emptyReruns).toEqual([]);
   });
 
-  it('names a node that came again for something and recorded nothing since', () => {
-    const came = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: false };
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [came])).toEqual({ ...COMPLETE, recorded: 1, lostReruns: [0] });
-    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), ordinal: 8 }], 1, [came]).lostReruns).toEqual([]);
+  it('names a node that restarted, was handed files, and recorded nothing since', () => {
+    const restart = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: false };
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [restart])).toEqual({ ...COMPLETE, recorded: 1, lostReruns: [0] });
+    expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), { ...ran(0), ordinal: 8 }], 1, [restart]).lostReruns).toEqual([]);
   });
 
-  it('names what was scheduled, and never measured', () => {
+  it('names files that were scheduled and never measured', () => {
     const scheduled = { node_index: 0, ordinal: 6, at: AT, paths: ['a', 'b'], seconds: Float64Array.of(0, 0) };
     expect(compare(handedTo({ 0: ['a', 'b'] }), [scheduled, ran(0, 'b')], 1)).toEqual({ ...COMPLETE, recorded: 2, notMeasured: ['a'] });
   });
 
-  it('does not count a node of a split as come before it recorded', () => {
+  it('names a node of a split as absent until it records', () => {
     const handed = new Map([['a', [{ node_index: 0, at: null, ran: false, processBegan }]]]);
     expect(compare(handed, [], 1)).toMatchObject({ neverCame: [0], notRecorded: [{ path: 'a', node_index: 0, at: null }] });
   });
 
-  it('misses exactly what was taken away, whatever that is', () => {
+  it('finds exactly the files that are missing', () => {
     const files = fc.uniqueArray(
       fc.string({ minLength: 1, maxLength: 5 }).map(text => `spec/${text.replaceAll(/[:\]]/g, '_')}.rb`),
       { minLength: 1 },
@@ -169,15 +169,15 @@ describe('what was handed out, compared with what was recorded', () => {
             handed.set(path, lost === 'hand' ? [] : [{ node_index: node, at: AT, ran: false, processBegan }]);
             if (lost === 'nothing') runs[node]!.paths.push(path);
           }
-          const of = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
+          const pathsWith = (fate: string) => paths.filter((_, i) => fates[i % fates.length]!.lost === fate);
           const { recorded, neverHandedOut, notRecorded, recordedTwice, recordedByOthers } = compare(
             handed,
             runs.map(({ node_index, paths }) => ran(node_index, ...paths)),
             4,
           );
-          expect(neverHandedOut).toEqual(of('hand'));
-          expect(notRecorded.map(({ path }) => path)).toEqual(of('record'));
-          expect(recorded).toBe(of('nothing').length);
+          expect(neverHandedOut).toEqual(pathsWith('hand'));
+          expect(notRecorded.map(({ path }) => path)).toEqual(pathsWith('record'));
+          expect(recorded).toBe(pathsWith('nothing').length);
           expect([recordedTwice, recordedByOthers]).toEqual([[], []]);
         },
       ),

@@ -4,7 +4,7 @@ import { Queue } from '../../../src/engine/queue/queue.js';
 import { limits } from '../../../src/limits.js';
 
 const NOW = Date.UTC(2026, 0, 1);
-/** Of one file a batch. */
+/** A queue with one file a batch. */
 const queueOf = (files: number, journal: Iterable<Batch> = []) =>
   new Queue(new Float64Array(files).fill(10), { nodeTotal: files, pullCost: 0, isGuessed: false }, journal);
 const request: Pull = {
@@ -19,18 +19,18 @@ const request: Pull = {
   hasLeft: () => false,
 };
 
-/** Half of what a queue keeps of test cases that failed. */
-const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.caseCharactersPerQueue / 2)]]];
+/** Failed test cases of half the characters that a queue keeps. */
+const half = (file: number): [number, string[]][] => [[file, ['c'.repeat(limits.failedCaseCharactersPerQueue / 2)]]];
 
-function failing(queue: Queue): Batch {
+function runFailing(queue: Queue): Batch {
   const { batch } = queue.pull(request, NOW)!;
   queue.delivered(batch.seq);
   const { files } = batch;
   return queue.acknowledge({ node_index: 0, batch_uuid: 'next' }, batch.seq, { failed: files, failed_cases: half(files[0]!) })!;
 }
 
-describe('what clients tell of the batches of a queue', () => {
-  it('is counted, also when the queue is read back', () => {
+describe('the text from clients in the batches of a queue', () => {
+  it('is counted, even if the queue is read back', () => {
     const queue = queueOf(9);
     const batches = ['a', 'bb'].map(uuid => queue.pull({ ...request, batch_uuid: uuid }, NOW)!.batch);
     expect(queue.text.characters).toBe(3);
@@ -39,15 +39,15 @@ describe('what clients tell of the batches of a queue', () => {
     expect(queue.text.characters).toBe(1);
   });
 
-  it('is kept by test case up to a bound; beyond it the files failed as a whole', () => {
+  it('has failed test cases up to a limit; beyond it, whole files failed', () => {
     const queue = queueOf(30);
-    const batches = [failing(queue), failing(queue), failing(queue)];
+    const batches = [runFailing(queue), runFailing(queue), runFailing(queue)];
     expect(batches.map(({ failed_cases }) => failed_cases !== undefined)).toEqual([true, true, false]);
     expect(batches[2]!.failed).toEqual(batches[2]!.files);
-    expect(queue.text.characters).toBe(limits.caseCharactersPerQueue);
-    // Run again, all of them are, and none in part.
-    const again = queue.pull({ ...request, run: 'run-2', isFirstRequest: true }, NOW)!.batch;
-    expect(again.files.sort()).toEqual(batches.flatMap(({ files }) => files).sort());
-    expect(again.cases).toBeUndefined();
+    expect(queue.text.characters).toBe(limits.failedCaseCharactersPerQueue);
+    // Without room for the test cases, the replay has whole files.
+    const replay = queue.pull({ ...request, run: 'run-2', isFirstRequest: true }, NOW)!.batch;
+    expect(replay.files.sort()).toEqual(batches.flatMap(({ files }) => files).sort());
+    expect(replay.cases).toBeUndefined();
   });
 });

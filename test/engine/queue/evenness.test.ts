@@ -1,33 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { randomOf } from '../../../bench/random.js';
-import { madeUpSuite, residual } from '../../../bench/suites/made-up.js';
+import { seededRandom } from '../../../bench/random.js';
 import { ballast } from '../../../bench/suites/queue-baselines.js';
-import { type Build, type Outcome, play } from '../../../bench/suites/queue-run.js';
+import { type Build, type Outcome, simulate } from '../../../bench/suites/queue-simulation.js';
+import { residual, syntheticSuite } from '../../../bench/suites/synthetic.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
 import { toWeight } from '../../../src/planning/weight.js';
 
 const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
 
-/** Builds of made-up suites, whose times differ from the predictions as those of real builds do. */
+/** Builds of generated suites. Their times differ from the predictions like those of real builds. */
 const builds = (change: Partial<Build> = {}): Build[] =>
   SEEDS.map(seed => {
-    const random = randomOf(seed);
-    const times = [...madeUpSuite(seed, 600).timings.values()].sort((a, b) => b - a);
+    const random = seededRandom(seed);
+    const times = [...syntheticSuite(seed, 600).timings.values()].sort((a, b) => b - a);
     const files = times.map(predicted => ({ predicted, actual: predicted * residual(random), isUnknown: false }));
     return { files, nodes: 8, pullCost: 2.2, seed, ...change };
   });
 
-/** The same files, never measured: in no order that tells of their times. */
+/** The same files in random order, as if never measured. */
 const guess = ({ files, seed }: Build) => {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   return files
     .map(file => ({ at: random(), file: { ...file, predicted: 1, isUnknown: true } }))
     .sort((a, b) => a.at - b.at)
     .map(({ file }) => file);
 };
 
-const run = (build: Build, setting = 2): Outcome => play(build, ballast(build.files, { nodes: build.nodes, pullCost: setting }));
+const run = (build: Build, setting = 2): Outcome => simulate(build, ballast(build.files, { nodes: build.nodes, pullCost: setting }));
 
 const mean = (outcomes: readonly Outcome[]) => outcomes.reduce((sum, { ratio }) => sum + ratio, 0) / outcomes.length;
 
@@ -36,48 +36,48 @@ describe('the nodes of a queue', () => {
     { pullCost: 0.2, most: 1.02 },
     { pullCost: 2.2, most: 1.04 },
     { pullCost: 5.2, most: 1.06 },
-  ])('end within $most of the least possible when a pull costs $pullCost s, in 8 pulls', ({ pullCost, most }) => {
+  ])('finish within $most of the optimum in 8 pulls when a pull costs $pullCost s', ({ pullCost, most }) => {
     const outcomes = builds({ pullCost }).map(build => run(build, pullCost));
     expect(mean(outcomes)).toBeLessThan(most);
     for (const { meanPulls } of outcomes) expect(meanPulls).toBeLessThanOrEqual(8);
   });
 
-  it.each([0.5, 1, 4, 8])('end nearly together also when a pull of 2.2 s is taken for one of %d s', setting => {
+  it.each([0.5, 1, 4, 8])('finish nearly together when a pull takes 2.2 s and %d s are configured', setting => {
     expect(mean(builds().map(build => run(build, setting)))).toBeLessThan(1.05);
   });
 
-  it('end nearly together also where the clock stands still, for nodes that are simulated', () => {
+  it('finish nearly together when the clock stands still, as in a simulation', () => {
     expect(mean(builds({ frozen: true }).map(build => run(build)))).toBeLessThan(1.06);
   });
 
-  it('end not far from each other in the first build ever', () => {
+  it('finish close to each other in the first build of a project', () => {
     const first = builds().map(build => ({ ...build, files: guess(build) }));
     expect(mean(first.map(build => run(build)))).toBeLessThan(1.4);
     expect(mean(first.map(build => run({ ...build, frozen: true })))).toBeLessThan(1.4);
   });
 
-  it('do the work of one that dies', () => {
+  it('take over the work of a node that dies', () => {
     expect(mean(builds({ dies: true }).map(build => run(build)))).toBeLessThan(1.06);
   });
 
-  it('do the work of those that never come, in few pulls', () => {
-    const outcomes = builds({ coming: 1 }).flatMap(build => [run(build), run({ ...build, frozen: true })]);
+  it('take over the work of nodes that never come, in few pulls', () => {
+    const outcomes = builds({ startingNodes: 1 }).flatMap(build => [run(build), run({ ...build, frozen: true })]);
     expect(mean(outcomes)).toBeLessThan(1.06);
     for (const { meanPulls } of outcomes) expect(meanPulls).toBeLessThan(16);
   });
 
-  it('get a file each when they are more than the files', () => {
+  it('get one file each when there are more nodes than files', () => {
     for (const { files } of builds()) {
       const pull = ballast(files.slice(0, 40), { nodes: 60, pullCost: 2 });
       for (let node = 0; node < 60; node++) expect(pull(node, 1000 * node)).toEqual(node < 40 ? [node] : []);
     }
   });
 
-  it('get everything at once when there is one', () => {
-    for (const build of builds({ nodes: 1 })) expect(run(build)).toMatchObject({ mostPulls: 1, ratio: 1 });
+  it('get everything at once when there is one node', () => {
+    for (const build of builds({ nodes: 1 })) expect(run(build)).toMatchObject({ maxPulls: 1, ratio: 1 });
   });
 
-  it('end nearly together also when everything takes twice as long as predicted', () => {
+  it('finish nearly together when everything takes twice as long as predicted', () => {
     const slow = builds().map(build => ({
       ...build,
       files: build.files.map(file => ({ ...file, actual: 2 * file.actual })),
@@ -86,36 +86,36 @@ describe('the nodes of a queue', () => {
   });
 });
 
-describe('an outage', () => {
-  it('of minutes does not give the first nodes that come back most of the rest', () => {
+describe('an outage of minutes', () => {
+  it('does not give most of the remaining files to the first nodes that come back', () => {
     for (const { files, nodes } of builds()) {
       const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
       const queue = new Queue(weights, { nodeTotal: nodes, pullCost: 20_000, isGuessed: false });
       const pull = (node_index: number, seconds: number): number => {
         const request = { node_index, run: 'run', batch_uuid: `${node_index} ${seconds}`, isRetry: false };
-        const given = { ...request, isFirstRequest: seconds < 60, wantsLastSplit: false, recordedSubset: null };
-        const handed = queue.pull({ ...given, hasLeft: () => false }, 1000 * seconds);
+        const details = { ...request, isFirstRequest: seconds < 60, wantsLastSplit: false, recordedSubset: null };
+        const handed = queue.pull({ ...details, hasLeft: () => false }, 1000 * seconds);
         return handed?.batch.files.reduce((sum, file) => sum + weights[file]!, 0) ?? 0;
       };
       for (let node = 0; node < nodes; node++) pull(node, node);
       const total = weights.reduce((sum, weight) => sum + weight, 0);
-      const again = Array.from({ length: nodes }, (_, node) => pull(node, 1800 + node));
-      for (const weight of again) expect(weight).toBeLessThan(0.6 * (total / nodes));
-      expect(Math.max(...again) / Math.min(...again)).toBeLessThan(3);
+      const weightsAfter = Array.from({ length: nodes }, (_, node) => pull(node, 1800 + node));
+      for (const weight of weightsAfter) expect(weight).toBeLessThan(0.6 * (total / nodes));
+      expect(Math.max(...weightsAfter) / Math.min(...weightsAfter)).toBeLessThan(3);
     }
   });
 });
 
 describe('a queue that is read back', () => {
-  it('hands out what it would have handed out had it stayed in memory', () => {
+  it('hands out the same batches as one that stays in memory', () => {
     for (const { files, nodes } of builds()) {
       const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
       const outlook = { nodeTotal: nodes, pullCost: 20_000, isGuessed: false };
       const journal: Batch[] = [];
       const pull = (queue: Queue, node_index: number, seconds: number) => {
         const request = { node_index, run: 'run', batch_uuid: `${node_index} ${seconds}`, isRetry: false };
-        const given = { ...request, isFirstRequest: seconds < 60, wantsLastSplit: false, recordedSubset: null };
-        const handed = queue.pull({ ...given, hasLeft: () => false }, 1000 * seconds);
+        const details = { ...request, isFirstRequest: seconds < 60, wantsLastSplit: false, recordedSubset: null };
+        const handed = queue.pull({ ...details, hasLeft: () => false }, 1000 * seconds);
         if (handed) journal.push(structuredClone(handed.batch));
         return handed?.batch.files;
       };
@@ -131,7 +131,7 @@ describe('a queue that is read back', () => {
 });
 
 describe('a queue that repeats another', () => {
-  /** Plays a build whose first run was broken off, and all that it handed out is handed out again first. */
+  /** Plays a build after an aborted run, whose batches are handed out again first. */
   const repeat = (build: Build, isCopy: boolean): Outcome => {
     const { files, nodes } = build;
     const weights = Float64Array.from(files, ({ predicted }) => toWeight(predicted));
@@ -143,8 +143,8 @@ describe('a queue that repeats another', () => {
         const isFirstRequest = !seen.has(node_index);
         seen.add(node_index);
         const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, recordedSubset: null };
-        const given = { ...request, isFirstRequest, wantsLastSplit: wantsLastSplit && isFirstRequest, hasLeft: () => false };
-        const handed = queue.pull(given, late + millis);
+        const details = { ...request, isFirstRequest, wantsLastSplit: wantsLastSplit && isFirstRequest, hasLeft: () => false };
+        const handed = queue.pull(details, late + millis);
         if (handed) {
           queue.delivered(handed.batch.seq);
           journal.push(structuredClone(handed.batch));
@@ -156,13 +156,13 @@ describe('a queue that repeats another', () => {
     const before = pullOf(first, false, 0);
     for (let node = 0; node < nodes; node++) before(node, 1000 * node);
     const copy = new Queue(weights, outlook, structuredClone(journal));
-    return play(build, pullOf(isCopy ? copy : first, true, 3_600_000));
+    return simulate(build, pullOf(isCopy ? copy : first, true, 3_600_000));
   };
 
   it.each([
     ['of another CI build', true],
     ['an hour later', false],
-  ])('%s ends nearly as together as the first', (_, isCopy) => {
+  ])('%s finishes nearly together', (_, isCopy) => {
     expect(mean(builds().map(build => repeat(build, isCopy)))).toBeLessThan(1.05);
   });
 });

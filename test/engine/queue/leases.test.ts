@@ -9,9 +9,9 @@ const FILES = 6;
 /** 3 times 10 s, and a minute. */
 const LEASE_MILLISECONDS = 90_000;
 
-/** A queue whose journal is kept, and a clock. */
+/** A queue with its journal and a clock. */
 class Play {
-  /** By a clock that may be set. */
+  /** The time of day, which may be set. */
   now = NOW;
   clockIsAhead = 0;
   readonly journal = new Map<number, Batch>();
@@ -28,12 +28,12 @@ class Play {
       factor: 3,
       graceMilliseconds: MINUTE,
       uptime: () => this.now - this.clockIsAhead,
-      // The server started when the queue was read back.
+      // The server starts when the queue is read back.
       uptimeAt: () => this.now - this.clockIsAhead,
     });
   }
 
-  pull(node_index: number, given: Partial<Pull> = {}): number[] {
+  pull(node_index: number, overrides: Partial<Pull> = {}): number[] {
     const request = {
       node_index,
       run: 'run',
@@ -44,14 +44,14 @@ class Play {
       recordedSubset: null,
       hasLeft: () => false,
     };
-    const handed = this.queue.pull({ ...request, ...given }, this.now);
+    const handed = this.queue.pull({ ...request, ...overrides }, this.now);
     for (const batch of [...this.queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])])
       this.journal.set(batch.seq, structuredClone(batch));
     if (handed) this.queue.delivered(handed.batch.seq);
     return handed?.batch.files ?? [];
   }
 
-  /** All that the node is handed until the end. */
+  /** Pulls until the end of the queue. Returns all files. */
   drain(node_index: number): number[] {
     const files: number[] = [];
     for (let batch = this.pull(node_index); batch.length > 0; batch = this.pull(node_index)) files.push(...batch);
@@ -67,25 +67,25 @@ class Play {
 const sorted = (files: readonly number[]) => [...files].sort((a, b) => a - b);
 const ALL = [0, 1, 2, 3, 4, 5];
 
-describe('a node that is silent beyond its lease', () => {
+describe('a node whose lease expires', () => {
   it.each([
-    ['as it goes', false],
-    ['read back meanwhile', true],
-  ])('loses its batch to another, %s', (_, isReadBack) => {
+    ['in memory', false],
+    ['read back', true],
+  ])('loses its batch to another node, with the queue %s', (_, isReadBack) => {
     const play = new Play();
     const [lost, first] = [play.pull(0), play.pull(1)];
     expect([lost.length, first.length]).toEqual([1, 1]);
     if (isReadBack) play.readBack();
     play.pull(1);
     play.now += LEASE_MILLISECONDS;
-    // It comes first.
+    // Its files are the next ones.
     expect(play.pull(1)).toEqual(lost);
     expect(play.journal.get(0)!.lease).toBe('expired');
     if (isReadBack) play.readBack();
     expect(play.drain(1)).not.toContain(lost[0]);
   });
 
-  it('keeps it a moment before', () => {
+  it('keeps its batch until then', () => {
     const play = new Play();
     const kept = play.pull(0);
     play.pull(1);
@@ -93,7 +93,7 @@ describe('a node that is silent beyond its lease', () => {
     expect(play.drain(1)).not.toContain(kept[0]);
   });
 
-  it('loses it when nothing else is left, too', () => {
+  it('loses its batch even if no file remains', () => {
     const play = new Play();
     const lost = play.pull(0);
     const others = play.drain(1);
@@ -102,7 +102,7 @@ describe('a node that is silent beyond its lease', () => {
     expect(play.drain(1)).toEqual(lost);
   });
 
-  it('loses it once: who has it then keeps it', () => {
+  it('loses its batch once: the next node keeps it', () => {
     const play = new Play();
     const lost = play.pull(0);
     play.pull(1);
@@ -119,33 +119,33 @@ describe('a node that is silent beyond its lease', () => {
     expect(play.drain(2)).toEqual([]);
   });
 
-  it('goes on when it comes back after its batch went to another', () => {
+  it('continues when it comes back after its batch was reassigned', () => {
     const play = new Play();
-    const own = play.pull(0);
+    const batch = play.pull(0);
     play.now += LEASE_MILLISECONDS;
-    // Another's pull finds it silent, and is handed what it had.
-    expect(play.pull(2)).toContain(own[0]);
-    expect(play.pull(0)).not.toContain(own[0]);
+    // Another node's pull finds the lease expired, and gets the batch.
+    expect(play.pull(2)).toContain(batch[0]);
+    expect(play.pull(0)).not.toContain(batch[0]);
     expect(play.journal.get(0)!.lease).toBe('returned');
     play.readBack();
-    expect([...play.drain(0), ...play.drain(2)]).not.toContain(own[0]);
+    expect([...play.drain(0), ...play.drain(2)]).not.toContain(batch[0]);
   });
 
-  it('keeps what nobody took of two batches when it comes back', () => {
+  it('keeps its batch when it comes back before another node took it', () => {
     const play = new Play();
-    const [own, second] = [play.pull(0), play.pull(1)];
+    const [one, other] = [play.pull(0), play.pull(1)];
     play.now += LEASE_MILLISECONDS;
-    // Both are found silent, and one batch is handed on.
-    const handedOn = play.pull(2);
-    expect([own, second]).toContainEqual(handedOn);
-    const [first, kept] = handedOn[0] === own[0] ? [0, second] : [1, own];
+    // Both leases have expired, and one batch is reassigned.
+    const reassigned = play.pull(2);
+    expect([one, other]).toContainEqual(reassigned);
+    const [first, kept] = reassigned[0] === one[0] ? [0, other] : [1, one];
     play.pull(1 - first);
     expect(play.journal.get(1 - first)!.lease).toBe('returned');
     const rest = [...play.drain(2), ...play.drain(1 - first)];
     expect(rest).not.toContain(kept[0]);
   });
 
-  it('is heard of when it asks for the same batch again', () => {
+  it('renews its lease when it asks for the same batch again', () => {
     const play = new Play();
     const kept = play.pull(0, { batch_uuid: 'u' });
     play.pull(1);
@@ -155,7 +155,7 @@ describe('a node that is silent beyond its lease', () => {
     expect(play.drain(1)).not.toContain(kept[0]);
   });
 
-  it('is not silent because the clock was set ahead', () => {
+  it('keeps its lease when the clock is set ahead', () => {
     const play = new Play();
     const kept = play.pull(0);
     play.pull(1);
@@ -166,7 +166,7 @@ describe('a node that is silent beyond its lease', () => {
     expect(play.drain(1)).toEqual(kept);
   });
 
-  it('is not to blame for a server that was away', () => {
+  it('keeps its lease while the server is down', () => {
     const play = new Play();
     const kept = play.pull(0);
     play.now += 100 * LEASE_MILLISECONDS;
@@ -177,10 +177,10 @@ describe('a node that is silent beyond its lease', () => {
   });
 });
 
-describe('a batch that went to others', () => {
-  it('stays there when its node asks for it again, which may never get it', () => {
+describe('a batch that was requeued', () => {
+  it('stays in the queue when its node asks for it again, and may never get it', () => {
     const play = new Play();
-    const own = play.pull(0, { batch_uuid: 'u' });
+    const batch = play.pull(0, { batch_uuid: 'u' });
     play.pull(1);
     play.now += LEASE_MILLISECONDS;
     play.queue.pull(
@@ -196,15 +196,15 @@ describe('a batch that went to others', () => {
       },
       play.now,
     );
-    expect(play.pull(0, { batch_uuid: 'u' })).toEqual(own);
-    // Then it dies.
+    expect(play.pull(0, { batch_uuid: 'u' })).toEqual(batch);
+    // Then the node dies.
     play.now += 100 * LEASE_MILLISECONDS;
     const rest = [...play.drain(1), ...play.drain(2)];
     const handed = [...rest, ...[...play.journal.values()].filter(({ seq }) => seq > 0).flatMap(({ files }) => files)];
-    expect(handed).toContain(own[0]);
+    expect(handed).toContain(batch[0]);
   });
 
-  it('is there again when the node that it went to begins anew before it got it', () => {
+  it('returns to the queue when the next node restarts before it gets it', () => {
     const play = new Play();
     const dead = play.pull(0);
     play.pull(1);
@@ -219,32 +219,32 @@ describe('a batch that went to others', () => {
       recordedSubset: null,
       hasLeft: () => false,
     };
-    const { batch } = play.queue.pull({ ...request, batch_uuid: 'lost on its way' }, play.now)!;
+    const { batch } = play.queue.pull({ ...request, batch_uuid: 'lost' }, play.now)!;
     expect(batch.files).toContain(dead[0]);
-    const anew = play.pull(1, { isFirstRequest: true, batch_uuid: 'anew' });
+    const first = play.pull(1, { isFirstRequest: true, batch_uuid: 'restarted' });
     play.queue.undelivered(batch.seq);
-    expect([...anew, ...play.drain(1)]).toContain(dead[0]);
+    expect([...first, ...play.drain(1)]).toContain(dead[0]);
   });
 
-  it('was not done when its node begins anew and takes nothing yet', () => {
+  it('is in the queue when its node restarts without a pull', () => {
     const play = new Play();
-    const own = play.pull(0);
+    const batch = play.pull(0);
     play.queue.restartNode(0);
-    expect(play.drain(0)).toContain(own[0]);
+    expect(play.drain(0)).toContain(batch[0]);
   });
 });
 
-describe('a node that begins anew under the same build', () => {
-  it('has lost what it had not done, and gets it first', () => {
+describe('a node that restarts in the same build', () => {
+  it('gets its unfinished batch first', () => {
     const play = new Play();
     const [lost] = [play.pull(0, { isFirstRequest: true }), play.pull(1)];
     expect(play.pull(0, { isFirstRequest: true })).toEqual(lost);
   });
 
   it.each([
-    ['as it goes', false],
-    ['read back meanwhile', true],
-  ])('may be silent then: what it had goes to another, %s', (_, isReadBack) => {
+    ['in memory', false],
+    ['read back', true],
+  ])('may lose that batch to another node, with the queue %s', (_, isReadBack) => {
     const play = new Play();
     const lost = play.pull(0, { isFirstRequest: true });
     expect(play.pull(0, { isFirstRequest: true })).toEqual(lost);
@@ -255,9 +255,9 @@ describe('a node that begins anew under the same build', () => {
   });
 
   it.each([
-    ['as it goes', false],
-    ['read back meanwhile', true],
-  ])('gets nothing when all was done, %s', (_, isReadBack) => {
+    ['in memory', false],
+    ['read back', true],
+  ])('gets nothing when every file is done, with the queue %s', (_, isReadBack) => {
     const play = new Play();
     play.drain(0);
     if (isReadBack) play.readBack();
@@ -268,7 +268,7 @@ describe('a node that begins anew under the same build', () => {
 });
 
 describe('a queue with leases', () => {
-  it('hands every file out once while nobody is silent', () => {
+  it('hands out every file once while no lease expires', () => {
     const play = new Play(3);
     const handed: number[] = [];
     for (let turn = 0, idle = 0; idle < 3; turn++) {

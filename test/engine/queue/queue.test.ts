@@ -4,8 +4,8 @@ import { Queue } from '../../../src/engine/queue/queue.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 
-/** A pull of node 0 in a run called "run-1", unless told otherwise. */
-const request = (given: Partial<Pull> = {}): Pull => ({
+/** A pull of node 0 in the run "run-1", unless overridden. */
+const request = (overrides: Partial<Pull> = {}): Pull => ({
   node_index: 0,
   run: 'run-1',
   batch_uuid: null,
@@ -14,28 +14,28 @@ const request = (given: Partial<Pull> = {}): Pull => ({
   wantsLastSplit: false,
   recordedSubset: null,
   hasLeft: () => false,
-  ...given,
+  ...overrides,
 });
 
-/** Without a cost of pulls. */
-const quick = (nodeTotal: number) => ({ nodeTotal, pullCost: 0, isGuessed: false });
+const withoutPullCost = (nodeTotal: number) => ({ nodeTotal, pullCost: 0, isGuessed: false });
 
-/** A queue of files that take 10 s each: with no cost of a pull and so many nodes every batch is one file. */
-const queueOf = (files: number, journal: Iterable<Batch> = []) => new Queue(new Float64Array(files).fill(10), quick(files), journal);
+/** A queue of equal files with a node for each of them, so that every batch is one file. */
+const queueOf = (files: number, journal: Iterable<Batch> = []) =>
+  new Queue(new Float64Array(files).fill(10), withoutPullCost(files), journal);
 
 /** Pulls, and reports the answer as written. */
-function pull(queue: Queue, given: Partial<Pull> = {}): number[] {
-  const handed = queue.pull(request(given), NOW);
-  if (!handed) return [];
-  queue.delivered(handed.batch.seq);
-  return handed.batch.files;
+function pull(queue: Queue, overrides: Partial<Pull> = {}): number[] {
+  const handedOut = queue.pull(request(overrides), NOW);
+  if (!handedOut) return [];
+  queue.delivered(handedOut.batch.seq);
+  return handedOut.batch.files;
 }
 
-/** What the journal has of batches: copies. */
+/** The batches in the journal, as copies. */
 class Journal extends Map<number, Batch> {
-  /** Pulls; how far it got before the server was killed is `until`. */
-  pull(queue: Queue, given: Partial<Pull>, until: 'handed' | 'written' | 'known to be written'): number[] {
-    const handed = queue.pull(request(given), NOW);
+  /** Pulls. The server is killed after the state `until`. */
+  pull(queue: Queue, overrides: Partial<Pull>, until: 'handed' | 'written' | 'known to be written'): number[] {
+    const handed = queue.pull(request(overrides), NOW);
     if (!handed) return [];
     if (handed.isNew) this.set(handed.batch.seq, structuredClone(handed.batch));
     if (until !== 'handed') {
@@ -47,7 +47,7 @@ class Journal extends Map<number, Batch> {
 }
 
 describe('a queue', () => {
-  it('hands out every file once and then nothing for ever', () => {
+  it('hands out every file once, and then nothing', () => {
     const queue = queueOf(5);
     const handed = [0, 1, 2, 0, 1, 2].map(node_index => pull(queue, { node_index }));
     expect(handed.flat().sort()).toEqual([0, 1, 2, 3, 4]);
@@ -58,11 +58,11 @@ describe('a queue', () => {
   });
 
   it('hands out the slowest files first', () => {
-    const queue = new Queue(Float64Array.of(9, 7, 5, 1), quick(4));
+    const queue = new Queue(Float64Array.of(9, 7, 5, 1), withoutPullCost(4));
     expect([pull(queue), pull(queue), pull(queue)].map(files => files[0])).toEqual([0, 1, 2]);
   });
 
-  it('tells who was handed what, when and on what request', () => {
+  it('describes each batch', () => {
     const queue = queueOf(2);
     expect(queue.pull(request({ node_index: 1, batch_uuid: 'u-1' }), NOW)).toEqual({
       isNew: true,
@@ -82,18 +82,18 @@ describe('a queue', () => {
   });
 });
 
-describe('a batch that its node never got', () => {
-  it('is not taken for work that the node has in hand', () => {
+describe('a batch that never reached its node', () => {
+  it('does not count as work of the node', () => {
     const queue = new Queue(new Float64Array(100).fill(10_000), { nodeTotal: 2, pullCost: 0, isGuessed: false });
     const lost = queue.pull(request(), NOW)!;
     expect(queue.undelivered(lost.batch.seq)).toBe(true);
-    // 60 % of the half of a hundred files.
+    // 60 % of half of the 100 files.
     expect(pull(queue, { node_index: 1 }).length).toBe(30);
   });
 });
 
-describe('a request that is sent again', () => {
-  it('with the same uuid gets the same batch, and nothing new is journaled', () => {
+describe('a repeated request', () => {
+  it('with the same uuid gets the same batch, which is not journaled again', () => {
     const queue = queueOf(4);
     const first = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
     queue.delivered(first.batch.seq);
@@ -102,25 +102,25 @@ describe('a request that is sent again', () => {
     expect(queue.filesLeft).toBe(3);
   });
 
-  it('with the same uuid gets its batch even after later ones', () => {
+  it('with the same uuid gets its batch even after later batches', () => {
     const queue = queueOf(4);
     const [first] = ['u-1', 'u-2', 'u-3'].map(batch_uuid => pull(queue, { batch_uuid }));
     expect(pull(queue, { batch_uuid: 'u-1' })).toEqual(first);
   });
 
-  it('with the same uuid by another node is that node’s own', () => {
+  it('with the same uuid from another node gets a batch of its own', () => {
     const queue = queueOf(4);
     const first = pull(queue, { node_index: 0, batch_uuid: 'u-1' });
     expect(pull(queue, { node_index: 1, batch_uuid: 'u-1' })).not.toEqual(first);
   });
 
-  it('with a new uuid is a new pull, though it is marked as a retry', () => {
+  it('with a new uuid is a new pull, even if it is marked as a retry', () => {
     const queue = queueOf(4);
     const first = pull(queue, { batch_uuid: 'u-1' });
     expect(pull(queue, { batch_uuid: 'u-2', isRetry: true })).not.toEqual(first);
   });
 
-  it('without uuid but marked as a retry gets the node’s last batch', () => {
+  it('without a uuid, but marked as a retry, gets the node’s last batch', () => {
     const queue = queueOf(6);
     pull(queue);
     const last = pull(queue);
@@ -129,19 +129,19 @@ describe('a request that is sent again', () => {
     expect(pull(queue)).not.toEqual(last);
   });
 
-  it('and marked as a retry gets a first batch when the node has none yet', () => {
+  it('gets a first batch when it is marked as a retry and the node has none', () => {
     const queue = queueOf(2);
     expect(pull(queue, { isRetry: true })).toEqual([0]);
   });
 
-  it('after the end gets the end again, not the last batch', () => {
+  it('gets the end again after the end, not the last batch', () => {
     const queue = queueOf(1);
     pull(queue);
     expect(pull(queue)).toEqual([]);
     expect(pull(queue, { isRetry: true })).toEqual([]);
   });
 
-  it('gets the last batch again also when the node had once been told the end', () => {
+  it('gets the last batch even if the node once got the end', () => {
     const queue = queueOf(2);
     pull(queue);
     const taken = queue.pull(request({ node_index: 1 }), NOW)!;
@@ -152,12 +152,12 @@ describe('a request that is sent again', () => {
     expect(pull(queue, { isRetry: true })).toEqual(late);
   });
 
-  it('without any mark, while two answers to one node are on their way, is another one', () => {
+  it('without any mark is a new pull, while the node’s connection is open', () => {
     const queue = queueOf(2);
     expect([queue.pull(request(), NOW), queue.pull(request(), NOW)].map(handed => handed?.batch.files)).toEqual([[0], [1]]);
   });
 
-  it('without any mark, after the node left the connection of its last answer, gets that batch', () => {
+  it('without any mark gets the last batch, after the node closed the connection of its answer', () => {
     const queue = queueOf(1);
     let left = false;
     const first = queue.pull(request({ hasLeft: () => left }), NOW)!;
@@ -170,8 +170,8 @@ describe('a request that is sent again', () => {
   });
 });
 
-describe('a node that leaves before its answer was written', () => {
-  it('keeps nothing: its files go to the next who asks', () => {
+describe('a node that leaves before its answer is written', () => {
+  it('loses the batch: its files go to the next pull', () => {
     const queue = queueOf(4);
     const { batch } = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
     expect(queue.undelivered(batch.seq)).toBe(true);
@@ -179,7 +179,7 @@ describe('a node that leaves before its answer was written', () => {
     expect(pull(queue, { node_index: 1, batch_uuid: 'u-2' })).toEqual(batch.files);
   });
 
-  it('may come back with its uuid and is handed what comes next', () => {
+  it('gets the next files when it comes back with its uuid', () => {
     const queue = queueOf(3);
     const { batch } = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
     queue.undelivered(batch.seq);
@@ -189,7 +189,7 @@ describe('a node that leaves before its answer was written', () => {
     expect(pull(queue, { batch_uuid: 'u-1' })).toEqual(again);
   });
 
-  it('keeps the batch when its retry brings it already', () => {
+  it('keeps the batch when its retry also brings it', () => {
     const queue = queueOf(3);
     const first = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
     const second = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
@@ -224,8 +224,8 @@ describe('a node that leaves before its answer was written', () => {
   });
 });
 
-describe('a queue that is rebuilt from its journal', () => {
-  it('goes on where it was', () => {
+describe('a queue that is read back from its journal', () => {
+  it('continues where it was', () => {
     const journal = new Journal();
     const before = queueOf(5);
     const handed = [0, 1].map(node_index => journal.pull(before, { node_index, batch_uuid: `u-${node_index}` }, 'known to be written'));
@@ -243,31 +243,31 @@ describe('a queue that is rebuilt from its journal', () => {
     expect(files).toEqual(journal.get(0)!.files);
   });
 
-  it('numbers its batches on', () => {
+  it('continues to number its batches', () => {
     const journal = new Journal();
     const before = queueOf(5);
     for (const batch_uuid of ['u-1', 'u-2']) journal.pull(before, { batch_uuid }, 'known to be written');
     expect(queueOf(5, journal.values()).pull(request({ batch_uuid: 'u-3' }), NOW)!.batch.seq).toBe(2);
   });
 
-  it('repeats once the last batch of a node without uuids, which may not have got it', () => {
+  it('repeats once an unconfirmed last batch to a node without uuids', () => {
     const journal = new Journal();
     const before = queueOf(5);
     journal.pull(before, {}, 'known to be written');
-    const doubtful = journal.pull(before, {}, 'handed');
+    const unconfirmed = journal.pull(before, {}, 'handed');
     const after = queueOf(5, journal.values());
-    expect(pull(after)).toEqual(doubtful);
-    expect(pull(after)).not.toEqual(doubtful);
+    expect(pull(after)).toEqual(unconfirmed);
+    expect(pull(after)).not.toEqual(unconfirmed);
     expect(after.filesLeft).toBe(2);
   });
 
-  it('repeats nothing to a node without uuids that is known to have got its batch', () => {
+  it('repeats no confirmed batch to a node without uuids', () => {
     const journal = new Journal();
     const files = journal.pull(queueOf(5), {}, 'known to be written');
     expect(pull(queueOf(5, journal.values()))).not.toEqual(files);
   });
 
-  it('repeats to a node without uuids only what came last', () => {
+  it('repeats only the last batch to a node without uuids', () => {
     const journal = new Journal();
     const before = queueOf(5);
     journal.pull(before, {}, 'written');
@@ -276,16 +276,16 @@ describe('a queue that is rebuilt from its journal', () => {
     expect([pull(after), pull(after)]).toEqual([last, [2]]);
   });
 
-  it('puts a repeated batch back when the node leaves once more', () => {
+  it('takes a repeated batch back when the node leaves again', () => {
     const journal = new Journal();
-    const doubtful = journal.pull(queueOf(3), {}, 'handed');
+    const unconfirmed = journal.pull(queueOf(3), {}, 'handed');
     const after = queueOf(3, journal.values());
     const replay = after.pull(request(), NOW)!;
     expect(after.undelivered(replay.batch.seq)).toBe(true);
-    expect(pull(after, { node_index: 1 })).toEqual(doubtful);
+    expect(pull(after, { node_index: 1 })).toEqual(unconfirmed);
   });
 
-  it('hands out what was put back, although its node had been handed it again before the restart', () => {
+  it('hands out files that were put back, even if a replay of them was handed out before the restart', () => {
     const before = queueOf(3);
     const first = before.pull(request(), NOW)!;
     const again = before.pull(request({ wantsLastSplit: true }), NOW)!;
@@ -296,7 +296,7 @@ describe('a queue that is rebuilt from its journal', () => {
     expect([1, 1, 1, 1].flatMap(node_index => pull(after, { node_index })).sort()).toEqual([0, 1, 2]);
   });
 
-  it('does not repeat an older batch to a node whose newest was put back', () => {
+  it('does not repeat an older batch to a node whose newest batch was put back', () => {
     const queue = queueOf(3);
     const ran = pull(queue);
     const lost = queue.pull(request(), NOW)!;
@@ -306,16 +306,16 @@ describe('a queue that is rebuilt from its journal', () => {
     expect(retried).not.toEqual(ran);
   });
 
-  it('does not repeat a batch of which the answer is reported later', () => {
+  it('does not repeat a batch whose answer is reported later', () => {
     const journal = new Journal();
     const files = journal.pull(queueOf(3), {}, 'handed');
     const after = queueOf(3, journal.values());
-    // The queue had left memory while the answer was being written.
+    // The queue left the memory while the answer was being written.
     expect(after.delivered(0)).toMatchObject({ seq: 0, delivered: true });
     expect(pull(after)).not.toEqual(files);
   });
 
-  it('has its answers renewed in the journal for clients without uuids only', () => {
+  it('journals the delivery of batches without uuids only', () => {
     const queue = queueOf(3);
     const plain = queue.pull(request(), NOW)!;
     const numbered = queue.pull(request({ node_index: 1, batch_uuid: 'u-1' }), NOW)!;
@@ -326,12 +326,12 @@ describe('a queue that is rebuilt from its journal', () => {
 });
 
 describe('a fixed split', () => {
-  const again: Partial<Pull> = { run: 'run-2', wantsLastSplit: true };
+  const rerun: Partial<Pull> = { run: 'run-2', wantsLastSplit: true };
 
-  it('gives a node in one batch all that it had, then what is left', () => {
+  it('gives a node all its files in one batch, then remaining files', () => {
     const queue = queueOf(4);
     const had = [pull(queue), pull(queue, { node_index: 1 }), pull(queue)];
-    const batch = queue.pull(request({ ...again, recordedSubset: 'subset-1' }), NOW)!;
+    const batch = queue.pull(request({ ...rerun, recordedSubset: 'subset-1' }), NOW)!;
     expect(batch.isNew).toBe(true);
     expect(batch.batch).toMatchObject({ files: [...had[0]!, ...had[2]!], isReplay: true, build_subset_id: 'subset-1' });
     queue.delivered(batch.batch.seq);
@@ -339,56 +339,56 @@ describe('a fixed split', () => {
     expect(pull(queue, { run: 'run-2' })).toEqual([]);
   });
 
-  it('has no subset for a node that died before it recorded one', () => {
+  it('has no subset for a node that died before it recorded any', () => {
     const queue = queueOf(4);
     pull(queue);
-    expect(queue.pull(request(again), NOW)!.batch).toMatchObject({ files: [0], build_subset_id: null });
+    expect(queue.pull(request(rerun), NOW)!.batch).toMatchObject({ files: [0], build_subset_id: null });
   });
 
-  it('lets a node that had nothing go on with what is left', () => {
+  it('gives remaining files to a node that had none', () => {
     const queue = queueOf(4);
     pull(queue);
-    const { batch } = queue.pull(request({ ...again, node_index: 3, recordedSubset: 'subset-1' }), NOW)!;
+    const { batch } = queue.pull(request({ ...rerun, node_index: 3, recordedSubset: 'subset-1' }), NOW)!;
     expect(batch).toMatchObject({ files: [1], isReplay: false, build_subset_id: null });
   });
 
-  it('is the same for a third run, with what the second run took besides', () => {
+  it('includes the files that the second run took in the third run', () => {
     const queue = queueOf(3);
     pull(queue);
-    pull(queue, again);
+    pull(queue, rerun);
     pull(queue, { run: 'run-2' });
-    expect(pull(queue, { ...again, run: 'run-3' })).toEqual([0, 1]);
-    expect(pull(queue, { ...again, run: 'run-4' })).toEqual([0, 1]);
+    expect(pull(queue, { ...rerun, run: 'run-3' })).toEqual([0, 1]);
+    expect(pull(queue, { ...rerun, run: 'run-4' })).toEqual([0, 1]);
   });
 
-  it('loses nothing when the node leaves before the repeated batch was written', () => {
+  it('loses nothing when the node leaves before the replay is written', () => {
     const queue = queueOf(3);
     const had = pull(queue);
-    const { batch } = queue.pull(request(again), NOW)!;
+    const { batch } = queue.pull(request(rerun), NOW)!;
     expect(queue.undelivered(batch.seq)).toBe(true);
     expect(queue.filesLeft).toBe(2);
-    expect(pull(queue, again)).toEqual(had);
+    expect(pull(queue, rerun)).toEqual(had);
   });
 
-  it('is answered the same to the same uuid', () => {
+  it('gives the same uuid the same batch', () => {
     const queue = queueOf(3);
     pull(queue, { batch_uuid: 'u-1' });
-    const first = pull(queue, { ...again, batch_uuid: 'u-2' });
-    expect(pull(queue, { ...again, batch_uuid: 'u-2' })).toEqual(first);
+    const first = pull(queue, { ...rerun, batch_uuid: 'u-2' });
+    expect(pull(queue, { ...rerun, batch_uuid: 'u-2' })).toEqual(first);
     expect(pull(queue, { run: 'run-2', batch_uuid: 'u-3' })).toEqual([1]);
   });
 
-  it('survives in the journal, and does not free the files of the first run', () => {
+  it('is kept in the journal, and does not free the files of the first run', () => {
     const journal = new Journal();
     const before = queueOf(3);
     journal.pull(before, { batch_uuid: 'u-1' }, 'known to be written');
-    journal.pull(before, { ...again, batch_uuid: 'u-2' }, 'known to be written');
+    journal.pull(before, { ...rerun, batch_uuid: 'u-2' }, 'known to be written');
     const after = queueOf(3, journal.values());
     expect(after.filesLeft).toBe(2);
-    expect(pull(after, { ...again, run: 'run-3', batch_uuid: 'u-3' })).toEqual([0]);
+    expect(pull(after, { ...rerun, run: 'run-3', batch_uuid: 'u-3' })).toEqual([0]);
   });
 
-  it('gives a node that starts anew in the same CI build all that it had, though its last answer is in doubt', () => {
+  it('gives a node that restarts in the same CI build all its files, even if its last batch is unconfirmed', () => {
     const journal = new Journal();
     const before = queueOf(5);
     const had = journal.pull(before, {}, 'known to be written');
@@ -397,17 +397,17 @@ describe('a fixed split', () => {
     expect(pull(after, { wantsLastSplit: true })).toEqual(had);
   });
 
-  it('gives a node that starts anew in the same CI build all that it had, though its request is a retry', () => {
+  it('gives a node that restarts in the same CI build all its files, even if its request is a retry', () => {
     const queue = queueOf(5);
     const had = [...pull(queue), ...pull(queue)];
     expect(pull(queue, { wantsLastSplit: true, isRetry: true })).toEqual(had);
   });
 
-  it('keeps apart the retries of two runs of a node', () => {
+  it('does not mix up the retries of two runs of a node', () => {
     const queue = queueOf(4);
     pull(queue);
     pull(queue);
-    const second = pull(queue, again);
+    const second = pull(queue, rerun);
     expect(second).toEqual([0, 1]);
     expect(pull(queue, { run: 'run-2', isRetry: true })).toEqual([0, 1]);
     expect(pull(queue, { run: 'run-1', isRetry: true })).toEqual([1]);
@@ -435,7 +435,7 @@ describe('a client that acknowledges its batches', () => {
     expect(queue.batchOf({ node_index: 0, batch_uuid: 'u-3' }, batch.seq)).toBeNull();
   });
 
-  it('gets first, when it starts again, what failed and what was recorded without a time', () => {
+  it('gets failed files, and files recorded without a time, first when it restarts', () => {
     const queue = queueOf(4);
     const [failed, unmeasured] = [run(queue, 'u-1', [0]), run(queue, 'u-2'), run(queue, 'u-3')];
     expect(queue.filesOf(0)).toEqual([0, 1, 2]);

@@ -6,7 +6,7 @@ const SEEDS = 300;
 const EVERYBODY: Kind[] = ['uuid', 'header', 'plain'];
 const RETRYING: Kind[] = ['uuid', 'header'];
 
-/** Runs the check with many worlds; says which seed failed. */
+/** Runs the check in many worlds. An error names the seed. */
 function inManyWorlds(check: (world: World) => void, seeds = SEEDS): void {
   for (let seed = 1; seed <= seeds; seed++) {
     try {
@@ -17,22 +17,22 @@ function inManyWorlds(check: (world: World) => void, seeds = SEEDS): void {
   }
 }
 
-const build = (kinds: Kind[], faults: Faults, given: Partial<Run> = {}): Run => ({
+const build = (kinds: Kind[], faults: Faults, overrides: Partial<Run> = {}): Run => ({
   name: 'run-1',
   fixed: false,
   kinds,
   faults,
-  ...given,
+  ...overrides,
 });
 
-/** How often each file was received. */
+/** Returns how often each file was received. */
 function timesReceived(world: World, receipts: readonly Receipt[], late: readonly number[] = []): number[] {
   const times = new Array<number>(world.files).fill(0);
   for (const file of [...receipts.flatMap(({ files }) => files), ...late]) times[file]! += 1;
   return times;
 }
 
-const filesWith = (times: number[], wanted: (times: number) => boolean) => times.flatMap((count, file) => (wanted(count) ? [file] : []));
+const filesWith = (times: number[], matches: (count: number) => boolean) => times.flatMap((count, file) => (matches(count) ? [file] : []));
 
 function expectExactlyOnce(times: number[]): void {
   expect(
@@ -48,8 +48,8 @@ function expectAtLeastOnce(times: number[]): void {
   ).toEqual([]);
 }
 
-describe('a queue in a world without faults', () => {
-  it('gives every file to exactly one node, whatever kind of client it is', () => {
+describe('a queue without faults', () => {
+  it('gives every file to exactly one node, for all kinds of clients', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(EVERYBODY, {}));
       expectExactlyOnce(timesReceived(world, receipts));
@@ -57,7 +57,7 @@ describe('a queue in a world without faults', () => {
     });
   });
 
-  it('repeats in every fixed run exactly what each node had', () => {
+  it('repeats each node’s files in every fixed run', () => {
     inManyWorlds(world => {
       world.play(build(EVERYBODY, {}));
       for (const name of ['run-2', 'run-1', 'run-3']) {
@@ -71,28 +71,28 @@ describe('a queue in a world without faults', () => {
 });
 
 describe('clients that send a batch_uuid', () => {
-  it('receive every file exactly once though answers are lost', () => {
+  it('receive every file exactly once when answers are lost', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(['uuid'], { lost: 0.3 }));
       expectExactlyOnce(timesReceived(world, receipts));
     });
   });
 
-  it('receive every file exactly once though they leave before their answers', () => {
+  it('receive every file exactly once when they leave before their answers', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(['uuid'], { leaves: 0.4 }));
       expectExactlyOnce(timesReceived(world, receipts));
     });
   });
 
-  it('receive every file exactly once though the server is killed', () => {
+  it('receive every file exactly once when the server is killed', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(['uuid'], { crashes: 0.2 }));
       expectExactlyOnce(timesReceived(world, receipts));
     });
   });
 
-  it('receive every file exactly once though answers are lost, they leave and the server is killed', () => {
+  it('receive every file exactly once when answers are lost, they leave and the server is killed', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(['uuid'], { lost: 0.15, leaves: 0.2, crashes: 0.1 }));
       expectExactlyOnce(timesReceived(world, receipts));
@@ -102,21 +102,21 @@ describe('clients that send a batch_uuid', () => {
 });
 
 describe('clients that only count their retries', () => {
-  it('receive every file exactly once though answers are lost', () => {
+  it('receive every file exactly once when answers are lost', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(RETRYING, { lost: 0.3 }));
       expectExactlyOnce(timesReceived(world, receipts));
     });
   });
 
-  it('receive every file at least once, also beside others, though answers are lost and the server is killed', () => {
+  it('receive every file at least once when answers are lost and the server is killed', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(RETRYING, { lost: 0.2, crashes: 0.1 }));
       expectAtLeastOnce(timesReceived(world, receipts));
     });
   });
 
-  it('receive every file at least once though answers are lost, they leave and the server is killed', () => {
+  it('receive every file at least once when answers are lost, they leave and the server is killed', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(RETRYING, { lost: 0.15, leaves: 0.2, crashes: 0.1 }));
       expectAtLeastOnce(timesReceived(world, receipts));
@@ -124,23 +124,23 @@ describe('clients that only count their retries', () => {
   });
 });
 
-// Nobody can tell such a client's retry from its next pull: an answer that is lost after it was written is lost.
-describe('clients that send nothing to tell a retry by', () => {
-  it('receive every file at least once though the server is killed', () => {
+// A retry of such a client looks like its next pull: an answer that is lost after it was written stays lost.
+describe('clients that do not mark their retries', () => {
+  it('receive every file at least once when the server is killed', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(EVERYBODY, { crashes: 0.2 }));
       expectAtLeastOnce(timesReceived(world, receipts));
     });
   });
 
-  it('receive every file exactly once though they leave before their answers', () => {
+  it('receive every file exactly once when they leave before their answers', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(['plain'], { leaves: 0.4 }));
       expectExactlyOnce(timesReceived(world, receipts));
     });
   });
 
-  it('receive every file at least once though they leave and the server is killed', () => {
+  it('receive every file at least once when they leave and the server is killed', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(['plain'], { leaves: 0.3, crashes: 0.15 }));
       expectAtLeastOnce(timesReceived(world, receipts));
@@ -149,21 +149,21 @@ describe('clients that send nothing to tell a retry by', () => {
 });
 
 describe('nodes that die', () => {
-  it('before their answer leave every file to those who still ask', () => {
+  it('before their answer leave every file to the other nodes', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(EVERYBODY, { deaths: 0.15 }));
       expectExactlyOnce(timesReceived(world, receipts, world.latecomer()));
     });
   });
 
-  it('before their answer leave every file to those who still ask, though others leave and come back', () => {
+  it('before their answer leave every file to the other nodes, even if these leave and come back', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(EVERYBODY, { deaths: 0.1, leaves: 0.2 }));
       expectAtLeastOnce(timesReceived(world, receipts, world.latecomer()));
     });
   });
 
-  it('take no more with them than what they were handed, whatever else fails', () => {
+  it('lose only the files that they were handed, whatever else fails', () => {
     inManyWorlds(world => {
       const faults = { lost: 0.1, leaves: 0.15, deaths: 0.05, crashes: 0.1 };
       const { receipts, dead } = world.play(build(RETRYING, faults));
@@ -175,10 +175,10 @@ describe('nodes that die', () => {
   });
 });
 
-describe('a fixed split that is run again', () => {
+describe('a fixed split that is repeated', () => {
   const wild: Faults = { lost: 0.15, leaves: 0.2, crashes: 0.1 };
 
-  it('gives every file to exactly one node after a run in which everything failed', () => {
+  it('gives every file to exactly one node after a run with all faults', () => {
     inManyWorlds(world => {
       world.play(build(['uuid'], { ...wild, deaths: 0.1 }));
       const { receipts } = world.play(build(['uuid'], {}, { name: 'run-2', fixed: true }));
@@ -186,7 +186,7 @@ describe('a fixed split that is run again', () => {
     });
   });
 
-  it('gives each node first all that it had, though everything fails meanwhile', () => {
+  it('gives each node all its files first, even with all faults', () => {
     inManyWorlds(world => {
       world.play(build(RETRYING, { ...wild, deaths: 0.1 }));
       const had = world.handed();
@@ -198,7 +198,7 @@ describe('a fixed split that is run again', () => {
     });
   });
 
-  it('gives all files to clients with a batch_uuid exactly once though everything but nodes fails meanwhile', () => {
+  it('gives every file exactly once to clients with a batch_uuid, with all faults but dying nodes', () => {
     inManyWorlds(world => {
       world.play(build(['uuid'], { deaths: 0.1 }));
       const { receipts } = world.play(build(['uuid'], wild, { name: 'run-2', fixed: true }));
@@ -206,7 +206,7 @@ describe('a fixed split that is run again', () => {
     });
   });
 
-  it('gives every file to somebody also under the id of the CI build that failed', () => {
+  it('gives every file to a node when the id of the failed CI build is used again', () => {
     inManyWorlds(world => {
       world.play(build(RETRYING, { ...wild, deaths: 0.2 }, { fixed: true }));
       const { receipts } = world.play(build(RETRYING, wild, { fixed: true }));
@@ -214,7 +214,7 @@ describe('a fixed split that is run again', () => {
     });
   });
 
-  it('gives every file to clients with nothing to tell a retry by, though they leave and the server is killed', () => {
+  it('gives every file to clients that do not mark their retries, when they leave and the server is killed', () => {
     inManyWorlds(world => {
       const faults = { leaves: 0.2, crashes: 0.1 };
       world.play(build(['plain'], { ...faults, deaths: 0.2 }, { fixed: true }));

@@ -1,24 +1,24 @@
-import { randomOf } from '../../../bench/random.js';
+import { seededRandom } from '../../../bench/random.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { Queue } from '../../../src/engine/queue/queue.js';
 
-/** How a client tells that it asks for the same batch again: by batch_uuid, by X-Retry-Count, or not at all. */
+/** How a client marks a retry: by batch_uuid, by X-Retry-Count, or not at all. */
 export type Kind = 'uuid' | 'header' | 'plain';
 
-/** Chances from 0 to 1, by request or answer. */
+/** Probabilities, per request or answer. */
 export interface Faults {
-  /** An answer was written and does not arrive. */
+  /** An answer is written and does not arrive. */
   lost?: number;
-  /** A node gives up on a request before its answer is written, and tries again. */
+  /** A node closes its connection before the answer is written, and tries again. */
   leaves?: number;
-  /** A node gives up and is gone, or is gone after a batch. */
+  /** A node dies before the answer is written, or after a batch. */
   deaths?: number;
-  /** The server is killed and starts again with what its journal kept. */
+  /** The server is killed, and starts again from its journal. */
   crashes?: number;
 }
 
 export interface Run {
-  /** The CI build; the same name again is a build that was started again under its own id. */
+  /** The CI build. The same name again is a build that is restarted under its id. */
   name: string;
   fixed: boolean;
   kinds: readonly Kind[];
@@ -34,12 +34,12 @@ export interface Receipt {
 
 export interface Report {
   receipts: Receipt[];
-  /** Nodes that were gone before their end of the queue. */
+  /** Nodes that died before they reached the end of the queue. */
   dead: Set<number>;
 }
 
 interface Connection {
-  /** The process of the server that it leads to. */
+  /** The server process at the other end. */
   process: number;
   /** The node still listens. */
   open: boolean;
@@ -57,22 +57,22 @@ interface Node {
 }
 
 /**
- * A queue with its server, its journal and its nodes in virtual time. The journal is a list of writes that
- * reach the disk in their order; an answer leaves when the writes before it have; a crash keeps those and
- * some of the writes after them. Everything follows from the seed.
+ * A queue with its server, its journal and its nodes in virtual time. The journal is a list of writes that reach the disk in
+ * order. An answer leaves when the writes before it are on disk. A crash keeps those and some of the later writes.
+ * The seed decides everything.
  */
 export class World {
   readonly random: () => number;
   readonly files: number;
   readonly nodeTotal: number;
-  /** What a uuid was answered with, until its batch is put back. */
+  /** The answer to each uuid, until its batch is put back. */
   readonly #answers = new Map<string, string>();
   readonly #events: { at: number; run: () => void }[] = [];
   #now = 0;
   #queue: Queue;
   readonly #newQueue: (journal: Iterable<Batch>) => Queue;
   #writes: { seq: number; batch: Batch | null }[] = [];
-  /** So many writes are on disk for certain. */
+  /** The number of writes that are certainly on disk. */
   #durable = 0;
   #flushedAt = 0;
   #isUp = true;
@@ -83,7 +83,7 @@ export class World {
   #report: Report = { receipts: [], dead: new Set() };
 
   constructor(seed: number) {
-    this.random = randomOf(seed);
+    this.random = seededRandom(seed);
     this.files = 1 + this.below(60);
     this.nodeTotal = 1 + this.below(7);
     const longest = this.random() < 0.5 ? 10 : 100;
@@ -98,7 +98,7 @@ export class World {
     return Math.floor(this.random() * bound);
   }
 
-  /** Runs all nodes of a CI build until each was told the end or is gone. */
+  /** Runs all nodes of a CI build until each has reached the end of the queue or died. */
   play(run: Run): Report {
     this.#run = run;
     this.#report = { receipts: [], dead: new Set() };
@@ -122,7 +122,7 @@ export class World {
     return this.#report;
   }
 
-  /** What a node without faults that comes after all others still gets. */
+  /** Returns what a node without faults gets after all others. */
   latecomer(): number[] {
     const files: number[] = [];
     for (;;) {
@@ -134,7 +134,7 @@ export class World {
     }
   }
 
-  /** By node, all that the journal says it was handed. */
+  /** Returns the files that each node was handed, according to the journal. */
   handed(): Map<number, Set<number>> {
     const nodes = new Map<number, Set<number>>();
     for (const { node_index, files } of this.#journal(this.#writes.length)) {
@@ -143,11 +143,11 @@ export class World {
     return nodes;
   }
 
-  #later(most: number, run: () => void): void {
-    this.#events.push({ at: this.#now + this.random() * most, run });
+  #later(maxDelay: number, run: () => void): void {
+    this.#events.push({ at: this.#now + this.random() * maxDelay, run });
   }
 
-  /** Whether a fault of this chance happens now. */
+  /** Whether this fault happens now. */
   #happens(fault: keyof Faults): boolean {
     return this.random() < (this.#run.faults[fault] ?? 0);
   }
@@ -242,7 +242,7 @@ export class World {
     return handed;
   }
 
-  /** The node sees its connection fail. */
+  /** The node's connection fails. */
   #refuse(node: Node, connection: Connection): void {
     connection.open = false;
     this.#later(3, () => this.#askAgain(node));

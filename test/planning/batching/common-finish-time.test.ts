@@ -8,18 +8,18 @@ const node = fc.record({
   speed: fc.double({ min: 0.1, max: 3, noNaN: true }),
   ready: fc.integer({ min: -10_000, max: 1_000_000 }),
 });
-const line = (left: number, nodes: readonly { speed: number; ready: number }[]) =>
+const finishTime = (left: number, nodes: readonly { speed: number; ready: number }[]) =>
   commonFinishTime(
     left,
     Float64Array.from(nodes, ({ speed }) => speed),
     Float64Array.from(nodes, ({ ready }) => ready),
   );
 
-describe('the finish line', () => {
-  it('is where all nodes together have done exactly what is left', () => {
+describe('the common finish time', () => {
+  it('is when all nodes together have done exactly the remaining work', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000_000 }), fc.array(node, { minLength: 1, maxLength: 60 }), (left, nodes) => {
-        const end = line(left, nodes);
+        const end = finishTime(left, nodes);
         const done = nodes.reduce((sum, { speed, ready }) => sum + speed * Math.max(0, end - ready), 0);
         expect(Math.abs(done / left - 1)).toBeLessThan(1e-6);
       }),
@@ -27,14 +27,14 @@ describe('the finish line', () => {
     );
   });
 
-  it('is found whatever rounding does to large times', () => {
+  it('is found in spite of rounding of large times', () => {
     const large = fc.record({
       speed: fc.double({ min: 0.06, max: 15, noNaN: true }),
       ready: fc.oneof(fc.integer({ min: 1e14, max: 1e14 + 5 }), fc.double({ min: 0, max: 1e15, noNaN: true })),
     });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), fc.array(large, { minLength: 1, maxLength: 60 }), (left, nodes) => {
-        const end = line(left, nodes);
+        const end = finishTime(left, nodes);
         expect(end).toBeGreaterThanOrEqual(Math.min(...nodes.map(({ ready }) => ready)) * (1 - 1e-12));
         expect(end).toBeLessThan(1e15 + 1e5);
       }),
@@ -42,14 +42,14 @@ describe('the finish line', () => {
     );
   });
 
-  it('of one node is when it has done all by itself', () => {
-    expect(line(100, [{ speed: 1, ready: 20 }])).toBe(120);
-    expect(line(100, [{ speed: 2, ready: 20 }])).toBe(70);
+  it('of one node is when it has done all the work', () => {
+    expect(finishTime(100, [{ speed: 1, ready: 20 }])).toBe(120);
+    expect(finishTime(100, [{ speed: 2, ready: 20 }])).toBe(70);
   });
 
-  it('is not moved by nodes that are ready too late to help', () => {
+  it('ignores nodes that are ready too late to help', () => {
     const two = [0, 10].map(ready => ({ speed: 1, ready }));
-    expect(line(30, two)).toBe(20);
-    expect(line(30, [...two, { speed: 1, ready: 20 }, { speed: 1.5, ready: 1e15 }])).toBe(20);
+    expect(finishTime(30, two)).toBe(20);
+    expect(finishTime(30, [...two, { speed: 1, ready: 20 }, { speed: 1.5, ready: 1e15 }])).toBe(20);
   });
 });

@@ -18,15 +18,15 @@ const step = fc.oneof(
 
 const weightOf = (all: Float64Array, files: Iterable<number>) => [...files].reduce((sum, file) => sum + all[file]!, 0);
 
-describe('the untaken files of a queue', () => {
-  it('are taken once each, whatever is put back in between, and never lost', () => {
+describe('the remaining files of a queue', () => {
+  it('are taken once each and never lost, whatever is put back in between', () => {
     fc.assert(
       fc.property(weights, fc.array(step, { maxLength: 60 }), (all, steps) => {
-        const untaken = new RemainingFiles(all);
+        const remaining = new RemainingFiles(all);
         const left = new Set(all.keys());
         const out: number[][] = [];
         const take = (amount: number) => {
-          const files = untaken.take(amount);
+          const files = remaining.take(amount);
           for (const file of files) expect(left.delete(file), `file ${file} was taken twice`).toBe(true);
           if (files.length > 0) out.push(files);
           else expect(left.size).toBe(0);
@@ -35,27 +35,27 @@ describe('the untaken files of a queue', () => {
           if (verb === 'take') take(amount);
           else if (out.length > 0) {
             const [files] = out.splice(amount % out.length, 1);
-            untaken.putBack(files!);
+            remaining.putBack(files!);
             for (const file of files!) left.add(file);
           }
-          expect(untaken.count).toBe(left.size);
-          expect(untaken.weight).toBe(weightOf(all, left));
+          expect(remaining.count).toBe(left.size);
+          expect(remaining.weight).toBe(weightOf(all, left));
         }
         while (left.size > 0) take(100);
         expect(out.flat().sort((a, b) => a - b)).toEqual([...all.keys()]);
-        expect(untaken.take(Infinity)).toEqual([]);
+        expect(remaining.take(Infinity)).toEqual([]);
       }),
       { seed, numRuns: 500 },
     );
   });
 
-  it('are taken longest first, more of them only while they fit', () => {
+  it('are taken longest first, and while they fit', () => {
     fc.assert(
       fc.property(weights, fc.integer({ min: 0, max: 3000 }), (all, amount) => {
-        const untaken = new RemainingFiles(all);
+        const remaining = new RemainingFiles(all);
         const left = new Set(all.keys());
         while (left.size > 0) {
-          const files = untaken.take(amount);
+          const files = remaining.take(amount);
           expect(all[files[0]!]).toBe(Math.max(...[...left].map(file => all[file]!)));
           if (files.length > 1) expect(weightOf(all, files)).toBeLessThanOrEqual(amount);
           for (const file of files) left.delete(file);
@@ -67,34 +67,34 @@ describe('the untaken files of a queue', () => {
     );
   });
 
-  it('put back come first, in the order in which they came back', () => {
+  it('that were put back come first, in their order', () => {
     fc.assert(
       fc.property(weights, fc.integer({ min: 0, max: 3000 }), fc.nat(), (all, amount, pick) => {
-        const untaken = new RemainingFiles(all);
+        const remaining = new RemainingFiles(all);
         const batches: number[][] = [];
-        for (let i = 0; i < 4; i++) batches.push(untaken.take(300));
+        for (let i = 0; i < 4; i++) batches.push(remaining.take(300));
         const back = batches.filter((_, i) => (pick >> i) % 2 === 1).flat();
-        untaken.putBack(back);
-        const again: number[] = [];
-        while (again.length < back.length) again.push(...untaken.take(amount));
-        expect(again.slice(0, back.length)).toEqual(back);
+        remaining.putBack(back);
+        const taken: number[] = [];
+        while (taken.length < back.length) taken.push(...remaining.take(amount));
+        expect(taken.slice(0, back.length)).toEqual(back);
       }),
       { seed, numRuns: 300 },
     );
   });
 
-  it('do not have a file that was removed, and removing it twice changes nothing', () => {
+  it('exclude a removed file, and removing it twice changes nothing', () => {
     fc.assert(
       fc.property(weights, fc.array(fc.nat(), { maxLength: 100 }), (all, picks) => {
-        const untaken = new RemainingFiles(all);
+        const remaining = new RemainingFiles(all);
         const left = new Set(all.keys());
         for (const pick of picks) {
-          untaken.remove(pick % all.length);
+          remaining.remove(pick % all.length);
           left.delete(pick % all.length);
-          expect(untaken.count).toBe(left.size);
-          expect(untaken.weight).toBe(weightOf(all, left));
+          expect(remaining.count).toBe(left.size);
+          expect(remaining.weight).toBe(weightOf(all, left));
         }
-        expect(new Set(untaken.take(Infinity))).toEqual(left);
+        expect(new Set(remaining.take(Infinity))).toEqual(left);
       }),
       { seed, numRuns: 200 },
     );

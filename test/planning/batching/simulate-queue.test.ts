@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { ballast } from '../../../bench/suites/queue-baselines.js';
 import { simulateQueue } from '../../../src/planning/batching/simulate-queue.js';
 
-describe('what a queue comes to', () => {
-  const expectation = (weights: readonly number[], nodeTotal: number, pullCost: number, isGuessed = false) =>
+describe('a simulated queue', () => {
+  const simulate = (weights: readonly number[], nodeTotal: number, pullCost: number, isGuessed = false) =>
     simulateQueue(Float64Array.from(weights), { nodeTotal, pullCost, isGuessed });
-  const makespan = (...given: Parameters<typeof expectation>) => expectation(...given).makespan;
+  const makespan = (...args: Parameters<typeof simulate>) => simulate(...args).makespan;
 
-  it('is the share of each node and its pulls', () => {
+  it('takes the share of each node and its pulls', () => {
     expect(makespan(Array<number>(80).fill(1000), 8, 0)).toBe(10_000);
-    // 60 %, 60 % of the rest, and the 16 % that are left: three pulls, unless those are worth less than three.
+    // 60 %, 60 % of the rest, and the last 16 %: three pulls, unless the rest is worth less than three pulls.
     expect(makespan(Array<number>(80).fill(1000), 8, 500)).toBe(11_500);
     expect(makespan(Array<number>(80).fill(1000), 8, 600)).toBe(11_200);
   });
 
-  it('is at least the longest file and its pull', () => {
+  it('takes at least the longest file and its pull', () => {
     expect(makespan([50_000, 10, 10], 3, 600)).toBe(50_600);
   });
 
@@ -27,10 +27,10 @@ describe('what a queue comes to', () => {
     [1000, 10],
     [500, 8],
     [2000, 8],
-  ])('is what %d files of a second over %d nodes take when it is played, also of guesses', (count, nodes) => {
+  ])('takes about as long as a played one, for %d guessed files of a second on %d nodes', (count, nodes) => {
     const files = Array.from({ length: count }, () => ({ predicted: 1, actual: 1, isUnknown: true }));
     const dispense = ballast(files, { nodes, pullCost: 2 });
-    // Nodes that start at once and are equally fast.
+    // All nodes start at once and are equally fast.
     const times = Array<number>(nodes).fill(0);
     const done = new Set<number>();
     while (done.size < nodes) {
@@ -45,8 +45,8 @@ describe('what a queue comes to', () => {
   });
 
   it('is bound by a file that the other nodes wait for', () => {
-    expect(expectation([50_000, 10, 10], 3, 600).isBoundByFile).toBe(true);
-    expect(expectation([1000, 1000, 1000], 3, 600).isBoundByFile).toBe(false);
-    expect(expectation(Array<number>(80).fill(1000), 8, 600).isBoundByFile).toBe(false);
+    expect(simulate([50_000, 10, 10], 3, 600).isBoundByFile).toBe(true);
+    expect(simulate([1000, 1000, 1000], 3, 600).isBoundByFile).toBe(false);
+    expect(simulate(Array<number>(80).fill(1000), 8, 600).isBoundByFile).toBe(false);
   });
 });

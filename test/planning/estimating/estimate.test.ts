@@ -29,16 +29,16 @@ const estimateSuite = (
   }));
 };
 
-/** Seconds that each path is planned with. */
-const planned = (...given: Parameters<typeof estimateSuite>) =>
-  Object.fromEntries(estimateSuite(...given).map(({ path, weight }) => [path, weight / 10_000]));
+/** The seconds that each path is planned with. */
+const planned = (...args: Parameters<typeof estimateSuite>) =>
+  Object.fromEntries(estimateSuite(...args).map(({ path, weight }) => [path, weight / 10_000]));
 
-/** What is answered of each path. */
-const answered = (...given: Parameters<typeof estimateSuite>) =>
-  Object.fromEntries(estimateSuite(...given).map(({ path, time_execution }) => [path, time_execution]));
+/** The seconds that are answered for each path. */
+const answered = (...args: Parameters<typeof estimateSuite>) =>
+  Object.fromEntries(estimateSuite(...args).map(({ path, time_execution }) => [path, time_execution]));
 
 describe('estimates', () => {
-  it('keep every path with its measured time, null where it was never measured', () => {
+  it('contain every path with its measured time, or null', () => {
     fc.assert(
       fc.property(suite, files => {
         const times = estimateSuite(files).map(({ path, time_execution }) => [path, time_execution] as const);
@@ -49,7 +49,7 @@ describe('estimates', () => {
     );
   });
 
-  it('come slowest first, equal ones by path', () => {
+  it('are sorted slowest first, then by path', () => {
     fc.assert(
       fc.property(suite, files => {
         const estimates = estimateSuite(files);
@@ -63,7 +63,7 @@ describe('estimates', () => {
     );
   });
 
-  it('plan with whole weights, and take no file for free', () => {
+  it('have positive integers as weights', () => {
     fc.assert(
       fc.property(suite, files => {
         for (const { time_execution, weight } of estimateSuite(files)) {
@@ -76,13 +76,13 @@ describe('estimates', () => {
     );
   });
 
-  it('take all files for equal while nothing was ever measured', () => {
+  it('are equal for all files while nothing was ever measured', () => {
     const estimates = estimateSuite(['b_spec.rb', 'a_spec.rb', 'c_spec.rb'].map(path => [path, null]));
     expect(estimates.map(({ path }) => path)).toEqual(['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     expect(new Set(estimates.map(({ weight }) => weight)).size).toBe(1);
   });
 
-  it('are the same whatever order the files are listed in', () => {
+  it('do not depend on the order of the list', () => {
     fc.assert(
       fc.property(suite, files => {
         expect(estimateSuite([...files].reverse())).toEqual(estimateSuite(files));
@@ -95,7 +95,7 @@ describe('estimates', () => {
 describe('a new file', () => {
   const suiteOf = (directory: string, times: readonly number[]) => times.map((time, i) => [`${directory}/${i}_spec.rb`, time] as const);
 
-  it('is taken for one of the slower known ones, but for none slower than all', () => {
+  it('is estimated like one of the slower known files, at most like the slowest', () => {
     fc.assert(
       fc.property(suite, files => {
         const known = files.flatMap(([, time]) => (time === null ? [] : [toWeight(time)]));
@@ -110,13 +110,13 @@ describe('a new file', () => {
     );
   });
 
-  it('is taken for slower in a queue, where that evens out', () => {
+  it('is estimated slower in a queue', () => {
     const files = [...suiteOf('spec', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), ['spec/new_spec.rb', null] as const];
     expect(planned(files)['spec/new_spec.rb']).toBe(8);
     expect(planned(files, {}, QUEUE_PERCENTILE)['spec/new_spec.rb']).toBe(10);
   });
 
-  it('is like those of the nearest directory that has three known ones', () => {
+  it('is estimated from the nearest directory with three known files', () => {
     const files = [
       ...suiteOf('spec/models', [1, 1, 1, 1]),
       ...suiteOf('spec/system', [60, 60, 60]),
@@ -132,21 +132,21 @@ describe('a new file', () => {
       'new_spec.rb',
     ];
     const seconds = planned([...files, ...fresh.map(path => [path, null] as const)]);
-    // The suite's three quarters are within those of 60 s.
+    // The 75th percentile of the whole suite is 60 s.
     expect(fresh.map(path => seconds[path])).toEqual([1, 1, 60, 7, 60, 60]);
   });
 
-  it('is planned whatever its path looks like', () => {
+  it('is estimated for any path', () => {
     const odd = ['__proto__/a', 'constructor', '/', '//', '///a', 'a/'.repeat(2000), '\\\\', '[1]', ' / '];
     const seconds = planned([...odd.map(path => [path, null] as const), ['a_spec.rb', 5]]);
     for (const path of odd) expect(Object.getOwnPropertyDescriptor(seconds, path)?.value, path).toBe(5);
   });
 });
 
-describe('a test case that is not known', () => {
+describe('an unknown test case', () => {
   const cases = (...times: (number | null)[]) => times.map((time, i) => [`a_spec.rb[1:${i}]`, time] as const);
 
-  it('is taken for an equal part of what its file takes', () => {
+  it('is estimated as an equal part of its file', () => {
     expect(answered(cases(null, null, null), { 'a_spec.rb': 12 })).toEqual({
       'a_spec.rb[1:0]': 4,
       'a_spec.rb[1:1]': 4,
@@ -154,15 +154,15 @@ describe('a test case that is not known', () => {
     });
   });
 
-  it('is taken for a part of what the known cases leave of the file', () => {
+  it('is estimated as a part of what the known cases leave of its file', () => {
     expect(answered(cases(6, null, null), { 'a_spec.rb': 12 })['a_spec.rb[1:1]']).toBe(3);
   });
 
-  it('is never taken for nothing, though the known cases take longer than the file', () => {
+  it('has a positive estimate even if the known cases take longer than the file', () => {
     expect(answered(cases(20, null), { 'a_spec.rb': 12 })['a_spec.rb[1:1]']).toBeCloseTo(0.6, 10);
   });
 
-  it('is guessed by the known cases of its file when the file is not known', () => {
+  it('is guessed from the known cases of its file when the file is unknown', () => {
     const others = [1, 2, 3].map(i => [`${i}_spec.rb`, 100] as const);
     const files = [...cases(1, 1, 1, null), ...others];
     expect(planned(files)['a_spec.rb[1:3]']).toBe(1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { madeUpHistory } from '../../../bench/suites/made-up.js';
+import { syntheticHistory } from '../../../bench/suites/synthetic.js';
 import { type Level, secondsOf, updateLevel } from '../../../src/planning/estimating/level.js';
 
 const seed = 20_260_104;
@@ -9,41 +9,41 @@ const DAY = 86_400_000;
 
 const settled = [10, 10.3, 9.9, 10.1, 10.2, 10];
 
-/** The level after recordings so far apart. */
+/** The level after recordings at this interval. */
 function levelAfter(seconds: readonly number[], apart = DAY): Level {
   return seconds.reduce<Level | null>((level, value, i) => updateLevel(level, value, NOW + i * apart), null)!;
 }
 
 const after = (seconds: readonly number[], apart = DAY) => secondsOf(levelAfter(seconds, apart));
 
-/** Builds within milliseconds, as when a history is imported; in a minute, a day, three months. */
+/** Builds within milliseconds, as in an import, every minute, every day, and every three months. */
 const intervals = [0, 60_000, DAY, 90 * DAY];
 
 describe('a level', () => {
-  it('of one recording is that', () => {
+  it('of one recording is its time', () => {
     for (const seconds of [0.0001, 1, 41.5, 28_800]) expect(after([seconds])).toBeCloseTo(seconds, 10);
   });
 
-  it('lies between what was known and what is recorded', () => {
+  it('moves to a point between the level and the recording', () => {
     const seconds = fc.double({ min: 0.001, max: 3600, noNaN: true });
     fc.assert(
       fc.property(fc.array(seconds, { minLength: 1, maxLength: 20 }), seconds, (before, next) => {
         const level = levelAfter(before);
         const moved = secondsOf(updateLevel(level, next, level.at + DAY));
-        const [least, most] = [secondsOf(level), next].sort((a, b) => a - b) as [number, number];
-        expect(moved).toBeGreaterThanOrEqual(least * (1 - 1e-9));
-        expect(moved).toBeLessThanOrEqual(most * (1 + 1e-9));
+        const [low, high] = [secondsOf(level), next].sort((a, b) => a - b) as [number, number];
+        expect(moved).toBeGreaterThanOrEqual(low * (1 - 1e-9));
+        expect(moved).toBeLessThanOrEqual(high * (1 + 1e-9));
       }),
       { seed, numRuns: 300 },
     );
   });
 
-  it('is finite and more than nothing whatever is recorded whenever', () => {
+  it('is finite and positive for any recordings at any times', () => {
     const seconds = fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true });
     const recordings = fc.array(fc.tuple(seconds, fc.integer({ min: -8.64e15, max: 8.64e15 })), { minLength: 1 });
     fc.assert(
-      fc.property(recordings, of => {
-        const level = of.reduce<Level | null>((known, [value, at]) => updateLevel(known, value, at), null)!;
+      fc.property(recordings, values => {
+        const level = values.reduce<Level | null>((before, [value, at]) => updateLevel(before, value, at), null)!;
         for (const number of Object.values(level)) expect(Number.isFinite(number)).toBe(true);
         expect(secondsOf(level)).toBeGreaterThan(0);
         expect(secondsOf(level)).toBeLessThan(Infinity);
@@ -52,7 +52,7 @@ describe('a level', () => {
     );
   });
 
-  it('stays of the same size and keeps following after thousands of builds', () => {
+  it('keeps its size and follows changes after thousands of builds', () => {
     const level = levelAfter(Array.from({ length: 5000 }, (_, i) => 10 + (i % 7) / 10));
     expect(Object.keys(level)).toEqual(Object.keys(levelAfter([10, 11])));
     let next: Level = level;
@@ -60,12 +60,12 @@ describe('a level', () => {
     expect(secondsOf(next)).toBeGreaterThan(18);
   });
 
-  it('takes a recording from before the last one for as late', () => {
+  it('treats an earlier recording as if it were made with the last one', () => {
     const level = levelAfter(settled);
     expect(updateLevel(level, 12, level.at - 90 * DAY)).toEqual(updateLevel(level, 12, level.at));
   });
 
-  it('trusts the last recording more the longer nothing was recorded', () => {
+  it('trusts a recording more the longer nothing was recorded', () => {
     const level = levelAfter(settled);
     const moved = [0, 1, 7, 14].map(days => secondsOf(updateLevel(level, 13, level.at + days * DAY)));
     expect(moved).toEqual(moved.toSorted((a, b) => a - b));
@@ -75,25 +75,25 @@ describe('a level', () => {
 });
 
 describe.each(intervals)('a level with recordings %d ms apart', apart => {
-  it('hardly moves for one absurd record, and is back with the next', () => {
+  it('hardly moves for one absurd recording, and recovers with the next', () => {
     expect(after([...settled, 28_800], apart)).toBeLessThan(10.5);
     expect(after([...settled, 0.0001], apart)).toBeGreaterThan(9.5);
     expect(Math.abs(after([...settled, 28_800, 10.1], apart) - 10)).toBeLessThan(0.5);
   });
 
-  it('hardly moves for an absurd record though only one was known', () => {
+  it('hardly moves for an absurd second recording', () => {
     expect(after([10, 28_800], apart)).toBeLessThan(15);
   });
 
-  it('leaves an absurd first record behind with the second usual one', () => {
+  it('leaves an absurd first recording behind after two usual ones', () => {
     expect(after([28_800, 10, 10], apart)).toBeLessThan(11);
   });
 
-  it('takes an absurd record for no repetition of one that was absurd the other way', () => {
+  it('does not count two absurd recordings to opposite sides as a repetition', () => {
     expect(after([...settled, 28_800, 0.001], apart)).toBeGreaterThan(9);
   });
 
-  it('is there when an absurd record repeats', () => {
+  it('follows an absurd recording that repeats', () => {
     expect(after([...settled, 28_800, 28_800], apart)).toBeGreaterThan(0.9 * 28_800);
     expect(after([...settled, 0.01, 0.01], apart)).toBeLessThan(0.012);
   });
@@ -105,10 +105,10 @@ describe.each(intervals)('a level with recordings %d ms apart', apart => {
 });
 
 describe('the error of levels', () => {
-  /** Over that of the last times. */
+  /** The error of levels, relative to the error of the last times. */
   function error(days: number): number {
     let [ours, last] = [0, 0];
-    for (const { versions } of [1, 2, 3].map(each => madeUpHistory(each, 80, 20, days))) {
+    for (const { versions } of [1, 2, 3].map(each => syntheticHistory(each, 80, 20, days))) {
       const levels = new Map<string, Level>();
       const times = new Map<string, number>();
       for (const { at, timings } of versions) {

@@ -30,11 +30,11 @@ describe('the file of a test case', () => {
     'a.py:',
     'a[]',
     'test/1',
-  ])('there is none for %s', path => {
+  ])('does not exist for %s', path => {
     expect(fileOf(path)).toBeNull();
   });
 
-  it('is found in paths that are made to take long', () => {
+  it('is found in linear time in hostile paths', () => {
     for (const part of [':1', '[1', '::', '[[', ':::1', '1,']) {
       const path = part.repeat(50_000);
       for (const end of ['', 'x', ']', ':']) expect(fileOf(path + end)?.length ?? 0).toBeLessThan(path.length + 2);

@@ -4,7 +4,7 @@ import { estimateOf, type Measurement, measure, type Timing } from '../../../src
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
 
-/** The timing after builds a day apart, each given the seconds of its runs. */
+/** The timing after builds a day apart, given the seconds of their runs. */
 function timingAfter(builds: readonly (readonly number[])[]): Timing {
   let timing: Timing | undefined;
   builds.forEach((runs, build) => {
@@ -20,11 +20,11 @@ function measurement(build: number, seconds: number, more: Partial<Measurement> 
 }
 
 describe('a timing', () => {
-  it('of one build is exactly what that measured', () => {
+  it('of one build is exactly the measured time', () => {
     for (const seconds of [1e-9, 0.0001, 0.1 + 0.2, 41.5, 1e300]) expect(estimateOf(timingAfter([[seconds]]))).toBe(seconds);
   });
 
-  it('of one build that ran the path several times is their median', () => {
+  it('of one build with several runs is their median', () => {
     expect(estimateOf(timingAfter([[10, 90, 12]]))).toBe(12);
     expect(estimateOf(timingAfter([[10, 12]]))).toBe(11);
   });
@@ -35,47 +35,47 @@ describe('a timing', () => {
     expect(estimateOf(often)).toBe(estimateOf(once));
   });
 
-  it('keeps no more runs of a build than some, the newest', () => {
+  it('keeps the newest runs of a build only', () => {
     const timing = timingAfter([Array.from({ length: 101 }, (_, i) => i + 1)]);
     expect(timing.times.length).toBeLessThan(10);
     expect(timing.times.at(-1)).toBe(101);
   });
 
-  it('takes no retry of a build that it has left behind', () => {
+  it('ignores a retry of an older build', () => {
     const timing = timingAfter([[10], [12]]);
     expect(measure(timing, measurement(0, 500, { at: NOW + 3 * DAY, run: 'retried' }))).toBeNull();
   });
 
-  it('takes what a retry is the first to measure in its build', () => {
+  it('counts a retry that is the first run of its build to measure the path', () => {
     const timing = timingAfter([[10]]);
     const next = measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000, run: 'retried' }));
     expect(next).toEqual(measure(timing, measurement(1, 30, { at: NOW + DAY + 60_000 })));
   });
 
-  it('of the least times there are is positive, and follows greater ones', () => {
-    const least = Number.MIN_VALUE;
-    expect(estimateOf(timingAfter([[least, least]]))).toBe(least);
-    const seconds = estimateOf(timingAfter([[least, least], [1], [1], [1]]));
+  it('of the smallest possible times is positive, and follows larger ones', () => {
+    const smallest = Number.MIN_VALUE;
+    expect(estimateOf(timingAfter([[smallest, smallest]]))).toBe(smallest);
+    const seconds = estimateOf(timingAfter([[smallest, smallest], [1], [1], [1]]));
     expect(seconds).toBeGreaterThan(0.5);
     expect(seconds).toBeLessThanOrEqual(1);
   });
 
-  it('lies between what its builds measured', () => {
+  it('lies between the times of its builds', () => {
     const seconds = estimateOf(timingAfter([[10], [12], [11]]));
     expect(seconds).toBeGreaterThan(10);
     expect(seconds).toBeLessThan(12);
   });
 });
 
-describe('the first value on a branch', () => {
+describe('the first measurement on a branch', () => {
   const elsewhere = timingAfter([[10], [10], [10]]);
 
-  it('counts alone, though others are known elsewhere', () => {
+  it('counts alone, even if other branches have timings', () => {
     const timing = measure(undefined, measurement(4, 25), elsewhere)!;
     expect(estimateOf(timing)).toBe(25);
   });
 
-  it('is held back when it is absurd beside what is known elsewhere', () => {
+  it('counts little when it is absurd compared with other branches', () => {
     const timing = measure(undefined, measurement(4, 28_800), elsewhere)!;
     expect(estimateOf(timing)).toBeLessThan(100);
   });

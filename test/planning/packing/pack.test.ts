@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normal, randomOf } from '../../../bench/random.js';
-import { madeUpSuite } from '../../../bench/suites/made-up.js';
+import { normal, seededRandom } from '../../../bench/random.js';
+import { syntheticSuite } from '../../../bench/suites/synthetic.js';
 import { type Packing, pack } from '../../../src/planning/packing/pack.js';
 import { toWeight } from '../../../src/planning/weight.js';
 
@@ -12,40 +12,40 @@ const descending = (weights: Iterable<number>) => Float64Array.from(weights).sor
 const suite = (maxFiles: number) =>
   fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 100_000 })), { maxLength: maxFiles }).map(descending);
 
-const madeUp = (suiteSeed: number, files: number) => descending(Array.from(madeUpSuite(suiteSeed, files).timings.values(), toWeight));
+const generated = (suiteSeed: number, files: number) => descending(Array.from(syntheticSuite(suiteSeed, files).timings.values(), toWeight));
 
 /** Files of about the same length. */
 const nearEqual = (suiteSeed: number, files: number, sigma: number) => {
-  const random = randomOf(suiteSeed);
+  const random = seededRandom(suiteSeed);
   return descending(Array.from({ length: files }, () => toWeight(20 * Math.exp(sigma * normal(random)))));
 };
 
 const sum = (weights: Iterable<number>) => [...weights].reduce((total, weight) => total + weight, 0);
 
-/** What splits are measured against: the average, or the longest file. */
+/** The average load, or the longest file. */
 const simpleBound = (weights: Float64Array, nodes: number) => Math.max(sum(weights) / nodes, weights[0] ?? 0);
 
 const loadsOf = (weights: Float64Array, { nodes }: Packing) => nodes.map(files => sum(files.map(file => weights[file]!)));
 
-/** The least possible load of the fullest node, by trying everything. */
-function best(weights: Float64Array, nodes: number): number {
+/** The smallest possible makespan, by exhaustive search. */
+function optimum(weights: Float64Array, nodes: number): number {
   const loads = new Float64Array(nodes);
-  let least = Infinity;
-  const place = (file: number, fullest: number) => {
-    if (fullest >= least) return;
+  let smallest = Infinity;
+  const place = (file: number, makespan: number) => {
+    if (makespan >= smallest) return;
     if (file === weights.length) {
-      least = fullest;
+      smallest = makespan;
       return;
     }
     for (let node = 0; node < nodes; node++) {
       loads[node]! += weights[file]!;
-      place(file + 1, Math.max(fullest, loads[node]!));
+      place(file + 1, Math.max(makespan, loads[node]!));
       loads[node]! -= weights[file]!;
       if (loads[node] === 0) break;
     }
   };
   place(0, 0);
-  return least;
+  return smallest;
 }
 
 /** The makespan of longest processing time first, without a heap. */
@@ -63,7 +63,7 @@ function expectWhole(weights: Float64Array, nodes: number, packing: Packing): vo
 }
 
 describe('any list of files', () => {
-  it('is given out once, each node slowest first, and the makespan is the load of the fullest', () => {
+  it('is assigned once, slowest first on each node, and the makespan is the largest load', () => {
     fc.assert(
       fc.property(suite(300), fc.integer({ min: 1, max: 40 }), (weights, nodes) => {
         expectWhole(weights, nodes, pack(weights, nodes));
@@ -72,18 +72,18 @@ describe('any list of files', () => {
     );
   });
 
-  it('is given out once also where it takes many steps', () => {
-    // So many near-equal files a node that only some of two nodes' can be divided anew at once.
-    const alike = fc.array(fc.integer({ min: 90_000, max: 110_000 }), { minLength: 20, maxLength: 150 }).map(descending);
+  it('is assigned once even if that takes many steps', () => {
+    // Two nodes have more similar files than one subset search takes.
+    const similar = fc.array(fc.integer({ min: 90_000, max: 110_000 }), { minLength: 20, maxLength: 150 }).map(descending);
     fc.assert(
-      fc.property(alike, fc.integer({ min: 2, max: 9 }), (weights, nodes) => {
+      fc.property(similar, fc.integer({ min: 2, max: 9 }), (weights, nodes) => {
         expectWhole(weights, nodes, pack(weights, nodes));
       }),
       { seed, numRuns: 50 },
     );
   });
 
-  it('is bounded by the average and the longest file at least', () => {
+  it('has a bound of at least the average and the longest file', () => {
     fc.assert(
       fc.property(suite(300), fc.integer({ min: 1, max: 40 }), (weights, nodes) => {
         const { makespan, lowerBound } = pack(weights, nodes);
@@ -94,7 +94,7 @@ describe('any list of files', () => {
     );
   });
 
-  it('is never split worse than by giving each file to the emptiest node', () => {
+  it('is never split worse than by longest first', () => {
     fc.assert(
       fc.property(suite(200), fc.integer({ min: 1, max: 25 }), (weights, nodes) => {
         expect(pack(weights, nodes).makespan).toBeLessThanOrEqual(longestFirst(weights, nodes));
@@ -114,18 +114,18 @@ describe('any list of files', () => {
 });
 
 describe('a list of few files', () => {
-  it('is split as well as possible, and its bound is none too high', () => {
+  it('is split optimally, and its bound is not above that', () => {
     fc.assert(
       fc.property(suite(9), fc.integer({ min: 1, max: 4 }), (weights, nodes) => {
         const { makespan, lowerBound } = pack(weights, nodes);
-        expect(makespan).toBe(best(weights, nodes));
+        expect(makespan).toBe(optimum(weights, nodes));
         expect(lowerBound).toBeLessThanOrEqual(makespan);
       }),
       { seed, numRuns: 300 },
     );
   });
 
-  it('is split within 1.03 of the bound when they are about as long as each other', () => {
+  it('is split within 1.03 of the bound when they are of similar length', () => {
     for (const nodes of [7, 16, 40]) {
       for (const filesPerNode of [2.5, 3, 3.5, 4]) {
         for (const sigma of [0.1, 0.3]) {
@@ -137,36 +137,36 @@ describe('a list of few files', () => {
     }
   });
 
-  it('is proved to be split best when one node must have a file more than the others', () => {
-    // 3 nodes have 3 of the 7 files at least: 30 > 70 / 3.
+  it('has the makespan as its bound when one node must have one file more', () => {
+    // One of 3 nodes has at least 3 of the 7 files: 30 > 70 / 3.
     const { makespan, lowerBound } = pack(new Float64Array(7).fill(10), 3);
     expect([makespan, lowerBound]).toEqual([30, 30]);
   });
 
-  it('is proved to be split best when times are rounded to seconds', () => {
-    // 55,000 each would be even, but takes half a second.
+  it('has the makespan as its bound when times are rounded to seconds', () => {
+    // An even split would be 55,000 each, which is no multiple of a second.
     const { makespan, lowerBound } = pack(Float64Array.of(30_000, 20_000, 20_000, 20_000, 20_000), 2);
     expect([makespan, lowerBound]).toEqual([60_000, 60_000]);
   });
 });
 
-describe('a suite like real ones', () => {
+describe('a realistic suite', () => {
   it.each([50, 300, 2000])('of %i files is split within 1.0001 of the average or its longest file', files => {
     for (const nodes of [2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200]) {
-      const weights = madeUp(files, files);
+      const weights = generated(files, files);
       expect(pack(weights, nodes).makespan / simpleBound(weights, nodes)).toBeLessThanOrEqual(1.0001);
     }
   });
 
-  it('of 100,000 files is whole, evenly split, and the same every time', () => {
-    const weights = madeUp(1, 100_000);
+  it('of 100,000 files is split completely, evenly, and the same way every time', () => {
+    const weights = generated(1, 100_000);
     const packing = pack(weights, 200);
     expectWhole(weights, 200, packing);
     expect(packing.makespan / simpleBound(weights, 200)).toBeLessThanOrEqual(1.0001);
     expect(pack(weights, 200)).toEqual(packing);
   });
 
-  it('with as many nodes as can be asked for is split in a bounded time', () => {
+  it('is split in a bounded time on the largest number of nodes', () => {
     const weights = nearEqual(1, 30_000, 0.05);
     const packing = pack(weights, 10_000);
     expectWhole(weights, 10_000, packing);
@@ -174,18 +174,18 @@ describe('a suite like real ones', () => {
   });
 });
 
-describe('the edges', () => {
-  it('gives all files to a single node', () => {
+describe('the limits', () => {
+  it('give all files to a single node', () => {
     const packing = pack(Float64Array.of(5, 3, 3), 1);
     expect(packing).toEqual({ nodes: [[0, 1, 2]], makespan: 11, lowerBound: 11, isBoundByFile: false });
   });
 
-  it('gives nothing to anybody when there are no files', () => {
+  it('give no node anything when there are no files', () => {
     const packing = pack(new Float64Array(0), 3);
     expect(packing).toEqual({ nodes: [[], [], []], makespan: 0, lowerBound: 0, isBoundByFile: false });
   });
 
-  it('leaves nodes empty when there are more than files', () => {
+  it('leave nodes empty when there are more nodes than files', () => {
     fc.assert(
       fc.property(suite(20), fc.integer({ min: 1, max: 20 }), (weights, more) => {
         const { nodes, makespan } = pack(weights, weights.length + more);
@@ -196,7 +196,7 @@ describe('the edges', () => {
     );
   });
 
-  it('takes files of the greatest weights and number', () => {
+  it('include the largest weights and the largest number of files', () => {
     const weight = toWeight(Infinity);
     const { makespan, lowerBound } = pack(new Float64Array(200_000).fill(weight), 777);
     expect([makespan, lowerBound]).toEqual([258 * weight, 258 * weight]);
@@ -209,12 +209,12 @@ describe('a split is bound by a file', () => {
     expect(pack(Float64Array.of(10, 10, 9), 3).isBoundByFile).toBe(true);
   });
 
-  it('not when all nodes end with it', () => {
+  it('not when all nodes finish with it', () => {
     expect(pack(Float64Array.of(9, 3, 3, 3), 2).isBoundByFile).toBe(false);
     expect(pack(Float64Array.of(9, 9), 2).isBoundByFile).toBe(false);
   });
 
-  it('not when a node with several files ends last', () => {
+  it('not when a node with several files finishes last', () => {
     expect(pack(Float64Array.of(5, 4, 4), 2).isBoundByFile).toBe(false);
   });
 });

@@ -11,20 +11,20 @@ describe('the nearest subset', () => {
     const numbers = fc.array(fc.integer({ min: 1, max: 1_000_000_000 }), { maxLength: 11 });
     fc.assert(
       fc.property(numbers, fc.double({ min: 0, max: 1.2, noNaN: true }), (values, part) => {
-        const given = Float64Array.from(values);
-        const target = part * sumOf(given, -1);
-        const found = sumOf(given, nearestSubset(given, given.length, target));
-        let least = Infinity;
-        for (let subset = 0; subset < 2 ** given.length; subset++) {
-          least = Math.min(least, Math.abs(sumOf(given, subset) - target));
+        const numbers = Float64Array.from(values);
+        const target = part * sumOf(numbers, -1);
+        const found = sumOf(numbers, nearestSubset(numbers, numbers.length, target));
+        let leastDistance = Infinity;
+        for (let subset = 0; subset < 2 ** numbers.length; subset++) {
+          leastDistance = Math.min(leastDistance, Math.abs(sumOf(numbers, subset) - target));
         }
-        expect(Math.abs(found - target)).toBe(least);
+        expect(Math.abs(found - target)).toBe(leastDistance);
       }),
       { seed, numRuns: 200 },
     );
   });
 
-  it('is looked for among the first numbers only', () => {
+  it('contains the first numbers only', () => {
     expect(nearestSubset(Float64Array.of(1, 2, 4, 8), 3, 8)).toBe(0b111);
   });
 });

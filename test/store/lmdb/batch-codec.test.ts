@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, EndedLease } from '../../../src/engine/queue/batch.js';
-import { type BatchRecord, decodeChange, encodeBatch, encodeChange } from '../../../src/store/lmdb/batch-codec.js';
+import { type BatchRecord, decodeChange, encodeBatch, encodeChange } from '../../../src/store/lmdb/codecs/batch-codec.js';
 
 const batch: Batch = {
   seq: 7,
@@ -36,7 +36,7 @@ describe('a batch on disk', () => {
     expect(decodeChange(record)).toStrictEqual(batch);
   });
 
-  it('keeps every optional field', () => {
+  it('keeps each optional field', () => {
     const optional = {
       acknowledges: true as const,
       runs_before: 0,
@@ -58,7 +58,7 @@ describe('a batch on disk', () => {
     expect(decodeChange({ ...record, lease: onDisk! })).toStrictEqual({ ...batch, lease: inMemory });
   });
 
-  it('is a seq when it was taken back', () => {
+  it('is only its seq if it was taken back', () => {
     expect([encodeChange(7), decodeChange(7)]).toEqual([7, 7]);
   });
 });

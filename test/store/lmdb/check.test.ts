@@ -1,26 +1,34 @@
 import type { Database, Key } from 'lmdb';
 import { describe, expect, it } from 'vitest';
-import { toSegments } from '../../../src/engine/segments.js';
-import type { BatchRecord } from '../../../src/store/lmdb/batch-codec.js';
+import { createProject } from '../../../src/engine/access.js';
+import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
+import type { Batch } from '../../../src/engine/queue/batch.js';
+import { digestOfList } from '../../../src/list-digest.js';
+import { lmdbAccess } from '../../../src/store/lmdb/access.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
-import { commit } from '../../../src/store/lmdb/commit.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
-import { createProject } from '../../../src/store/lmdb/projects.js';
-import { findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
-import { Queues } from '../../../src/store/lmdb/queues.js';
-import { findSplit, installSplit, splitKey } from '../../../src/store/lmdb/splits.js';
-import { BUILD, blocksOf, expire, FORECAST, LIST, NOBODY, queueRecord, recordRun, temporaryStore } from './temporary-store.js';
+import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
+import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
+import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
+import { commit } from '../../../src/store/lmdb/writes/commit.js';
+import { FORECAST, LIST, NOBODY } from '../contract/fixtures.js';
+import { estimatesOf, expire, recordRun, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
-const triple = { commit_hash: 'abc', branch: 'main', node_total: 2 };
+const build = { commit_hash: 'abc', branch: 'main', node_total: 2 };
 
-/** One of everything: projects, builds of which some expired, retried runs, test cases, a split, a queue, a copy of it. */
-async function filledStore(): Promise<Store> {
+const SPLIT: SplitKey = splitKey(1, build, '', true);
+const QUEUE: QueueKey = queueKey(1, build, '1');
+const splitId = (store: Parts) => store.splits.get(SPLIT.digest)!.id;
+const queueId = (store: Parts) => store.queuesOfNodeBuild.get(QUEUE.digest)!;
+
+/** Returns a store with projects, builds of which some have expired, retried runs, test cases, a split, a queue and a copy of it. */
+async function filledStore(): Promise<Parts> {
   const store = temporaryStore();
-  const { id: project } = await createProject(store, 'web', NOW);
-  await createProject(store, 'api', NOW);
+  const { id: project } = await createProject(lmdbAccess(store), 'web', NOW);
+  await createProject(lmdbAccess(store), 'api', NOW);
   for (const [i, commit_hash] of ['old-1', 'old-2', 'abc', 'abd'].entries()) {
     const at = NOW + i * DAY;
     for (const node_index of [0, 1, 1]) {
@@ -28,37 +36,30 @@ async function filledStore(): Promise<Store> {
       await recordRun(
         store,
         project,
-        { ...triple, commit_hash, node_index },
+        { ...build, commit_hash, node_index },
         paths.map(path => ({ path, time_execution: 1 + i })),
         at,
       );
     }
   }
-  const answers = toSegments([0, 1].map(node_index => JSON.stringify({ node_index, test_files: [{ path: `${node_index}.rb` }] })));
-  const times = { created_at: NOW + 3 * DAY, used_at: NOW + 3 * DAY };
-  await installSplit(
-    store,
-    splitKey(project, triple, null),
-    BUILD,
-    { v: 1, id: 'split', node_total: 2, people: NOBODY, ...times },
-    { id: 'split', people: NOBODY, list: LIST, answers, forecast: FORECAST },
+  const list = (paths: readonly string[]) => ({ digest: digestOfList(paths), test_files: paths.length });
+  const splits = lmdbSplits(store);
+  const split = ['0.rb', '1.rb'];
+  const parts = { people: NOBODY, forecast: FORECAST };
+  await splits.create(SPLIT, { ...parts, list: list(split), files: splits.encode(estimatesOf(split), [[0], [1]]) }, NOW + 3 * DAY);
+  const queues = new LmdbQueues(store, { cacheBytes: 1_000_000, pullCost: 20_000, lease: null });
+  const files = estimatesOf(
+    Array.from({ length: 70 }, (_, file) => `${file}.rb`),
+    10_000,
   );
-  const queues = new Queues(store, { cacheBytes: 1_000_000, pullCost: 20_000, lease: null });
-  const key = queueKey(project, triple, '1');
-  const files = Array.from({ length: 70 }, (_, file) => `,{"path":"${file}.rb","time_execution":null}`);
-  await queues.create(key, 'queue', queueRecord(key, 2, NOW + 3 * DAY), {
-    people: NOBODY,
-    list: LIST,
-    blocks: blocksOf(files),
-    weights: new Float64Array(70).fill(10_000),
-    guessed: true,
-    forecast: FORECAST,
-  });
+  const { weights } = files;
+  await queues.create(QUEUE, { ...parts, list: list(files.paths), files: queues.encode(files), weights, guessed: true }, NOW + 3 * DAY);
   for (const node_index of [0, 1]) {
     await queues.update(
-      key,
+      QUEUE,
+      () => null,
       ({ queue }) => {
-        const request = { node_index, run: key, batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
+        const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
         const handed = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW + 3 * DAY);
         return { value: null, changes: [handed!.batch] };
       },
@@ -66,23 +67,24 @@ async function filledStore(): Promise<Store> {
     );
   }
   await store.journal.checkpoint();
-  await queues.repeat(queueKey(project, triple, '2'), BUILD, 'copy', NOW + 4 * DAY);
-  await store.recent.save();
+  await queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
+  await store.timingBuffer.save();
   await expire(store, NOW + 1.5 * DAY);
   return store;
 }
 
-const look = (store: Store): Problem[] => [...problemsOf(store, () => {})];
+const problemsIn = (store: Parts): Problem[] => [...problemsOf(store, () => {})];
 
-/** Any table, of whatever is in it. */
-const tableOf = (store: Store, name: string) => store[name as 'meta'] as Database<unknown, Key>;
-const contents = (store: Store) =>
+/** Returns a table by name. */
+const tableOf = (store: Parts, name: string) => store[name as 'meta'] as Database<unknown, Key>;
+const contents = (store: Parts) =>
   Object.fromEntries(TABLES.map(name => [name, [...tableOf(store, name).getRange()].map(({ key, value }) => [key, value])]));
 
-/** What is told by nothing else: a token, what was handed out, which runs are to be learnt, the newest of several queues. */
-const UNTOLD = ['meta', 'tokens', 'batches', 'unlearnt', 'journalTurns', 'queuesOfBuild'];
-/** What follows from the rest, whichever record of it is lost. */
+/** Tables whose records follow from no others. */
+const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'journalTurns', 'queuesOfBuild'];
+/** Tables whose records all follow from others. */
 const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'buildGaps', 'expiry'];
+/** Tables whose records others refer to. */
 const REFERRED = [
   'projects',
   'builds',
@@ -96,164 +98,179 @@ const REFERRED = [
   'blobs',
   'forecasts',
 ];
-/** What only leads to other records goes with them. */
-const REFERENCES = ['unlearnt', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
-const TABLES = [...UNTOLD, ...DERIVED, ...REFERRED];
+/** Tables whose records are removed with those that they refer to. */
+const REFERENCES = ['pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
+const TABLES = [...INDEPENDENT, ...DERIVED, ...REFERRED];
 
 describe('a store', () => {
-  it('that was written by the program is sound, and has something in every table', async () => {
+  it('that the program wrote has no problems, and records in each table', async () => {
     const store = await filledStore();
-    expect(look(store)).toEqual([]);
+    expect(problemsIn(store)).toEqual([]);
     const empty = TABLES.filter(name => [...tableOf(store, name).getKeys()].length === 0);
-    expect(empty).toEqual(['unlearnt', 'journalTurns']);
+    expect(empty).toEqual(['pendingRuns', 'journalTurns']);
   });
 
-  it('that lost any one record is not', async () => {
+  it('that lost a record has a problem', async () => {
     const store = await filledStore();
     for (const name of [...DERIVED, ...REFERRED]) {
       const table = tableOf(store, name);
-      for (const { key, value } of some([...table.getRange()])) {
+      for (const { key, value } of sample([...table.getRange()])) {
         await table.remove(key);
-        expect(look(store).length, `${name} ${JSON.stringify(key)}`).toBeGreaterThan(0);
+        expect(problemsIn(store).length, `${name} ${JSON.stringify(key)}`).toBeGreaterThan(0);
         await table.put(key, value);
       }
     }
-    expect(look(store)).toEqual([]);
+    expect(problemsIn(store)).toEqual([]);
   });
 
-  it.each([...DERIVED, ...REFERRED])('that lost any one record of %s loses nothing else by a repair', async name => {
+  it.each([...DERIVED, ...REFERRED])('that lost a record of %s loses no other by a repair', async name => {
     const store = await filledStore();
     const before = contents(store);
     const keysOf = (table: string) => [...tableOf(store, table).getKeys()].map(key => JSON.stringify(key));
-    for (const [key, value] of some(before[name]!)) {
+    for (const [key, value] of sample(before[name]!)) {
       await tableOf(store, name).remove(key as Key);
-      for (let round = 0; round < 3; round++) await repair(look(store));
-      const rest = look(store);
+      for (let round = 0; round < 3; round++) await repair(problemsIn(store));
+      const rest = problemsIn(store);
       expect(
         rest.filter(problem => problem.repair),
         JSON.stringify(key),
       ).toEqual([]);
-      for (const table of TABLES.filter(of => ![...DERIVED, ...REFERENCES].includes(of))) {
-        const lost = before[table]!.map(([of]) => JSON.stringify(of)).filter(of => !keysOf(table).includes(of));
+      for (const table of TABLES.filter(other => ![...DERIVED, ...REFERENCES].includes(other))) {
+        const lost = before[table]!.map(([lostKey]) => JSON.stringify(lostKey)).filter(lostKey => !keysOf(table).includes(lostKey));
         expect(
-          lost.filter(of => table !== name || of !== JSON.stringify(key)),
+          lost.filter(lostKey => table !== name || lostKey !== JSON.stringify(key)),
           `${table} after ${name} ${JSON.stringify(key)}`,
         ).toEqual([]);
       }
       await tableOf(store, name).put(key as Key, value);
-      await repair(look(store));
+      await repair(problemsIn(store));
     }
   });
 
-  it.each(DERIVED)('that lost all of %s has them again after a repair', async name => {
+  it.each(DERIVED)('that lost all records of %s has them again after a repair', async name => {
     const store = await filledStore();
     const before = contents(store);
     const table = tableOf(store, name);
     await table.clearAsync();
-    // Places of builds that are gone are not left free.
+    // The repair leaves no places for deleted builds.
     const isIndex = name.startsWith('build') && name !== 'buildNumbers';
-    while (look(store).some(problem => problem.repair)) await repair(look(store));
-    expect(look(store)).toEqual([]);
+    while (problemsIn(store).some(problem => problem.repair)) await repair(problemsIn(store));
+    expect(problemsIn(store)).toEqual([]);
     if (!isIndex) expect(contents(store)).toEqual(before);
   });
 
-  it.each<[situation: string, wound: (store: Store) => void, table: string, what: RegExp]>([
-    ['counts a run too many', ({ builds }) => void builds.put(4, { ...builds.get(4)!, subsets: 9 }), 'builds', /counts 9 runs/],
-    ['gives numbers again', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not behind build 4/],
-    ['gives projects again', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not behind project 2/],
+  it.each<[situation: string, damage: (store: Parts) => void, table: string, what: RegExp]>([
+    ['counts too many runs', ({ builds }) => void builds.put(4, { ...builds.get(4)!, subsets: 9 }), 'builds', /counts 9 runs/],
+    ['would repeat the numbers of builds', ({ meta }) => void meta.put('nextBuild', 3), 'meta', /not after build 4/],
+    ['would repeat the numbers of projects', ({ meta }) => void meta.put('nextProject', 1), 'meta', /not after project 2/],
     [
-      'counts a build too many',
+      'counts too many builds',
       ({ buildCounts }) => first(buildCounts, ([count, next]): [number, number] => [count + 1, next + 1]),
       'buildCounts',
       /counts/,
     ],
-    ['learns a run that is gone', ({ unlearnt }) => void unlearnt.put(7, [99, 0, 1]), 'unlearnt', /not there/],
-    ['keeps blobs of nothing', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
-    ['keeps batches of nothing', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
+    ['has a pending run that does not exist', ({ pendingRuns }) => void pendingRuns.put(7, [99, 0, 1]), 'unlearnt', /does not exist/],
+    ['has blobs without an owner', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
+    ['has batches without a queue', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
     [
-      'keeps a forecast of nothing',
-      store => void store.forecasts.put('nobody', store.forecasts.get('queue')!),
+      'has a forecast without an owner',
+      store => void store.forecasts.put('nobody', store.forecasts.get(queueId(store))!),
       'forecasts',
       /no split or queue/,
     ],
-    ['leads to a queue that is gone', ({ queuesOfBuild }) => void queuesOfBuild.put('k', 'gone'), 'queuesOfBuild', /not there/],
-  ])('that %s is told so, and repaired', async (_, wound, table, what) => {
+    [
+      'refers to a queue that does not exist',
+      ({ queuesOfBuild }) => void queuesOfBuild.put('k', 'gone'),
+      'queuesOfBuild',
+      /does not exist/,
+    ],
+  ])('that %s is repaired', async (_, damage, table, what) => {
     const store = await filledStore();
-    await commit(store, () => wound(store));
-    expect(look(store)).toContainEqual(expect.objectContaining({ table, what: expect.stringMatching(what) as string }));
-    while (look(store).some(problem => problem.repair)) await repair(look(store));
-    expect(look(store)).toEqual([]);
+    await commit(store, () => damage(store));
+    expect(problemsIn(store)).toContainEqual(expect.objectContaining({ table, what: expect.stringMatching(what) as string }));
+    while (problemsIn(store).some(problem => problem.repair)) await repair(problemsIn(store));
+    expect(problemsIn(store)).toEqual([]);
   });
 
-  it.each<[situation: string, wound: (store: Store) => void, what: RegExp]>([
-    ['a token of nobody', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
-    ['a run cut off', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /no whole number of test files/],
+  it.each<[situation: string, damage: (store: Parts) => void, what: RegExp]>([
+    ['a token of an unknown project', ({ tokens }) => first(tokens, token => ({ ...token, project: 9 })), /project 9/],
+    ['a truncated run', ({ subsets }) => first(subsets, bytes => bytes.subarray(0, -3)), /not a whole number of test files/],
     [
-      'weights cut off',
-      store => void store.blobs.put(['queue', 'weights'], store.blobs.get(['queue', 'weights'])!.subarray(0, 80)),
+      'truncated weights',
+      store => void store.blobs.put([queueId(store), 'weights'], store.blobs.get([queueId(store), 'weights'])!.subarray(0, 80)),
       /10 weights and 2 blocks/,
     ],
     ['a name that cannot be read', store => void store.pathNames.put(store.paths.get('1/spec/a_spec.rb')!, 'spec'), /cannot be read/],
-    ['a queue that two builds lead to', store => void store.queuesOfNodeBuild.put('other', 'queue'), /another one's/],
+    ['a queue with two keys', store => void store.queuesOfNodeBuild.put('other', queueId(store)), /belongs to another key/],
     [
       'a file handed out twice',
-      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, node_index: 1 })]),
+      store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 9, node_index: 1 }))]),
       /handed file \d+ out with batch 0, and with batch 9/,
     ],
     [
-      'a batch of a node that there is not',
-      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 0, node_index: 2 })]),
+      'a batch of a node that does not exist',
+      store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 0, node_index: 2 }))]),
       /node 2 of 2/,
     ],
     [
-      'a file that there is not',
-      store => void store.batches.put(['queue', 99], [batchOf(store, { seq: 9, files: [70] })]),
+      'a batch with a file that does not exist',
+      store => void store.batches.put([queueId(store), 99], [encodeBatch(batchOf(store, { seq: 9, files: [70] }))]),
       /file 70 of 70/,
     ],
     [
       'a block of files that cannot be read',
-      store => void store.blobs.put(['queue', 1], Buffer.alloc(300, '[')),
-      /cannot be read: block 1 of the files of queue queue is damaged/,
+      store => void store.blobs.put([queueId(store), 1], Buffer.alloc(300, '[')),
+      /cannot be read: block 1 of the files of queue [-\w]+ is damaged/,
     ],
     [
       'weights in disorder',
-      store => void store.blobs.put(['queue', 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)),
+      store => void store.blobs.put([queueId(store), 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)),
       /disorder/,
     ],
-    ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than it was made of/],
+    ['a split of another list', ({ splits }) => first(splits, split => ({ ...split, list: LIST })), /other files than its list/],
     [
       'a queue of another list',
-      ({ queues }) => void queues.put('queue', { ...queues.get('queue')!, list: LIST }),
-      /other files than it was made of/,
+      store => void store.queues.put(queueId(store), { ...store.queues.get(queueId(store))!, list: LIST }),
+      /other files than its list/,
     ],
-    ['an answer to another node', store => void store.blobs.put(['split', 1], store.blobs.get(['split', 0])!), /the answer to node 0/],
-  ])('with %s is told so: that cannot be repaired', async (_, wound, what) => {
+    [
+      'the files of a node on another one too',
+      store => void store.blobs.put([splitId(store), 1], store.blobs.get([splitId(store), 0])!),
+      /"0.rb" twice/,
+    ],
+    [
+      'truncated files of a node',
+      store => void store.blobs.put([splitId(store), 1], Buffer.from('[{"path"')),
+      /files for node 1 that cannot be read/,
+    ],
+  ])('with %s has a problem that cannot be repaired', async (_, damage, what) => {
     const store = await filledStore();
-    await commit(store, () => wound(store));
-    const found = look(store);
+    await commit(store, () => damage(store));
+    const found = problemsIn(store);
     expect(found).toContainEqual(expect.objectContaining({ what: expect.stringMatching(what) as string, repair: null }));
     await repair(found);
-    expect(look(store).length).toBe(found.length);
+    expect(problemsIn(store).length).toBe(found.length);
   });
 
-  it('whose split has more files on a node than a call takes arguments is sound', async () => {
+  it('whose split has hundreds of thousands of files on a node has no problems', async () => {
     const store = await filledStore();
-    const test_files = Array.from({ length: 200_000 }, (_, file) => ({ path: `${file}.js` }));
-    await store.blobs.put(['split', 1], Buffer.from(JSON.stringify({ node_index: 1, test_files })));
-    expect(look(store).map(({ what }) => what)).toEqual([]);
+    const paths = Array.from({ length: 200_000 }, (_, file) => `${file}.js`);
+    const { list: _, ...older } = store.splits.get(SPLIT.digest)!;
+    await store.splits.put(SPLIT.digest, older);
+    await store.blobs.put([splitId(store), 1], Buffer.from(JSON.stringify(paths.map(path => ({ path })))));
+    expect(problemsIn(store).map(({ what }) => what)).toEqual([]);
   });
 
-  it('that was emptied by time is sound', async () => {
+  it('from which everything expired has no problems', async () => {
     const store = await filledStore();
     await expire(store, NOW + 100 * DAY);
-    expect(look(store)).toEqual([]);
-    expect(findSplit(store, splitKey(1, triple, null))).toBeNull();
-    expect(findQueue(store, queueKey(1, triple, '1'))).toBeNull();
+    expect(problemsIn(store)).toEqual([]);
+    expect([store.splits.getCount(), store.queues.getCount()]).toEqual([0, 0]);
   });
 });
 
 /** A few, from the first to the last. */
-function some<T>(all: readonly T[]): T[] {
+function sample<T>(all: readonly T[]): T[] {
   const step = Math.max(1, Math.floor(all.length / 3));
   return all.filter((_, i) => i % step === 0 || i === all.length - 1);
 }
@@ -269,9 +286,9 @@ function first<V>(
   }
 }
 
-function batchOf(store: Store, changed: Partial<BatchRecord>): BatchRecord {
-  const [{ value }] = [...store.batches.getRange({ start: ['queue', 0], end: ['queue', Infinity], limit: 1 })] as unknown as [
-    { value: BatchRecord[] },
+function batchOf(store: Parts, changed: Partial<Batch>): Batch {
+  const [{ value }] = [...store.batches.getRange({ start: [queueId(store), 0], end: [queueId(store), Infinity], limit: 1 })] as unknown as [
+    { value: Batch[] },
   ];
   return { ...value[0]!, ...changed };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
-import { DiskSpaceGuard } from '../../../src/store/lmdb/disk-space-guard.js';
-import { initialise, manyPaths, pathsOf, pull, readSplit, record, startSplit, timed } from '../../harness/messages.js';
-import { startServer } from '../../harness/server.js';
+import { DiskSpaceGuard } from '../../../src/store/lmdb/writes/disk-space-guard.js';
+import { initialise, manyPaths, pathsIn, pull, readSplit, record, startSplit, timedTestFiles } from '../../harness/messages.js';
+import { startServerOnDisk } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const FULL = {
@@ -10,19 +10,19 @@ const FULL = {
   json: { errors: ['the store cannot be written (is the disk of BALLAST_DATA_DIR full?); try again'] },
 };
 
-describe('the room on a disk', () => {
-  it('is what the system says, looked at now and then', () => {
-    const room = new DiskSpaceGuard(temporaryFolder());
-    expect(room.freeBytes()).toBeGreaterThan(limits.diskReserveBytes);
-    const free = vi.spyOn(room, 'freeBytes');
-    for (let i = 0; i < 1000; i++) room.assert();
+describe('the disk space guard', () => {
+  it('asks the system for the free space now and then', () => {
+    const guard = new DiskSpaceGuard(temporaryFolder());
+    expect(guard.freeBytes()).toBeGreaterThan(limits.diskReserveBytes);
+    const free = vi.spyOn(guard, 'freeBytes');
+    for (let i = 0; i < 1000; i++) guard.assert();
     expect(free.mock.calls.length).toBeLessThan(100);
   });
 
-  it('is refused with how much is left', () => {
-    const room = new DiskSpaceGuard('/data');
-    vi.spyOn(room, 'freeBytes').mockReturnValue(8_388_607);
-    expect(() => room.assert()).toThrow(
+  it('refuses writes with the space that is left', () => {
+    const guard = new DiskSpaceGuard('/data');
+    vi.spyOn(guard, 'freeBytes').mockReturnValue(8_388_607);
+    expect(() => guard.assert()).toThrow(
       expect.objectContaining({
         status: 503,
         cause: new Error('the disk of /data has 8388607 bytes left, and 8388608 are kept in reserve'),
@@ -31,22 +31,22 @@ describe('the room on a disk', () => {
   });
 });
 
-describe('a server whose disk fills up', () => {
-  it('refuses what it would write, answers the rest, and goes on when there is room', async () => {
+describe('a server whose disk is full', () => {
+  it('refuses writes and answers other requests, until there is space again', async () => {
     let free = Infinity;
-    const looks = vi.spyOn(DiskSpaceGuard.prototype, 'freeBytes').mockImplementation(() => free);
-    onTestFinished(() => looks.mockRestore());
-    const nextLook = async () => {
-      const before = looks.mock.calls.length;
+    const checks = vi.spyOn(DiskSpaceGuard.prototype, 'freeBytes').mockImplementation(() => free);
+    onTestFinished(() => checks.mockRestore());
+    const nextCheck = async () => {
+      const before = checks.mock.calls.length;
       await vi.waitFor(
         async () => {
           await server.get('/readyz');
-          expect(looks.mock.calls.length).toBeGreaterThan(before);
+          expect(checks.mock.calls.length).toBeGreaterThan(before);
         },
         { timeout: 10_000, interval: 5 },
       );
     };
-    const server = await startServer();
+    const server = await startServerOnDisk();
     const queue = { commit_hash: 'queued', node_total: 2, node_build_id: '1' };
     const paths = manyPaths(60);
     const first = await initialise(server, paths, { ...queue, batch_uuid: 'first' });
@@ -54,8 +54,8 @@ describe('a server whose disk fills up', () => {
     await record(server);
 
     free = 1_000_000;
-    await nextLook();
-    const recording = { commit_hash: 'later', test_files: timed({ 'b_spec.rb': 1 }) };
+    await nextCheck();
+    const recording = { commit_hash: 'later', test_files: timedTestFiles({ 'b_spec.rb': 1 }) };
     expect(await server.post('/v1/build_subsets', { branch: 'main', node_total: 1, node_index: 0, ...recording })).toMatchObject(FULL);
     expect(await pull(server, { ...queue, node_index: 1 })).toMatchObject(FULL);
     expect(await initialise(server, paths, { ...queue, commit_hash: 'new' })).toMatchObject(FULL);
@@ -67,12 +67,12 @@ describe('a server whose disk fills up', () => {
     expect(await pull(server, { ...queue, batch_uuid: 'first' })).toMatchObject({ status: 200, text: first.text });
 
     free = Infinity;
-    await nextLook();
+    await nextCheck();
     expect((await server.get('/readyz')).status).toBe(200);
     await record(server, recording);
-    const batches = [pathsOf(first)];
+    const batches = [pathsIn(first)];
     for (let node_index = 1; batches.at(-1)!.length > 0; node_index = 1 - node_index)
-      batches.push(pathsOf(await pull(server, { ...queue, node_index })));
+      batches.push(pathsIn(await pull(server, { ...queue, node_index })));
     expect(batches.flat().sort()).toEqual(paths);
   });
 });

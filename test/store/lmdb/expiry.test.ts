@@ -1,265 +1,172 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { toSegments } from '../../../src/engine/segments.js';
+import type { QueueKey, SplitKey } from '../../../src/engine/keys.js';
 import { limits } from '../../../src/limits.js';
-import { listBuilds } from '../../../src/store/lmdb/builds.js';
+import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { expireStep } from '../../../src/store/lmdb/expiry.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
-import { findLastQueue, findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
-import { Queues } from '../../../src/store/lmdb/queues.js';
-import { answerOfSplit, findSplit, installSplit, splitKey } from '../../../src/store/lmdb/splits.js';
-import {
-  BUILD,
-  blocksOf,
-  expire,
-  FORECAST,
-  LIST,
-  leftovers,
-  NOBODY,
-  queueRecord,
-  recordRun,
-  recordsByTable,
-  recordTimes,
-  secondsOf,
-  temporaryStore,
-} from './temporary-store.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
+import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
+import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
+import { NOW, newQueue, newSplit, pull, settle, upTo } from '../contract/fixtures.js';
+import { expire, leftovers, queueOf, recordRun, recordsByTable, secondsOf, splitOf, temporaryStore } from './temporary-store.js';
 
-const NOW = Date.UTC(2026, 0, 1);
-const triple = { commit_hash: 'abc', branch: 'main', node_total: 2 };
+const HOUR = limits.lastUseUpdateMilliseconds;
 
-/** What one step may delete of large things: "about" the limit. */
+/** The most that one step may delete of large things: "about" the limit. */
 const MOST = 2 * limits.expiredPerStep + 10;
 
-const split = (store: Store, key: string, id: string, nodes: number, at = NOW) =>
-  installSplit(
-    store,
-    key,
-    BUILD,
-    { v: 1, id, node_total: nodes, people: NOBODY, created_at: at, used_at: at },
-    {
-      id,
-      people: NOBODY,
-      list: LIST,
-      answers: toSegments(Array.from({ length: nodes }, (_, node) => `["${id}",${node}]`)),
-      forecast: FORECAST,
-    },
-  );
-
-/** With so many nodes that every file is a batch of its own. */
-const queue = (queues: Queues, key: string, id: string, files: number, at = NOW) =>
-  queues.create(key, id, queueRecord(key, files, at), {
-    people: NOBODY,
-    list: LIST,
-    blocks: blocksOf(Array<string>(files).fill(',{}')),
-    weights: new Float64Array(files).fill(10_000),
-    guessed: false,
-    forecast: FORECAST,
-  });
-
-/** Hands out so many files, each in a batch of its own. */
-async function handOut(queues: Queues, key: string, files: number): Promise<void> {
-  await Promise.all(Array.from({ length: files }, (_, i) => pull(queues, key, i, `u-${i}`)));
-  await queues.store.journal.checkpoint();
+function open(cacheBytes = 1e9) {
+  const parts = temporaryStore();
+  const queues = new LmdbQueues(parts, { cacheBytes, pullCost: 0, lease: null });
+  return { parts, queues, drop: (key: string) => queues.drop(key) };
 }
 
-function pull(queues: Queues, key: string, node_index: number, batch_uuid: string | null): Promise<number | null> {
-  const request = { node_index, run: 'run', batch_uuid, isRetry: false, isFirstRequest: false, wantsLastSplit: false };
-  return queues.update(
-    key,
-    ({ queue: state }) => {
-      const { batch } = state.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
-      return { value: batch.seq, changes: [batch] };
-    },
-    NOW,
-  );
+type QueueStore = ReturnType<typeof open>;
+
+const createQueue = (store: QueueStore, key: QueueKey, files: number, at = NOW) => store.queues.create(key, newQueue(store, files), at);
+
+/** Hands out a number of files, each as a batch of its own, which takes a queue with as many nodes as files. */
+async function handOut(store: QueueStore, key: QueueKey, files: number): Promise<void> {
+  await Promise.all(upTo(files).map(node => pull(store, key, node, { batch_uuid: randomUUID() })));
+  await store.parts.journal.checkpoint();
 }
 
-const subset = (store: Store, commit_hash: string, at: number) => recordRun(store, 1, { ...triple, commit_hash, node_index: 0 }, [], at);
+function createSplit(parts: Parts, key: SplitKey, at = NOW) {
+  const splits = lmdbSplits(parts);
+  return splits.create(key, newSplit({ splits }, key), at);
+}
 
-const timings = (store: Store, paths: readonly string[], at: number) =>
-  recordTimes(store, 1, Object.fromEntries(paths.map(path => [path, 3])), at);
+function record(parts: Parts, commit_hash: string, at: number, paths: readonly string[] = []) {
+  const files = paths.map(path => ({ path, time_execution: 3 }));
+  return recordRun(parts, 1, { commit_hash, branch: 'main', node_total: 2, node_index: 0 }, files, at);
+}
 
-const records = (store: Store) => Object.values(recordsByTable(store)).reduce((sum, count) => sum + count, 0);
+const recordCount = (parts: Parts) => Object.values(recordsByTable(parts)).reduce((sum, count) => sum + count, 0);
 
-/** Sweeps to the end; how many records each step deleted. */
-async function sweep(store: Store, before: number, dropped: (queue: string) => void = () => {}): Promise<number[]> {
+/** Sweeps to the end. Returns how many records each step deleted. */
+async function sweep(parts: Parts, before: number, dropped: (queue: string) => void = () => {}): Promise<number[]> {
   const deleted: number[] = [];
-  let left = records(store);
+  let left = recordCount(parts);
   const stepped = () => {
-    deleted.push(left - records(store));
-    left = records(store);
+    deleted.push(left - recordCount(parts));
+    left = recordCount(parts);
   };
-  await expire(store, before, { dropped, stepped });
+  await expire(parts, before, { dropped, stepped });
   return deleted;
 }
 
-/** Paths are kept so long after they were recorded last. */
-const HOUR = limits.renewMilliseconds;
-
 describe('the expiry of a queue', () => {
-  const key = queueKey(1, triple, 'build-1');
+  const key = queueOf('build-1', 128_000);
 
   it('makes it unreachable at the first step, and deletes thousands of records piece by piece', async () => {
-    const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
-    await queue(queues, key, 'queue-1', 128_000);
-    for (let filings = 0; filings < 10; filings++) await handOut(queues, key, 20);
-    expect(recordsByTable(store)).toMatchObject({ blobs: 2001, batches: 10, journalTurns: 0 });
+    const store = open();
+    const { parts, queues } = store;
+    await createQueue(store, key, 128_000);
+    for (let filings = 0; filings < 10; filings++) await handOut(store, key, 20);
+    expect(recordsByTable(parts)).toMatchObject({ blobs: 2001, batches: 10, journalTurns: 0 });
 
     const dropped: string[] = [];
-    const drop = (of: string) => {
-      dropped.push(of);
-      queues.drop(of);
+    const drop = (queue: string) => {
+      dropped.push(queue);
+      queues.drop(queue);
     };
-    expect(await expireStep(store, NOW + 1, drop)).toBe(true);
-    expect(findQueue(store, key)).toBeNull();
-    expect(await queues.update(key, () => ({ value: 'reached', changes: [] }), NOW)).toBeNull();
-    expect(store.blobs.getCount()).toBeGreaterThan(0);
+    expect(await expireStep(parts, NOW + 1, drop)).toBe(true);
+    expect([queues.find(key), await pull(store, key, 0)]).toEqual([null, null]);
+    expect(parts.blobs.getCount()).toBeGreaterThan(0);
 
-    const deleted = await sweep(store, NOW + 1, drop);
+    const deleted = await sweep(parts, NOW + 1, drop);
     expect(deleted.length).toBeGreaterThan(5);
     expect(Math.max(...deleted)).toBeLessThanOrEqual(MOST);
-    expect(dropped).toEqual([key]);
-    expect(leftovers(store)).toEqual([]);
+    expect(dropped).toEqual([key.digest]);
+    expect(leftovers(parts)).toEqual([]);
   });
 
-  it('spares a new queue that the same build made while the old one is still being deleted', async () => {
-    const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
-    const drop = (of: string) => queues.drop(of);
-    await queue(queues, key, 'old', 64_000);
-    await handOut(queues, key, 100);
-    expect(await expireStep(store, NOW + 1, drop)).toBe(true);
-    await queue(queues, key, 'new', 5, NOW + 1000);
-    await sweep(store, NOW + 1, drop);
-    expect(findQueue(store, key)).toBe('new');
-    expect(findLastQueue(store, BUILD)).toBe('new');
-    expect(await queues.update(key, ({ queue: state }) => ({ value: state.filesLeft, changes: [] }), NOW)).toBe(5);
-    expect(recordsByTable(store)).toMatchObject({ queues: 1, blobs: 2, batches: 0 });
+  it('keeps the records of a new queue that the same build creates while the old one is still being deleted', async () => {
+    const store = open();
+    await createQueue(store, key, 64_000);
+    await handOut(store, key, 100);
+    expect(await expireStep(store.parts, NOW + 1, store.drop)).toBe(true);
+    await createQueue(store, key, 5, NOW + 1000);
+    await sweep(store.parts, NOW + 1, store.drop);
+    expect(recordsByTable(store.parts)).toMatchObject({ queues: 1, queuesOfBuild: 1, blobs: 2, batches: 0 });
   });
 
   it('leaves nothing of an answer that was written meanwhile', async () => {
-    const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
-    await queue(queues, key, 'queue-1', 5);
-    const seq = await pull(queues, key, 0, null);
-    await sweep(store, NOW + 1, of => queues.drop(of));
-    await queues.settle(key, seq!, true);
-    await queues.settle(key, seq!, false);
-    expect(leftovers(store)).toEqual([]);
-  });
-
-  it('leaves the copy that repeats it, which goes as its own time comes', async () => {
-    const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 1e9, pullCost: 0, lease: null });
-    const later = queueKey(1, triple, 'build-2');
-    await queue(queues, key, 'queue-1', 5);
-    expect(await queues.repeat(later, BUILD, 'queue-2', NOW + 1000)).toBe('queue-2');
-    await sweep(store, NOW + 500, of => queues.drop(of));
-    expect([findQueue(store, key), findQueue(store, later)]).toEqual([null, 'queue-2']);
-    expect(await queues.update(later, ({ queue: state }) => ({ value: state.filesLeft, changes: [] }), NOW)).toBe(5);
-    await sweep(store, NOW + 2000, of => queues.drop(of));
-    expect(leftovers(store)).toEqual([]);
+    const store = open();
+    await createQueue(store, key, 5);
+    const batch = (await pull(store, key, 0))!;
+    await sweep(store.parts, NOW + 1, store.drop);
+    for (const isWritten of [true, false]) await settle(store, key, batch, isWritten);
+    expect(leftovers(store.parts)).toEqual([]);
   });
 });
 
 describe('the expiry of a split', () => {
-  const key = splitKey(1, triple, null);
-
   it('makes it unreachable at the first step, and deletes thousands of nodes piece by piece', async () => {
-    const store = temporaryStore();
-    await split(store, key, 'split-1', 3000);
-    expect(await expireStep(store, NOW + 1, () => {})).toBe(true);
-    expect(findSplit(store, key)).toBeNull();
-    expect(store.blobs.getCount()).toBeGreaterThan(0);
-    const deleted = await sweep(store, NOW + 1);
+    const { parts, drop } = open();
+    const key = splitOf(null, 3000);
+    await createSplit(parts, key);
+    expect(await expireStep(parts, NOW + 1, drop)).toBe(true);
+    expect(lmdbSplits(parts).find(key)).toBeNull();
+    expect(parts.blobs.getCount()).toBeGreaterThan(0);
+    const deleted = await sweep(parts, NOW + 1);
     expect(deleted.length).toBeGreaterThan(5);
     expect(Math.max(...deleted)).toBeLessThanOrEqual(MOST);
-    expect(leftovers(store)).toEqual([]);
+    expect(leftovers(parts)).toEqual([]);
   });
 
-  it('spares a new split that was made while the old one is still being deleted', async () => {
-    const store = temporaryStore();
-    await split(store, key, 'old', 1000);
-    expect(await expireStep(store, NOW + 1, () => {})).toBe(true);
-    const made = await split(store, key, 'new', 3, NOW + 1000);
-    expect(made.id).toBe('new');
-    await sweep(store, NOW + 1);
-    expect(findSplit(store, key)).toEqual(made);
-    expect([0, 1, 2].map(node => answerOfSplit(store, made, node)!.toString())).toEqual(['["new",0]', '["new",1]', '["new",2]']);
-    expect(store.blobs.getCount()).toBe(3);
-  });
-});
-
-describe('the expiry of timings', () => {
-  it('keeps those that were renewed, until their last time is due', async () => {
-    const store = temporaryStore();
-    await timings(store, ['a_spec.rb', 'b_spec.rb'], NOW);
-    await timings(store, ['a_spec.rb'], NOW + 2 * HOUR);
-    await sweep(store, NOW + HOUR + 1);
-    expect(secondsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([3, null]);
-    expect(store.pathNames.getCount()).toBe(1);
-    await sweep(store, NOW + 3 * HOUR);
-    expect(secondsOf(store, 1, ['a_spec.rb'])).toEqual([3]);
-    await sweep(store, NOW + 3 * HOUR + 1);
-    expect(leftovers(store)).toEqual([]);
-  });
-
-  it('looks at no more than a step’s worth at once, whether renewed or not', async () => {
-    const store = temporaryStore();
-    const paths = Array.from({ length: 3 * limits.pathsPerStep + 1 }, (_, i) => `spec/${i}_spec.rb`);
-    await timings(store, paths, NOW);
-    await timings(store, paths.slice(0, 2000), NOW + 2 * HOUR);
-    const deleted = await sweep(store, NOW + HOUR + 1);
-    // Each with its path and its name.
-    expect(Math.max(...deleted)).toBeLessThanOrEqual(3 * limits.pathsPerStep);
-    expect(deleted.length).toBeGreaterThan(3);
-    const known = secondsOf(store, 1, paths);
-    expect([known.slice(0, 2000).includes(null), known.slice(2000).some(seconds => seconds !== null)]).toEqual([false, false]);
-    await sweep(store, NOW + 3 * HOUR + 1);
-    expect(leftovers(store)).toEqual([]);
+  it('keeps the records of a new split that is created while the old one is still being deleted', async () => {
+    const { parts, drop } = open();
+    const key = splitOf(null, 1000);
+    await createSplit(parts, key);
+    expect(await expireStep(parts, NOW + 1, drop)).toBe(true);
+    await createSplit(parts, key, NOW + 1000);
+    await sweep(parts, NOW + 1);
+    expect(recordsByTable(parts)).toMatchObject({ splits: 1, blobs: 1000 });
   });
 });
 
 describe('the expiry sweep', () => {
-  it('deletes nothing that is as old as the retention, or younger', async () => {
-    const store = temporaryStore();
-    await subset(store, 'old', NOW - 1);
-    await subset(store, 'edge', NOW);
-    await subset(store, 'young', NOW + 1);
-    await sweep(store, NOW);
-    expect(listBuilds(store, 1, {}, 1).builds.map(({ commit_hash }) => commit_hash)).toEqual(['young', 'edge']);
+  it('checks a bounded number of paths in a step, whether they expire or not', async () => {
+    const { parts } = open();
+    const paths = Array.from({ length: 3 * limits.pathsPerStep + 1 }, (_, i) => `spec/${i}_spec.rb`);
+    await record(parts, 'old', NOW, paths);
+    await record(parts, 'new', NOW + 2 * HOUR, paths.slice(0, 700));
+    const deleted = await sweep(parts, NOW + HOUR + 1);
+    // Each path has three records.
+    expect(Math.max(...deleted)).toBeLessThanOrEqual(3 * limits.pathsPerStep);
+    expect(deleted.length).toBeGreaterThan(3);
+    expect(parts.pathNames.getCount()).toBe(700);
+    expect(secondsOf(parts, 1, paths).map(seconds => seconds !== null)).toEqual(paths.map((_, i) => i < 700));
+    await sweep(parts, NOW + 3 * HOUR + 1);
+    expect(leftovers(parts)).toEqual([]);
   });
 
-  it('has nothing to do in an empty store', async () => {
-    expect(await expireStep(temporaryStore(), NOW, () => {})).toBe(false);
-  });
-
-  it('takes a bounded number of builds at a step', async () => {
-    const store = temporaryStore();
-    await Promise.all(Array.from({ length: 500 }, (_, i) => subset(store, `c${i}`, NOW + i)));
-    await store.recent.save();
-    const left: number[] = [500];
-    while (await expireStep(store, NOW + 1000, () => {})) left.push(listBuilds(store, 1, {}, 1).total);
+  it('deletes a bounded number of builds in a step', async () => {
+    const { parts, drop } = open();
+    await Promise.all(upTo(500).map(i => record(parts, `c${i}`, NOW + i)));
+    await parts.timingBuffer.save();
+    const left = [500];
+    while (await expireStep(parts, NOW + 1000, drop)) left.push(lmdbBuilds(parts).page(1, {}, 1).total);
     for (let i = 1; i < left.length; i++) expect(left[i - 1]! - left[i]!).toBeLessThanOrEqual(limits.expiredPerStep);
-    expect(leftovers(store)).toEqual([]);
+    expect(leftovers(parts)).toEqual([]);
   });
 
-  it('leaves nothing behind of a store in which everything happened', async () => {
-    const store = temporaryStore();
-    const queues = new Queues(store, { cacheBytes: 4000, pullCost: 0, lease: null });
-    const rounds = [0, 1, 2, 3, 4, 5].map(async i => {
+  it('leaves no record of a store in which everything happened', async () => {
+    const store = open(4000);
+    const { parts, queues, drop } = store;
+    const rounds = upTo(6).map(async i => {
       const at = NOW + 100 * i;
-      await subset(store, `c${i % 2}`, at);
-      await timings(store, [`spec/${i % 3}_spec.rb`, 'spec/often_spec.rb'], at);
-      await split(store, splitKey(1, triple, `${i % 2}`), `split-${i}`, 300, at);
-      const own = queueKey(1, triple, `build-${i}`);
-      await queue(queues, own, `queue-${i}`, 250, at);
-      await handOut(queues, own, 250);
-      await queues.repeat(queueKey(1, triple, `repeat-${i}`), BUILD, `copy-${i}`, at + 50);
+      await record(parts, `c${i % 2}`, at, [`spec/${i % 3}_spec.rb`, 'spec/often_spec.rb']);
+      await createSplit(parts, splitOf(`${i % 2}`, 300), at);
+      const key = queueOf(`build-${i}`, 250);
+      await createQueue(store, key, 250, at);
+      await handOut(store, key, 250);
+      await queues.repeat(queueOf(`repeat-${i}`, 250), at + 50);
     });
     await Promise.all(rounds);
-    expect(leftovers(store).length).toBeGreaterThan(10);
-    for (const before of [NOW + 150, NOW + 333, NOW + 2 * HOUR]) await sweep(store, before, of => queues.drop(of));
-    expect(leftovers(store)).toEqual([]);
+    expect(leftovers(parts).length).toBeGreaterThan(10);
+    for (const before of [NOW + 150, NOW + 333, NOW + 2 * HOUR]) await sweep(parts, before, drop);
+    expect(leftovers(parts)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { limits } from '../../../src/limits.js';
-import { Failure } from '../../../src/store/lmdb/failure.js';
+import { Failure } from '../../../src/store/lmdb/writes/failure.js';
 import { nextTurns, temporaryStore } from './temporary-store.js';
 
 type Root = ConstructorParameters<typeof Failure>[0];
@@ -34,7 +34,7 @@ function watched(read = () => {}) {
 }
 
 describe('a commit that fails', () => {
-  it('by the system is told once, and no later one is trusted', async () => {
+  it('because of the system is reported once, and all later commits are refused', async () => {
     const { failure, told, refuse, commit } = watched();
     await refuse()('Input/output error', 5);
     await commit();
@@ -43,7 +43,7 @@ describe('a commit that fails', () => {
     expect(() => failure.assert()).toThrow(expect.objectContaining({ status: 503 }) as Error);
   });
 
-  it('by what was put, and not by the system, is of no further matter once that is known', async () => {
+  it('because of a value has no consequences once the cause is known', async () => {
     const { failure, told, refuse } = watched();
     const why = refuse();
     expect(() => failure.assert()).toThrow();
@@ -52,13 +52,13 @@ describe('a commit that fails', () => {
     expect(told).not.toHaveBeenCalled();
   });
 
-  it('without a reason is told as well', async () => {
+  it('for an unknown reason is reported too', async () => {
     const { told, refuse } = watched();
     refuse();
-    await vi.waitFor(() => expect(told).toHaveBeenCalledOnce(), { timeout: 4 * limits.causeMilliseconds, interval: 5 });
+    await vi.waitFor(() => expect(told).toHaveBeenCalledOnce(), { timeout: 4 * limits.commitErrorMilliseconds, interval: 5 });
   });
 
-  it('without saying so is found before anybody is told that it succeeded', async () => {
+  it('without an error is detected before its promise resolves', async () => {
     const error = Object.assign(new Error('MDB_PANIC: Update of meta page failed or environment had fatal error'), { code: -30_795 });
     const { failure, told, commit } = watched(() => {
       throw error;
@@ -71,8 +71,8 @@ describe('a commit that fails', () => {
   });
 });
 
-describe('a store in order', () => {
-  it('reports no failure of what it commits, puts or refuses to put', async () => {
+describe('a store without failures', () => {
+  it('reports none for commits, puts and rejected values', async () => {
     const store = temporaryStore();
     const told = vi.spyOn(store.failure, 'tell');
     await store.meta.put('readiness', 1);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/engine/queue/batch.js';
-import { encodeBatch } from '../../../src/store/lmdb/batch-codec.js';
-import { Journal } from '../../../src/store/lmdb/journal.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
+import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf } from '../../../src/store/lmdb/open-queue.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
+import { Journal } from '../../../src/store/lmdb/writes/journal.js';
 import { afterKill, closedAfterTest, nextTurns, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
 const batch = (seq: number, files = [seq]): Batch => ({
@@ -19,10 +19,10 @@ const batch = (seq: number, files = [seq]): Batch => ({
   delivered: false,
 });
 
-const filesOf = (store: Store, queue: string) => batchesOf(store, queue).map(({ files }) => files);
+const filesOf = (store: Parts, queue: string) => batchesOf(store, queue).map(({ files }) => files);
 
 describe('the journal', () => {
-  it('writes what many queues hand out in one turn as one record', async () => {
+  it('writes the changes of many queues in one turn as one record', async () => {
     const store = temporaryStore();
     const turns = ['a', 'b', 'c'].map((queue, seq) => store.journal.write(queue, batch(seq)));
     await Promise.all(turns);
@@ -44,29 +44,29 @@ describe('the journal', () => {
 
   it.each([
     ['after a checkpoint', true],
-    ['before one', false],
-  ])('has of a batch what was said of it last, said %s', async (_, isBehind) => {
+    ['before a checkpoint', false],
+  ])('has the last change of each batch, written %s', async (_, isAfterCheckpoint) => {
     const store = temporaryStore();
     for (const seq of [0, 1, 2]) store.journal.write('a', batch(seq));
     await store.journal.write('a', batch(3));
-    if (isBehind) await store.journal.checkpoint();
+    if (isAfterCheckpoint) await store.journal.checkpoint();
     store.journal.write('a', { ...batch(1), delivered: true });
     await store.journal.write('a', 2);
-    const known = () => batchesOf(store, 'a').map(({ seq, delivered }) => [seq, delivered]);
-    expect(known()).toEqual([
+    const inForce = () => batchesOf(store, 'a').map(({ seq, delivered }) => [seq, delivered]);
+    expect(inForce()).toEqual([
       [0, false],
       [1, true],
       [3, false],
     ]);
     await store.journal.checkpoint();
-    expect(known()).toEqual([
+    expect(inForce()).toEqual([
       [0, false],
       [1, true],
       [3, false],
     ]);
   });
 
-  it('finds at the next start what a killed process left', async () => {
+  it('recovers the changes of a killed process at the next start', async () => {
     const store = temporaryStore();
     await store.journal.write('a', batch(0));
     await store.journal.checkpoint();
@@ -80,16 +80,16 @@ describe('the journal', () => {
     expect(filesOf(next, 'a')).toEqual([[0], [1], [2]]);
   });
 
-  it('has everything once, wherever in a checkpoint the process was killed', async () => {
+  it('has each change once, whenever a process is killed during a checkpoint', async () => {
     const store = temporaryStore();
     for (const seq of [0, 1]) await store.journal.write('a', batch(seq));
-    // It is written by queue, and the turns are not erased.
+    // The changes are written by queue, and the turns are not removed yet.
     await store.batches.put(['a', 2], [encodeBatch(batch(0)), encodeBatch(batch(1))]);
     const second = afterKill(store);
     await second.journal.checkpoint();
     expect(filesOf(second, 'a')).toEqual([[0], [1]]);
 
-    // All is noted as written, and one turn is left: what came later stays in force.
+    // The checkpoint is marked as done, and one turn is not removed yet: later changes stay in force.
     await store.batches.put(['a', 3], [1]);
     await store.meta.put('checkpoint', 3);
     await store.journalTurns.put(2, [['a', encodeBatch(batch(1))]]);
@@ -101,38 +101,38 @@ describe('the journal', () => {
     expect(filesOf(third, 'a')).toEqual([[0], [4]]);
   });
 
-  it('tells all whose changes were decided upon before a failure was known', async () => {
+  it('rejects all changes that were made before a failure was known', async () => {
     const store = temporaryStore();
     let fail = (_: Error) => {};
     const { journalTurns } = store;
     const put = () => new Promise<boolean>((_, reject) => (fail = reject));
-    const given: { -readonly [K in keyof Store]: Store[K] } = { ...store, journalTurns: withPut(journalTurns, put) };
-    const journal = closedAfterTest(new Journal(given));
+    const failing: { -readonly [K in keyof Parts]: Parts[K] } = { ...store, journalTurns: withPut(journalTurns, put) };
+    const journal = closedAfterTest(new Journal(failing));
     const first = journal.write('a', batch(0));
     await nextTurns();
-    given.journalTurns = journalTurns;
+    failing.journalTurns = journalTurns;
     const second = journal.write('a', batch(1));
     fail(new Error('MDB_MAP_FULL'));
     await expect(first).rejects.toMatchObject({ status: 503 });
     await expect(second).rejects.toMatchObject({ status: 503 });
     await journal.write('a', batch(2));
-    // What was written behind the failure is on disk all the same: its node is told to come again, and gets it.
+    // The turn after the failed one is on disk all the same: its node retries, and gets the same batch.
     expect(journal.pendingOf('a').map(change => (change as Batch).seq)).toEqual([1, 2]);
   });
 
-  it('keeps what a checkpoint could not write, and writes it at the next', async () => {
+  it('keeps the changes that a checkpoint could not write, and writes them in the next one', async () => {
     const store = temporaryStore();
     const { batches } = store;
-    const given: { -readonly [K in keyof Store]: Store[K] } = {
+    const failing: { -readonly [K in keyof Parts]: Parts[K] } = {
       ...store,
       batches: withPut(batches, () => Promise.reject(new Error('full'))),
     };
-    const journal = closedAfterTest(new Journal(given));
+    const journal = closedAfterTest(new Journal(failing));
     await journal.write('a', batch(0));
     await expect(journal.checkpoint()).rejects.toThrow('full');
     await journal.write('a', batch(1));
     expect(filesOf({ ...store, journal }, 'a')).toEqual([[0], [1]]);
-    given.batches = batches;
+    failing.batches = batches;
     await journal.checkpoint();
     expect(recordsByTable(store)).toMatchObject({ journalTurns: 0, batches: 1 });
     expect(filesOf({ ...store, journal }, 'a')).toEqual([[0], [1]]);

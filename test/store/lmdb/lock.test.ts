@@ -4,9 +4,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { takeLock } from '../../../src/file-lock.js';
+import { acquireLock } from '../../../src/file-lock.js';
 import { lockFolder } from '../../../src/store/lmdb/lock.js';
-import { startServer } from '../../harness/server.js';
+import { startServer, startServerOnDisk } from '../../harness/server.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const STARTERS = 8;
@@ -36,8 +36,8 @@ const starter = `
   });`;
 
 describe('a folder', () => {
-  it('has one server at a time, which is named', async () => {
-    const { dataDir, close } = await startServer();
+  it('has one server at a time, which the error names', async () => {
+    const { dataDir, close } = await startServerOnDisk();
     await expect(startServer({ dataDir })).rejects.toThrow(
       `cannot take ${dataDir}: another Ballast serves this folder (process ${process.pid} on ${hostname()}); stop it, or choose another with BALLAST_DATA_DIR`,
     );
@@ -45,7 +45,7 @@ describe('a folder', () => {
     expect((await (await startServer({ dataDir })).send('/readyz', {})).status).toBe(200);
   });
 
-  it('is taken by one of many that start at once, each time', { timeout: 60_000 }, async () => {
+  it('is locked by one of many servers that start at once', { timeout: 60_000 }, async () => {
     const dataDir = temporaryFolder();
     // As a killed server leaves it.
     writeFileSync(join(dataDir, 'serve.lock'), '4711 elsewhere\n');
@@ -67,7 +67,7 @@ describe('a folder', () => {
     }
   });
 
-  it('of a long path has one server too', () => {
+  it('with a long path has one server too', () => {
     const folder = join(temporaryFolder(), 'long'.repeat(40));
     mkdirSync(folder);
     const lock = lockFolder(folder);
@@ -76,14 +76,14 @@ describe('a folder', () => {
     lockFolder(folder).release();
   });
 
-  it('that an older version served is rid of its socket', () => {
+  it('loses the socket of an older version', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'serve.sock'), '');
     lockFolder(folder).release();
     expect(existsSync(join(folder, 'serve.sock'))).toBe(false);
   });
 
-  it('that cannot hold a store is named with the setting', async () => {
+  it('that cannot hold a store is named with its setting', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     await expect(startServer({ dataDir: file })).rejects.toThrow(
@@ -93,13 +93,13 @@ describe('a folder', () => {
 });
 
 describe('a file that cannot be locked', () => {
-  it('is an error that says why, and not a lock that is free', () => {
+  it('is an error with the cause, and not a free lock', () => {
     const folder = temporaryFolder();
-    expect(() => takeLock(folder)).toThrow(/^cannot lock .*: EISDIR/);
-    expect(() => takeLock(join(folder, 'missing', 'x.lock'))).toThrow(/^cannot lock .*: ENOENT/);
+    expect(() => acquireLock(folder)).toThrow(/^cannot lock .*: EISDIR/);
+    expect(() => acquireLock(join(folder, 'missing', 'x.lock'))).toThrow(/^cannot lock .*: ENOENT/);
     writeFileSync(join(folder, 'precious'), 'precious');
     symlinkSync(join(folder, 'precious'), join(folder, 'link'));
-    expect(() => takeLock(join(folder, 'link'))).toThrow(/^cannot lock .*: ELOOP/);
+    expect(() => acquireLock(join(folder, 'link'))).toThrow(/^cannot lock .*: ELOOP/);
     expect(readFileSync(join(folder, 'precious'), 'utf8')).toBe('precious');
   });
 });

@@ -1,34 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import { commit } from '../../../src/store/lmdb/commit.js';
-import { openStore, STORE_VERSION } from '../../../src/store/lmdb/open.js';
+import { openParts } from '../../../src/store/lmdb/parts.js';
+import { STORE_VERSION } from '../../../src/store/lmdb/tables.js';
+import { commit } from '../../../src/store/lmdb/writes/commit.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { temporaryStore } from './temporary-store.js';
 
 describe('a store', () => {
-  it('written by a newer version is refused with what to do, and stays as it is', async () => {
+  it('of a newer version is refused with advice, and is not changed', async () => {
     const folder = temporaryFolder();
-    const store = openStore(folder);
+    const store = openParts(folder);
     store.meta.putSync('version', STORE_VERSION + 1);
     await store.root.close();
     const sentence =
       `cannot open the store in ${folder}: it has version ${STORE_VERSION + 1}, ` +
       `and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`;
-    expect(() => openStore(folder)).toThrow(sentence);
-    expect(() => openStore(folder)).toThrow(sentence);
+    expect(() => openParts(folder)).toThrow(sentence);
+    expect(() => openParts(folder)).toThrow(sentence);
   });
 
-  it('has what was committed when it is opened again', async () => {
+  it('has what was committed after it is opened again', async () => {
     const folder = temporaryFolder();
-    const store = openStore(folder);
+    const store = openParts(folder);
     await commit(store, () => void store.projectNames.put('ours', 7));
     await store.root.close();
-    const reopened = openStore(folder);
+    const reopened = openParts(folder);
     expect(reopened.projectNames.get('ours')).toBe(7);
     expect(reopened.meta.get('version')).toBe(STORE_VERSION);
     await reopened.root.close();
   });
 
-  it('runs changes one after the other, each seeing what those before it wrote', async () => {
+  it('runs changes one after another, and each sees what earlier ones wrote', async () => {
     const store = temporaryStore();
     const increment = () =>
       commit(store, () => {
@@ -41,7 +42,7 @@ describe('a store', () => {
     expect(store.meta.get('nextProject')).toBe(100);
   });
 
-  it('tells who asked for a change that failed, and goes on', async () => {
+  it('rejects a change that fails, and runs the next one', async () => {
     const store = temporaryStore();
     const failing = commit(store, () => {
       throw new Error('not today');

@@ -5,7 +5,7 @@ import { temporaryStore } from './temporary-store.js';
 
 const LONG = 'x'.repeat(limits.pathMaxCharacters - 10);
 
-it('keeps paths in memory up to a bound of bytes, however long they are, and their numbers beyond it', () => {
+it('caches paths up to a number of bytes, and keeps the numbers of all', () => {
   const numbers = new PathNumbers(temporaryStore());
   let most = 0;
   for (let i = 0; i < 30_000; i++) {
@@ -17,7 +17,7 @@ it('keeps paths in memory up to a bound of bytes, however long they are, and the
   expect(numbers.get(1, `${LONG}29999`)).toBe(30_000);
 });
 
-it('counts nothing for a path that it forgot', () => {
+it('counts no bytes for a path that it forgot', () => {
   const numbers = new PathNumbers(temporaryStore());
   numbers.make(1, 'a_spec.rb');
   const { bytes } = numbers;

@@ -1,354 +1,179 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
+import type { QueueKey } from '../../../src/engine/keys.js';
+import type { OpenQueue, Verdict } from '../../../src/engine/ports/queues.js';
 import { limits } from '../../../src/limits.js';
-import type { TurnRecord } from '../../../src/store/lmdb/batch-codec.js';
-import { listOfFiles } from '../../../src/store/lmdb/file-blocks.js';
-import { Journal } from '../../../src/store/lmdb/journal.js';
-import type { Store } from '../../../src/store/lmdb/open.js';
+import type { TurnRecord } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import { batchesOf, bytesOf } from '../../../src/store/lmdb/open-queue.js';
-import { findQueue, queueKey } from '../../../src/store/lmdb/queue-keys.js';
-import { Queues } from '../../../src/store/lmdb/queues.js';
-import {
-  afterKill,
-  BUILD,
-  blocksOf,
-  closedAfterTest,
-  FORECAST,
-  LIST,
-  leftovers,
-  NOBODY,
-  nextTurns,
-  queueRecord,
-  recordsByTable,
-  temporaryStore,
-  withPut,
-} from './temporary-store.js';
+import type { Parts } from '../../../src/store/lmdb/parts.js';
+import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
+import { Journal } from '../../../src/store/lmdb/writes/journal.js';
+import { ascending, NOW, newQueue, pull, pullAll, settle, upTo } from '../contract/fixtures.js';
+import { afterKill, closedAfterTest, leftovers, nextTurns, queueOf, recordsByTable, temporaryStore, withPut } from './temporary-store.js';
 
-const NOW = Date.UTC(2026, 0, 1);
-const triple = { commit_hash: 'abc', branch: 'main', node_total: 4 };
-const KEY = queueKey(1, triple, 'build-1');
+const KEY = queueOf('build-1');
 const ROOMY = { cacheBytes: 1e9, pullCost: 0, lease: null };
 /** Every request reads its queue back from the store. */
-const NO_ROOM = { cacheBytes: 1, pullCost: 0, lease: null };
+const NO_ROOM = { ...ROOMY, cacheBytes: 1 };
 
-const pathOf = (file: number) => JSON.stringify({ path: `spec/${file}_spec.rb`, time_execution: null });
+const open = (parts: Parts, options = ROOMY) => ({ queues: new LmdbQueues(parts, options) });
+type QueueStore = ReturnType<typeof open>;
 
-function create(queues: Queues, key: string, files = 20, { id = randomUUID() as string, at = NOW } = {}) {
-  return queues.create(key, id, queueRecord(key, 4, at), {
-    people: NOBODY,
-    list: LIST,
-    blocks: blocksOf(Array.from({ length: files }, (_, file) => `,${pathOf(file)}`)),
-    weights: new Float64Array(files).fill(100_000),
-    guessed: false,
-    forecast: FORECAST,
-  });
+const create = (store: QueueStore, key: QueueKey, files = 20) => store.queues.create(key, newQueue(store, files), NOW);
+
+function update<Value>({ queues }: QueueStore, key: QueueKey, verb: (queue: OpenQueue) => Verdict<Value>): Promise<Value | null> {
+  return queues.update(key, () => null, verb, NOW);
 }
 
-function pull(queues: Queues, key: string, node_index: number, given: Partial<Pull> = {}): Promise<Batch | null> {
-  return queues.update(
-    key,
-    ({ queue }) => {
-      const request = { node_index, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: false, wantsLastSplit: false, ...given };
-      const handed = queue.pull({ recordedSubset: null, hasLeft: () => false, ...request }, NOW);
-      return { value: handed?.batch ?? null, changes: handed?.isNew ? [handed.batch] : [] };
-    },
-    NOW,
-  );
-}
-
-/** Pulls with a node until the end, each answer written; the files in the order of handing. */
-async function drain(queues: Queues, key: string, node_index: number, uuids: boolean): Promise<number[]> {
-  const files: number[] = [];
-  for (let pulls = 0; pulls < 1000; pulls++) {
-    const batch = await pull(queues, key, node_index, { batch_uuid: uuids ? randomUUID() : null });
-    if (!batch) return files;
-    await queues.settle(key, batch.seq, true);
-    files.push(...batch.files);
-  }
-  throw new Error(`node ${node_index} was never told the end; it was handed ${files.slice(0, 10).join()}, ...`);
-}
-
-const sorted = (files: readonly number[]) => [...files].sort((a, b) => a - b);
-const all = (files: number) => Array.from({ length: files }, (_, file) => file);
-
-describe('a queue in the store', () => {
-  it('that many nodes create at once is one queue', async () => {
-    const store = temporaryStore();
-    const queues = new Queues(store, ROOMY);
-    const created = await Promise.all(Array.from({ length: 16 }, () => create(queues, KEY)));
-    expect(new Set(created.map(({ id }) => id)).size).toBe(1);
-    expect(created.filter(({ isNew }) => isNew).length).toBe(1);
-    expect(store.queues.getCount()).toBe(1);
-    expect(store.blobs.getCount()).toBe(2);
-    expect(findQueue(store, KEY)).toBe(created[0]!.id);
-  });
-
-  it.each([3, 64, 65, 200])('has its %d files as they were listed', async count => {
-    const store = temporaryStore();
-    const { id } = await create(new Queues(store, ROOMY), KEY, count);
-    for (const files of [all(count), [count - 1, 0], [0, 2, count - 1]]) {
-      expect(listOfFiles(store, id, files, '{', '}').toString()).toBe(`{[${files.map(pathOf).join()}]}`);
-    }
-  });
-
-  it('that is large is whole, and leaves nothing of what came too late', async () => {
-    const store = temporaryStore();
-    const queues = new Queues(store, ROOMY);
-    const created = await Promise.all([0, 1, 2].map(() => create(queues, KEY, 40_000)));
-    expect(created.map(({ isNew }) => isNew)).toEqual([true, false, false]);
-    const some = [0, 31_999, 32_000, 39_999];
-    expect(listOfFiles(store, created[0]!.id, some, '', '').toString()).toBe(`[${some.map(pathOf).join()}]`);
-    expect(recordsByTable(store)).toMatchObject({ queues: 1, expiry: 1, blobs: 40_000 / 64 + 1 });
+describe('the records of a queue', () => {
+  it.each([20, 40_000])('of %d files exist once, however many nodes create it at once', async files => {
+    const parts = temporaryStore();
+    const store = open(parts);
+    expect(await Promise.all(upTo(3).map(() => create(store, KEY, files)))).toEqual([true, false, false]);
+    expect(recordsByTable(parts)).toMatchObject({ queues: 1, expiry: 1, blobs: Math.ceil(files / 64) + 1 });
   });
 
   it.each([
-    ['small', 20, 0],
-    ['large', 40_000, 0],
-    ['large', 40_000, 2],
+    ['a small', 20, 0],
+    ['a large', 40_000, 0],
+    ['a large', 40_000, 2],
   ])(
-    'that is %s and not taken by the disk is refused to all who asked, leaves nothing, and is made at the next request',
+    'are removed when %s one does not fit on the disk; all nodes get a 503, and the next request creates it',
     async (_, files, failing) => {
-      const store = temporaryStore();
+      const parts = temporaryStore();
       let puts = 0;
-      // As lmdb does: what is put in one turn fails as one.
+      // lmdb fails all puts of a turn together.
       const full = Promise.reject<boolean>(new Error('full'));
       full.catch(() => {});
-      const put = (...given: Parameters<typeof store.blobs.put>) =>
-        Math.floor(puts++ / limits.putsPerTurn) === failing ? full : store.blobs.put(...given);
-      const queues = new Queues({ ...store, blobs: withPut(store.blobs, put as () => Promise<boolean>) }, ROOMY);
-      const refused = await Promise.allSettled([0, 1, 2].map(() => create(queues, KEY, files)));
-      for (const one of refused) expect(one).toMatchObject({ status: 'rejected', reason: { status: 503 } });
-      expect(findQueue(store, KEY)).toBeNull();
-      expect(leftovers(store)).toEqual([]);
+      const put = (...entry: Parameters<typeof parts.blobs.put>) =>
+        Math.floor(puts++ / limits.putsPerTurn) === failing ? full : parts.blobs.put(...entry);
+      const store = open({ ...parts, blobs: withPut(parts.blobs, put as () => Promise<boolean>) });
+      const results = await Promise.allSettled(upTo(3).map(() => create(store, KEY, files)));
+      for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: { status: 503 } });
+      expect(store.queues.find(KEY)).toBeNull();
+      expect(leftovers(parts)).toEqual([]);
       puts = Infinity;
-      expect(await create(queues, KEY, files)).toMatchObject({ isNew: true });
-      expect(sorted(await drain(queues, KEY, 0, true))).toEqual(all(files));
+      expect(await create(store, KEY, files)).toBe(true);
+      expect(ascending(await pullAll(store, KEY, 0))).toEqual(upTo(files));
     },
   );
 
-  it('is another one for another project, build, commit, branch or node_total', () => {
-    const keys = [
-      queueKey(1, triple, 'build-1'),
-      queueKey(2, triple, 'build-1'),
-      queueKey(1, triple, 'build-2'),
-      queueKey(1, { ...triple, commit_hash: 'abd' }, 'build-1'),
-      queueKey(1, { ...triple, branch: 'next' }, 'build-1'),
-      queueKey(1, { ...triple, node_total: 5 }, 'build-1'),
-    ];
-    expect(new Set(keys).size).toBe(keys.length);
-  });
-
-  it('is not there before it is created', async () => {
-    const store = temporaryStore();
-    expect(findQueue(store, queueKey(1, triple, 'build-1'))).toBeNull();
-    expect(await new Queues(store, ROOMY).update('unknown', () => ({ value: 'never', changes: [] }), NOW)).toBeNull();
-  });
-
-  it('is as it was on disk after a change to it failed', async () => {
-    const queues = new Queues(temporaryStore(), ROOMY);
-    await create(queues, KEY);
-    const failing = queues.update(
-      KEY,
-      ({ queue }) => {
-        queue.pull(
-          {
-            node_index: 0,
-            run: 'run',
-            batch_uuid: 'u',
-            isRetry: false,
-            isFirstRequest: false,
-            wantsLastSplit: false,
-            recordedSubset: null,
-            hasLeft: () => false,
-          },
-          NOW,
-        );
-        throw new Error('the disk is full');
-      },
-      NOW,
-    );
-    await expect(failing).rejects.toThrow('the disk is full');
-    expect(sorted(await drain(queues, KEY, 1, true))).toEqual(all(20));
-  });
-});
-
-describe('a queue whose journal fails', () => {
-  it('is read back behind what was written after the failure', async () => {
-    const store = temporaryStore();
-    const { journalTurns } = store;
-    let fail = (_: Error) => {};
-    let land = () => {};
-    const given = { ...store, journalTurns };
-    given.journalTurns = withPut(journalTurns, () => new Promise<boolean>((_, reject) => (fail = reject)));
-    const queues = new Queues({ ...given, journal: closedAfterTest(new Journal(given)) }, ROOMY);
-    const { id } = await create(queues, KEY);
-    const first = pull(queues, KEY, 0, { batch_uuid: 'u-0' });
-    await nextTurns();
-    const put = (key: number, record: TurnRecord) => new Promise<boolean>(resolve => (land = () => resolve(journalTurns.put(key, record))));
-    given.journalTurns = withPut(journalTurns, put as () => Promise<boolean>);
-    const second = pull(queues, KEY, 1, { batch_uuid: 'u-1' });
-    await nextTurns();
-    given.journalTurns = journalTurns;
-    fail(new Error('MDB_MAP_FULL'));
-    await expect(first).rejects.toMatchObject({ status: 503 });
-    const third = pull(queues, KEY, 2, { batch_uuid: 'u-2' });
-    await nextTurns();
-    land();
-    await expect(second).rejects.toMatchObject({ status: 503 });
-    const handed = [(await third)!, (await pull(queues, KEY, 3, { batch_uuid: 'u-3' }))!];
-    const written = batchesOf(queues.store, id).find(({ batch_uuid }) => batch_uuid === 'u-1');
-    const again = (await pull(queues, KEY, 1, { batch_uuid: 'u-1' }))!;
-    expect(again.files).toEqual(written?.files);
-    const rest = await drain(queues, KEY, 3, true);
-    expect(sorted([...handed, again].flatMap(({ files }) => files).concat(rest))).toEqual(all(20));
-  });
-});
-
-describe.each([
-  ['that stays in memory', ROOMY],
-  ['that is read back at every request', NO_ROOM],
-])('a queue %s', (_, options) => {
   it.each([
-    ['with uuids', true],
-    ['without uuids', false],
-  ])('gives every file to exactly one of several nodes %s', async (_, uuids) => {
-    const queues = new Queues(temporaryStore(), options);
-    await create(queues, KEY, 40);
-    const handed = await Promise.all([0, 1, 2, 3].map(node => drain(queues, KEY, node, uuids)));
-    expect(sorted(handed.flat())).toEqual(all(40));
-  });
-
-  it('gives back what a node left before its answer', async () => {
-    const queues = new Queues(temporaryStore(), options);
-    await create(queues, KEY);
-    const left = (await pull(queues, KEY, 0))!;
-    await queues.settle(KEY, left.seq, false);
-    expect(sorted(await drain(queues, KEY, 1, true))).toEqual(all(20));
-  });
-
-  it('answers a uuid that comes again with the same batch', async () => {
-    const queues = new Queues(temporaryStore(), options);
-    await create(queues, KEY);
-    const first = (await pull(queues, KEY, 0, { batch_uuid: 'u-1' }))!;
-    await queues.settle(KEY, first.seq, true);
-    await pull(queues, KEY, 0, { batch_uuid: 'u-2' });
-    const again = await pull(queues, KEY, 0, { batch_uuid: 'u-1' });
-    expect([again!.seq, again!.files]).toEqual([first.seq, first.files]);
-  });
-
-  it('has its state on disk at every moment', async () => {
-    const store = temporaryStore();
-    const queues = new Queues(store, options);
-    await create(queues, KEY);
+    ['that stays in memory', ROOMY],
+    ['that is read back for every request', NO_ROOM],
+  ])('have the state of a queue %s at every moment', async (_, options) => {
+    const parts = temporaryStore();
+    const store = open(parts, options);
+    await create(store, KEY);
     const handed: number[] = [];
-    for (let i = 0; i < 3; i++) {
-      const batch = (await pull(queues, KEY, i, { batch_uuid: `u-${i}` }))!;
-      await queues.settle(KEY, batch.seq, true);
+    for (const node of upTo(3)) {
+      const batch = (await pull(store, KEY, node, { batch_uuid: `u-${node}` }))!;
+      await settle(store, KEY, batch, true);
       handed.push(...batch.files);
     }
-    const afterRestart = new Queues(afterKill(store), options);
-    handed.push(...(await drain(afterRestart, KEY, 3, true)));
-    expect(sorted(handed)).toEqual(all(20));
+    handed.push(...(await pullAll(open(afterKill(parts), options), KEY, 3)));
+    expect(ascending(handed)).toEqual(upTo(20));
   });
 });
 
-describe('queues that push each other out of memory', () => {
-  it('each give every file to one node, also to nodes without uuids whose answers are on their way', async () => {
-    const store = temporaryStore();
-    // Room for one of the three.
-    const queues = new Queues(store, { cacheBytes: 5000, pullCost: 0, lease: null });
-    const keys = ['build-1', 'build-2', 'build-3'].map(name => queueKey(1, triple, name));
-    for (const key of keys) await create(queues, key);
-    const handed = await Promise.all(keys.map(key => Promise.all([0, 1, 2, 3].map(node => drain(queues, key, node, false)))));
-    for (const nodes of handed) expect(sorted(nodes.flat())).toEqual(all(20));
-  });
+it('a queue whose journal fails is read back with what was written after the failure', async () => {
+  const parts = temporaryStore();
+  const { journalTurns } = parts;
+  let fail = (_: Error) => {};
+  let land = () => {};
+  const failing = { ...parts, journalTurns };
+  failing.journalTurns = withPut(journalTurns, () => new Promise<boolean>((_, reject) => (fail = reject)));
+  const store = open({ ...failing, journal: closedAfterTest(new Journal(failing)) });
+  await create(store, KEY);
+  const { id } = store.queues.find(KEY)!;
+  const first = pull(store, KEY, 0, { batch_uuid: 'u-0' });
+  await nextTurns();
+  const put = (key: number, record: TurnRecord) => new Promise<boolean>(resolve => (land = () => resolve(journalTurns.put(key, record))));
+  failing.journalTurns = withPut(journalTurns, put as () => Promise<boolean>);
+  const second = pull(store, KEY, 1, { batch_uuid: 'u-1' });
+  await nextTurns();
+  failing.journalTurns = journalTurns;
+  fail(new Error('MDB_MAP_FULL'));
+  await expect(first).rejects.toMatchObject({ status: 503 });
+  const third = pull(store, KEY, 2, { batch_uuid: 'u-2' });
+  await nextTurns();
+  land();
+  await expect(second).rejects.toMatchObject({ status: 503 });
+  const handed = [(await third)!, (await pull(store, KEY, 3, { batch_uuid: 'u-3' }))!];
+  const written = batchesOf(store.queues.parts, id).find(({ batch_uuid }) => batch_uuid === 'u-1');
+  const repeated = (await pull(store, KEY, 1, { batch_uuid: 'u-1' }))!;
+  expect(repeated.files).toEqual(written?.files);
+  const rest = await pullAll(store, KEY, 3);
+  expect(ascending([...handed, repeated].flatMap(({ files }) => files).concat(rest))).toEqual(upTo(20));
 });
 
 describe('the cache of queues', () => {
-  it('counts what they hand out: one that grows pushes out another', async () => {
+  it('loses nothing of queues that evict each other, even while answers to nodes without batch ids are under way', async () => {
+    // It has room for one of the three.
+    const store = open(temporaryStore(), { ...ROOMY, cacheBytes: 5000 });
+    const keys = ['build-1', 'build-2', 'build-3'].map(name => queueOf(name));
+    for (const key of keys) await create(store, key);
+    const handed = await Promise.all(keys.map(key => Promise.all(upTo(4).map(node => pullAll(store, key, node, false)))));
+    for (const nodes of handed) expect(ascending(nodes.flat())).toEqual(upTo(20));
+  });
+
+  it('counts what they hand out: a queue that grows evicts another', async () => {
     const cacheBytes = 10_500;
-    const queues = new Queues(temporaryStore(), { cacheBytes, pullCost: 0, lease: null });
-    const other = queueKey(1, triple, 'build-2');
-    const inMemory = (key: string) => queues.update(key, open => ({ value: open, changes: [] }), NOW);
-    for (const key of [other, KEY]) await create(queues, key);
-    const [before, grown] = [(await inMemory(other))!, (await inMemory(KEY))!];
-    expect(bytesOf(before) + bytesOf(grown)).toBeLessThan(cacheBytes);
+    const store = open(temporaryStore(), { ...ROOMY, cacheBytes });
+    const other = queueOf('build-2');
+    const inMemory = (key: QueueKey) => update(store, key, queue => ({ value: queue, changes: [] }));
+    for (const key of [other, KEY]) await create(store, key);
+    const [before, growing] = [(await inMemory(other))!, (await inMemory(KEY))!];
+    expect(bytesOf(before) + bytesOf(growing)).toBeLessThan(cacheBytes);
     expect(await inMemory(other)).toBe(before);
-    await drain(queues, KEY, 0, true);
-    expect(bytesOf(before) + bytesOf(grown)).toBeGreaterThan(cacheBytes);
-    expect(await inMemory(KEY)).toBe(grown);
+    await pullAll(store, KEY, 0);
+    expect(bytesOf(before) + bytesOf(growing)).toBeGreaterThan(cacheBytes);
+    expect(await inMemory(KEY)).toBe(growing);
     expect(await inMemory(other)).not.toBe(before);
   });
 });
 
-describe('a CI build without a queue of its own', () => {
-  const second = queueKey(1, triple, 'build-2');
-
-  async function afterFirst(): Promise<{ store: Store; queues: Queues; id: string }> {
-    const store = temporaryStore();
-    const queues = new Queues(store, ROOMY);
-    const { id } = await create(queues, KEY);
-    return { store, queues, id };
-  }
-
-  it('has none, though another of the same build has', async () => {
-    const { store } = await afterFirst();
-    expect(findQueue(store, second)).toBeNull();
+describe('an update', () => {
+  it('runs its verb in the turn of its facts, unless they are a promise', async () => {
+    const store = open(temporaryStore());
+    await create(store, KEY);
+    const { id } = store.queues.find(KEY)!;
+    await pull(store, KEY, 0);
+    const steps: string[] = [];
+    const updating = store.queues.update(
+      KEY,
+      queue => steps.push(`facts of ${queue.id}`),
+      (_, facts) => ({ value: steps.push(`verb with ${facts}`), changes: [] }),
+      NOW,
+    );
+    expect(steps).toEqual([`facts of ${id}`, 'verb with 1']);
+    expect(await updating).toBe(2);
   });
 
-  it('repeats the newest of its build as a queue of its own, one for all its nodes', async () => {
-    const { store, queues, id } = await afterFirst();
-    const third = queueKey(1, triple, 'build-3');
-    const newest = await create(queues, third);
-    const had = await pull(queues, third, 2);
-    const copies = await Promise.all([0, 1, 2].map(() => queues.repeat(second, BUILD, randomUUID(), NOW)));
-    expect(new Set(copies).size).toBe(1);
-    expect([id, newest.id]).not.toContain(copies[0]);
-    expect(findQueue(store, second)).toBe(copies[0]);
-    const again = await pull(queues, second, 2, { run: 'other', wantsLastSplit: true });
-    expect(again).toMatchObject({ isReplay: true, files: had!.files });
-  });
-
-  it('shares nothing with the one that it repeats: each of the two hands out every file', async () => {
-    const { queues } = await afterFirst();
-    const had = await pull(queues, KEY, 0);
-    await queues.settle(KEY, had!.seq, true);
-    await queues.repeat(second, BUILD, randomUUID(), NOW);
-    const again = await pull(queues, second, 0, { run: 'other', wantsLastSplit: true });
-    await queues.settle(second, again!.seq, true);
-    const [rest, restOfCopy] = await Promise.all([drain(queues, KEY, 1, true), drain(queues, second, 1, true)]);
-    expect(sorted([...had!.files, ...rest])).toEqual(all(20));
-    expect(sorted([...again!.files, ...restOfCopy])).toEqual(all(20));
-  });
-
-  it('expects nothing of nodes that do not come to it', async () => {
-    let uptime = 0;
-    const store = temporaryStore();
-    const queues = new Queues(store, {
-      ...ROOMY,
-      lease: { factor: 1, graceMilliseconds: 1000, uptime: () => uptime, uptimeAt: () => uptime },
-    });
-    await create(queues, KEY);
-    const had = await pull(queues, KEY, 0);
-    await queues.settle(KEY, had!.seq, true);
-    await queues.repeat(second, BUILD, randomUUID(), NOW);
-    const first = await pull(queues, second, 1);
-    uptime = 1e9;
-    const rest = await drain(queues, second, 1, true);
-    expect(sorted([...had!.files, ...first!.files, ...rest])).toEqual(all(20));
-  });
-
-  it('cannot repeat what no build had', async () => {
-    const { queues } = await afterFirst();
-    expect(await queues.repeat(second, 'another', randomUUID(), NOW)).toBeNull();
-  });
-
-  it('gets one made when it initialises in dynamic mode', async () => {
-    const { queues, id } = await afterFirst();
-    const made = await create(queues, second);
-    expect(made.isNew).toBe(true);
-    expect(made.id).not.toBe(id);
-    expect(await queues.repeat(second, BUILD, randomUUID(), NOW)).toBe(made.id);
+  it.each([
+    ['in memory', ROOMY],
+    ['read back', NO_ROOM],
+  ])('of a queue that is %s keeps its place, however long its facts take', async (_, options) => {
+    const store = open(temporaryStore(), options);
+    await create(store, KEY);
+    const order: number[] = [];
+    const updates = [3, 0, 2, 0, 0].map((turns, i) =>
+      store.queues.update(
+        KEY,
+        async () => {
+          for (let turn = 0; turn < turns; turn++) await nextTurns();
+          return i;
+        },
+        ({ queue }, facts) => {
+          order.push(facts);
+          const request = { node_index: i % 4, run: 'run', batch_uuid: `u-${i}`, isRetry: false, isFirstRequest: false };
+          const { batch } = queue.pull({ ...request, wantsLastSplit: false, recordedSubset: null, hasLeft: () => false }, NOW)!;
+          return { value: batch.files, changes: [batch] };
+        },
+        NOW,
+      ),
+    );
+    const files = (await Promise.all(updates)).flatMap(list => list!);
+    expect(order).toEqual([0, 1, 2, 3, 4]);
+    expect(new Set(files).size).toBe(files.length);
   });
 });

@@ -1,129 +1,95 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { NodeKey } from '../../../src/api/messages/build-key.js';
-import type { RecordedTestFile } from '../../../src/api/messages/test-file.js';
-import type { Segments } from '../../../src/engine/segments.js';
-import { forecast } from '../../../src/planning/forecasting/forecast.js';
+import type { NodeKey } from '../../../src/engine/build-key.js';
+import { queueKey, splitKey } from '../../../src/engine/keys.js';
+import type { Recorded } from '../../../src/engine/ports/recordings.js';
+import type { RecordedTestFile } from '../../../src/engine/test-file.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
-import { toBlocks } from '../../../src/store/lmdb/file-blocks.js';
-import { Journal } from '../../../src/store/lmdb/journal.js';
-import { closeStore, openStore, type Store } from '../../../src/store/lmdb/open.js';
-import { type Recorded, recordSubset, toRecordedRun } from '../../../src/store/lmdb/recording.js';
-import type { QueueRecord } from '../../../src/store/lmdb/records.js';
-import type { TimingWriteBuffer } from '../../../src/store/lmdb/timing-write-buffer.js';
-import { knownTimes, type Learnable, learn } from '../../../src/store/lmdb/timings.js';
+import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
+import { lmdbRecordings } from '../../../src/store/lmdb/recordings.js';
+import { lmdbTimings } from '../../../src/store/lmdb/timings.js';
+import { Journal } from '../../../src/store/lmdb/writes/journal.js';
+import type { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
+import { recordRun as recordRunIn } from '../../harness/recording.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 
-/** A store in a folder of its own, closed after the test. */
-export function temporaryStore(): Store {
-  const store = openStore(temporaryFolder());
-  onTestFinished(() => closeStore(store));
-  return store;
+/** The parts of a store in a folder of its own, closed after the test. */
+export function temporaryStore(): Parts {
+  const parts = openParts(temporaryFolder());
+  onTestFinished(() => closeParts(parts));
+  return parts;
 }
 
-/** Another journal on the store, or other recent timings: their timers end with the test. */
+/** Stops the timers of another journal or write buffer on the store after the test. */
 export function closedAfterTest<Part extends Journal | TimingWriteBuffer>(part: Part): Part {
   onTestFinished(() => part.close().catch(() => {}));
   return part;
 }
 
-/** What a process finds that starts in the folder of another, which was killed. */
-export function afterKill(store: Store): Store {
-  const journal = closedAfterTest(new Journal(store));
+/** The parts as a process finds them that starts after another one was killed. */
+export function afterKill(parts: Parts): Parts {
+  const journal = closedAfterTest(new Journal(parts));
   journal.recover();
-  return { ...store, journal };
+  return { ...parts, journal };
 }
 
-/** The table, but for what is put. */
+/** The table with another `put`. */
 export function withPut<T extends object>(table: T, put: () => Promise<boolean>): T {
   return Object.assign(Object.create(table) as T, { put });
 }
 
-/** Resolves when whatever waits for a turn of the event loop has had it. */
+/** Resolves after everything that waits for a turn of the event loop has had one. */
 export async function nextTurns(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await nextTurn();
 }
 
-export const NOBODY = { user_seat: null, build_author: null };
-export const LIST = { digest: 'of-a-list', test_files: 3 };
-
-/** The blocks of a queue's files, each as JSON behind a comma. */
-export function blocksOf(files: readonly string[]): Segments {
-  let end = 0;
-  return toBlocks({ text: files.join(''), ends: Uint32Array.from(files, file => (end += file.length)) });
+/** Estimates of files with these paths, all of the same weight and never measured. */
+export function estimatesOf(paths: readonly string[], weight = 100_000) {
+  return { paths, seconds: new Float64Array(paths.length).fill(NaN), weights: new Float64Array(paths.length).fill(weight) };
 }
 
-/** What a plan of no files comes to. */
-export const FORECAST = forecast({ paths: [], seconds: new Float64Array(), weights: new Float64Array() }, 1, {
-  makespan: 0,
-  lowerBound: 0,
-  isBoundByFile: false,
-});
+const COMMIT = { commit_hash: 'abc', branch: 'main' };
 
-/** The key of the build that all queues are of. */
-export const BUILD = 'build';
+/** The key of a queue of one build. */
+export const queueOf = (ci_run: string, node_total = 4) => queueKey(1, { ...COMMIT, node_total }, ci_run);
 
-/** A queue as it is created. */
-export function queueRecord(name: string, node_total: number, at: number): QueueRecord {
-  const times = { created_at: at, used_at: at };
-  return { v: 1, name, node_total, guessed: false, repeats: false, people: NOBODY, ...times, build: BUILD };
-}
+/** The key of a split of that build; null: of a fixed one. */
+export const splitOf = (ci_run: string | null, node_total = 3) => splitKey(1, { ...COMMIT, node_total }, ci_run ?? '', ci_run === null);
 
 /** Records one run of a node, as POST /build_subsets does. */
-export function recordRun(
-  store: Store,
-  project: number,
-  key: NodeKey,
-  files: readonly RecordedTestFile[],
-  at: number,
-  isRetry = false,
-): Promise<Recorded> {
-  return recordSubset(store, project, key, toRecordedRun(files), isRetry, at);
+export function recordRun(parts: Parts, project: number, node: NodeKey, files: readonly RecordedTestFile[], at: number): Promise<Recorded> {
+  return recordRunIn({ recordings: lmdbRecordings(parts) }, project, node, files, at);
 }
 
-/** Records times of test files on the branch main, each time in another build; of that no record is left. */
-export async function recordTimes(store: Store, project: number, times: Record<string, number>, at: number): Promise<void> {
-  const entries = Object.entries(times);
-  const paths = Uint32Array.from(entries, ([path]) => store.recent.see(project, path, at));
-  await store.recent.name();
-  const run: Learnable = { project, branch: 'main', build: `build-${at}`, began: at, at, run: 'first', entry: 0 };
-  await learn(
-    store,
-    paths,
-    Float64Array.from(entries, ([, seconds]) => seconds),
-    run,
-  );
+/** The known seconds of each path on the branch main; null: the path was never measured. */
+export function secondsOf(parts: Parts, project: number, paths: readonly string[]): (number | null)[] {
+  return Array.from(lmdbTimings(parts).estimates(project, 'main', paths, Infinity).seconds, time => (Number.isNaN(time) ? null : time));
 }
 
-/** What is planned with on the branch, in the order of the paths; null where nothing is known. */
-export function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): (number | null)[] {
-  return Array.from(knownTimes(store, project, branch, paths, true).seconds, time => (Number.isNaN(time) ? null : time));
-}
-
-/** Sweeps to the end, as the service does; tells after each step. */
+/** Sweeps to the end, as the service does. */
 export async function expire(
-  store: Store,
+  parts: Parts,
   before: number,
   { dropped = () => {}, stepped = () => {} }: { dropped?: (key: string) => void; stepped?: () => void } = {},
 ): Promise<void> {
-  await store.recent.save();
-  await store.journal.checkpoint();
-  for (let more = true; more; stepped()) more = await expireStep(store, before, dropped);
-  for (let at: number | null = 0; at !== null; stepped()) at = await expirePaths(store, before, at);
+  await parts.timingBuffer.save();
+  await parts.journal.checkpoint();
+  for (let more = true; more; stepped()) more = await expireStep(parts, before, dropped);
+  for (let at: number | null = 0; at !== null; stepped()) at = await expirePaths(parts, before, at);
 }
 
 /** The number of records by table. */
-export function recordsByTable(store: Store): Record<string, number> {
+export function recordsByTable(parts: Parts): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const [name, table] of Object.entries(store)) {
+  for (const [name, table] of Object.entries(parts)) {
     if (name !== 'root' && 'getCount' in table) counts[name] = table.getCount();
   }
   return counts;
 }
 
 /** Tables that are not empty, apart from those that never expire. */
-export function leftovers(store: Store): string[] {
-  return Object.entries(recordsByTable(store))
+export function leftovers(parts: Parts): string[] {
+  return Object.entries(recordsByTable(parts))
     .filter(([name, count]) => count > 0 && !['meta', 'projects', 'projectNames', 'tokens'].includes(name))
     .map(([name]) => name);
 }

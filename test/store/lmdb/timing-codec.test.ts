@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { measureOn, timingOn } from '../../../src/planning/estimating/branch-timings.js';
 import { estimateOf } from '../../../src/planning/estimating/timing.js';
-import { decodeTimingOn, decodeTimings, encodeTimings } from '../../../src/store/lmdb/timing-codec.js';
+import { decodeTimingOn, decodeTimings, encodeTimings } from '../../../src/store/lmdb/codecs/timing-codec.js';
 
 const seed = 20_260_113;
 
@@ -14,7 +14,7 @@ const measurement = fc.record({
 });
 
 describe('timings in bytes', () => {
-  it('say what they said, though levels are kept with seven digits', () => {
+  it('have the same values when they are decoded, with seven digits of levels', () => {
     fc.assert(
       fc.property(fc.array(measurement, { minLength: 1, maxLength: 40 }), measurements => {
         let bytes: Buffer | null = null;
@@ -40,14 +40,14 @@ describe('timings in bytes', () => {
     );
   });
 
-  it('are dated within what they can hold, whatever the clock says', () => {
+  it('have a time that fits, even if the clock is far off', () => {
     const timing = { branch: null, before: null, build: 1, times: [1] };
     const at = (millis: number) =>
       decodeTimings(encodeTimings({ project: 1, seen_at: 0, timings: [{ ...timing, at: millis }] })).timings[0]!.at;
     expect([-5, 1.5, 1e300].map(at)).toEqual([0, 1, 2 ** 48 - 1]);
   });
 
-  it('of a path that was never measured tell of no branch', () => {
+  it('of a path that was never measured have no branch', () => {
     expect(decodeTimingOn(encodeTimings({ project: 1, seen_at: 5, timings: [] }), 1, 2)).toBeUndefined();
   });
 

@@ -1,11 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../../src/limits.js';
 import { openLog } from '../../../src/server/log.js';
-import { listBuilds, subsetsOf } from '../../../src/store/lmdb/builds.js';
-import { closeStore, openStore, type Store } from '../../../src/store/lmdb/open.js';
+import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { PathNumbers } from '../../../src/store/lmdb/path-numbers.js';
-import { TimingWriteBuffer } from '../../../src/store/lmdb/timing-write-buffer.js';
-import { learnRest } from '../../../src/store/lmdb/timings.js';
+import { applyPendingRuns } from '../../../src/store/lmdb/writes/apply-times.js';
+import { TimingWriteBuffer } from '../../../src/store/lmdb/writes/timing-write-buffer.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { closedAfterTest, recordRun, secondsOf, temporaryStore } from './temporary-store.js';
 
@@ -14,23 +13,23 @@ const key = { commit_hash: 'abc', branch: 'main', node_total: 2, node_index: 0 }
 const run = (times: Record<string, number>) => Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
 
 /** The folder as a thread or the next process sees it: without what is not written yet. */
-function asWritten(store: Store): Store {
-  return { ...store, recent: closedAfterTest(new TimingWriteBuffer(store)) };
+function asWritten(store: Parts): Parts {
+  return { ...store, timingBuffer: closedAfterTest(new TimingWriteBuffer(store)) };
 }
 
-describe('times that were recorded a moment ago', () => {
-  it('count at once, and are written before a thread reads', async () => {
+describe('times that were just recorded', () => {
+  it('count at once, and are on disk after a save', async () => {
     const store = temporaryStore();
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 7 }), NOW);
     expect(secondsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([5, 7]);
     expect(secondsOf(asWritten(store), 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([null, null]);
-    expect(store.unlearnt.getCount()).toBe(1);
-    await store.recent.save();
+    expect(store.pendingRuns.getCount()).toBe(1);
+    await store.timingBuffer.save();
     expect(secondsOf(asWritten(store), 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([5, 7]);
-    expect(store.unlearnt.getCount()).toBe(0);
+    expect(store.pendingRuns.getCount()).toBe(0);
   });
 
-  it('are written by themselves, all that were measured while others are written too', async () => {
+  it('are written after a while, also those that come while others are being written', async () => {
     const store = temporaryStore();
     const paths = Array.from({ length: 1200 }, (_, i) => `spec/${i}_spec.rb`);
     const record = (commit_hash: string, seconds: number, some = paths) =>
@@ -42,57 +41,59 @@ describe('times that were recorded a moment ago', () => {
         NOW,
       );
     await record('c-1', 10);
-    const saving = store.recent.save();
+    const saving = store.timingBuffer.save();
     await record('c-2', 20, paths.slice(0, 700));
     await saving;
-    await expect.poll(() => store.unlearnt.getCount(), { timeout: 5000 }).toBe(0);
+    await expect.poll(() => store.pendingRuns.getCount(), { timeout: 5000 }).toBe(0);
     const written = secondsOf(asWritten(store), 1, paths);
     expect(written).toEqual(secondsOf(store, 1, paths));
     expect(written.slice(0, 700).every(seconds => seconds! > 10)).toBe(true);
     expect(written.slice(700).every(seconds => seconds === 10)).toBe(true);
   });
 
-  it('are learnt at the next start when the process was killed before they were written', async () => {
+  it('are applied at the next start if the process was killed before they were written', async () => {
     const store = temporaryStore();
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 0 }), NOW);
     await recordRun(store, 1, { ...key, node_index: 1 }, run({ 'a_spec.rb': 9 }), NOW + 1);
     const next = asWritten(store);
-    await learnRest(next, openLog('silent'));
+    await applyPendingRuns(next, openLog('silent'));
     expect(secondsOf(next, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([7, null]);
-    await next.recent.save();
-    expect(store.unlearnt.getCount()).toBe(0);
-    await learnRest(next, openLog('silent'));
+    await next.timingBuffer.save();
+    expect(store.pendingRuns.getCount()).toBe(0);
+    await applyPendingRuns(next, openLog('silent'));
     expect(secondsOf(next, 1, ['a_spec.rb'])).toEqual([7]);
   });
 });
 
+it('times of a path are one record of a bounded size, however many builds and branches measure it', async () => {
+  const store = temporaryStore();
+  for (let i = 0; i < 100; i++) {
+    const build = { ...key, commit_hash: `c-${i}`, branch: `branch-${i % 50}` };
+    await recordRun(store, 1, build, run({ 'a_spec.rb': 1 + i / 100 }), NOW + i);
+  }
+  await store.timingBuffer.save();
+  const sizes = [...store.timings.getRange()].map(({ value }) => value.length);
+  expect(sizes).toHaveLength(1);
+  expect(sizes[0]).toBeLessThan(600);
+});
+
 describe('the number of a path', () => {
-  it('is written with its name or not at all: nothing is taken for another path after a kill', async () => {
+  it('is written with its name or not at all, so that no other path has it after a kill', async () => {
     const store = temporaryStore();
-    const first = store.recent.see(1, 'a', NOW);
-    // Somebody else's large suite, while this run waits for its names.
-    await store.recent.save();
+    const first = store.timingBuffer.intern(1, 'a', NOW);
+    // As a large suite of another run does, while this run waits for its names.
+    await store.timingBuffer.save();
     expect([store.timings.getCount(), store.pathNames.getCount(), store.paths.getCount()]).toEqual([0, 0, 0]);
-    await store.recent.name();
+    await store.timingBuffer.saveNames();
     expect([store.timings.getCount(), store.pathNames.getCount(), store.paths.getCount()]).toEqual([1, 1, 1]);
     // As an older crash may have left them.
     const left = [...store.timings.getRange()][0]!.value;
     await store.timings.put(first + 5, left);
-    const next = { ...store, numbers: new PathNumbers(store) };
-    expect(closedAfterTest(new TimingWriteBuffer(next)).see(1, 'b', NOW)).toBe(first + 6);
+    const next = { ...store, pathNumbers: new PathNumbers(store) };
+    expect(closedAfterTest(new TimingWriteBuffer(next)).intern(1, 'b', NOW)).toBe(first + 6);
   });
 
-  it('is one, however many runs see a new path before it is written', async () => {
-    const store = temporaryStore();
-    const paths = Array.from({ length: 1000 }, (_, i) => `spec/${i}_spec.rb`);
-    const files = paths.map(path => ({ path, time_execution: 1 }));
-    await Promise.all([0, 1, 2].map(node_index => recordRun(store, 1, { ...key, node_total: 3, node_index }, files, NOW)));
-    expect([store.paths.getCount(), store.pathNames.getCount()]).toEqual([1000, 1000]);
-    const [build] = listBuilds(store, 1, {}, 1).builds;
-    for (const { test_files } of subsetsOf(store, build!)) expect(test_files).toEqual(files);
-  });
-
-  it('is its own for ever, and that of no other project', async () => {
+  it('stays the same, and is unique among projects', async () => {
     const dataDir = temporaryFolder();
     const numbers: Record<string, number>[] = [];
     for (const paths of [
@@ -100,47 +101,44 @@ describe('the number of a path', () => {
       ['c', 'b', 'a'],
       ['d', 'a'],
     ]) {
-      const store = openStore(dataDir);
-      numbers.push(Object.fromEntries(paths.map(path => [path, store.recent.see(1, path, NOW)])));
-      await store.recent.name();
-      await closeStore(store);
+      const store = openParts(dataDir);
+      numbers.push(Object.fromEntries(paths.map(path => [path, store.timingBuffer.intern(1, path, NOW)])));
+      await store.timingBuffer.saveNames();
+      await closeParts(store);
     }
     expect(numbers).toEqual([
       { a: 1, b: 2 },
       { c: 3, b: 2, a: 1 },
       { d: 4, a: 1 },
     ]);
-    const store = openStore(dataDir);
-    onTestFinished(() => closeStore(store));
-    expect(store.recent.see(2, 'a', NOW)).toBe(5);
+    const store = openParts(dataDir);
+    onTestFinished(() => closeParts(store));
+    expect(store.timingBuffer.intern(2, 'a', NOW)).toBe(5);
   });
 
-  it('tells paths apart that are long, odd or inside one another', async () => {
+  it('is unique for long paths, and paths with half a surrogate pair', async () => {
     const store = temporaryStore();
     const long = 'x'.repeat(4000);
-    const paths = [
-      ...['a', 'a[1:1]', 'a[1:2]', 'a::b', 'a:1', 'a\n:1', 'a\n[1]', 'a\n', 'a\t', '\u0000a', '1/a'],
-      ...[long, `${long}y`, `${long}[1:1]`, `${long}::b`, `${long.slice(0, 64)}\t`, '\ud800', '\ud801', '測試/größe'],
-    ];
-    const numbers = paths.map(path => store.recent.see(1, path, NOW));
+    const paths = [long, `${long}y`, `${long}[1:1]`, '\ud800', '\ud801'];
+    const numbers = paths.map(path => store.timingBuffer.intern(1, path, NOW));
     expect(new Set(numbers).size).toBe(paths.length);
-    await store.recent.name();
+    await store.timingBuffer.saveNames();
     expect(store.paths.getCount()).toBe(paths.length);
-    const again = asWritten(store);
-    expect(paths.map(path => again.recent.see(1, path, NOW))).toEqual(numbers);
+    const restarted = asWritten(store);
+    expect(paths.map(path => restarted.timingBuffer.intern(1, path, NOW))).toEqual(numbers);
     expect(numbers.map(number => JSON.parse(store.pathNames.get(number)!) as string)).toEqual(paths);
   });
 
-  it('have their new paths named once these are long, so that few of them are in memory', async () => {
+  it('is written early if new paths take much memory', async () => {
     const store = temporaryStore();
     const long = 'x'.repeat(limits.pathMaxCharacters - 10);
     let count = 0;
     // A path and its key.
-    for (let characters = 0; characters < limits.unnamedCharacters; characters += long.length)
-      store.recent.see(1, `${long}${count++}`, NOW);
-    expect(count).toBeLessThan(limits.recentTimings);
+    for (let characters = 0; characters < limits.unsavedPathCharacters; characters += long.length)
+      store.timingBuffer.intern(1, `${long}${count++}`, NOW);
+    expect(count).toBeLessThan(limits.bufferedTimings);
     expect(store.pathNames.getCount()).toBe(0);
-    await store.recent.makeRoom();
+    await store.timingBuffer.makeRoom();
     expect(store.pathNames.getCount()).toBe(count);
   });
 });

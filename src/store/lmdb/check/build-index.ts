@@ -1,25 +1,25 @@
 import { filterKeys, indexBuild, PLACES_PER_BLOCK } from '../build-index.js';
-import { commit } from '../commit.js';
-import type { Store } from '../open.js';
+import type { Tables } from '../tables.js';
+import { type Committing, commit } from '../writes/commit.js';
 import type { Problem, Seen } from './problem.js';
 
-/** What a filter finds. */
+/** What the index has under one filter. */
 interface Found {
   filter: string;
   count: number;
   /** The last place. */
   last: number;
-  /** How many there are in each block of places. */
+  /** How many builds are in each block of places. */
   blocks: Map<number, number>;
 }
 
-/** Lists of builds. One repair serves all: they are written anew. */
-export function* problemsOfBuildIndex(store: Store, seen: Seen): Generator<Problem> {
-  const repair = () => writeIndex(store);
-  for (const { key: number, value: build } of store.builds.getRange()) {
+/** Problems of the lists of builds. All have one repair, which rewrites the lists. */
+export function* problemsOfBuildIndex(tables: Tables & Committing, seen: Seen): Generator<Problem> {
+  const repair = () => writeIndex(tables);
+  for (const { key: number, value: build } of tables.builds.getRange()) {
     for (const [i, filter] of filterKeys(build.project, build).entries()) {
       const key: [string, number] = [filter, build.places[i]!];
-      if (store.buildIndex.get(key) === number) continue;
+      if (tables.buildIndex.get(key) === number) continue;
       yield { table: 'buildIndex', key, what: `does not lead to build ${number}`, repair };
     }
   }
@@ -27,34 +27,34 @@ export function* problemsOfBuildIndex(store: Store, seen: Seen): Generator<Probl
   for (const {
     key: [filter, place],
     value: number,
-  } of store.buildIndex.getRange()) {
+  } of tables.buildIndex.getRange()) {
     seen('buildIndex');
     if (found?.filter !== filter) {
-      if (found) yield* problemsOfFilter(store, found, repair);
+      if (found) yield* problemsOfFilter(tables, found, repair);
       found = { filter, count: 0, last: 0, blocks: new Map() };
     }
     found.count += 1;
     found.last = place;
     const block = Math.floor(place / PLACES_PER_BLOCK);
     found.blocks.set(block, (found.blocks.get(block) ?? 0) + 1);
-    if (!store.builds.doesExist(number)) {
-      yield { table: 'buildIndex', key: [filter, place], what: `leads to build ${number}, which is not there`, repair };
+    if (!tables.builds.doesExist(number)) {
+      yield { table: 'buildIndex', key: [filter, place], what: `leads to build ${number}, which does not exist`, repair };
     }
   }
-  if (found) yield* problemsOfFilter(store, found, repair);
-  for (const filter of store.buildCounts.getKeys()) {
-    const [first] = [...store.buildIndex.getKeys({ start: [filter, -1], end: [filter, Infinity], limit: 1 })];
-    if (!first) yield { table: 'buildCounts', key: filter, what: 'counts builds, and finds none', repair };
+  if (found) yield* problemsOfFilter(tables, found, repair);
+  for (const filter of tables.buildCounts.getKeys()) {
+    const [first] = [...tables.buildIndex.getKeys({ start: [filter, -1], end: [filter, Infinity], limit: 1 })];
+    if (!first) yield { table: 'buildCounts', key: filter, what: 'counts builds, but none is listed', repair };
   }
 }
 
-function* problemsOfFilter(store: Store, { filter, count, last, blocks }: Found, repair: () => Promise<unknown>): Generator<Problem> {
-  const [counted, next] = store.buildCounts.get(filter) ?? [0, 0];
+function* problemsOfFilter(tables: Tables, { filter, count, last, blocks }: Found, repair: () => Promise<unknown>): Generator<Problem> {
+  const [counted, next] = tables.buildCounts.get(filter) ?? [0, 0];
   if (counted !== count || next <= last) {
     yield {
       table: 'buildCounts',
       key: filter,
-      what: `counts ${counted} builds below place ${next}, and there are ${count} up to ${last}`,
+      what: `counts ${counted} builds below place ${next}, but ${count} builds up to place ${last} are listed`,
       repair,
     };
     return;
@@ -62,20 +62,21 @@ function* problemsOfFilter(store: Store, { filter, count, last, blocks }: Found,
   for (let block = 0; block * PLACES_PER_BLOCK < next; block++) {
     const places = Math.min(PLACES_PER_BLOCK, next - block * PLACES_PER_BLOCK);
     const gone = places - (blocks.get(block) ?? 0);
-    const noted = store.buildGaps.get([filter, block]) ?? 0;
-    if (gone !== noted) yield { table: 'buildGaps', key: [filter, block], what: `counts ${noted} builds gone, and ${gone} are`, repair };
+    const noted = tables.buildGaps.get([filter, block]) ?? 0;
+    if (gone !== noted)
+      yield { table: 'buildGaps', key: [filter, block], what: `counts ${noted} deleted builds, but ${gone} are deleted`, repair };
   }
 }
 
 const BUILDS_PER_STEP = 200;
 
-async function writeIndex(store: Store): Promise<void> {
-  for (const table of [store.buildIndex, store.buildCounts, store.buildGaps]) await table.clearAsync();
+async function writeIndex(tables: Tables & Committing): Promise<void> {
+  for (const table of [tables.buildIndex, tables.buildCounts, tables.buildGaps]) await table.clearAsync();
   for (let after = 0; ; ) {
-    const some = [...store.builds.getRange({ start: after + 1, limit: BUILDS_PER_STEP })];
-    await commit(store, () => {
+    const some = [...tables.builds.getRange({ start: after + 1, limit: BUILDS_PER_STEP })];
+    await commit(tables, () => {
       for (const { key: number, value: build } of some) {
-        void store.builds.put(number, { ...build, places: indexBuild(store, build.project, build, number) });
+        void tables.builds.put(number, { ...build, places: indexBuild(tables, build.project, build, number) });
       }
     });
     if (some.length < BUILDS_PER_STEP) return;

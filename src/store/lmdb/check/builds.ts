@@ -1,45 +1,46 @@
-import { buildIdKey, runsOf, runsRecorded } from '../builds.js';
-import type { Store } from '../open.js';
+import { buildDigest } from '../../../engine/keys.js';
+import { runsOf, runsRecorded } from '../builds.js';
+import { decodeSubset, subsetCount, subsetHead } from '../codecs/subset-codec.js';
 import type { BuildRecord } from '../records.js';
-import { decodeSubset, subsetCount, subsetHead } from '../subset-codec.js';
+import type { Tables } from '../tables.js';
 import { type Problem, problemOf, type Seen } from './problem.js';
 
-/** Builds, their numbers and recorded runs. */
-export function* problemsOfBuilds(store: Store, seen: Seen): Generator<Problem> {
+/** Problems of builds, their numbers and recorded runs. */
+export function* problemsOfBuilds(tables: Tables, seen: Seen): Generator<Problem> {
   let last = 0;
-  for (const { key: number, value: build } of store.builds.getRange()) {
+  for (const { key: number, value: build } of tables.builds.getRange()) {
     seen('builds');
     last = number;
-    yield* problemsOfBuild(store, number, build);
+    yield* problemsOfBuild(tables, number, build);
   }
-  if (last >= (store.meta.get('nextBuild') ?? 1)) {
-    yield { table: 'meta', key: 'nextBuild', what: `is not behind build ${last}`, repair: () => store.meta.put('nextBuild', last + 1) };
+  if (last >= (tables.meta.get('nextBuild') ?? 1)) {
+    yield { table: 'meta', key: 'nextBuild', what: `is not after build ${last}`, repair: () => tables.meta.put('nextBuild', last + 1) };
   }
-  for (const { key, value: number } of store.buildNumbers.getRange()) {
-    const build = store.builds.get(number);
-    if (build && (build.id === key || buildIdKey(build.project, build) === key)) continue;
+  for (const { key, value: number } of tables.buildNumbers.getRange()) {
+    const build = tables.builds.get(number);
+    if (build && (build.id === key || buildDigest(build.project, build) === key)) continue;
     yield {
       table: 'buildNumbers',
       key,
-      what: `leads to build ${number}, which is another or not there`,
-      repair: () => store.buildNumbers.remove(key),
+      what: `leads to build ${number}, which is another build or does not exist`,
+      repair: () => tables.buildNumbers.remove(key),
     };
   }
-  yield* problemsOfSubsets(store, seen);
+  yield* problemsOfSubsets(tables, seen);
 }
 
-function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Generator<Problem> {
+function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord): Generator<Problem> {
   const problem = problemOf('builds', number);
-  if (!store.projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which is not there`, null);
-  for (const key of [build.id, buildIdKey(build.project, build)]) {
-    const named = store.buildNumbers.get(key);
-    if (named === undefined) yield problem(`is not found by ${key}`, () => store.buildNumbers.put(key, number));
+  if (!tables.projects.doesExist(build.project)) yield problem(`is of project ${build.project}, which does not exist`, null);
+  for (const key of [build.id, buildDigest(build.project, build)]) {
+    const named = tables.buildNumbers.get(key);
+    if (named === undefined) yield problem(`is not found by ${key}`, () => tables.buildNumbers.put(key, number));
     else if (named !== number) yield problem(`is named ${key}, and so is build ${named}`, null);
   }
   let subsets = 0;
   let test_files = 0;
   let last = 0;
-  for (const { value } of store.subsets.getRange(runsOf(number))) {
+  for (const { value } of tables.subsets.getRange(runsOf(number))) {
     subsets += 1;
     try {
       test_files += subsetCount(value);
@@ -51,24 +52,24 @@ function* problemsOfBuild(store: Store, number: number, build: BuildRecord): Gen
   }
   if (last > runsRecorded(build))
     yield problem(`counts ${runsRecorded(build)} runs ever recorded, but has run ${last}`, () =>
-      store.builds.put(number, { ...build, recorded: last }),
+      tables.builds.put(number, { ...build, recorded: last }),
     );
   if (subsets === 0) {
-    yield problem('has no recorded run', () => store.builds.remove(number));
+    yield problem('has no recorded run', () => tables.builds.remove(number));
   } else if (Number.isInteger(test_files) && (subsets !== build.subsets || test_files !== build.test_files)) {
     const counted = `${subsets} runs with ${test_files} test files`;
-    yield problem(`counts ${build.subsets} runs with ${build.test_files} test files, and has ${counted}`, () =>
-      store.builds.put(number, { ...build, subsets, test_files }),
+    yield problem(`counts ${build.subsets} runs with ${build.test_files} test files, but has ${counted}`, () =>
+      tables.builds.put(number, { ...build, subsets, test_files }),
     );
   }
 }
 
-function* problemsOfSubsets(store: Store, seen: Seen): Generator<Problem> {
-  const isNamed = namedPaths(store);
-  for (const { key, value } of store.subsets.getRange()) {
+function* problemsOfSubsets(tables: Tables, seen: Seen): Generator<Problem> {
+  const isNamed = namedPaths(tables);
+  for (const { key, value } of tables.subsets.getRange()) {
     seen('subsets');
     const problem = problemOf('subsets', key);
-    if (!store.builds.doesExist(key[0])) yield problem('is of a build that is not there', null);
+    if (!tables.builds.doesExist(key[0])) yield problem('is of a build that does not exist', null);
     let subset;
     try {
       subset = decodeSubset(value);
@@ -78,19 +79,24 @@ function* problemsOfSubsets(store: Store, seen: Seen): Generator<Problem> {
     }
     const lost = subset.paths.find(path => isNamed[path] !== 1);
     if (lost !== undefined) yield problem(`has path ${lost}, whose name is lost`, null);
-    const expiry: Parameters<typeof store.expiry.put>[0] = [subset.created_at, 'subset', ...key];
-    if (!store.expiry.doesExist(expiry)) yield problem('would never expire', () => store.expiry.put(expiry, true));
+    const expiry: Parameters<typeof tables.expiry.put>[0] = [subset.created_at, 'subset', ...key];
+    if (!tables.expiry.doesExist(expiry)) yield problem('would never expire', () => tables.expiry.put(expiry, true));
   }
-  for (const { key, value } of store.unlearnt.getRange()) {
-    if (store.subsets.doesExist(value)) continue;
-    yield { table: 'unlearnt', key, what: `is of run ${value.join('/')}, which is not there`, repair: () => store.unlearnt.remove(key) };
+  for (const { key, value } of tables.pendingRuns.getRange()) {
+    if (tables.subsets.doesExist(value)) continue;
+    yield {
+      table: 'unlearnt',
+      key,
+      what: `is of run ${value.join('/')}, which does not exist`,
+      repair: () => tables.pendingRuns.remove(key),
+    };
   }
 }
 
-/** 1 at the number of each path that has a name. */
-function namedPaths(store: Store): Uint8Array {
-  const [last = 0] = store.pathNames.getKeys({ reverse: true, limit: 1 });
+/** Returns an array with 1 at the number of each path that has a name. */
+function namedPaths(tables: Tables): Uint8Array {
+  const [last = 0] = tables.pathNames.getKeys({ reverse: true, limit: 1 });
   const named = new Uint8Array(last + 1);
-  for (const path of store.pathNames.getKeys()) named[path] = 1;
+  for (const path of tables.pathNames.getKeys()) named[path] = 1;
   return named;
 }

@@ -1,4 +1,4 @@
-import type { Store } from '../open.js';
+import type { Parts } from '../parts.js';
 import { problemsOfBuildIndex } from './build-index.js';
 import { problemsOfBuilds } from './builds.js';
 import { problemsOfExpiry } from './expiry.js';
@@ -7,7 +7,7 @@ import { problemsOfPlans } from './plans.js';
 import { ofRecord, type Problem, type Seen } from './problem.js';
 import { problemsOfProjects } from './projects.js';
 
-const kinds: Readonly<Record<string, (store: Store, seen: Seen) => Iterable<Problem>>> = {
+const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Problem>>> = {
   projects: problemsOfProjects,
   builds: problemsOfBuilds,
   buildIndex: problemsOfBuildIndex,
@@ -17,18 +17,19 @@ const kinds: Readonly<Record<string, (store: Store, seen: Seen) => Iterable<Prob
 };
 
 /**
- * What does not fit together in the store. Reads one state of it, because it runs without a pause: also beside a server.
+ * Returns what is inconsistent in the tables. A server may be writing to them meanwhile: the check reads one state, because it never
+ * yields to the event loop.
  */
-export function* problemsOf(store: Store, seen: Seen): Generator<Problem> {
-  // Of this process; a server does it for itself.
-  store.journal.read();
-  for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(store, seen));
+export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
+  // What a server has of its journal in memory is in another process.
+  parts.journal.read();
+  for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(parts, seen));
 }
 
-/** So many at a time share a flush. */
+/** Repairs that run at once share a flush. */
 const REPAIRS_AT_ONCE = 500;
 
-/** Repairs what can be; where one repair stands for several problems it is done once. */
+/** Repairs what can be repaired. A repair that solves several problems runs once. */
 export async function repair(problems: readonly Problem[]): Promise<void> {
   const repairs = [...new Set(problems.flatMap(problem => problem.repair ?? []))];
   for (let from = 0; from < repairs.length; from += REPAIRS_AT_ONCE) {

@@ -1,64 +1,64 @@
-import type { Store } from '../open.js';
-import { pathKey, pathOfKey } from '../path-keys.js';
-import { decodeTimings, encodeTimings } from '../timing-codec.js';
+import { pathKey, pathOfKey } from '../codecs/path-keys.js';
+import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
+import type { Tables } from '../tables.js';
 import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
 
-/** Paths, their numbers, names and timings. Nothing is removed that a path leads to. */
-export function* problemsOfPaths(store: Store, seen: Seen): Generator<Problem> {
-  /** 1 at the number of each path. */
-  const found = new Uint8Array(lastNumber(store) + 1);
-  for (const { key, value: number } of store.paths.getRange()) {
+/** Problems of paths, their numbers, names and timings. No repair removes what a path leads to. */
+export function* problemsOfPaths(tables: Tables, seen: Seen): Generator<Problem> {
+  /** Has 1 at the number of each path. */
+  const found = new Uint8Array(lastNumber(tables) + 1);
+  for (const { key, value: number } of tables.paths.getRange()) {
     seen('paths');
     found[number] = 1;
-    yield* ofRecord('paths', key, () => problemsOfPath(store, key, number));
+    yield* ofRecord('paths', key, () => problemsOfPath(tables, key, number));
   }
-  for (const number of store.pathNames.getKeys()) {
-    if (found[number] === 1 || store.timings.doesExist(number)) continue;
+  for (const number of tables.pathNames.getKeys()) {
+    if (found[number] === 1 || tables.timings.doesExist(number)) continue;
     yield { table: 'pathNames', key: number, what: 'would never expire', repair: null };
   }
-  for (const { key: number, value } of store.timings.getRange()) {
+  for (const { key: number, value } of tables.timings.getRange()) {
     seen('timings');
-    yield* ofRecord('timings', number, () => problemsOfTimings(store, number, decodeTimings(value).project, found[number] === 1));
+    yield* ofRecord('timings', number, () => problemsOfTimings(tables, number, decodeTimings(value).project, found[number] === 1));
   }
 }
 
-function* problemsOfPath(store: Store, key: string, number: number): Generator<Problem> {
+function* problemsOfPath(tables: Tables, key: string, number: number): Generator<Problem> {
   const problem = problemOf('paths', key);
   const { project, path } = pathOfKey(key);
-  const name = store.pathNames.get(number);
+  const name = tables.pathNames.get(number);
   if (name === undefined) {
     yield problem(
       `has number ${number}, which has no name`,
-      path === null ? null : () => store.pathNames.put(number, JSON.stringify(path)),
+      path === null ? null : () => tables.pathNames.put(number, JSON.stringify(path)),
     );
   } else if (pathKey(project, JSON.parse(name) as string) !== key) {
     yield problem(`has number ${number}, which has the name ${name}`, null);
   }
-  if (!store.timings.doesExist(number)) {
-    // As new: what it took is lost.
+  if (!tables.timings.doesExist(number)) {
+    // As a new path, because its times are lost.
     yield problem(`has number ${number}, which has no timings`, () =>
-      store.timings.put(number, encodeTimings({ project, seen_at: Date.now(), timings: [] })),
+      tables.timings.put(number, encodeTimings({ project, seen_at: Date.now(), timings: [] })),
     );
   }
 }
 
-function* problemsOfTimings(store: Store, number: number, project: number, isFound: boolean): Generator<Problem> {
+function* problemsOfTimings(tables: Tables, number: number, project: number, isFound: boolean): Generator<Problem> {
   const problem = problemOf('timings', number);
-  if (!store.projects.doesExist(project)) yield problem(`is of project ${project}, which is not there`, null);
-  const name = store.pathNames.get(number);
+  if (!tables.projects.doesExist(project)) yield problem(`is of project ${project}, which does not exist`, null);
+  const name = tables.pathNames.get(number);
   if (name === undefined) {
-    // No path, no name: nobody can ask for it.
-    if (!isFound) yield problem('is of no path', () => store.timings.remove(number));
+    // Without a path and a name, nothing can find it.
+    if (!isFound) yield problem('is of no path', () => tables.timings.remove(number));
     return;
   }
   const key = pathKey(project, JSON.parse(name) as string);
-  const known = store.paths.get(key);
-  if (known === undefined) yield problem(`is not found by its path ${name}`, () => store.paths.put(key, number));
+  const known = tables.paths.get(key);
+  if (known === undefined) yield problem(`is not found by its path ${name}`, () => tables.paths.put(key, number));
   else if (known !== number) yield problem(`is of the path ${name}, which has number ${known}`, null);
 }
 
-function lastNumber(store: Store): number {
+function lastNumber(tables: Tables): number {
   let last = 0;
-  for (const { value } of store.paths.getRange()) last = Math.max(last, value);
+  for (const { value } of tables.paths.getRange()) last = Math.max(last, value);
   return last;
 }

@@ -1,14 +1,14 @@
-/** Something in the store that does not fit together. */
+/** An inconsistency in the store. */
 export interface Problem {
   table: string;
   key: unknown;
-  /** What is wrong with it: the end of a sentence that begins with the table and the key. */
+  /** What is wrong: the end of a sentence that begins with the table and the key. */
   what: string;
-  /** Writes what follows from the rest; null: nothing tells what was there. */
+  /** Restores the record from the others; null: nothing tells what it was. */
   repair: (() => Promise<unknown>) | null;
 }
 
-/** What makes the problems of one record. */
+/** Returns a function that creates the problems of one record. */
 export function problemOf(table: string, key: unknown): (what: string, repair: Problem['repair']) => Problem {
   return (what, repair) => ({ table, key, what, repair });
 }
@@ -17,10 +17,10 @@ export function sentenceOf({ table, key, what }: Pick<Problem, 'table' | 'key' |
   return `${table} ${JSON.stringify(key)} ${what}`;
 }
 
-/** Told of each record that is looked at. */
+/** Called with the table of each record that is checked. */
 export type Seen = (table: string) => void;
 
-/** The problems of one record, or of all of a kind; what cannot be read is one. */
+/** Returns the problems of one record, or of all records of a kind. A record that cannot be read is a problem. */
 export function* ofRecord(table: string, key: unknown, problems: () => Iterable<Problem>): Generator<Problem> {
   try {
     yield* problems();

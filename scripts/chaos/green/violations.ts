@@ -1,0 +1,98 @@
+import type { Evidence } from './evidence.js';
+import type { Exit } from './own-client.js';
+import type { FileRun } from './runner.js';
+import { type CiRun, isOwnClient, type Job, jobName } from './scenario.js';
+
+/** One start of a job: the first one or a retry. */
+export interface Start extends Exit {
+  job: Job;
+  number: number;
+  /** What the proxy did to its requests. */
+  requests: readonly string[];
+}
+
+/** A CI run that was played. */
+export interface PlayedCiRun {
+  ciRun: CiRun;
+  starts: Start[];
+  /** The files that its runners ran, in order. */
+  ran: FileRun[];
+  evidence: Evidence;
+  verified: Exit & { requests: readonly string[] };
+}
+
+const FILES_SHOWN = 8;
+
+/** Whether every node was started, and its last start exited with 0. */
+export function isGreen({ ciRun, starts }: Pick<PlayedCiRun, 'ciRun' | 'starts'>): boolean {
+  return ciRun.jobs.every(job => lastExitCode(job, starts) === 0);
+}
+
+/** Returns the invariants that a CI run violated: if all nodes are green, every listed file ran; if the gate is green, every file was also recorded. */
+export function violationsOf(played: PlayedCiRun): string[] {
+  const { ciRun, starts, verified } = played;
+  const violations = starts.filter(({ code }) => code === null).map(({ job }) => `${jobName(job)} hung`);
+  if (ciRun.jobs.every(isOwnClient)) violations.push(...nodeViolations(played));
+  if (verified.code === 0) violations.push(...gateViolations(played));
+  return violations;
+}
+
+/** Returns the additional invariants that a CI run without faults violated: it is green, and runs each file once. */
+export function faultlessViolationsOf(played: PlayedCiRun): string[] {
+  const { ciRun, starts, ran, verified } = played;
+  const files = new Set(ciRun.jobs.flatMap(job => job.files));
+  const violations: string[] = [];
+  if (!isGreen(played)) violations.push(`there were no faults, but nodes exited with ${starts.map(({ code }) => code).join(', ')}`);
+  if (verified.code !== 0) violations.push(`there were no faults, but verify exited with ${verified.code}`);
+  if (ran.length !== files.size || ran.some(({ path }) => !files.has(path)))
+    violations.push(`there were no faults, but ${ran.length} runs of ${files.size} test files`);
+  return violations;
+}
+
+function nodeViolations(played: PlayedCiRun): string[] {
+  const { ciRun, starts, ran } = played;
+  const violations: string[] = [];
+  for (const { job, number, code } of starts) {
+    const failed = ran.filter(({ job: name, start, outcome }) => name === jobName(job) && start === number && outcome === 'failed');
+    if (code === 0 && failed.length > 0)
+      violations.push(`${jobName(job)} exited with 0 although these files failed: ${listFiles(failed.map(({ path }) => path))}`);
+  }
+  if (!isGreen(played)) return violations;
+  const outcomes = new Map(ran.map(({ path, outcome }) => [path, outcome]));
+  const listed = new Set(ciRun.jobs.flatMap(job => job.files));
+  const notRun = losesSplit(ciRun) ? [] : [...listed].filter(path => !outcomes.has(path));
+  if (notRun.length > 0) violations.push(`every node exited with 0, but no node ran ${listFiles(notRun)} of ${listed.size} test files`);
+  const failed = [...listed].filter(path => outcomes.get(path) === 'failed');
+  if (failed.length > 0) violations.push(`every node exited with 0 although these files failed in their last run: ${listFiles(failed)}`);
+  return violations;
+}
+
+/**
+ * Every file in the list of a green node must be run and recorded, if Ballast's own client, which compares lists, or the server has seen the
+ * list. A list that differs and was not seen is exempt. At least one list must be complete, because the gate checks a split or queue made
+ * from one list.
+ */
+function gateViolations({ ciRun, starts, ran, evidence }: PlayedCiRun): string[] {
+  const isRun = new Set(ran.map(({ path }) => path));
+  const missing = ({ files }: Job) => files.filter(path => !isRun.has(path) || !evidence.reported.has(path));
+  const green = ciRun.jobs.filter(job => lastExitCode(job, starts) === 0 && (isOwnClient(job) || evidence.hasList(job.files)));
+  const unrecorded = [...new Set(green.flatMap(missing))];
+  if (unrecorded.length > 0) return [`verify exited with 0, but in this CI run no node ran and recorded ${listFiles(unrecorded)}`];
+  if (ciRun.jobs.every(job => missing(job).length > 0))
+    return [`verify exited with 0, but in this CI run no node ran and recorded ${listFiles(missing(ciRun.jobs[0]!))}`];
+  return [];
+}
+
+/** Whether two nodes may get parts of two splits, because the store was lost in between. Only the gate can detect this. */
+function losesSplit({ operations, jobs }: CiRun): boolean {
+  return operations.some(({ kind }) => kind === 'empty' || kind === 'restore') && jobs.some(({ mode }) => mode === 'split');
+}
+
+/** Returns undefined if the job was never started. */
+function lastExitCode(job: Job, starts: readonly Start[]): number | null | undefined {
+  return starts.findLast(start => start.job === job)?.code;
+}
+
+function listFiles(paths: readonly string[]): string {
+  return `${paths.length} (${paths.slice(0, FILES_SHOWN).join(', ')}${paths.length > FILES_SHOWN ? ', ...' : ''})`;
+}

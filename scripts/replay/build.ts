@@ -1,0 +1,129 @@
+import { performance } from 'node:perf_hooks';
+import { showStatus } from '../../bench/progress.js';
+import type { Timings } from './timings.js';
+
+export interface Server {
+  url: string;
+  token: string;
+}
+
+/** What one node ran. */
+export interface NodeResult {
+  files: number;
+  batches: number;
+  seconds: number;
+}
+
+interface Answer {
+  code?: string;
+  build_distribution_id?: string;
+  test_files: { path: string }[];
+}
+
+/** A build whose test files take the given times. Its nodes are simulated, and send the requests of real ones. */
+export class Build {
+  readonly #testFiles: readonly { path: string }[];
+
+  constructor(
+    readonly timings: Timings,
+    readonly key: { commit_hash: string; branch: string; node_total: number },
+    readonly server: Server,
+  ) {
+    this.#testFiles = [...timings.keys()].map(path => ({ path }));
+  }
+
+  /** Records the times. The files go to the nodes in rotation. */
+  async record(): Promise<void> {
+    const files = [...this.timings].map(([path, time_execution]) => ({ path, time_execution }));
+    await this.#eachNode(node_index => {
+      const test_files = files.filter((_, i) => i % this.key.node_total === node_index);
+      return this.#post('/build_subsets', { node_index, test_files });
+    });
+  }
+
+  /** Requests a split in regular mode, as all nodes at the same time. */
+  async split(): Promise<{ nodes: NodeResult[]; milliseconds: number }> {
+    const fields = { ci_build_id: 'replay', user_seat: 'replay', fixed_test_suite_split: true };
+    const start = performance.now();
+    const answers = await this.#eachNode(async node_index => {
+      const ask = (more: object) => this.#post('/build_distributions/subset', { ...fields, node_index, ...more });
+      const cached = await ask({ cache_read_attempt: true });
+      if (cached.code !== 'TEST_SUITE_SPLIT_CACHE_MISS') return cached;
+      return ask({ cache_read_attempt: false, test_files: this.#testFiles });
+    });
+    const milliseconds = performance.now() - start;
+    if (new Set(answers.map(answer => answer.build_distribution_id)).size !== 1)
+      throw new Error('the nodes got different splits of one build');
+    const paths = answers.map(({ test_files }) => test_files.map(({ path }) => path));
+    this.#expectEachOnce(paths.flat(), 'regular mode');
+    const nodes = paths.map(node => ({ files: node.length, batches: 1, seconds: this.#secondsOf(node) }));
+    return { nodes, milliseconds };
+  }
+
+  /**
+   * Runs the queue in virtual time: the node that is free first pulls next.
+   * @param clock clock of a server that also runs in virtual time
+   */
+  async runQueue(pullCost: number, clock: { millis: number }): Promise<NodeResult[]> {
+    const nodes: NodeResult[] = Array.from({ length: this.key.node_total }, () => ({ files: 0, batches: 0, seconds: 0 }));
+    const ran: string[] = [];
+    const start = clock.millis;
+    const running = new Set(nodes.keys());
+    while (running.size > 0) {
+      const node_index = [...running].reduce((first, other) => (nodes[other]!.seconds < nodes[first]!.seconds ? other : first));
+      const node = nodes[node_index]!;
+      clock.millis = start + Math.round(node.seconds * 1000);
+      const batch = await this.#pull(node_index, node.batches === 0);
+      if (batch.length === 0) {
+        running.delete(node_index);
+        continue;
+      }
+      for (const path of batch) ran.push(path);
+      showStatus(`queue mode: ${ran.length.toLocaleString('en')} of ${this.timings.size.toLocaleString('en')} files run`);
+      node.batches += 1;
+      node.files += batch.length;
+      node.seconds += pullCost + this.#secondsOf(batch);
+    }
+    showStatus('');
+    this.#expectEachOnce(ran, 'queue mode');
+    return nodes;
+  }
+
+  async #pull(node_index: number, isFirst: boolean): Promise<string[]> {
+    const ask = (more: object) => this.#post('/queues/queue', { node_index, node_build_id: 'replay', user_seat: 'replay', ...more });
+    let answer = await ask({ can_initialize_queue: isFirst, attempt_connect_to_queue: isFirst });
+    if (answer.code === 'ATTEMPT_CONNECT_TO_QUEUE_FAILED')
+      answer = await ask({ can_initialize_queue: true, attempt_connect_to_queue: false, test_files: this.#testFiles });
+    return answer.test_files.map(({ path }) => path);
+  }
+
+  async #post(path: string, body: object): Promise<Answer> {
+    const { url, token } = this.server;
+    const address = `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1${path}`;
+    const response = await fetch(address, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'SERVICE-TEST-SUITE-TOKEN': token },
+      body: JSON.stringify({ ...this.key, ...body }),
+    }).catch((error: unknown) => {
+      throw new Error(`POST ${address} was not answered: ${String((error as Error).cause ?? error)}`);
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}: ${text}`);
+    return text === '' ? { test_files: [] } : (JSON.parse(text) as Answer);
+  }
+
+  #eachNode<T>(run: (node_index: number) => Promise<T>): Promise<T[]> {
+    return Promise.all(Array.from({ length: this.key.node_total }, (_, node_index) => run(node_index)));
+  }
+
+  #secondsOf(paths: readonly string[]): number {
+    return paths.reduce((sum, path) => sum + this.timings.get(path)!, 0);
+  }
+
+  #expectEachOnce(ran: readonly string[], mode: string): void {
+    const paths = new Set(ran);
+    const lost = [...this.timings.keys()].filter(path => !paths.has(path));
+    if (lost.length > 0) throw new Error(`${mode} lost ${lost.length} files, the first is ${lost[0]}`);
+    if (ran.length > paths.size) throw new Error(`${mode} handed out ${ran.length - paths.size} files twice`);
+  }
+}

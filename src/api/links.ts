@@ -1,0 +1,17 @@
+import type { BuildFilter } from '../engine/build-key.js';
+import type { Request } from '../http/request.js';
+import type { Context } from './context.js';
+
+/** Scheme and host for links in answers. */
+export function baseUrl({ publicUrl }: Context, { scheme, host }: Request): string {
+  return publicUrl ?? `${scheme}://${host}`;
+}
+
+/** The address of a list of builds. */
+export function buildsUrl(context: Context, request: Request, { branch, commit_hash, node_total }: BuildFilter, page?: number): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ branch, commit_hash, node_total, page })) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return `${baseUrl(context, request)}/v1/builds?${query.toString()}`;
+}

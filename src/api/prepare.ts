@@ -1,0 +1,61 @@
+import { ApiError } from '../api-error.js';
+import { projectOfToken } from '../engine/access.js';
+import type { Request } from '../http/request.js';
+import { limits } from '../limits.js';
+import { type Posts, posts } from '../workers/jobs.js';
+import type { Prepared } from '../workers/task.js';
+import { authenticate } from './authenticate.js';
+import type { Context } from './context.js';
+import type { RawParameters } from './messages/coerce.js';
+import { decodeBody, guessToken, tokenInBody } from './messages/decode.js';
+
+/**
+ * Authenticates a POST, validates it and plans what it asks for: on this thread when it is small, in a worker thread when its body or
+ * its list of test files is large. Throws what is wrong with the request.
+ */
+export function prepare<K extends keyof Posts>(context: Context, job: K, request: Request): Promise<Prepared<K>> {
+  const [first] = request.body as [Uint8Array];
+  const isSmall = request.body.length === 1 && first.length < limits.pooledBodyBytes;
+  return isSmall ? prepareSmall(context, job, request, first) : prepareLarge(context, job, request);
+}
+
+async function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: Request, body: Uint8Array): Promise<Prepared<K>> {
+  const { store, workers, tokenHeader, pullCost } = context;
+  // The body is lent until the first await: it is decoded, and copied if a worker thread may need it.
+  const sent = decode(body);
+  const files = sent instanceof ApiError ? 0 : countFiles(sent);
+  const isLong = files >= limits.pooledTestFiles;
+  const copy = isLong || (files > 0 && job !== 'prepareSubset') ? new Uint8Array(body) : null;
+
+  if (request.token === null && sent instanceof ApiError) throw sent;
+  const token = request.token ?? tokenInBody(sent as RawParameters);
+  const project = await authenticate(store.access, token, tokenHeader);
+  if (sent instanceof ApiError) throw sent;
+  const prepared = isLong ? null : await posts[job](store, sent, project, { pullCost, isWorker: false });
+  if (prepared) return { project, prepared } as Prepared<K>;
+  return workers.post({ kind: 'post', job, body: [copy!], project }, project, request.hasLeft);
+}
+
+async function prepareLarge<K extends keyof Posts>(context: Context, job: K, { body, token, hasLeft }: Request): Promise<Prepared<K>> {
+  const { store, workers, tokenHeader } = context;
+  const project = token === null ? null : await authenticate(store.access, token, tokenHeader);
+  // The worker thread finds the token in the body. Until then a guess says whose turn it is.
+  const guess = project === null ? guessToken(body) : null;
+  const owner = guess === null ? project : await projectOfToken(store.access, guess);
+  return workers.post({ kind: 'post', job, body, project }, owner, hasLeft);
+}
+
+function decode(body: Uint8Array): RawParameters | ApiError {
+  try {
+    return decodeBody(body);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+/** The files that a body lists. Which of the two parameters counts is known only after validation. */
+function countFiles({ test_files, paths }: RawParameters): number {
+  const lengthOf = (list: unknown) => (Array.isArray(list) ? list.length : 0);
+  return Math.max(lengthOf(test_files), lengthOf(paths));
+}

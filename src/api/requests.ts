@@ -1,0 +1,73 @@
+import type { NodeKey } from '../engine/build-key.js';
+import { digest } from '../engine/digest.js';
+import { queueKey, splitKey } from '../engine/keys.js';
+import type { NewRun } from '../engine/ports/recordings.js';
+import type { QueueRequest } from '../engine/queues.js';
+import { newRun } from '../engine/recordings.js';
+import type { SplitRequest } from '../engine/splits.js';
+import { toBuildSubsetMessage } from './messages/build-subset.js';
+import type { RawParameters } from './messages/coerce.js';
+import { maskPeople } from './messages/people.js';
+import { isInitialization, toQueueMessage } from './messages/queue.js';
+import { toSplitMessage } from './messages/split.js';
+import { distinctPaths } from './messages/test-file.js';
+import { toTestQueueMessage } from './messages/test-queue.js';
+
+/** Messages of clients as requests to the use cases. Each function throws the 422 of an invalid message. */
+
+export function recordingRequest(sent: RawParameters): { node: NodeKey; run: NewRun } {
+  const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
+  return { node: { commit_hash, branch, node_total, node_index }, run: newRun(test_files, ci_build_id || undefined) };
+}
+
+export function splitRequest(sent: RawParameters, project: number): SplitRequest {
+  const message = toSplitMessage(sent);
+  const { commit_hash, branch, node_total, node_index, ci_build_id, fixed_test_suite_split, cache_read_attempt, test_files = [] } = message;
+  return {
+    key: splitKey(project, { commit_hash, branch, node_total }, ci_build_id, fixed_test_suite_split),
+    node_index,
+    suite: cache_read_attempt ? null : { paths: distinctPaths(test_files), people: maskPeople(message) },
+    listDigest: message.test_files_digest,
+  };
+}
+
+/** POST /v1/queues/queue */
+export function queueRequest(sent: RawParameters, project: number): QueueRequest {
+  const message = toQueueMessage(sent);
+  const { commit_hash, branch, node_total, node_index, node_build_id, can_initialize_queue: isFirstRequest, batch_uuid = null } = message;
+  const key = queueKey(project, { commit_hash, branch, node_total }, node_build_id);
+  return {
+    key,
+    node_index,
+    suite: isInitialization(message) ? { paths: distinctPaths(message.test_files ?? []), people: maskPeople(message) } : null,
+    listDigest: undefined,
+    isFirstRequest,
+    // A later pull that took nothing would look like the end of the queue.
+    takesNothing: message.skip_pull && isFirstRequest,
+    wantsLastSplit: message.fixed_queue_split && isFirstRequest,
+    run: key.digest,
+    batch_uuid,
+    report: null,
+  };
+}
+
+/** POST /v2/queues/queue: the request, and what the answer repeats of it if the client wants times. */
+export function testQueueRequest(sent: RawParameters, project: number): { request: QueueRequest; echo: object | null } {
+  const message = toTestQueueMessage(sent);
+  const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;
+  const { node_uuid, batch_index } = message;
+  const run = digest(node_uuid);
+  const request: QueueRequest = {
+    key: queueKey(project, { commit_hash, branch, node_total }, test_queue_id),
+    node_index,
+    suite: isInitialization(message) ? { paths: [...new Set(message.paths)], people: maskPeople(message) } : null,
+    listDigest: message.test_files_digest,
+    isFirstRequest,
+    takesNothing: message.skip_pull === true && isFirstRequest,
+    wantsLastSplit: false,
+    run,
+    batch_uuid: `${run} ${batch_index}`,
+    report: { batch_id: message.batch_id ?? null, failed_paths: message.failed_paths ?? [] },
+  };
+  return { request, echo: message.wants_times ? { node_uuid, batch_index } : null };
+}

@@ -1,0 +1,37 @@
+import { decodeFiles } from '../../engine/plans.js';
+import type { QueueInfo } from '../../engine/ports/queues.js';
+import type { Batch } from '../../engine/queue/batch.js';
+import type { Pulled, QueueRequest } from '../../engine/queues.js';
+import type { PlannedTestFile } from '../../engine/test-file.js';
+import type { ConnectFailed } from '../messages/queue.js';
+
+/** How a version of the protocol encodes the outcome of a pull. */
+export interface QueueEncoding {
+  job: 'prepareQueue' | 'prepareTestQueue';
+  /** The parameter that names the CI run. */
+  ciRun: 'node_build_id' | 'test_queue_id';
+  connectFailed(request: QueueRequest): ConnectFailed;
+  /**
+   * The end of the queue, or the answer to a request that takes nothing.
+   * @param url the address of the build; null: the request was to take a batch
+   * @param echo what the answer repeats of the request
+   */
+  empty(pulled: Pulled, url: string | null, echo: object | null): object;
+  /** @param files the files of the batch, as a JSON array */
+  batch(queue: QueueInfo, batch: Batch, files: Buffer, echo: object | null): string | Buffer;
+  textHeaders(batch: Batch): Record<string, string> | undefined;
+}
+
+/** The code tells clients to send their test files. */
+export const CONNECT_FAILED: ConnectFailed = {
+  message: 'There is no queue for this build yet: send the test files to initialise it.',
+  code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
+};
+
+/** The files of a batch. A file of which only some test cases failed before is replaced by these. */
+export function filesToRun({ files: indices, cases }: Batch, files: Buffer): PlannedTestFile[] {
+  const all = decodeFiles(files);
+  if (!cases) return all;
+  const casesOf = new Map(cases);
+  return all.flatMap((file, i) => casesOf.get(indices[i]!)?.map(path => ({ path, time_execution: null })) ?? [file]);
+}

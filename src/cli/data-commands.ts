@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { parseConfig } from '../server/config.js';
+import { settings } from '../server/settings.js';
+import type { ExportOptions } from './export.js';
+import { addSetting } from './options.js';
+import { requireServerPlatform } from './process/supported.js';
+import { untilSignal } from './process/until-signal.js';
+
+/** Adds the commands on the data folder. They need the store, but no running server. */
+export function addDataCommands(program: Command): void {
+  addProjectCommands(program);
+  addTokenCommands(program);
+  addDataCommand(program, 'backup <folder>', 'copy the current state of the store into a folder, also while the server runs', (...args) =>
+    untilSignal(async stop => (await import('./backup.js')).backup(...args, stop)),
+  ).option('--json', 'print one JSON object');
+  addDataCommand(
+    program,
+    'check',
+    'check that the store is consistent, also while the server runs (exit code 1: it is not)',
+    (dataDir, _, options) => untilSignal(async stop => (await import('./check.js')).check(dataDir, options, stop)),
+  )
+    .option('--repair', 'rebuild records that can be derived from others; stop the server before')
+    .option('--json', 'print one JSON object');
+  addDataCommand(program, 'export', 'write builds and timings as lines of JSON, also while the server runs', (dataDir, _, options) =>
+    untilSignal(async stop => (await import('./export.js')).exportStore(dataDir, options as unknown as ExportOptions, stop)),
+  )
+    .option('--project <name>', 'export this project only')
+    .option('--output <file>', 'write to this file (- is stdout); an existing file is replaced when the new one is complete')
+    .option('--no-builds', 'leave out the builds')
+    .option('--no-timings', 'leave out the timings')
+    .option('--json', 'print one JSON object about the file');
+}
+
+const loadProject = () => import('./project.js');
+
+function addProjectCommands(program: Command): void {
+  const project = program.command('project').description('create and list projects');
+  addDataCommand(project, 'create <name>', 'create a project and print its test-suite token', async (...args) =>
+    (await loadProject()).createProjectWithToken(...args),
+  ).option('--json', 'print JSON');
+  addDataCommand(project, 'list', 'list the projects', async (...args) => (await loadProject()).printProjects(...args)).option(
+    '--json',
+    'print JSON',
+  );
+}
+
+function addTokenCommands(program: Command): void {
+  const token = program.command('token').description('create, list and revoke test-suite tokens');
+  addDataCommand(token, 'create <project>', 'create another token for a project and print it', async (...args) =>
+    (await loadProject()).createProjectToken(...args),
+  ).option('--json', 'print JSON');
+  addDataCommand(token, 'list <project>', 'list the ids of a project’s tokens', async (...args) =>
+    (await loadProject()).printTokens(...args),
+  ).option('--json', 'print JSON');
+  addDataCommand(token, 'revoke <token-or-id>', 'revoke a token: the next request with it is refused', async (...args) =>
+    (await loadProject()).revoke(...args),
+  ).option('--json', 'print JSON');
+}
+
+/** Adds a command on the data folder. It takes at most one argument, and flags. */
+function addDataCommand(
+  parent: Command,
+  usage: string,
+  description: string,
+  run: (dataDir: string, argument: string, flags: Record<string, true>) => Promise<void>,
+): Command {
+  const command = parent.command(usage).description(description);
+  addSetting(command, settings.dataDir);
+  command.hook('preAction', requireServerPlatform).action(async (...args: unknown[]) => {
+    const { dataDir, ...flags } = command.opts<{ dataDir?: string }>();
+    const config = parseConfig(dataDir === undefined ? {} : { dataDir });
+    await run(config.dataDir, typeof args[0] === 'string' ? args[0] : '', flags);
+  });
+  return command;
+}

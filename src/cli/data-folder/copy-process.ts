@@ -1,0 +1,22 @@
+import { openTables } from '../../store/lmdb/tables.js';
+import { hardExit } from '../process/hard-exit.js';
+
+/** The process that copies a store for `backup`. LMDB cannot stop a copy: only killing its process does. */
+
+// A signal from the terminal also reaches `backup`, which kills this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+process.on('disconnect', hardExit);
+if (!process.connected) hardExit();
+
+const [dataDir, target] = process.argv.slice(2) as [string, string];
+const { root } = openTables(dataDir);
+try {
+  // true: compact, without free pages.
+  await root.backup(target, true);
+} catch (error) {
+  process.send!((error as Error).message);
+} finally {
+  await root.close();
+  process.off('disconnect', hardExit);
+  process.disconnect();
+}

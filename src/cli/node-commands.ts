@@ -1,0 +1,138 @@
+import { type Command, Option } from 'commander';
+import { parseServer } from '../client/address.js';
+import { type IdentityOptions, identityFields } from '../client/ci/identity.js';
+import { version } from '../version.js';
+import type { ClientOptions } from './client-options.js';
+import { retriesOption, wholeNumber } from './options.js';
+
+/** What the commands of a CI node get from the process. */
+export interface NodeContext {
+  environment: NodeJS.ProcessEnv;
+  /** The arguments after `--`: the command that `queue` runs. */
+  testCommand: readonly string[];
+}
+
+const EXIT_CODES_HELP =
+  '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.';
+
+/** Adds the commands of a CI node. */
+export function addNodeCommands(program: Command, context: NodeContext): void {
+  addSplit(program, context);
+  addQueue(program, context);
+  addRecord(program, context);
+  addVerify(program, context);
+}
+
+function addSplit(program: Command, context: NodeContext): void {
+  const command = addNodeCommand(program, 'split [globs...]', 'print the test files of this node, by a split made once per build', [
+    'nodeIndex',
+    'nodeTotal',
+    'buildId',
+    'branch',
+    'commitHash',
+  ]);
+  addListFlags(command)
+    .option('-0, --null', 'end each path with NUL instead of a line break')
+    .option(
+      '--format <template>',
+      'template of each printed line: {path} and {seconds}, the expected duration (empty if it was never measured)',
+      '{path}',
+    )
+    .option('--dynamic', 'make a new split for each --build-id instead of one split for the commit')
+    .option('--json', 'print one JSON object')
+    .action(async (globs: string[], flags) => (await import('./split.js')).split(globs, clientOptions(flags, context)));
+}
+
+function addQueue(program: Command, context: NodeContext): void {
+  const command = addNodeCommand(
+    program,
+    'queue [globs...]',
+    'run a command for each batch of this node until the queue is empty, and record the times: ballast queue GLOB... -- COMMAND... {}',
+    ['nodeIndex', 'nodeTotal', 'buildId', 'branch', 'commitHash'],
+  );
+  addPolicyFlags(addListFlags(command))
+    .option(
+      '--junit <glob>',
+      'JUnit reports that the command writes, with the times and failures of its files; may be repeated',
+      (glob: string, others: string[] = []) => [...others, glob],
+    )
+    .addHelpText(
+      'after',
+      '\nIn COMMAND, {} becomes the files of a batch, and {,} within an argument all of them with commas; BALLAST_BATCH is the batch’s number.',
+    )
+    .action(async (globs: string[], flags) =>
+      (await import('./queue.js')).queue(globs, context.testCommand, clientOptions({ junit: [], ...flags }, context)),
+    );
+}
+
+function addRecord(program: Command, context: NodeContext): void {
+  const command = addNodeCommand(program, 'record <reports...>', 'record the times of the tests that this node ran, from JUnit reports', [
+    'nodeIndex',
+    'nodeTotal',
+    'branch',
+    'commitHash',
+  ]);
+  const { flag, variable } = identityFields.buildId;
+  addPolicyFlags(command)
+    .addOption(new Option(flag, 'the id of the CI run, as given to split: the times then count only for this CI run').env(variable))
+    .option('--files-from <file>', 'file with the test files that the node was given (- is stdin); reports are matched to them')
+    .option(
+      '--exit-code <number>',
+      'exit code of the command that ran the tests: with 0, files in no report are recorded as having nothing to run, and a failure in a report ends record with 1',
+      wholeNumber(),
+    )
+    .option('--json', 'print one JSON object')
+    .action(async (reports: string[], flags) => (await import('./record.js')).record(reports, clientOptions(flags, context)));
+}
+
+function addVerify(program: Command, context: NodeContext): void {
+  addNodeCommand(
+    program,
+    'verify',
+    'ask a server whether every test file of a CI run was run and recorded (exit code 1: no, or the CI run is not known; 3: it could not be asked)',
+    ['nodeTotal', 'buildId', 'branch', 'commitHash'],
+  )
+    .option('--node-build-id <id>', 'ask about the queue with this id, not about a split')
+    .option('--ci-build-id <id>', 'ask about the split with this id, not about a queue')
+    .option('--newest', 'ask about the newest queue or split of the build, of any CI run')
+    .option('--wait <seconds>', 'seconds to wait for nodes that have not recorded yet', wholeNumber('seconds'), 0)
+    .option('--json', 'print the answer as one JSON object')
+    .action(async flags => (await import('./verify.js')).verify(clientOptions(flags, context)));
+}
+
+/** Adds a command with the flags of the server and of the node's identity. */
+function addNodeCommand(program: Command, usage: string, description: string, fields: readonly (keyof IdentityOptions)[]): Command {
+  const command = program
+    .command(usage)
+    .description(description)
+    .addOption(new Option('--url <address>', 'address of the server').env('BALLAST_URL'))
+    .addOption(new Option('--token <token>', 'test-suite token of the project').env('BALLAST_TOKEN'));
+  for (const field of fields) {
+    const { flag, variable, description } = identityFields[field];
+    command.addOption(new Option(flag, `${description} (default: from the CI system)`).env(variable));
+  }
+  return command.addOption(retriesOption()).addHelpText('after', EXIT_CODES_HELP);
+}
+
+function addListFlags(command: Command): Command {
+  return command
+    .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
+    .option('--fallback', 'when the server cannot be reached, run all test files that this node has not run (default: fail)')
+    .addOption(new Option('--no-fallback').hideHelp());
+}
+
+function addPolicyFlags(command: Command): Command {
+  return command
+    .option(
+      '--trust-exit-code',
+      'let only the exit code of the command decide: ignore failures in reports (for test runners that report retried or expected failures)',
+    )
+    .option('--fail-unreported', 'fail when no report mentions a test file: the file counts as not run');
+}
+
+function clientOptions<Flags extends { url?: string; token?: string }>(
+  flags: Flags,
+  { environment }: NodeContext,
+): Flags & Pick<ClientOptions, 'url' | 'token' | 'environment' | 'clientVersion'> {
+  return { ...flags, ...parseServer(flags), environment, clientVersion: version };
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type { ConnectFailed } from '../api/messages/queue.js';
+import type { TestQueueAnswer, TestQueueMessage } from '../api/messages/test-queue.js';
+import { digestOfList } from '../list-digest.js';
+import { parseBatch, parseBatchOrMiss, pullParser } from './answers.js';
+import type { AnswerParser, Api } from './api.js';
+import type { BatchResult, PlannedFile } from './batch-results.js';
+import type { Identity } from './ci/identity.js';
+import { assertListed, detectMismatch, retryOnMismatch } from './list-mismatch.js';
+
+export interface Batch {
+  id: number;
+  files: PlannedFile[];
+}
+
+/** Takes batches from the queue of a CI run, for one process of one node. */
+export class QueueClient {
+  readonly #nodeUuid = randomUUID();
+  readonly #digest: string;
+  #batchIndex = 0;
+
+  /** @param allFiles the test files of all nodes */
+  constructor(
+    readonly api: Api,
+    readonly identity: Identity,
+    readonly allFiles: readonly string[],
+  ) {
+    this.#digest = digestOfList(allFiles);
+  }
+
+  /**
+   * Returns the first batch; null: the queue has none for this node. Creates the queue if there is none. Throws ListMismatch if the queue was
+   * made from another list.
+   */
+  async firstBatch(): Promise<Batch | null> {
+    const start = { can_initialize_queue: true, batch_index: 0 };
+    const answer = await this.#pull({ ...start, attempt_connect_to_queue: true }, parseBatchOrMiss);
+    if (!('code' in answer)) return this.#toBatch(answer);
+    const initialise = () => this.#pull({ ...start, attempt_connect_to_queue: false, paths: this.allFiles }, parseBatch);
+    return this.#toBatch(await retryOnMismatch(initialise));
+  }
+
+  /**
+   * Acknowledges a batch and returns the next one; null: the queue is empty. A batch that may not have run completely is not acknowledged: the
+   * node gets it again when it is retried, and the build is incomplete until then.
+   */
+  async nextBatch({ id: batch_id }: Batch, { failed: failed_paths, allRan }: BatchResult): Promise<Batch | null> {
+    this.#batchIndex += 1;
+    const pull = { can_initialize_queue: false, attempt_connect_to_queue: false, batch_index: this.#batchIndex };
+    return this.#toBatch(await this.#pull({ ...pull, ...(allRan && { batch_id, failed_paths }) }, parseBatch));
+  }
+
+  #pull<T extends TestQueueAnswer | ConnectFailed>(
+    fields: Omit<Partial<TestQueueMessage>, 'paths'> & { batch_index: number; paths?: readonly string[] },
+    parse: AnswerParser<T>,
+  ): Promise<T> {
+    const { build_id: test_queue_id, ...node } = this.identity;
+    const message = { ...node, test_queue_id, node_uuid: this.#nodeUuid, wants_times: true, test_files_digest: this.#digest, ...fields };
+    return detectMismatch(() => this.api.post('/v2/queues/queue', message, pullParser(this.#nodeUuid, fields.batch_index, parse)));
+  }
+
+  #toBatch({ paths, batch_id, times = [] }: TestQueueAnswer): Batch | null {
+    if (batch_id === null) return null;
+    assertListed('queue', paths, this.allFiles);
+    return { id: batch_id, files: paths.map((path, i) => ({ path, expected: times[i] ?? null })) };
+  }
+}

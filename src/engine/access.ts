@@ -1,0 +1,61 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Access, Project, Token } from './ports/access.js';
+import type { Millis, Soon } from './ports/store.js';
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
+const ID_CHARACTERS = 12;
+
+/** Creates a project with its first token. Throws a sentence when the name is invalid or taken. */
+export async function createProject(access: Access, name: string, at: Millis, token = newToken()): Promise<Project & { token: string }> {
+  if (!NAME.test(name)) {
+    throw new Error(
+      `cannot create the project "${name}": a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`,
+    );
+  }
+  const project = await access.createProject(name, hashOf(token), at);
+  if (!project) throw new Error(`cannot create the project "${name}": it exists already; "token create" makes another token for it`);
+  return { ...project, token };
+}
+
+/** Creates a token for a project and returns it. The store keeps only its hash, so the token cannot be shown again. */
+export async function createToken(access: Access, project: number, at: Millis, token = newToken()): Promise<string> {
+  await access.createToken(project, hashOf(token), at);
+  return token;
+}
+
+/** The record of a token, in force or revoked. The look-up is by hash, so the time that it takes reveals nothing about tokens. */
+export function findToken(access: Access, token: string): Soon<Token | null> {
+  const digest = Buffer.from(hashOf(token));
+  const confirmed = (found: Token | null) => (found && timingSafeEqual(Buffer.from(found.hash), digest) ? found : null);
+  const found = access.token(digest.toString());
+  return found instanceof Promise ? found.then(confirmed) : confirmed(found);
+}
+
+/** The project of a token in force, else null. */
+export async function projectOfToken(access: Access, token: string): Promise<number | null> {
+  const found = await findToken(access, token);
+  return found?.revoked_at === null ? found.project : null;
+}
+
+/** Revokes a token, named by itself or by its id. Returns the id. Throws a sentence when no token in force has that name. */
+export async function revokeToken(access: Access, tokenOrId: string, at: Millis): Promise<string> {
+  const digest = hashOf(tokenOrId);
+  const tokens = await access.tokens();
+  const found = tokens.find(token => token.revoked_at === null && (token.hash === digest || tokenId(token) === tokenOrId));
+  if (!found) throw new Error('cannot revoke: no token in force has this value or id; "token list" shows the ids');
+  await access.revokeToken(found.hash, at);
+  return tokenId(found);
+}
+
+/** What names a token where it is listed: the token cannot be found from it. */
+export function tokenId({ hash }: Pick<Token, 'hash'>): string {
+  return hash.slice(0, ID_CHARACTERS);
+}
+
+export function hashOf(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('hex');
+}

@@ -1,0 +1,83 @@
+import { apiErrors } from '../api-error.js';
+import { limits } from '../limits.js';
+import type { BuildKey, NodeKey } from './build-key.js';
+import { isAfter, type Moment } from './moment.js';
+import type { Build, Builds, Run, RunHead } from './ports/builds.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The build of a project with an id as the API shows it, in either case; null: there is none. */
+export async function buildWithId(builds: Builds, project: number, id: string): Promise<Build | null> {
+  const uuid = id.toLowerCase();
+  return UUID.test(uuid) ? builds.get(project, uuid) : null;
+}
+
+/**
+ * The build that most closely matches: the same commit, branch and node_total; else the newest of the same branch and node_total; of
+ * the same branch; of the project. Null when the project has none.
+ */
+export async function closestBuild(builds: Builds, project: number, key: BuildKey): Promise<Build | null> {
+  const { commit_hash, branch, node_total } = key;
+  for (const filter of [{ commit_hash, branch, node_total }, { branch, node_total }, { branch }, {}]) {
+    const build = await builds.newest(project, filter);
+    if (build) return build;
+  }
+  return null;
+}
+
+/** The runs of a build, by node and in the order of recording. Throws a 422 when they are too much to hold in memory. */
+export async function* boundedRuns(builds: Builds, build: Build, heads: readonly RunHead[]): AsyncGenerator<Run> {
+  const files = heads.reduce((sum, { test_files }) => sum + test_files, 0);
+  if (files > limits.mergedTestFiles) throw apiErrors.buildTooLarge('recorded test files', limits.mergedTestFiles);
+  const paths = new Set<string>();
+  let characters = 0;
+  for (const head of heads) {
+    const run = await builds.run(build.number, head);
+    if (!run) continue;
+    for (const path of run.paths) {
+      if (paths.has(path)) continue;
+      paths.add(path);
+      characters += path.length;
+    }
+    if (characters > limits.mergedCharacters) throw apiErrors.buildTooLarge('characters of paths', limits.mergedCharacters);
+    yield run;
+  }
+}
+
+/** The runs of a build that were recorded after a moment (null: all), by node and in the order of recording. */
+export async function runsSince(builds: Builds, build: Build | null, since: Moment | null): Promise<Run[]> {
+  if (!build) return [];
+  const heads = await builds.runs(build.number);
+  const later = heads.filter(head => !since || isRunAfter(head, since));
+  const runs: Run[] = [];
+  for await (const run of boundedRuns(builds, build, later)) runs.push(run);
+  return runs;
+}
+
+/** The paths that a node has recorded since a moment, but never with a time. */
+export async function pathsWithoutTime(builds: Builds, project: number, node: NodeKey, since: Moment): Promise<Set<string>> {
+  const build = await builds.find(project, node);
+  const isMeasured = new Map<string, boolean>();
+  for (const head of build ? await builds.runs(build.number, node.node_index) : []) {
+    const run = isRunAfter(head, since) ? await builds.run(build!.number, head) : null;
+    if (!run) continue;
+    for (const [i, path] of run.paths.entries()) isMeasured.set(path, isMeasured.get(path) === true || run.seconds[i]! > 0);
+  }
+  return new Set([...isMeasured].filter(([, measured]) => !measured).map(([path]) => path));
+}
+
+/** The id of the last run of a node that was recorded after a moment; null: there is none. */
+export async function lastRunId(builds: Builds, project: number, node: NodeKey, since: Moment): Promise<string | null> {
+  const build = await builds.find(project, node);
+  const last = build && (await builds.runs(build.number, node.node_index)).at(-1);
+  return last && isRunAfter(last, since) ? last.id : null;
+}
+
+/** How many runs of a build were ever recorded. */
+export async function runsRecorded(builds: Builds, project: number, key: BuildKey): Promise<number> {
+  return (await builds.find(project, key))?.recorded ?? 0;
+}
+
+function isRunAfter({ ordinal, created_at: at }: RunHead, moment: Moment): boolean {
+  return isAfter({ ordinal, at }, moment);
+}

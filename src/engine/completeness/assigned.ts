@@ -1,0 +1,143 @@
+import type { BuildKey } from '../build-key.js';
+import { queueKey, type SplitKey, splitKey } from '../keys.js';
+import { beginningOf, isLater, type Moment } from '../moment.js';
+import { pathsByNode, pathsOfQueue } from '../plans.js';
+import type { QueueInfo } from '../ports/queues.js';
+import type { Store } from '../ports/store.js';
+import { type Batch, wasReassigned } from '../queue/batch.js';
+import type { Assignment, AssignmentsByPath, Restart } from './compare.js';
+
+/** Names the CI run that is to be complete. Without an id it is the newest of the build. */
+export interface CompletenessSubject {
+  project: number;
+  build: BuildKey;
+  /** The id of its queue. */
+  node_build_id?: string;
+  /** The id of its split. */
+  ci_build_id?: string;
+}
+
+/** The id of CI runs whose clients send none. */
+const UNNAMED_CI_RUN = 'unknown';
+
+/** What the nodes of a CI run were given to run. */
+export interface Assigned {
+  kind: 'queue' | 'split';
+  /** Nodes whose clients report what they ran. Such a node, restarted, gets what is not done, which may be nothing. */
+  acknowledging: ReadonlySet<number>;
+  /** Only runs that were recorded after this moment count. */
+  since: Moment;
+  /** The subject names a CI run, but the nodes of the split did not: whether the split is its own is unknown. */
+  isUnnamed: boolean;
+  /** How a node's list differed from the planned one; null: none did. */
+  otherList: string | null;
+  handed: AssignmentsByPath;
+  /** The last restart of each node that restarted. */
+  restarts: readonly Restart[];
+  /** What was taken from silent or restarted nodes and given to others. */
+  reassigned: { path: string; node_index: number }[];
+}
+
+/** What was assigned in a CI run; null: neither a split nor a queue of it is known. */
+export async function findAssigned(
+  store: Store,
+  { project, build, node_build_id, ci_build_id }: CompletenessSubject,
+): Promise<Assigned | null> {
+  if (node_build_id !== undefined) return assignedByQueue(store, await store.queues.find(queueKey(project, build, node_build_id)));
+  if (ci_build_id !== undefined) {
+    const own = await assignedBySplit(store, splitKey(project, build, ci_build_id, false), null);
+    return own ?? assignedBySplit(store, fixedSplit(project, build), ci_build_id);
+  }
+  const split = await assignedBySplit(store, fixedSplit(project, build), null);
+  const queue = await assignedByQueue(store, await store.queues.newest(project, build));
+  return split && queue ? (isLater(queue.since, split.since) ? queue : split) : (split ?? queue);
+}
+
+function fixedSplit(project: number, build: BuildKey): SplitKey {
+  return splitKey(project, build, UNNAMED_CI_RUN, true);
+}
+
+/** @param ci_run the CI run among those that share a fixed split; null: any */
+async function assignedBySplit(store: Store, key: SplitKey, ci_run: string | null): Promise<Assigned | null> {
+  const { splits } = store;
+  const split = await splits.find(key);
+  if (!split) return null;
+  const own = ci_run === null ? null : await splits.firstUse(split, ci_run);
+  const isUnnamed = ci_run !== null && !own && (await splits.firstUse(split, UNNAMED_CI_RUN)) !== null;
+  const since = own ?? (ci_run === null || isUnnamed ? beginningOf(split) : null);
+  if (!since) return null;
+  const handed = new Map<string, Assignment[]>();
+  for await (const { node_index, paths } of pathsByNode(store, split)) {
+    for (const path of paths) handed.set(path, [{ node_index, at: null, ran: false, processBegan: since }]);
+  }
+  const otherList = own?.other_list ?? split.other_list ?? null;
+  return { kind: 'split', acknowledging: new Set(), isUnnamed, otherList, since, handed, restarts: [], reassigned: [] };
+}
+
+async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<Assigned | null> {
+  if (!queue) return null;
+  const copied = await store.queues.copiedBatches(queue.id);
+  const copiedSeqs = new Set(copied.map(({ seq }) => seq));
+  const own = (await store.queues.batches(queue.id)).filter(({ seq }) => !copiedSeqs.has(seq));
+  const paths = await pathsOfQueue(store, queue.id);
+  const since = sinceOf(queue, own);
+  const hands = handsOf(paths.length, own, since);
+  // A node that had a file in the copied queue is to get it again.
+  for (const { node_index, files } of copied) {
+    for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, processBegan: since });
+  }
+  return {
+    kind: 'queue',
+    isUnnamed: false,
+    otherList: queue.other_list ?? null,
+    acknowledging: new Set(own.filter(({ acknowledges }) => acknowledges).map(({ node_index }) => node_index)),
+    since,
+    handed: new Map(paths.map((path, file) => [path, hands[file]!])),
+    restarts: restartsIn(own),
+    reassigned: own
+      .filter(wasReassigned)
+      .flatMap(({ node_index, files }) =>
+        files.filter(file => hands[file]!.at(-1)!.node_index !== node_index).map(file => ({ path: paths[file]!, node_index })),
+      ),
+  };
+}
+
+/** The nodes that each of so many files was handed to. */
+function handsOf(files: number, batches: readonly Batch[], since: Moment): Assignment[][] {
+  const hands = Array.from({ length: files }, (): Assignment[] => []);
+  /** When each process began. */
+  const began = new Map(batches.filter(({ isFirstRequest }) => isFirstRequest).map(batch => [processOf(batch), momentOf(batch)]));
+  for (const batch of batches) {
+    const { node_index, handed_at: at } = batch;
+    const failed = new Set(batch.failed);
+    const process = began.get(processOf(batch)) ?? since;
+    for (const file of batch.files) {
+      hands[file]!.push({ node_index, at, ran: batch.failed !== undefined && !failed.has(file), processBegan: process });
+    }
+  }
+  return hands;
+}
+
+/** The moment after which recorded runs count for a queue. For a copy it is when the copy was made. */
+function sinceOf(queue: QueueInfo, [first]: readonly Batch[]): Moment {
+  if (!queue.repeats) return beginningOf(queue);
+  return { runs_before: queue.copied_runs_before ?? null, at: queue.copied_at ?? first?.handed_at ?? Infinity };
+}
+
+function processOf({ node_index, run }: Batch): string {
+  return `${node_index} ${run}`;
+}
+
+function momentOf({ runs_before, handed_at: at }: Batch): Moment {
+  return { runs_before: runs_before ?? null, at };
+}
+
+/** The last restart of each node: it got what it had and had not reported to have run, or nothing. */
+function restartsIn(batches: readonly Batch[]): Restart[] {
+  const replays = batches.filter(({ isReplay, files, failed }) => files.length === 0 || (isReplay && !failed));
+  return [...new Map(replays.map(batch => [batch.node_index, batch])).values()].map(batch => ({
+    node_index: batch.node_index,
+    moment: momentOf(batch),
+    isEmpty: batch.files.length === 0,
+  }));
+}

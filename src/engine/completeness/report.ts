@@ -1,0 +1,98 @@
+import { limits } from '../../limits.js';
+import type { Assigned } from './assigned.js';
+import type { Comparison } from './compare.js';
+
+/**
+ * Why a CI run is not complete, a sentence for each reason; empty when it is complete.
+ *
+ * @param runs how many recorded runs were compared
+ * @param full nodes of which no more runs are kept
+ */
+export function errorsOf(assigned: Assigned | null, comparison: Comparison, runs: number, full: readonly number[]): string[] {
+  if (!assigned) return [nothingKnown(runs)];
+  const { neverHandedOut, notRecorded, ranNotRecorded, nodesWithoutRecording, emptyReruns, lostReruns } = comparison;
+  const ofAll = `of ${assigned.handed.size} test files were`;
+  const errors: string[] = [];
+  if (assigned.isUnnamed) {
+    errors.push(
+      'the nodes of this split sent no ci_build_id, so it is unknown what this CI run recorded; omit the id to ask about the newest split of the build',
+    );
+  }
+  if (assigned.otherList !== null) {
+    errors.push(
+      `a node sent another list of test files, and a file in only one of the lists would not run: ${assigned.otherList}; give each suite a project of its own and all its nodes the same list, then start another CI run: this one stays incomplete`,
+    );
+  }
+  const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
+  if (ended.length > 0) {
+    errors.push(
+      `${ended.length} ${ofAll} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`,
+    );
+  }
+  if (full.length > 0) {
+    errors.push(
+      `of ${nodes(full)} ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`,
+    );
+  }
+  if (nodesWithoutRecording.length > 0) {
+    const count = ranNotRecorded.filter(({ node_index }) => nodesWithoutRecording.includes(node_index)).length;
+    errors.push(
+      `${count} ${ofAll} run and not recorded: ${nodes(nodesWithoutRecording)} recorded nothing since; a node that ends before it records may have failed, so retry it`,
+    );
+  }
+  const gone = lostReruns.filter(node => !full.includes(node));
+  if (gone.length > 0) errors.push(`${nodes(gone)} restarted and recorded nothing since; the job may have died: retry it`);
+  if (neverHandedOut.length > 0) {
+    errors.push(`${neverHandedOut.length} ${ofAll} never handed out: no node pulled until the queue was empty; retry a node`);
+  }
+  const unproved = emptyReruns.filter(node => !assigned.acknowledging.has(node));
+  if (unproved.length > 0) {
+    errors.push(
+      `${nodes(unproved)} ran nothing when run again, so a green result proves nothing: retry with fixed_queue_split, or with a node_build_id of its own`,
+    );
+  }
+  return errors;
+}
+
+function nothingKnown(runs: number): string {
+  const recorded = runs === 0 ? 'no node recorded a run' : `${runs} runs were recorded, by nodes in fallback or of another build id`;
+  return `no split or queue of this build is known, and ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`;
+}
+
+/** What a person should know about a CI run, complete or not. */
+export function warningsOf(assigned: Assigned | null, comparison: Comparison): string[] {
+  const { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = comparison;
+  const warnings: string[] = [];
+  if (ranNotRecorded.length > 0) {
+    warnings.push(
+      `${ranNotRecorded.length} test files were run and not recorded, so their times are not known: ${nodesOf(ranNotRecorded)}`,
+    );
+  }
+  if (neverCame.length > 0) warnings.push(`${nodes(neverCame)} ${assigned?.kind === 'queue' ? 'took nothing and ' : ''}recorded nothing`);
+  if (assigned && assigned.reassigned.length > 0) {
+    warnings.push(
+      `${assigned.reassigned.length} test files went to other nodes because theirs were silent or restarted: ${nodesOf(assigned.reassigned)}`,
+    );
+  }
+  if (assigned && recordedByOthers.length > 0) {
+    warnings.push(
+      `${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`,
+    );
+  }
+  if (notMeasured.length > 0)
+    warnings.push(`${notMeasured.length} test files were recorded with a time of 0: scheduled, and perhaps not run`);
+  if (recordedTwice.length > 0) warnings.push(`${recordedTwice.length} test files were recorded by several nodes`);
+  return warnings;
+}
+
+const NODES_NAMED = 20;
+
+function nodesOf(entries: readonly { node_index: number }[]): string {
+  return nodes([...new Set(entries.map(({ node_index }) => node_index))].sort((a, b) => a - b));
+}
+
+/** Names nodes in a sentence. */
+function nodes(indexes: readonly number[]): string {
+  const more = indexes.length - NODES_NAMED;
+  return `${indexes.length === 1 ? 'node' : 'nodes'} ${indexes.slice(0, NODES_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

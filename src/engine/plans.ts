@@ -1,0 +1,146 @@
+import { apiErrors } from '../api-error.js';
+import { limits } from '../limits.js';
+import { digestOfList } from '../list-digest.js';
+import { simulateQueue } from '../planning/batching/simulate-queue.js';
+import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
+import { forecast, unknownFiles } from '../planning/forecasting/forecast.js';
+import { pack } from '../planning/packing/pack.js';
+import type { BuildKey } from './build-key.js';
+import type { QueueKey, SplitKey } from './keys.js';
+import { describeDifference, listDifference } from './list-difference.js';
+import type { People } from './people.js';
+import type { NewQueue } from './ports/queues.js';
+import type { NewSplit, Split } from './ports/splits.js';
+import type { Store } from './ports/store.js';
+import type { PlannedTestFile } from './test-file.js';
+import type { SentList, TestFileList } from './test-file-list.js';
+
+/** What a request for a split or queue needs before anything is changed. It may take long: these functions run in any thread and write nothing. */
+export interface Planned<Plan> {
+  /** What to create; null: nothing, as the request brings no list or the split or queue exists. */
+  plan: Plan | null;
+  /** Null: the request brings no list. */
+  sent: SentList | null;
+}
+
+/** The test files of a build. */
+export interface Suite {
+  /** Distinct. */
+  paths: readonly string[];
+  people: People;
+}
+
+export const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
+
+export interface PlanOptions {
+  /** This is a worker thread: large suites hold nobody up. */
+  isWorker: boolean;
+  /** What a node loses between two batches of a queue, as a weight. */
+  pullCost: number;
+}
+
+/** Plans a split. Null: only a worker thread should do that. */
+export async function planSplit(
+  store: Store,
+  key: SplitKey,
+  { paths, people }: Suite,
+  { isWorker }: PlanOptions,
+): Promise<Planned<NewSplit> | null> {
+  const split = await store.splits.find(key);
+  if (split) return compareLists('split', split.list, paths, isWorker, () => pathsOfSplit(store, split));
+  const files = await estimates(store, key, paths, SPLIT_PERCENTILE, isWorker);
+  if (!files) return null;
+  const { node_total } = key.build;
+  const packing = pack(files.weights, node_total);
+  const list = listOf(paths);
+  const plan = { people, list, files: store.splits.encode(files, packing.nodes), forecast: forecast(files, node_total, packing) };
+  return { plan, sent: { ...list, difference: null } };
+}
+
+/**
+ * Plans a queue. Null: only a worker thread should do that.
+ * @param repeatsNewest a queue that does not exist yet repeats the newest one of the build, if there is one
+ */
+export async function planQueue(
+  store: Store,
+  key: QueueKey,
+  { paths, people }: Suite,
+  repeatsNewest: boolean,
+  { isWorker, pullCost }: PlanOptions,
+): Promise<Planned<NewQueue> | null> {
+  const queue = (await store.queues.find(key)) ?? (repeatsNewest ? await store.queues.newest(key.project, key.build) : null);
+  if (queue) return compareLists('queue', queue.list, paths, isWorker, () => pathsOfQueue(store, queue.id));
+  const files = await estimates(store, key, paths, QUEUE_PERCENTILE, isWorker);
+  if (!files) return null;
+  const { weights, seconds } = files;
+  const { node_total: nodeTotal } = key.build;
+  const isGuessed = unknownFiles(seconds) > seconds.length / 2;
+  const expectation = simulateQueue(weights, { nodeTotal, pullCost, isGuessed });
+  const list = listOf(paths);
+  const plan = {
+    people,
+    list,
+    files: store.queues.encode(files),
+    weights,
+    guessed: isGuessed,
+    forecast: forecast(files, nodeTotal, expectation),
+  };
+  return { plan, sent: { ...list, difference: null } };
+}
+
+async function estimates(
+  { timings }: Store,
+  { project, build }: { project: number; build: BuildKey },
+  paths: readonly string[],
+  percentile: number,
+  isWorker: boolean,
+): Promise<Estimates | null> {
+  const known = await timings.estimates(project, build.branch, paths, isWorker ? limits.testCasesPerRequest : limits.testCasesOnMainThread);
+  return known.isComplete || isWorker ? estimate(paths, known, percentile) : null;
+}
+
+/** Compares the list of a node with that of the existing split or queue. */
+async function compareLists(
+  plan: 'split' | 'queue',
+  list: TestFileList | undefined,
+  paths: readonly string[],
+  isWorker: boolean,
+  planned: () => Promise<string[]>,
+): Promise<Planned<never> | null> {
+  const sent = listOf(paths);
+  if (list?.digest === sent.digest) return { plan: null, sent: { ...sent, difference: null } };
+  if (!isWorker && (list?.test_files ?? Infinity) >= limits.pooledTestFiles) return null;
+  const difference = listDifference(await planned(), paths);
+  const isSame = difference.onlyPlanned.length + difference.onlyListed.length === 0;
+  return { plan: null, sent: { ...sent, difference: isSame ? null : describeDifference(plan, difference) } };
+}
+
+function listOf(paths: readonly string[]): TestFileList {
+  return { digest: digestOfList(paths), test_files: paths.length };
+}
+
+/** Decodes the test files of a split or queue. */
+export function decodeFiles(files: Buffer): PlannedTestFile[] {
+  return JSON.parse(files.toString()) as PlannedTestFile[];
+}
+
+/** The paths of each node, slowest first. Throws a 503 when the split expired. */
+export async function* pathsByNode({ splits }: Store, split: Split): AsyncGenerator<{ node_index: number; paths: string[] }> {
+  for (let node_index = 0; node_index < split.node_total; node_index++) {
+    const files = await splits.files(split, node_index);
+    if (!files) throw apiErrors.expired('split');
+    yield { node_index, paths: decodeFiles(files).map(({ path }) => path) };
+  }
+}
+
+async function pathsOfSplit(store: Store, split: Split): Promise<string[]> {
+  const all: string[] = [];
+  for await (const { paths } of pathsByNode(store, split)) for (const path of paths) all.push(path);
+  return all;
+}
+
+/** The paths of a queue in their order, or of some of its files. */
+export async function pathsOfQueue({ queues }: Store, queue: string, files?: readonly number[]): Promise<string[]> {
+  const indices = files ?? Array.from({ length: await queues.size(queue) }, (_, file) => file);
+  return indices.length === 0 ? [] : decodeFiles(await queues.files(queue, indices)).map(({ path }) => path);
+}

@@ -1,0 +1,232 @@
+import type { NodeKey } from './build-key.js';
+import { lastRunId, pathsWithoutTime, runsRecorded } from './builds.js';
+import type { QueueKey } from './keys.js';
+import { beginningOf } from './moment.js';
+import { type Planned, pathsOfQueue, type Suite } from './plans.js';
+import type { Change, NewQueue, OpenQueue, QueueInfo, Verdict } from './ports/queues.js';
+import type { Millis, Soon, Store } from './ports/store.js';
+import type { Batch, EndedLease, Pull } from './queue/batch.js';
+import { type Failed, failedIn, failedOf } from './queue/failed.js';
+import { describeLists, differs, isOtherList, type SentList } from './test-file-list.js';
+
+/** A request of a node for its next batch, in either version of the protocol. */
+export interface QueueRequest {
+  key: QueueKey;
+  node_index: number;
+  /** Null: the request brings no list of test files. */
+  suite: Suite | null;
+  /** The digest of the node's list; undefined: its client sends none. */
+  listDigest: string | undefined;
+  /** The first request of the node's process: it may initialize the queue. */
+  isFirstRequest: boolean;
+  /** It creates the queue or connects to it, and takes no batch. */
+  takesNothing: boolean;
+  /** It starts with what its node was handed in the last queue of the build. */
+  wantsLastSplit: boolean;
+  /** Tells the processes of a node apart. */
+  run: string;
+  /** The same again asks for the same batch again; null: the client cannot say so. */
+  batch_uuid: string | null;
+  /** What became of the batch before; null: the client does not report. */
+  report: BatchReport | null;
+}
+
+export interface BatchReport {
+  /** Null: there was no batch before. */
+  batch_id: number | null;
+  /** Test files, or test cases in them. */
+  failed_paths: readonly string[];
+}
+
+/** The connection that a request came on. */
+export interface Caller {
+  /** The client says that it sent this request before. */
+  isRetry: boolean;
+  /** Whether the client has closed the connection. */
+  hasLeft: () => boolean;
+}
+
+export interface Pulled {
+  queue: QueueInfo;
+  /** Null: there is none for the node. */
+  batch: Batch | null;
+  /** The node lists other test files than the queue has, so it gets none of them. */
+  isOtherList: boolean;
+  /** The leases that this pull ended: other nodes were silent, or a node came back or restarted. */
+  endedLeases: LeaseEnd[];
+  /** The batch was handed out now, not repeated. */
+  isNewBatch: boolean;
+  /** This request created the queue. */
+  isNewQueue: boolean;
+}
+
+/** A copy of what a lease ended with, because the next pull may change the batch before this one is on disk. */
+export interface LeaseEnd {
+  seq: number;
+  node_index: number;
+  test_files: number;
+  lease: EndedLease;
+}
+
+/** Takes the next batch of a node from its queue; the queue is created first when the request plans one. Null: there is no queue. */
+export async function pull(
+  store: Store,
+  request: QueueRequest,
+  { plan, sent }: Planned<NewQueue>,
+  caller: Caller,
+  at: Millis,
+): Promise<Pulled | null> {
+  const { key } = request;
+  const asked: Asked = { request, sent, caller, at };
+  const update = () =>
+    store.queues.update(
+      key,
+      open => factsFor(store, request, open),
+      (open, facts) => pullFrom(open, asked, facts),
+      at,
+    );
+  if (sent) await noteOtherList(store, key, sent);
+  const pulled = await update();
+  if (pulled) return pulled;
+  const isNewQueue = await create(store, request, plan, at);
+  if (isNewQueue === null) return null;
+  // Another node was faster, perhaps with another list.
+  if (sent && !isNewQueue) await noteOtherList(store, key, sent);
+  const first = await update();
+  return first && { ...first, isNewQueue };
+}
+
+/** Notes whether the answer with a batch was written. Until then the batch may go to the same node again. */
+export async function settle({ queues }: Store, key: QueueKey, seq: number, isWritten: boolean, at: Millis): Promise<void> {
+  await queues.update(
+    key,
+    () => null,
+    ({ queue }) => {
+      const change = isWritten ? queue.delivered(seq) : queue.undelivered(seq) ? seq : null;
+      return { value: null, changes: change === null ? [] : [change] };
+    },
+    at,
+  );
+}
+
+/** The paths that failed in a queue and have not been run without a failure since, as far as its clients reported that. */
+export async function failedPaths(store: Store, queue: string): Promise<string[]> {
+  const failed = failedIn(await store.queues.batches(queue));
+  const paths = await pathsOfQueue(store, queue, [...failed.keys()]);
+  return [...failed.values()].flatMap((cases, i) => cases ?? paths[i]!);
+}
+
+/** Whether this call created the queue; null: the request plans none, and there is none to repeat. */
+async function create(
+  { queues }: Store,
+  { key, wantsLastSplit }: QueueRequest,
+  plan: NewQueue | null,
+  at: Millis,
+): Promise<boolean | null> {
+  if (wantsLastSplit && (await queues.repeat(key, at))) return false;
+  return plan && queues.create(key, plan, at);
+}
+
+async function noteOtherList({ queues }: Store, key: QueueKey, sent: SentList): Promise<void> {
+  const queue = await queues.find(key);
+  if (!queue || queue.other_list !== undefined || !differs(queue.list, sent)) return;
+  await queues.noteOtherList(queue, describeLists('queue', queue.list, sent));
+}
+
+/** What a pull has to know from elsewhere. */
+interface Facts {
+  /** How many runs of the build were recorded before; undefined: the request is not the first. */
+  runs_before?: number;
+  recordedSubset: string | null;
+  failed: Failed | null;
+  unmeasured?: ReadonlySet<number>;
+}
+
+const NONE_FAILED: Failed = { failed: [] };
+const NO_FACTS: Facts = { recordedSubset: null, failed: null };
+const NO_FACTS_NONE_FAILED: Facts = { recordedSubset: null, failed: NONE_FAILED };
+
+/** Nearly every request needs none: it is not the first, and reports no failure. */
+function factsFor(store: Store, request: QueueRequest, open: OpenQueue): Soon<Facts> {
+  const { report, isFirstRequest, takesNothing } = request;
+  if (takesNothing) return NO_FACTS;
+  if (isFirstRequest || (report && report.failed_paths.length > 0)) return readFacts(store, request, open);
+  return report && report.batch_id !== null ? NO_FACTS_NONE_FAILED : NO_FACTS;
+}
+
+async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): Promise<Facts> {
+  const { id, queue, info } = open;
+  const { key, node_index, report, isFirstRequest, wantsLastSplit } = request;
+  const { project, build } = key;
+  const node: NodeKey = { ...build, node_index };
+  const failed = await failedFor(store, request, open);
+  if (!isFirstRequest) return { recordedSubset: null, failed };
+  const since = beginningOf(info);
+  const runs_before = await runsRecorded(store.builds, project, build);
+  const recordedSubset = wantsLastSplit || (!report && info.repeats) ? await lastRunId(store.builds, project, node, since) : null;
+  if (!report) return { runs_before, recordedSubset, failed };
+  const finished = queue.filesOf(node_index);
+  const paths = finished.length === 0 ? null : await pathsWithoutTime(store.builds, project, node, since);
+  if (!paths || paths.size === 0) return { runs_before, recordedSubset, failed };
+  const listed = await pathsOfQueue(store, id, finished);
+  return { runs_before, recordedSubset, failed, unmeasured: new Set(finished.filter((_, i) => paths.has(listed[i]!))) };
+}
+
+/** What failed in the batch that the node reports on; null: it reports on none. */
+async function failedFor(store: Store, { node_index, batch_uuid, report }: QueueRequest, { id, queue }: OpenQueue): Promise<Failed | null> {
+  if (!report || report.batch_id === null) return null;
+  const batch = report.failed_paths.length === 0 ? null : queue.batchOf({ node_index, batch_uuid }, report.batch_id);
+  return batch ? failedOf(batch, await pathsOfQueue(store, id, batch.files), report.failed_paths) : NONE_FAILED;
+}
+
+interface Asked {
+  request: QueueRequest;
+  sent: SentList | null;
+  caller: Caller;
+  at: Millis;
+}
+
+function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Asked, facts: Facts): Verdict<Pulled> {
+  const { node_index, isFirstRequest, takesNothing, batch_uuid, report, listDigest: digest } = request;
+  const value: Pulled = { queue: info, batch: null, isOtherList: false, endedLeases: [], isNewBatch: false, isNewQueue: false };
+  const changes: Change[] = [];
+  if (isOtherList(info.list, { digest, sent, isFirstRequest })) {
+    value.isOtherList = true;
+    return { value, changes };
+  }
+  if (!takesNothing) {
+    const acknowledged = report && facts.failed && queue.acknowledge({ node_index, batch_uuid }, report.batch_id!, facts.failed);
+    if (acknowledged) changes.push(acknowledged);
+    const handed = queue.pull(toPull(request, info, facts, caller), at);
+    value.batch = handed?.batch ?? null;
+    value.isNewBatch = handed?.isNew ?? false;
+  } else if (!report) {
+    // A client that reports pulls with the same process afterwards. Any other starts it anew.
+    queue.restartNode(node_index);
+  }
+  for (const batch of queue.takeChanged()) {
+    changes.push(batch);
+    const { seq, files, lease } = batch;
+    if (lease) value.endedLeases.push({ seq, node_index: batch.node_index, test_files: files.length, lease });
+  }
+  if (value.isNewBatch) changes.push(value.batch!);
+  return { value, changes };
+}
+
+function toPull(request: QueueRequest, info: QueueInfo, { runs_before, recordedSubset, unmeasured }: Facts, caller: Caller): Pull {
+  const { node_index, run, batch_uuid, isFirstRequest, report } = request;
+  const pulled: Pull = {
+    node_index,
+    run,
+    batch_uuid,
+    isRetry: caller.isRetry,
+    hasLeft: caller.hasLeft,
+    isFirstRequest,
+    wantsLastSplit: request.wantsLastSplit || (isFirstRequest && !report && info.repeats),
+    recordedSubset,
+  };
+  if (runs_before !== undefined) pulled.runs_before = runs_before;
+  if (report) pulled.acknowledges = true;
+  if (unmeasured) pulled.unmeasured = unmeasured;
+  return pulled;
+}

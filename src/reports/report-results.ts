@@ -1,0 +1,84 @@
+import { findFile } from './find-file.js';
+import type { TestCase, TestSuite } from './junit.js';
+import type { KnownFiles } from './known-files.js';
+
+/** What reports say about one file. */
+export interface FileResult {
+  seconds: number;
+  isFailed: boolean;
+  /** False if all of its cases were skipped. */
+  hasRun: boolean;
+}
+
+export interface ReportResults {
+  byFile: Map<string, FileResult>;
+  /** Test cases whose file is not known. */
+  unmatched: TestCase[];
+}
+
+interface SuiteSum {
+  /** The file of the first case. */
+  file: string | null;
+  caseSeconds: number;
+  /** True if the suite has cases of several files. */
+  isShared: boolean;
+}
+
+/**
+ * Adds up the times of files in one report. A suite with cases of one file counts with its own time, which includes loading the file
+ * and counts nested or concurrent cases once. Otherwise the times of the cases are added.
+ */
+export class FileTimes {
+  readonly #byFile = new Map<string, FileResult>();
+  readonly #suites = new Map<TestSuite, SuiteSum>();
+
+  /** @param file the file of the case; null: not known */
+  add({ suite, seconds, isFailed, isSkipped }: TestCase, file: string | null): void {
+    const sum = this.#suites.get(suite);
+    if (!sum) this.#suites.set(suite, { file, caseSeconds: seconds, isShared: false });
+    else {
+      sum.caseSeconds += seconds;
+      sum.isShared ||= sum.file !== file;
+    }
+    if (file === null) return;
+    const result = this.#byFile.get(file);
+    if (result) {
+      result.seconds += seconds;
+      result.isFailed ||= isFailed;
+      result.hasRun ||= !isSkipped;
+    } else this.#byFile.set(file, { seconds, isFailed, hasRun: !isSkipped });
+  }
+
+  /** Returns the results after the last case. */
+  end(): Map<string, FileResult> {
+    for (const [{ seconds }, { file, caseSeconds, isShared }] of this.#suites) {
+      if (file !== null && !isShared && seconds > 0) this.#byFile.get(file)!.seconds += seconds - caseSeconds;
+    }
+    this.#suites.clear();
+    return this.#byFile;
+  }
+}
+
+/** Returns what one report says about the known files. */
+export function collectResults(cases: readonly TestCase[], known: KnownFiles): ReportResults {
+  const times = new FileTimes();
+  const unmatched: TestCase[] = [];
+  for (const testCase of cases) {
+    const file = findFile(testCase, known);
+    if (file === null) unmatched.push(testCase);
+    times.add(testCase, file);
+  }
+  return { byFile: times.end(), unmatched };
+}
+
+/** Merges the results of several reports, such as the shards of one run. */
+export function mergeResults(all: readonly ReportResults[]): ReportResults {
+  const byFile = new Map<string, FileResult>();
+  for (const results of all) {
+    for (const [file, { seconds, isFailed, hasRun }] of results.byFile) {
+      const before = byFile.get(file) ?? { seconds: 0, isFailed: false, hasRun: false };
+      byFile.set(file, { seconds: before.seconds + seconds, isFailed: before.isFailed || isFailed, hasRun: before.hasRun || hasRun });
+    }
+  }
+  return { byFile, unmatched: all.flatMap(({ unmatched }) => unmatched) };
+}

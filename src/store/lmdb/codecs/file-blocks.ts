@@ -1,0 +1,127 @@
+import { apiErrors } from '../../../api-error.js';
+import { cutSegments, type Segments, segment } from '../../../engine/segments.js';
+import type { Estimates } from '../../../planning/estimating/estimate.js';
+import type { Parts } from '../parts.js';
+import type { Tables } from '../tables.js';
+import { type Blobs, entriesOf } from '../writes/blobs.js';
+import { plannedFiles } from './planned-files.js';
+
+/**
+ * The test files of a queue, each as JSON with a comma before it, slowest first: in blocks, because a pull reads the files of
+ * one batch, which are adjacent. A block is the ends of its files (4 bytes each, little-endian, from the end of this table),
+ * then the text.
+ */
+const FILES_PER_BLOCK = 64;
+const END = 4;
+const WEIGHTS = 'weights';
+
+export function encodeFileBlocks(files: Estimates): Segments {
+  const { bytes, ends } = cutSegments(plannedFiles(files));
+  const count = blockCount(ends.length);
+  const blocks = Buffer.from(new ArrayBuffer(END * FILES_PER_BLOCK * count + bytes.length));
+  const endsOfBlocks = new Uint32Array(count);
+  let at = 0;
+  for (let block = 0; block < count; block++) {
+    const first = block * FILES_PER_BLOCK;
+    const last = Math.min(ends.length, first + FILES_PER_BLOCK) - 1;
+    const start = first === 0 ? 0 : ends[first - 1]!;
+    for (let i = 0; i < FILES_PER_BLOCK; i++) at = blocks.writeUInt32LE(ends[Math.min(last, first + i)]! - start, at);
+    blocks.set(bytes.subarray(start, ends[last]), at);
+    endsOfBlocks[block] = at += ends[last]! - start;
+  }
+  return { bytes: blocks, ends: endsOfBlocks };
+}
+
+/** The blobs of a queue: the blocks of its files, then their weights. */
+export function blobsOfQueue(queue: string, blocks: Segments, weights: Float64Array): Blobs {
+  const { length } = blocks.ends;
+  return {
+    owner: queue,
+    count: length + 1,
+    blob: i => (i < length ? { part: i, bytes: segment(blocks, i) } : { part: WEIGHTS, bytes: asBuffer(weights) }),
+  };
+}
+
+/** The same for another queue with the same files. */
+export function copyOfBlobs({ blobs }: Pick<Tables, 'blobs'>, from: string, to: string): Blobs {
+  const parts = [...blobs.getKeys(entriesOf(from))].map(([, part]) => part);
+  return {
+    owner: to,
+    count: parts.length,
+    // When the original expires meanwhile, the copy is undone.
+    blob: i => ({ part: parts[i]!, bytes: blobs.get([from, parts[i]!]) ?? Buffer.alloc(0) }),
+  };
+}
+
+export function blockCount(files: number): number {
+  return Math.ceil(files / FILES_PER_BLOCK);
+}
+
+/** How many blocks a queue has. */
+export function blocksOfQueue({ blobs }: Pick<Tables, 'blobs'>, queue: string): number {
+  return blobs.getKeysCount({ start: [queue, 0], end: [queue, Infinity] });
+}
+
+/** The weights of a queue's files, in their order. */
+export function weightsOfQueue({ blobs }: Pick<Tables, 'blobs'>, queue: string): Float64Array {
+  const weights = blobs.get([queue, WEIGHTS])!;
+  return new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / Float64Array.BYTES_PER_ELEMENT);
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+/** Few files take more bytes in a list; a longer list moves to a larger buffer. */
+const BYTES_PER_FILE = 128;
+const SLAB_BYTES = 262_144;
+/** What is left of the slab that lists are cut from: one allocation serves a hundred lists. */
+let slab: Buffer = Buffer.alloc(0);
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+
+type BlockParts = Pick<Parts, 'blobs' | 'blocksRead'>;
+
+/** Some files of a queue, at least one, as a JSON array. Throws a 503 when the queue expired. */
+export function readFiles(parts: BlockParts, queue: string, files: readonly number[]): Buffer {
+  const expected = BYTES_PER_FILE * (files.length + 1);
+  if (slab.length < expected) slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, expected));
+  let list = slab;
+  let at = 0;
+  let block = -1;
+  let bytes!: Buffer;
+  for (let i = 0; i < files.length; i++) {
+    const first = files[i]!;
+    const holder = Math.floor(first / FILES_PER_BLOCK);
+    if (holder !== block) bytes = readBlock(parts, queue, (block = holder));
+    // Adjacent files are copied at once.
+    let last = first;
+    while (files[i + 1] === last + 1 && (last + 1) % FILES_PER_BLOCK > 0) last = files[++i]!;
+    const start = endAt(bytes, (first % FILES_PER_BLOCK) - 1);
+    const end = endAt(bytes, last % FILES_PER_BLOCK);
+    if (end > bytes.length) throw new Error(`block ${block} of the files of queue ${queue} is damaged`);
+    const size = at + end - start + 1;
+    if (size > list.length) list = Buffer.concat([list.subarray(0, at)], 2 * size);
+    at += bytes.copy(list, at, start, end);
+  }
+  // The bracket replaces the comma before the first file.
+  list[0] = OPENING_BRACKET;
+  list[at++] = CLOSING_BRACKET;
+  if (list === slab) slab = slab.subarray(at);
+  return list.subarray(0, at);
+}
+
+/** Through a cache: the nodes of a queue read its blocks soon after each other, and a block never changes. */
+function readBlock({ blobs, blocksRead }: BlockParts, queue: string, block: number): Buffer {
+  const key = `${queue} ${block}`;
+  let bytes = blocksRead.get(key);
+  if (bytes) return bytes;
+  bytes = blobs.get([queue, block]);
+  if (!bytes) throw apiErrors.expired('queue');
+  blocksRead.set(key, bytes);
+  return bytes;
+}
+
+function endAt(bytes: Buffer, file: number): number {
+  return END * FILES_PER_BLOCK + (file < 0 ? 0 : bytes.readUInt32LE(END * file));
+}

@@ -1,0 +1,43 @@
+import { digest } from '../../../engine/digest.js';
+import { fileOf } from '../../../planning/estimating/test-case.js';
+
+/** The most characters that a key has of a file, and of the rest of a test case. A character takes at most three bytes. */
+const MOST = 300;
+/** A longer text is cut at this place, and followed by this sign and a digest that makes it unique. */
+const CUT = '\t';
+const CUT_AT = 64;
+/** Stands between a file and the rest of a test case. The key of a file never has it there, because `fileOf` would find a test case. */
+const CASE = '\n';
+
+/**
+ * Returns the key of a path: its project, then the path, so that neighbours in a suite are neighbours on disk and the test cases
+ * of a file follow it. Two paths of a project never have the same key.
+ */
+export function pathKey(project: number, path: string): string {
+  const file = fileOf(path);
+  return file === null ? fileKey(project, path) : fileKey(project, file) + CASE + bounded(path.slice(file.length));
+}
+
+function fileKey(project: number, file: string): string {
+  return `${project}/${bounded(file)}`;
+}
+
+/** Returns the range of the keys of all test cases of a file. */
+export function rangeOfCases(project: number, file: string): { start: string; end: string } {
+  const start = fileKey(project, file) + CASE;
+  // After every character that the rest of a test case begins with.
+  return { start, end: `${start}\u{10FFFF}` };
+}
+
+function bounded(text: string): string {
+  const isShort = text.length <= MOST && text[CUT_AT] !== CUT && text.isWellFormed();
+  return isShort ? text : text.slice(0, CUT_AT).toWellFormed().padEnd(CUT_AT) + CUT + digest(text);
+}
+
+/** Returns the project and path of a key; the path is null when the key has only a part of it. */
+export function pathOfKey(key: string): { project: number; path: string | null } {
+  const slash = key.indexOf('/');
+  const project = Number(key.slice(0, slash));
+  const path = key.slice(slash + 1);
+  return { project, path: [path, path.replace(CASE, '')].find(one => pathKey(project, one) === key) ?? null };
+}

@@ -1,0 +1,96 @@
+/**
+ * Recorded runs take most of the space of a store, so they are coded as bytes:
+ *
+ * version (1 byte)
+ * 6    created_at
+ * 16   id
+ * 4    ordinal; not in version 1
+ * 6    CI run; not in version 1
+ * then for each test file, little-endian:
+ * 4    path, the key of its name
+ * 8    seconds
+ */
+const VERSION = 2;
+const ORDINAL = 23;
+const CI_RUN = 27;
+const HEAD = 33;
+/** The length of the head by version; null: an unknown version. */
+const HEADS = [null, ORDINAL, HEAD];
+const ENTRY = 12;
+
+export interface SubsetHead {
+  /** A UUID. */
+  id: string;
+  /** In milliseconds since 1970. */
+  created_at: number;
+  /** Its number among the runs of its build, from 1; 0: an older Ballast recorded it. */
+  ordinal: number;
+  /** shortDigest of its ci_build_id; 0: it has none. */
+  ciRun: number;
+}
+
+export interface CodedSubset extends SubsetHead {
+  paths: Uint32Array;
+  seconds: Float64Array;
+}
+
+/** Encodes a run without its ordinal, which `setOrdinal` sets when the run is put. */
+export function encodeSubset({ id, created_at, ciRun, paths, seconds }: Omit<CodedSubset, 'ordinal'>): Buffer {
+  const bytes = Buffer.allocUnsafe(HEAD + ENTRY * paths.length);
+  bytes.writeUInt8(VERSION, 0);
+  bytes.writeUIntBE(created_at, 1, 6);
+  bytes.write(id.replaceAll('-', ''), 7, 'hex');
+  setOrdinal(bytes, 0);
+  bytes.writeUIntBE(ciRun, CI_RUN, 6);
+  // A DataView is many times as fast as a Buffer's own methods.
+  const entries = new DataView(bytes.buffer, bytes.byteOffset + HEAD);
+  for (let i = 0, offset = 0; i < paths.length; i++, offset += ENTRY) {
+    entries.setUint32(offset, paths[i]!, true);
+    entries.setFloat64(offset + 4, seconds[i]!, true);
+  }
+  return bytes;
+}
+
+/** Sets the number of a run among the runs of its build, from 1. */
+export function setOrdinal(bytes: Buffer, ordinal: number): void {
+  bytes.writeUInt32BE(ordinal, ORDINAL);
+}
+
+/** Decodes a run with its test files from one index to another. Throws a sentence on bytes that are no run. */
+export function decodeSubset(bytes: Buffer, from = 0, to = Infinity): CodedSubset {
+  const files = subsetCount(bytes);
+  if (!Number.isInteger(files)) throw new Error(`a recorded run has ${bytes.length} bytes, which is not a whole number of test files`);
+  const first = Math.min(from, files);
+  const count = Math.max(0, Math.min(files, to) - first);
+  const paths = new Uint32Array(count);
+  const seconds = new Float64Array(count);
+  const entries = new DataView(bytes.buffer, bytes.byteOffset + headOf(bytes) + ENTRY * first);
+  for (let i = 0, offset = 0; i < count; i++, offset += ENTRY) {
+    paths[i] = entries.getUint32(offset, true);
+    seconds[i] = entries.getFloat64(offset + 4, true);
+  }
+  return { ...subsetHead(bytes), paths, seconds };
+}
+
+export function subsetHead(bytes: Buffer): SubsetHead {
+  const isOld = headOf(bytes) < HEAD;
+  const [ordinal, ciRun] = isOld ? [0, 0] : [bytes.readUInt32BE(ORDINAL), bytes.readUIntBE(CI_RUN, 6)];
+  const id = bytes.toString('hex', 7, ORDINAL).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return { id, created_at: bytes.readUIntBE(1, 6), ordinal, ciRun };
+}
+
+/** How many test files a run has. */
+export function subsetCount(bytes: Buffer): number {
+  return (bytes.length - headOf(bytes)) / ENTRY;
+}
+
+/** Whether two runs have the same CI run, test files and times. */
+export function areSameRuns(a: Buffer, b: Buffer): boolean {
+  return subsetHead(a).ciRun === subsetHead(b).ciRun && a.subarray(headOf(a)).equals(b.subarray(headOf(b)));
+}
+
+function headOf(bytes: Buffer): number {
+  const head = HEADS[bytes[0]!];
+  if (!head) throw new Error(`cannot read a recorded run of version ${bytes[0]}: this Ballast reads versions 1 to ${VERSION}`);
+  return head;
+}

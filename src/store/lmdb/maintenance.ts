@@ -1,0 +1,41 @@
+import { statSync } from 'node:fs';
+import type { Maintenance } from '../../engine/ports/maintenance.js';
+import { expirePaths, expireStep } from './expiry.js';
+import type { Parts } from './parts.js';
+import { commit, written } from './writes/commit.js';
+
+/**
+ * @param file the file of the store
+ * @param dropQueue called with the digest of the key of each queue that expires
+ */
+export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: string) => void) {
+  const { root, meta, diskSpace, failure, journal, timingBuffer } = parts;
+  return {
+    assertWritable() {
+      diskSpace.assert();
+      failure.assert();
+    },
+    probe: at => commit(parts, () => void meta.put('readiness', at)),
+    publishTimings: () => written(timingBuffer.save()),
+    publishQueues: () => written(journal.checkpoint()),
+    refresh: () => void root.resetReadTxn(),
+    async *sweep(before, count) {
+      // Changes that are written after their queue expired would stay for ever.
+      await journal.checkpoint().catch(() => {});
+      while (await expireStep(parts, before, dropQueue, count)) yield;
+      // Paths that are being recorded are skipped.
+      await timingBuffer.save();
+      for (let after: number | null = 0; after !== null; yield) after = await expirePaths(parts, before, after, count);
+    },
+    keptTime: () => meta.get('known') ?? null,
+    keepTime: at => commit(parts, () => void meta.put('known', at)),
+    load() {
+      const { builds: build, subsets: subset, paths: path, splits: split, queues: queue } = parts;
+      const records: Record<string, number> = {};
+      for (const [kind, table] of Object.entries({ build, subset, path, split, queue })) {
+        records[kind] = (table.getStats() as { entryCount: number }).entryCount;
+      }
+      return { bytes: statSync(file).size, diskFreeBytes: diskSpace.freeBytes(), journalTurns: journal.turns, records };
+    },
+  } satisfies Maintenance;
+}

@@ -1,0 +1,66 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { limits } from '../../limits.js';
+import { type NameOfPath, pathNameCache } from './path-name-cache.js';
+import { PathNumbers } from './path-numbers.js';
+import { openTables, type Tables } from './tables.js';
+import type { Committing } from './writes/commit.js';
+import { DiskSpaceGuard } from './writes/disk-space-guard.js';
+import { Failure } from './writes/failure.js';
+import { Journal } from './writes/journal.js';
+import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
+
+/** The tables of an open store, and what reads and writes them. The groups of the port are made of these parts. */
+export interface Parts extends Tables, Committing {
+  readonly failure: Failure;
+  readonly diskSpace: DiskSpaceGuard;
+  readonly pathNumbers: PathNumbers;
+  readonly nameOfPath: NameOfPath;
+  /** What is not in `batches` yet. */
+  readonly journal: Journal;
+  /** What is not in `timings` yet. */
+  readonly timingBuffer: TimingWriteBuffer;
+  /** CI builds of which `splitRuns` is known to have the first use of a split: "split id ci_build_id". */
+  readonly splitUsers: LRUCache<string, true>;
+  /** Blocks of the files of queues, as in `blobs`: "queue id block". */
+  readonly blocksRead: LRUCache<string, Buffer>;
+  /** What is being created now: see create-once.ts. */
+  readonly creations: Map<string, Promise<unknown>>;
+}
+
+export interface PartsOptions {
+  /** Called when the disk fails the store; the process can no longer use it then: see failure.ts. */
+  storeFailed?: (error: Error) => void;
+  /** Called with the seconds that each change took until it was flushed to disk. */
+  committed?: (seconds: number) => void;
+}
+
+/** Opens the store in a folder, which is created if missing. Throws a sentence when that fails. */
+export function openParts(dataDir: string, { storeFailed = () => {}, committed = () => {} }: PartsOptions = {}): Parts {
+  const tables = openTables(dataDir);
+  const diskSpace = new DiskSpaceGuard(dataDir);
+  const failure = new Failure(tables.root, storeFailed);
+  const writing = { ...tables, diskSpace, failure, committed };
+  const pathNumbers = new PathNumbers(tables);
+  return {
+    ...writing,
+    pathNumbers,
+    nameOfPath: pathNameCache(tables),
+    journal: new Journal(writing),
+    timingBuffer: new TimingWriteBuffer({ ...writing, pathNumbers }),
+    splitUsers: new LRUCache({ max: limits.cachedSplitUsers }),
+    blocksRead: new LRUCache({ maxSize: limits.fileBlockCacheBytes, sizeCalculation: ({ length }) => length }),
+    creations: new Map(),
+  };
+}
+
+/** Writes what is only in memory, and closes the store. */
+export async function closeParts({ timingBuffer, journal, root }: Parts): Promise<void> {
+  // What cannot be written now is found at the next start.
+  await timingBuffer.close().catch(() => {});
+  await journal.close().catch(() => {});
+  // Writes that nobody waits for may be under way, and lmdb does not check whether it is closed.
+  await nextTurn();
+  await Promise.resolve(root.flushed).catch(() => {});
+  await root.close();
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import type { Store } from '../../engine/ports/store.js';
+import { lmdbAccess } from './access.js';
+import { lmdbBuilds } from './builds.js';
+import { lmdbMaintenance } from './maintenance.js';
+import type { QueueOptions } from './open-queue.js';
+import { closeParts, openParts, type Parts, type PartsOptions } from './parts.js';
+import { LmdbQueues } from './queues.js';
+import { lmdbRecordings } from './recordings.js';
+import { lmdbSplits } from './splits.js';
+import { STORE_FILE } from './tables.js';
+import { lmdbTimings } from './timings.js';
+
+/** A store in one LMDB file. Its reads answer at once. */
+export interface LmdbStore extends Store {
+  readonly access: ReturnType<typeof lmdbAccess>;
+  readonly recordings: ReturnType<typeof lmdbRecordings>;
+  readonly builds: ReturnType<typeof lmdbBuilds>;
+  readonly timings: ReturnType<typeof lmdbTimings>;
+  readonly splits: ReturnType<typeof lmdbSplits>;
+  readonly queues: LmdbQueues;
+  readonly maintenance: ReturnType<typeof lmdbMaintenance>;
+  /** What only commands on the folder need. */
+  readonly parts: Parts;
+}
+
+export interface LmdbOptions extends PartsOptions {
+  /** How queues in use are kept in memory; only a server changes queues. */
+  queues?: QueueOptions & { cacheBytes: number };
+}
+
+const NO_CACHE = { cacheBytes: 1, pullCost: 0, lease: null };
+
+/** Opens the store in a folder, which is created if missing. Throws a sentence when that fails. A server opens it with `serveFolder`. */
+export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE, ...options }: LmdbOptions = {}): LmdbStore {
+  const parts = openParts(dataDir, options);
+  const queues = new LmdbQueues(parts, queueOptions);
+  return {
+    access: lmdbAccess(parts),
+    recordings: lmdbRecordings(parts),
+    builds: lmdbBuilds(parts),
+    timings: lmdbTimings(parts),
+    splits: lmdbSplits(parts),
+    queues,
+    maintenance: lmdbMaintenance(parts, join(dataDir, STORE_FILE), key => queues.drop(key)),
+    parts,
+    close: () => closeParts(parts),
+  };
+}

@@ -1,0 +1,201 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import type { Millis } from '../../engine/ports/store.js';
+import type { ChangeRecord, TurnRecord } from './codecs/batch-codec.js';
+import type {
+  BuildCountRecord,
+  BuildRecord,
+  ForecastRecord,
+  ProjectRecord,
+  QueueRecord,
+  RunKey,
+  SplitRecord,
+  SplitRunRecord,
+  TokenRecord,
+} from './records.js';
+import { readStoreFile, type StoreFile } from './store-file.js';
+
+/** Raised when an older Ballast would misread what this one writes. The changes are listed in src/docs/changelog.md. */
+export const STORE_VERSION = 8;
+/** The oldest version that is read. */
+const OLDEST_VERSION = 5;
+
+/**
+ * One LMDB file, one table per line. Records are msgpack maps whose `v` is their version; times are Millis.
+ *
+ * table          key                                           value
+ * meta           'version' | 'nextProject' | 'nextBuild' | 'readiness' | 'checkpoint' | 'known' | 'lastOrdinal'  number
+ * projects       project (1, 2, ...)                           ProjectRecord
+ * projectNames   name                                          project
+ * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
+ * builds         build number (1, 2, ...)                      BuildRecord
+ * buildNumbers   build id                                      build number
+ *                digest(project, commit, branch, total)        build number
+ * buildIndex     [filter, place]                               build number   see build-index.ts
+ * buildCounts    filter                                        BuildCountRecord
+ * buildGaps      [filter, block of places]                     number of builds gone from it
+ * subsets        [build number, node_index, run]               bytes          see subset-codec.ts
+ * paths          see path-keys.ts                              path number (1, 2, ...)
+ * pathNames      path number                                   the path as JSON
+ * timings        path number                                   bytes          see timing-codec.ts
+ * unlearnt       number                                        RunKey         runs whose times are not in timings yet
+ * splits         digest(project, commit, branch, total, ci_build_id | null)      SplitRecord
+ * splitRuns      [split id, digest(ci_build_id)]               SplitRunRecord when a CI build first asked for a fixed split
+ * queues         queue id                                      QueueRecord
+ * queuesOfNodeBuild                                            queue id
+ *                digest(project, commit, branch, total, node_build_id)
+ * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
+ * journalTurns   number                                        TurnRecord     see batch-codec.ts
+ * batches        [queue id, number of the last turn]           ChangeRecord[] the changes of a queue, in order; 0: of a copy
+ * blobs          [split id, node_index]                        the test files of the node, see split-files.ts
+ *                [queue id, block]                             some of its test files, see file-blocks.ts
+ *                [queue id, 'weights']                         the weights of all of them, in descending order
+ * forecasts      split id | queue id                           ForecastRecord
+ * expiry         [time, kind, ...key]                          true           see expiry.ts
+ *
+ * filter = digest(project, commit_hash | null, branch | null, node_total | null)
+ */
+export interface Tables {
+  readonly root: RootDatabase;
+  readonly meta: Database<number, string>;
+  readonly projects: Database<ProjectRecord, number>;
+  readonly projectNames: Database<number, string>;
+  readonly tokens: Database<TokenRecord, string>;
+  readonly builds: Database<BuildRecord, number>;
+  readonly buildNumbers: Database<number, string>;
+  readonly buildIndex: Database<number, [filter: string, place: number]>;
+  readonly buildCounts: Database<BuildCountRecord, string>;
+  readonly buildGaps: Database<number, [filter: string, block: number]>;
+  readonly subsets: Database<Buffer, RunKey>;
+  readonly paths: Database<number, string>;
+  readonly pathNames: Database<string, number>;
+  readonly timings: Database<Buffer, number>;
+  /** Named 'unlearnt' on disk. */
+  readonly pendingRuns: Database<RunKey, number>;
+  readonly splits: Database<SplitRecord, string>;
+  readonly splitRuns: Database<SplitRunRecord, [split: string, ci_build: string]>;
+  readonly queues: Database<QueueRecord, string>;
+  readonly queuesOfNodeBuild: Database<string, string>;
+  readonly queuesOfBuild: Database<string, string>;
+  readonly journalTurns: Database<TurnRecord, number>;
+  readonly batches: Database<ChangeRecord[], [queue: string, turn: number]>;
+  readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
+  readonly forecasts: Database<ForecastRecord, string>;
+  readonly expiry: Database<true, ExpiryKey>;
+}
+
+export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
+
+export const STORE_FILE = 'ballast.lmdb';
+const MAP_BYTES = 2 ** 34;
+
+/** Opens the tables in a folder, which is created if missing. Throws a sentence when that fails. */
+export function openTables(dataDir: string): Tables {
+  storeFileOf(dataDir);
+  assertLockFile(dataDir);
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    // lmdb ends the process without a message when it cannot create its lock file.
+    if (!existsSync(lockFileOf(dataDir))) accessSync(dataDir, constants.W_OK);
+    return open(dataDir);
+  } catch (error) {
+    throw new Error(`cannot open the store in ${dataDir}: ${reasonOf(error as Error)}`, { cause: error });
+  }
+}
+
+function reasonOf(error: Error): string {
+  // LMDB identifies processes by their ids; lmdb then fails on the transaction that it did not get.
+  if (error instanceof TypeError)
+    return 'a process with the same id has it open, in another container; run commands in the container of the server';
+  const { message } = error;
+  return 'code' in error ? `${message}; BALLAST_DATA_DIR (--data-dir) must name a folder that this user may write to` : message;
+}
+
+export function hasStore(dataDir: string): boolean {
+  return existsSync(join(dataDir, STORE_FILE));
+}
+
+/** The file of the store in a folder; null: there is none. Throws a sentence when the file is no store. */
+export function storeFileOf(dataDir: string): StoreFile | null {
+  const path = join(dataDir, STORE_FILE);
+  try {
+    return readStoreFile(path);
+  } catch (error) {
+    throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or begin anew with another folder`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Throws a sentence when the lock file cannot be used: lmdb would end the process without a message. The check does not open the
+ * file, because closing it again would release all locks on it.
+ */
+function assertLockFile(dataDir: string): void {
+  const path = lockFileOf(dataDir);
+  if (!existsSync(path)) return;
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    throw new Error(
+      `cannot open ${path}: this user may not read and write it (${(error as NodeJS.ErrnoException).code}); ` +
+        'run every command as the user of the server, and give the file to that user (chown) or delete it while nothing uses the store',
+      { cause: error },
+    );
+  }
+}
+
+const lockFileOf = (dataDir: string) => join(dataDir, `${STORE_FILE}-lock`);
+
+function open(dataDir: string): Tables {
+  // safeRestore (missing from lmdb's types): after a power cut only flushed data is trusted.
+  const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
+    path: join(dataDir, STORE_FILE),
+    noSubdir: true,
+    maxDbs: 32,
+    safeRestore: true,
+    // Address space, not disk or memory: when a map is outgrown, lmdb keeps it beside the next one.
+    mapSize: MAP_BYTES,
+    compression: true,
+  };
+  const root = openLmdb(options);
+  const table = <V, K extends Key>(name: string) => root.openDB<V, K>({ name });
+  const tables: Tables = {
+    root,
+    meta: table('meta'),
+    projects: table('projects'),
+    projectNames: table('projectNames'),
+    tokens: table('tokens'),
+    builds: table('builds'),
+    buildNumbers: table('buildNumbers'),
+    buildIndex: table('buildIndex'),
+    buildCounts: table('buildCounts'),
+    buildGaps: table('buildGaps'),
+    // Not compressed: its values hardly shrink.
+    subsets: root.openDB({ name: 'subsets', encoding: 'binary', compression: false }),
+    paths: table('paths'),
+    pathNames: root.openDB({ name: 'pathNames', encoding: 'string', keyEncoding: 'uint32' }),
+    timings: root.openDB({ name: 'timings', encoding: 'binary', keyEncoding: 'uint32', compression: false }),
+    pendingRuns: table('unlearnt'),
+    splits: table('splits'),
+    splitRuns: table('splitRuns'),
+    queues: table('queues'),
+    queuesOfNodeBuild: table('queuesOfNodeBuild'),
+    queuesOfBuild: table('queuesOfBuild'),
+    // Not compressed: an answer waits for it, and it is deleted within a second.
+    journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
+    batches: table('batches'),
+    blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
+    forecasts: table('forecasts'),
+    expiry: table('expiry'),
+  };
+  const version = tables.meta.get('version');
+  if (version === undefined) {
+    tables.meta.putSync('version', STORE_VERSION);
+  } else if (version > STORE_VERSION || version < OLDEST_VERSION) {
+    void root.close();
+    throw new Error(`it has version ${version}, and this Ballast reads version ${STORE_VERSION}: start the Ballast that wrote it`);
+  }
+  return tables;
+}

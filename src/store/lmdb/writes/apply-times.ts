@@ -1,0 +1,97 @@
+import { LRUCache } from 'lru-cache';
+import { shortDigest } from '../../../engine/digest.js';
+import type { Millis } from '../../../engine/ports/store.js';
+import { limits } from '../../../limits.js';
+import type { Measurement, RunKind } from '../../../planning/estimating/timing.js';
+import type { Logger } from '../../../server/log.js';
+import { decodeSubset } from '../codecs/subset-codec.js';
+import type { Parts } from '../parts.js';
+import type { RunKey } from '../records.js';
+import type { Tables } from '../tables.js';
+
+/** A recorded run whose times are not in the timings yet. */
+export interface PendingRun {
+  project: number;
+  branch: string;
+  /** The id of its build, and when the first run of that was recorded. */
+  build: string;
+  began: Millis;
+  at: Millis;
+  run: RunKind;
+  /** Its key in `pendingRuns`. */
+  entry: number;
+}
+
+type TimingParts = Pick<Parts, 'projects' | 'timingBuffer'>;
+
+/**
+ * Applies the times of a run to the timings of its paths, and resolves when all of them count.
+ *
+ * @param seconds by path; 0: not measured
+ */
+export async function applyTimes(
+  parts: TimingParts,
+  paths: Uint32Array,
+  seconds: Float64Array,
+  { project, branch, build, began, at, run, entry }: PendingRun,
+): Promise<void> {
+  const { timingBuffer } = parts;
+  const branches = branchesOf(parts, project, branch);
+  // One object, changed for each file: a copy for each file took a third of a recording.
+  const measurement: Measurement = { build: shortDigest(build), at, began, run, seconds: 0 };
+  for (let i = 0; i < paths.length; i++) {
+    if (i > 0 && i % limits.timingsPerTurn === 0) await timingBuffer.nextTurn();
+    measurement.seconds = seconds[i]!;
+    if (measurement.seconds > 0) timingBuffer.measure(paths[i]!, branches.branch, branches.defaultBranch, measurement);
+  }
+  timingBuffer.markApplied(entry);
+}
+
+/** Applies the times of runs that were recorded just before the last process ended. */
+export async function applyPendingRuns(
+  parts: TimingParts & Pick<Tables, 'builds' | 'subsets' | 'pendingRuns'>,
+  log: Logger,
+): Promise<void> {
+  const { pendingRuns, builds, subsets, timingBuffer } = parts;
+  for (const { key: entry, value: runKey } of [...pendingRuns.getRange()]) {
+    try {
+      const build = builds.get(runKey[0]);
+      const bytes = subsets.get(runKey);
+      if (build && bytes) {
+        const { project, branch, id, created_at: began } = build;
+        const { created_at: at, paths, seconds } = decodeSubset(bytes);
+        await applyTimes(parts, paths, seconds, { project, branch, build: id, began, at, run: kindOf(runKey), entry });
+      } else {
+        timingBuffer.markApplied(entry);
+      }
+    } catch (err) {
+      // A server that starts is worth more than these times.
+      log.error({ err, runKey }, 'the times of a recorded run were not applied');
+    }
+  }
+}
+
+export function kindOf([, , run]: RunKey): RunKind {
+  return run === 1 ? 'first' : 'retried';
+}
+
+/** Every recording needs two of these: a look-up is faster than a SHA-256. */
+const branchNumbers = new LRUCache<string, number>({ max: 1000 });
+
+function branchNumber(branch: string): number {
+  const known = branchNumbers.get(branch);
+  if (known !== undefined) return known;
+  const number = shortDigest(branch);
+  branchNumbers.set(branch, number);
+  return number;
+}
+
+/** The numbers of a branch and of the default branch, under which timings are kept. */
+export function branchesOf(
+  { projects }: Pick<Tables, 'projects'>,
+  project: number,
+  branch: string,
+): { branch: number; defaultBranch: number | null } {
+  const name = projects.get(project)?.default_branch ?? null;
+  return { branch: branchNumber(branch), defaultBranch: name === null ? null : branchNumber(name) };
+}

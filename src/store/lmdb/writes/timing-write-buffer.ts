@@ -1,0 +1,179 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Millis } from '../../../engine/ports/store.js';
+import { limits } from '../../../limits.js';
+import { measureOn } from '../../../planning/estimating/branch-timings.js';
+import type { Measurement } from '../../../planning/estimating/timing.js';
+import { pathKey } from '../codecs/path-keys.js';
+import { decodeTimings, encodeTimings, type PathTimings } from '../codecs/timing-codec.js';
+import type { PathNumbers } from '../path-numbers.js';
+import type { Tables } from '../tables.js';
+import { CoalescedTask } from './coalesced-task.js';
+import { type Committing, written } from './commit.js';
+import { putInChunks } from './put-in-chunks.js';
+
+/**
+ * Timings that have changed and are not yet on disk. Many builds measure the same paths within a second, and one write a path is
+ * enough for all of them. `pendingRuns` lists each recorded run whose times are only here, so that a crash loses nothing. Only the
+ * serving thread has a buffer; other threads see what `save` has written.
+ */
+export class TimingWriteBuffer {
+  /** By path. A path that is not here may be in #saving, which is being written. */
+  #changed = new Map<number, PathTimings>();
+  #saving: ReadonlyMap<number, PathTimings> = new Map();
+  /** Entries of `pendingRuns` whose times are in #changed. */
+  #applied: number[] = [];
+  /** Paths whose numbers are not on disk, by number. */
+  readonly #unnamed = new Map<number, { key: string; path: string }>();
+  /** The numbers of the new ones of these, by key. */
+  readonly #made = new Map<string, number>();
+  /** Characters of the paths and keys in #unnamed. */
+  #unnamedCharacters = 0;
+  readonly #naming = new CoalescedTask(() => this.#name());
+  readonly #saves = new CoalescedTask(() => this.#save());
+  #nextEntry: number | null = null;
+
+  constructor(
+    readonly store: Pick<Tables, 'paths' | 'timings' | 'pathNames' | 'pendingRuns'> &
+      Pick<Committing, 'diskSpace'> & { pathNumbers: PathNumbers },
+  ) {}
+
+  get(path: number): PathTimings | undefined {
+    return this.#changed.get(path) ?? this.#saving.get(path);
+  }
+
+  /** Returns the number of a path that is being recorded. The number of a new path is valid once `saveNames` has resolved. */
+  intern(project: number, path: string, now: Millis): number {
+    const number = this.store.pathNumbers.get(project, path) ?? this.#made.get(pathKey(project, path));
+    if (number === undefined) return this.#make(project, path, now);
+    const known = this.#toChange(number);
+    // The sweep may be about to delete the path: saved after that, the name stays.
+    if (!known || now - known.seen_at >= limits.lastUseUpdateMilliseconds) this.#toName(number, pathKey(project, path), path);
+    if (!known) this.#change(number, { project, seen_at: now, timings: [] });
+    else known.seen_at = Math.max(now, known.seen_at);
+    return number;
+  }
+
+  #make(project: number, path: string, now: Millis): number {
+    const number = this.store.pathNumbers.make(project, path);
+    const key = pathKey(project, path);
+    this.#toName(number, key, path);
+    this.#made.set(key, number);
+    this.#change(number, { project, seen_at: now, timings: [] });
+    return number;
+  }
+
+  #toName(number: number, key: string, path: string): void {
+    if (!this.#unnamed.has(number)) this.#unnamedCharacters += key.length + path.length;
+    this.#unnamed.set(number, { key, path });
+  }
+
+  /** Resolves when the numbers of all paths that were interned before are on disk; null: they are on disk now. */
+  saveNames(): Promise<void> | null {
+    return this.#unnamed.size === 0 ? null : this.#naming.run();
+  }
+
+  async #name(): Promise<void> {
+    const some = [...this.#unnamed];
+    await putInChunks(some, ([number, { key, path }]) => {
+      this.store.diskSpace.assert();
+      void this.store.paths.put(key, number);
+      void this.store.timings.put(number, encodeTimings(this.get(number)!));
+      return this.store.pathNames.put(number, JSON.stringify(path));
+    });
+    for (const [number, { key, path }] of some) {
+      if (this.#unnamed.delete(number)) this.#unnamedCharacters -= key.length + path.length;
+      this.#made.delete(key);
+    }
+  }
+
+  /** Adds a measurement on a branch to the timings of an interned path. */
+  measure(path: number, branch: number, defaultBranch: number | null, measurement: Measurement): void {
+    const known = this.#toChange(path);
+    if (known) known.timings = measureOn(known.timings, branch, defaultBranch, measurement) ?? known.timings;
+  }
+
+  /** Returns the key of a new entry of `pendingRuns`. */
+  nextEntry(): number {
+    if (this.#nextEntry === null) {
+      const [last = 0] = this.store.pendingRuns.getKeys({ reverse: true, limit: 1 });
+      this.#nextEntry = last + 1;
+    }
+    return this.#nextEntry++;
+  }
+
+  /** Notes that the buffer has all times of an entry of `pendingRuns`. */
+  markApplied(entry: number): void {
+    this.#applied.push(entry);
+    this.#saves.runWithin(limits.timingFlushMilliseconds);
+  }
+
+  /** Yields to other work in the middle of a large run, and then makes room. Throws as `makeRoom`. */
+  async nextTurn(): Promise<void> {
+    await nextTurn();
+    await this.makeRoom();
+  }
+
+  /** Resolves when the buffer has room for more. Throws a 503 when it cannot be written. */
+  async makeRoom(): Promise<void> {
+    if (this.#changed.size < limits.bufferedTimings && this.#unnamedCharacters < limits.unsavedPathCharacters) return;
+    const named = this.saveNames();
+    if (named) await written(named);
+    await written(this.save());
+  }
+
+  /** Resolves when all changes made before are on disk. */
+  save(): Promise<void> {
+    return this.#changed.size === 0 && this.#applied.length === 0 ? this.#saves.last : this.#saves.run();
+  }
+
+  /** Writes all changes. The next start applies those that come later. */
+  async close(): Promise<void> {
+    this.#saves.stop();
+    await this.save();
+  }
+
+  async #save(): Promise<void> {
+    const applied = this.#applied;
+    const saving = new Map<number, PathTimings>();
+    const unnamed = new Map<number, PathTimings>();
+    // Timings wait for the name of their path: without it, nothing tells whose they are.
+    for (const [path, timings] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, timings);
+    this.#saving = saving;
+    this.#changed = unnamed;
+    this.#applied = [];
+    try {
+      this.store.diskSpace.assert();
+      await putInChunks(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
+      await putInChunks(applied, entry => this.store.pendingRuns.remove(entry));
+    } catch (error) {
+      // Retried later, with the changes made meanwhile.
+      this.#changed = new Map([...saving, ...this.#changed]);
+      this.#applied = [...applied, ...this.#applied];
+      this.#saves.runWithin(limits.timingFlushMilliseconds);
+      throw error;
+    } finally {
+      this.#saving = new Map();
+    }
+  }
+
+  /** Returns the timings of a path for a change, and puts them among the changed ones. */
+  #toChange(path: number): PathTimings | undefined {
+    const changed = this.#changed.get(path);
+    if (changed) return changed;
+    const saving = this.#saving.get(path);
+    const bytes = saving ? undefined : this.store.timings.getBinaryFast(path);
+    // Timings that are being written must not change.
+    const known = saving ? copyOf(saving) : bytes && decodeTimings(bytes);
+    if (known) this.#change(path, known);
+    return known;
+  }
+
+  #change(path: number, timings: PathTimings): void {
+    this.#changed.set(path, timings);
+    this.#saves.runWithin(limits.timingFlushMilliseconds);
+  }
+}
+
+function copyOf({ project, seen_at, timings }: PathTimings): PathTimings {
+  return { project, seen_at, timings };
+}

@@ -1,0 +1,73 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ExpiringKind, Maintenance } from '../../engine/ports/maintenance.js';
+import type { Millis } from '../../engine/ports/store.js';
+import type { Tables } from './tables.js';
+
+type Count = (kind: ExpiringKind) => void;
+
+export function memoryMaintenance(tables: Tables): Maintenance {
+  return {
+    assertWritable() {},
+    probe: () => nextTurn(),
+    publishTimings: () => nextTurn(),
+    publishQueues: () => nextTurn(),
+    refresh() {},
+    async *sweep(before, count) {
+      const { splits, queues, paths } = tables;
+      sweepRuns(tables, before, count);
+      yield;
+      sweepTable(
+        splits,
+        ({ split }) => split.used_at < before,
+        () => count('split'),
+      );
+      yield;
+      sweepTable(
+        queues,
+        ({ info }) => info.used_at < before,
+        () => count('queue'),
+      );
+      yield;
+      sweepTable(
+        paths,
+        ({ seen_at }) => seen_at < before,
+        () => count('path'),
+      );
+    },
+    keptTime: () => tables.keptTime,
+    async keepTime(at) {
+      tables.keptTime = at;
+      await nextTurn();
+    },
+    load() {
+      const { builds, runs, paths, splits, queues } = tables;
+      const subset = [...runs.values()].reduce((sum, { length }) => sum + length, 0);
+      const records = { build: builds.size, subset, path: paths.size, split: splits.size, queue: queues.size };
+      return { bytes: 0, diskFreeBytes: Infinity, journalTurns: 0, records };
+    },
+  };
+}
+
+function sweepTable<Key, Value>(table: Map<Key, Value>, isOld: (value: Value) => boolean, count: () => void): void {
+  for (const [key, value] of table) {
+    if (!isOld(value)) continue;
+    table.delete(key);
+    count();
+  }
+}
+
+/** Deletes old runs, and builds with their last run. */
+function sweepRuns({ builds, runs }: Tables, before: Millis, count: Count): void {
+  for (const [digest, build] of builds) {
+    const all = runs.get(build.number)!;
+    const left = all.filter(({ created_at }) => created_at >= before);
+    for (let gone = left.length; gone < all.length; gone++) count('subset');
+    if (left.length === 0) {
+      builds.delete(digest);
+      runs.delete(build.number);
+    } else if (left.length < all.length) {
+      runs.set(build.number, left);
+      builds.set(digest, { ...build, subsets: left.length, test_files: left.reduce((sum, run) => sum + run.test_files, 0) });
+    }
+  }
+}

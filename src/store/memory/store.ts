@@ -1,0 +1,25 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Store } from '../../engine/ports/store.js';
+import { memoryAccess } from './access.js';
+import { memoryBuilds } from './builds.js';
+import { memoryMaintenance } from './maintenance.js';
+import { memoryQueues, type QueueOptions } from './queues.js';
+import { memoryRecordings } from './recordings.js';
+import { memorySplits } from './splits.js';
+import { Tables } from './tables.js';
+import { memoryTimings } from './timings.js';
+
+/** A store for tests, and a store to read: what the ports say in the fewest lines. A write resolves after a turn, as one to a disk does. */
+export function openMemoryStore(options: QueueOptions): Store {
+  const tables = new Tables();
+  return {
+    access: memoryAccess(tables),
+    recordings: memoryRecordings(tables),
+    builds: memoryBuilds(tables),
+    timings: memoryTimings(tables),
+    splits: memorySplits(tables),
+    queues: memoryQueues(tables, options),
+    maintenance: memoryMaintenance(tables),
+    close: () => nextTurn(),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Project, Token } from '../../engine/ports/access.js';
+import type { Build, Run } from '../../engine/ports/builds.js';
+import type { Millis } from '../../engine/ports/store.js';
+import type { KnownPath } from '../../engine/ports/timings.js';
+import type { KeptQueue } from './queues.js';
+import type { KeptSplit } from './splits.js';
+
+/**
+ * All that the store keeps. The maps keep the order of insertion: oldest first. Records are replaced, not changed, so that a caller keeps
+ * the state that it read.
+ */
+export class Tables {
+  readonly projects = new Map<number, Project>();
+  /** By hash. */
+  readonly tokens = new Map<string, Token>();
+  /** By buildDigest. */
+  readonly builds = new Map<string, Build>();
+  /** By number of the build, in the order of recording. */
+  readonly runs = new Map<number, readonly Run[]>();
+  /** How many runs of a build were ever recorded, by buildDigest. */
+  readonly recorded = new Map<string, number>();
+  /** See pathKey. */
+  readonly paths = new Map<string, KnownPath>();
+  /** By digest of the key. */
+  readonly splits = new Map<string, KeptSplit>();
+  /** By digest of the key. */
+  readonly queues = new Map<string, KeptQueue>();
+  buildsCreated = 0;
+  pathsCreated = 0;
+  keptTime: Millis | null = null;
+}

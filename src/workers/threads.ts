@@ -1,0 +1,60 @@
+import { Piscina } from 'piscina';
+import type { Store } from '../engine/ports/store.js';
+import { limits } from '../limits.js';
+import type { Logger } from '../server/log.js';
+import { perform } from './perform.js';
+import type { Task, TaskAnswer, TaskSetup, WorkerSetup } from './task.js';
+
+/** What performs tasks. */
+export interface TaskRunner {
+  run(task: Task, transferList: ArrayBuffer[]): Promise<TaskAnswer>;
+  readonly threads: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts worker threads. With `isWarm` it waits for the first, so that a worker that cannot start is noticed now, not at the first
+ * large suite.
+ */
+export async function startThreads(setup: WorkerSetup, most: number, isWarm: boolean, log: Logger): Promise<TaskRunner> {
+  const piscina = new Piscina({
+    filename: new URL('./worker.js', import.meta.url).href,
+    workerData: setup,
+    minThreads: isWarm ? 1 : 0,
+    maxThreads: most,
+    idleTimeout: limits.idleThreadMilliseconds,
+  });
+  if (isWarm) await warmUpThread(piscina, log);
+  // A failure in a task rejects that task. This is a thread that could not start, or died between tasks.
+  piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
+  return {
+    run: (task, transferList) => piscina.run(task, { transferList }) as Promise<TaskAnswer>,
+    get threads() {
+      return piscina.threads.length;
+    },
+    close: () => piscina.close(),
+  };
+}
+
+/** Waits until a thread runs, and begins to warm it up. When it cannot start, no thread is left. */
+async function warmUpThread(piscina: Piscina, log: Logger): Promise<void> {
+  let fail: (error: Error) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+    piscina.once('error', fail);
+  });
+  try {
+    await Promise.race([piscina.run(null), failed]);
+  } catch (error) {
+    // The pool has begun to replace the thread.
+    await piscina.destroy();
+    throw error;
+  }
+  piscina.off('error', fail);
+  piscina.run({ kind: 'warm-up' } satisfies Task).catch((err: unknown) => log.debug({ err }, 'could not warm up a worker thread'));
+}
+
+/** Performs tasks on this thread, for a store that other threads cannot read. */
+export function onThisThread(store: Store, setup: TaskSetup): TaskRunner {
+  return { run: task => perform(store, setup, task), threads: 0, close: async () => {} };
+}

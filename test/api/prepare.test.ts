@@ -1,0 +1,301 @@
+import { Piscina } from 'piscina';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Context } from '../../src/api/context.js';
+import { prepare } from '../../src/api/prepare.js';
+import { ApiError } from '../../src/api-error.js';
+import { createProject } from '../../src/engine/access.js';
+import type { Build } from '../../src/engine/ports/builds.js';
+import { type Segments, segment } from '../../src/engine/segments.js';
+import type { Request } from '../../src/http/request.js';
+import { limits } from '../../src/limits.js';
+import { toWeight } from '../../src/planning/weight.js';
+import { openLog } from '../../src/server/log.js';
+import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
+import { FairSemaphore } from '../../src/workers/fair-semaphore.js';
+import { type Posts, reads } from '../../src/workers/jobs.js';
+import { WorkerPool } from '../../src/workers/pool.js';
+import type { Json } from '../../src/workers/reads.js';
+import type { Prepared } from '../../src/workers/task.js';
+import { startThreads } from '../../src/workers/threads.js';
+import { recordRun } from '../harness/recording.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const tokenHeader = 'SERVICE-TEST-SUITE-TOKEN';
+const pullCost = 20_000;
+
+/** One pool for all tests, as each starts a thread, which loads the program again. */
+let context: Context;
+let projects = 0;
+beforeAll(async () => {
+  const dataDir = temporaryFolder(afterAll);
+  const log = openLog('silent');
+  const store = await serveFolder(dataDir, log);
+  const workers = new WorkerPool(store, await startThreads({ dataDir, tokenHeader, pullCost }, 1, false, log), 2);
+  context = { store, workers, tokenHeader, pullCost } as unknown as Context;
+});
+afterAll(async () => {
+  await context.workers.close();
+  await context.store.close();
+});
+
+/** Creates an empty project. */
+const newProject = () => createProject(context.store.access, `project ${++projects}`, NOW);
+
+/** The body of a request. Blanks make it so large that it goes to a thread before it is parsed. */
+function bodyOf(parameters: object, where: 'main' | 'thread'): Uint8Array[] {
+  const bytes = new TextEncoder().encode(JSON.stringify(parameters));
+  if (where === 'main') return [bytes];
+  const padded = new Uint8Array(limits.pooledBodyBytes).fill(0x20);
+  padded.set(bytes);
+  // In pieces as from a socket; one ends in the middle of a character.
+  const cut = bytes.findIndex(byte => byte > 0x7f) + 1;
+  return [padded.slice(0, cut), padded.slice(cut, 2 * cut), padded.slice(2 * cut)];
+}
+
+const post = <K extends keyof Posts>(job: K, body: Uint8Array[], token: string | null, hasLeft = () => false): Promise<Prepared<K>> =>
+  prepare(context, job, { body, token, hasLeft } as Request);
+
+const textOf = (json: Json) => Buffer.from(json as Uint8Array).toString();
+
+const paths = (count: number) => Array.from({ length: count }, (_, i) => `spec/${i}_größe_spec.rb`);
+const testFiles = (count: number) => paths(count).map(path => ({ path }));
+
+const key = { commit_hash: 'abc', branch: 'main', node_total: 7, node_index: 3 };
+const person = {
+  user_seat: 'Somebody Else',
+  commit_authors: [{ commits: 3, author: 'Someone <someone@example.com>' }],
+};
+
+const parameters: { [K in keyof Posts]: object } = {
+  prepareSubset: {
+    ...key,
+    node_index: '3',
+    test_files: paths(400).map((path, i) => ({ path, time_execution: i % 3, more: 'ignored' })),
+  },
+  prepareSplit: { ...key, ...person, ci_build_id: 17, cache_read_attempt: 'false', test_files: testFiles(400) },
+  prepareQueue: {
+    ...key,
+    ...person,
+    node_build_id: 17,
+    can_initialize_queue: true,
+    attempt_connect_to_queue: false,
+    batch_uuid: 'u-1',
+    test_files: [...testFiles(400), ...testFiles(3)],
+  },
+  prepareTestQueue: {
+    ...key,
+    ...person,
+    test_queue_id: 17,
+    node_uuid: 'n-1',
+    batch_index: '0',
+    can_initialize_queue: true,
+    attempt_connect_to_queue: false,
+    paths: [...paths(400), ...paths(3)],
+  },
+};
+
+const isSegments = (value: unknown): value is Segments => typeof value === 'object' && value !== null && 'ends' in value;
+
+/** With blocks of bytes as texts: between threads a Buffer becomes a plain array of bytes. */
+function readable(prepared: Prepared<keyof Posts>): unknown {
+  const text = JSON.stringify(prepared, (_, value: unknown) => {
+    if (isSegments(value)) return Array.from(value.ends, (_end, i) => segment(value, i).toString());
+    return value instanceof Float64Array ? [...value] : value;
+  });
+  return JSON.parse(text);
+}
+
+const errorOf = (result: Promise<unknown>): Promise<unknown> =>
+  result.then(
+    () => expect.fail('it was prepared'),
+    (error: unknown) => error,
+  );
+
+/** Records the times of test files, in a build of their own. */
+async function recordTimes(project: number, times: Record<string, number>, at: number): Promise<void> {
+  const files = Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
+  await recordRun(context.store, project, { ...key, commit_hash: `times ${at}` }, files, at);
+}
+
+describe('a POST that a thread prepares', () => {
+  it.each(Object.keys(parameters) as (keyof Posts)[])('has the same result from %s as on the main thread', async job => {
+    const { id: project, token } = await newProject();
+    const measured = paths(400).filter((_, i) => i % 5 > 0);
+    await recordTimes(project, Object.fromEntries(measured.map((path, i) => [path, 0.5 + ((i * 37) % 100)])), NOW);
+    const main = await post(job, bodyOf(parameters[job], 'main'), token);
+    const thread = await post(job, bodyOf(parameters[job], 'thread'), token);
+    expect(readable(thread)).toEqual(readable(main));
+    expect(main.project).toBe(project);
+    expect(JSON.stringify(readable(thread))).not.toContain('Some');
+  });
+
+  it('sees timings that were recorded just before', async () => {
+    const { id: project, token } = await newProject();
+    for (let seconds = 1; seconds <= 5; seconds++) {
+      await recordTimes(project, { [paths(1)[0]!]: seconds }, NOW + seconds);
+      const results = (['main', 'thread'] as const).map(where => post('prepareQueue', bodyOf(parameters.prepareQueue, where), token));
+      const [main, thread] = await Promise.all(results);
+      expect(readable(thread!)).toEqual(readable(main!));
+      expect(main!.prepared.planned.plan!.forecast.unknown_files).toBe(399);
+    }
+  });
+
+  it('may have a short body that lists many files', async () => {
+    const { token } = await newProject();
+    const test_files = Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` }));
+    const [body] = bodyOf({ ...parameters.prepareSplit, test_files }, 'main') as [Uint8Array];
+    expect(body.length).toBeLessThan(limits.pooledBodyBytes);
+    const { prepared } = await post('prepareSplit', [body], token);
+    expect(prepared.planned.plan!.files.ends.length).toBe(key.node_total);
+    // The memory of the socket was copied, not transferred.
+    expect(body.buffer.byteLength).toBeGreaterThan(0);
+  });
+
+  it.each([
+    [
+      'is short but lists many files',
+      (body: object) =>
+        bodyOf({ ...body, test_files: Array.from({ length: limits.pooledTestFiles }, (_, i) => ({ path: `${1000 + i}` })) }, 'main'),
+    ],
+    [
+      'is large and begins with its token',
+      ({ test_suite_token, ...body }: Record<string, unknown>) => bodyOf({ test_suite_token, ...body }, 'thread'),
+    ],
+    [
+      'is large and ends with its token',
+      (body: object) => [new Uint8Array(limits.pooledBodyBytes).fill(0x20), new TextEncoder().encode(JSON.stringify(body))],
+    ],
+  ])('waits in the queue of its project when its token is in its body: it %s', async (_, bodyWith) => {
+    const { id, token: test_suite_token } = await newProject();
+    const owners = vi.spyOn(FairSemaphore.prototype, 'run');
+    const tasks = vi.spyOn(Piscina.prototype, 'run');
+    onTestFinished(() => {
+      for (const spy of [owners, tasks]) spy.mockRestore();
+    });
+    const body = bodyWith({ ...parameters.prepareSplit, test_suite_token });
+    expect((await post('prepareSplit', body, null)).project).toBe(id);
+    expect(owners).toHaveBeenCalledExactlyOnceWith(id, expect.anything());
+    // The thread authenticates a large body. The main thread only guessed its project.
+    expect(tasks.mock.calls.at(-1)![0]).toMatchObject({ project: body.length === 1 ? id : null });
+  });
+
+  it('may list a file of thousands of test cases, in memory that cannot be transferred', async () => {
+    const { id: project, token } = await newProject();
+    const cases = Array.from({ length: limits.testCasesOnMainThread + 5 }, (_, i) => `a.py::test_${i}`);
+    await recordTimes(project, Object.fromEntries(cases.map(path => [path, 1])), NOW);
+    // In the shared pool of Node, which cannot be transferred.
+    const body = Buffer.from(JSON.stringify({ ...parameters.prepareQueue, test_files: [{ path: 'a.py' }] }));
+    expect(body.buffer.byteLength).toBeGreaterThan(body.length);
+    const { prepared } = await post('prepareQueue', [body], token);
+    expect(prepared.planned.plan!.weights).toEqual(Float64Array.of(toWeight(limits.testCasesOnMainThread + 5)));
+    expect(JSON.parse(body.toString())).toMatchObject(key);
+  });
+
+  it.each([
+    ['has no token', {}, 403],
+    ['has an unknown token', { test_suite_token: 'x'.repeat(40) }, 403],
+    ['has the right token', null, 200],
+  ])('that %s in its body gets the same answer as on the main thread', async (_, token, status) => {
+    const { id, token: test_suite_token } = await newProject();
+    const body = { ...parameters.prepareSplit, ...(token ?? { test_suite_token }) };
+    const results = (['main', 'thread'] as const).map(where => post('prepareSplit', bodyOf(body, where), null));
+    if (status === 200) {
+      for (const { project } of await Promise.all(results)) expect(project).toBe(id);
+      return;
+    }
+    const [main, thread] = await Promise.all(results.map(errorOf));
+    expect(thread).toBeInstanceOf(ApiError);
+    expect(thread).toEqual(main);
+    expect(main).toMatchObject({ status, errors: [expect.stringContaining('invalid test suite token')] });
+  });
+
+  it.each([
+    ['is not JSON', '{"commit_hash": ', 400],
+    ['is not an object', '[1, 2]', 400],
+    ['has invalid parameters', JSON.stringify({ ...key, node_index: 7, test_files: [{ path: 'a' }, 5] }), 422],
+    ['has an invalid last entry', JSON.stringify({ ...key, test_files: [...testFiles(500), { time: 1 }] }), 422],
+  ])('that %s gets the same error as on the main thread', async (_, text, status) => {
+    const { token } = await newProject();
+    const encode = (body: string) => new TextEncoder().encode(body);
+    const results = [text, text.padEnd(limits.pooledBodyBytes)].map(body => post('prepareSubset', [encode(body)], token));
+    const [main, thread] = await Promise.all(results.map(errorOf));
+    expect(thread).toBeInstanceOf(ApiError);
+    expect(JSON.stringify(thread)).toBe(JSON.stringify(main));
+    expect(main).toMatchObject({ status });
+  });
+
+  it('is skipped if its client left before its turn', async () => {
+    const { token } = await newProject();
+    const body = () => bodyOf(parameters.prepareSplit, 'thread');
+    const results = Array.from({ length: 10 }, (_, i) => post('prepareSplit', body(), token, () => i === 9));
+    const settled = await Promise.allSettled(results);
+    expect(settled.map(({ status }) => status)).toEqual([...Array<string>(9).fill('fulfilled'), 'rejected']);
+    expect(await errorOf(results[9]!)).toMatchObject({ status: 408 });
+  });
+
+  it('is refused if too many wait, and those that wait are prepared', async () => {
+    const { id, token } = await newProject();
+    const results = Array.from({ length: limits.waitingJobsPerProject + 40 }, () =>
+      post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), token),
+    );
+    const settled = await Promise.allSettled(results);
+    const refused = settled.flatMap(result => (result.status === 'rejected' ? [result.reason as ApiError] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(settled.length - refused.length).toBeGreaterThanOrEqual(limits.waitingJobsPerProject);
+    for (const error of refused) {
+      expect(error).toMatchObject({ status: 503, headers: { 'Retry-After': String(limits.retryAfterSeconds) } });
+    }
+    expect((await post('prepareSplit', bodyOf(parameters.prepareSplit, 'thread'), token)).project).toBe(id);
+  });
+});
+
+describe('an answer about a large build', () => {
+  const stays = () => false;
+
+  /** Records a build in which each node has the same number of test files. */
+  async function buildOf(nodes: number, files: number): Promise<Build> {
+    const { id: project } = await newProject();
+    for (let node_index = 0; node_index < nodes; node_index++) {
+      const test_files = paths(files).map((path, i) => ({ path, time_execution: (i * (node_index + 7)) % 50 }));
+      await recordRun(context.store, project, { ...key, node_index }, test_files, NOW + node_index);
+    }
+    return (await context.store.builds.find(project, key))!;
+  }
+
+  it('is the same from a thread as from the main thread', async () => {
+    const { store, workers } = context;
+    const build = await buildOf(3, 600);
+    const [{ json, rest }, distribution] = await Promise.all([workers.build(build, stays), workers.distribution(build, stays)]);
+    expect([json, distribution].every(bytes => bytes instanceof Uint8Array)).toBe(true);
+    expect(JSON.parse(textOf(json))).toMatchObject({
+      id: build.id,
+      build_subsets: [{ node_index: 2 }, { node_index: 1 }, { node_index: 0 }],
+    });
+    expect(textOf(distribution)).toBe((await reads.recordedDistribution(store, build)).json);
+    // It is one piece.
+    expect(rest).toBeUndefined();
+  });
+
+  it('is streamed for a larger build, and not refused in the middle', async () => {
+    const { workers } = context;
+    const build = await buildOf(2, 5000);
+    const { json, rest } = await workers.build(build, stays);
+    const others = Array.from({ length: limits.waitingJobsPerProject + 10 }, () => workers.build(build, () => true).catch(() => {}));
+    const pieces = [json as Uint8Array];
+    for await (const piece of rest!) pieces.push(piece);
+    expect(pieces.length).toBeGreaterThan(2);
+    const { build_subsets } = JSON.parse(Buffer.concat(pieces).toString()) as { build_subsets: { test_files: object[] }[] };
+    expect(build_subsets.map(({ test_files }) => test_files.length)).toEqual([5000, 5000]);
+    await Promise.all(others);
+  });
+
+  it('is built on the main thread if the build is small', async () => {
+    const run = vi.spyOn(Piscina.prototype, 'run');
+    onTestFinished(() => run.mockRestore());
+    const build = await buildOf(1, 2);
+    expect(JSON.parse((await context.workers.distribution(build, stays)) as string)).toMatchObject({ build_distribution_id: build.id });
+    expect((await context.workers.build(build, stays)).rest).toBeUndefined();
+    expect(run).not.toHaveBeenCalled();
+  });
+});

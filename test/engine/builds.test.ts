@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { boundedRuns, lastRunId, pathsWithoutTime, runsSince } from '../../src/engine/builds.js';
+import type { Build, Builds, RunHead } from '../../src/engine/ports/builds.js';
+import { limits } from '../../src/limits.js';
+import { openMemoryStore } from '../../src/store/memory/store.js';
+import { distributionJson } from '../../src/workers/reads.js';
+import { recordRun } from '../harness/recording.js';
+
+const BUILD = { number: 1 } as Build;
+
+/** Returns a store of one build with one run. Each path is a number and the given one. */
+function buildsWith(files: number, path = 'a_spec.rb'): Builds {
+  const head = { node_index: 0, run: 1, ordinal: 1, created_at: 0, test_files: files } as RunHead;
+  const run = () => ({ ...head, paths: Array.from({ length: files }, (_, i) => `${i}${path}`), seconds: new Float64Array(files) });
+  return { runs: () => [head], run } as unknown as Builds;
+}
+
+it('a build with too many test files is refused before a run is read', async () => {
+  const builds = { runs: () => [{ test_files: limits.mergedTestFiles + 1 }] } as unknown as Builds;
+  await expect(distributionJson({ builds } as never, BUILD)).rejects.toMatchObject({ status: 422, reason: null });
+});
+
+it('a build with too many characters in its paths is refused, merged or compared', async () => {
+  const path = 'x'.repeat(limits.pathMaxCharacters);
+  const files = Math.floor(limits.mergedCharacters / path.length) + 1;
+  expect((await runsSince(buildsWith(files), BUILD, null))[0]!.paths).toHaveLength(files);
+  const builds = buildsWith(files, path);
+  const reads = [() => distributionJson({ builds } as never, BUILD), () => runsSince(builds, BUILD, null)];
+  for (const read of reads) {
+    await expect(read()).rejects.toMatchObject({
+      status: 422,
+      errors: [expect.stringContaining('they have more than 67108864 characters of paths')],
+    });
+  }
+});
+
+it('a run that expires while its build is read is left out', async () => {
+  const builds = { ...buildsWith(3), run: () => null };
+  const runs = [];
+  for await (const run of boundedRuns(builds, BUILD, await builds.runs(1))) runs.push(run);
+  expect(runs).toEqual([]);
+});
+
+it('runs after a moment have a greater number, or a later time if an older store kept only the time', async () => {
+  const store = openMemoryStore({ pullCost: 0, lease: null });
+  await store.access.createProject('web', 'hash', 0);
+  const node = { commit_hash: 'abc', branch: 'main', node_total: 1, node_index: 0 };
+  // The clock is set back before the third run.
+  for (const [i, at] of [1000, 2000, 500].entries()) await recordRun(store, 1, node, [{ path: `${i}_spec.rb`, time_execution: i % 2 }], at);
+  const build = await store.builds.find(1, node);
+  for (const [since, expected] of [
+    [null, [0, 1, 2]],
+    [{ runs_before: 1, at: 1500 }, [1, 2]],
+    [{ runs_before: null, at: 1500 }, [1]],
+    [{ runs_before: 3, at: 0 }, []],
+  ] as const) {
+    const runs = await runsSince(store.builds, build, since);
+    expect(runs.map(({ paths }) => paths)).toEqual(expected.map(i => [`${i}_spec.rb`]));
+  }
+  const last = (await store.builds.runs(build!.number)).at(-1)!;
+  expect(await lastRunId(store.builds, 1, node, { runs_before: 1, at: 1500 })).toBe(last.id);
+  expect(await lastRunId(store.builds, 1, node, { runs_before: 3, at: 0 })).toBeNull();
+  expect(await pathsWithoutTime(store.builds, 1, node, { runs_before: 1, at: 1500 })).toEqual(new Set(['2_spec.rb']));
+});

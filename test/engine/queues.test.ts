@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { queueKey } from '../../src/engine/keys.js';
+import { NOTHING_PLANNED, planQueue } from '../../src/engine/plans.js';
+import { pull, type QueueRequest, settle } from '../../src/engine/queues.js';
+import { openMemoryStore } from '../../src/store/memory/store.js';
+
+const NOW = Date.UTC(2026, 0, 1);
+const GRACE = 60_000;
+const key = queueKey(1, { commit_hash: 'abc', branch: 'main', node_total: 2 }, 'ci');
+const paths = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
+const suite = { paths, people: { user_seat: null, build_author: null } };
+const caller = { isRetry: false, hasLeft: () => false };
+
+const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest => ({
+  key,
+  node_index,
+  suite: null,
+  listDigest: undefined,
+  isFirstRequest,
+  takesNothing: false,
+  wantsLastSplit: false,
+  run: key.digest,
+  batch_uuid: null,
+  report: null,
+});
+
+it('a pull that ends the lease of a silent node says so, though the node comes back before that is on disk', async () => {
+  let uptime = 0;
+  const lease = { factor: 1, graceMilliseconds: GRACE, uptime: () => uptime, uptimeAt: () => uptime };
+  const store = openMemoryStore({ pullCost: 0, lease });
+  const planned = (await planQueue(store, key, suite, false, { isWorker: false, pullCost: 0 }))!;
+  const first = await pull(store, requestOf(0, true), planned, caller, NOW);
+  await settle(store, key, first!.batch!.seq, true, NOW);
+  uptime = 100 * GRACE;
+  // Both are on their way at once.
+  const pulls = [requestOf(1, true), requestOf(0, false)].map(request => pull(store, request, NOTHING_PLANNED, caller, NOW));
+  const [other, returned] = await Promise.all(pulls);
+  const ended = { seq: first!.batch!.seq, node_index: 0, test_files: first!.batch!.files.length };
+  expect(first!.isNewQueue).toBe(true);
+  expect(other!.endedLeases).toEqual([{ ...ended, lease: 'expired' }]);
+  expect(returned!.endedLeases).toEqual([{ ...ended, lease: 'returned' }]);
+});

@@ -1,0 +1,17 @@
+import type { NodeKey } from '../../src/engine/build-key.js';
+import type { Recorded } from '../../src/engine/ports/recordings.js';
+import type { Store } from '../../src/engine/ports/store.js';
+import { newRun } from '../../src/engine/recordings.js';
+import type { RecordedTestFile } from '../../src/engine/test-file.js';
+
+/** Records one run of a node, as POST /build_subsets does. */
+export function recordRun(
+  { recordings }: Pick<Store, 'recordings'>,
+  project: number,
+  node: NodeKey,
+  files: readonly RecordedTestFile[],
+  at: number,
+  isRetry = false,
+): Promise<Recorded> {
+  return recordings.record(project, node, newRun(files), isRetry, at);
+}

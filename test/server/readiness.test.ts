@@ -1,0 +1,58 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { limits } from '../../src/limits.js';
+import { Readiness } from '../../src/server/readiness.js';
+import { openLmdbStore } from '../../src/store/lmdb/store.js';
+import { Clock } from '../harness/clock.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
+
+function readinessOf(probe: () => Promise<void>) {
+  const clock = new Clock();
+  const commits = vi.fn(probe);
+  return { clock, commits, readiness: new Readiness({ assertWritable: () => {}, probe: commits }, clock.now, clock.now) };
+}
+
+describe('the readiness of a store', () => {
+  it('is told to all who ask within a second by one commit', async () => {
+    let commits = 0;
+    const store = openLmdbStore(temporaryFolder(), { committed: () => void (commits += 1) });
+    onTestFinished(() => store.close());
+    const clock = new Clock();
+    const readiness = new Readiness(store.maintenance, clock.now, clock.now);
+    await Promise.all(Array.from({ length: 300 }, () => readiness.assert()));
+    clock.advance({ milliseconds: limits.readyCacheMilliseconds - 1 });
+    await readiness.assert();
+    expect([commits, store.parts.meta.get('readiness')]).toEqual([1, new Clock().millis]);
+    clock.advance({ milliseconds: 1 });
+    await Promise.all([readiness.assert(), readiness.assert()]);
+    expect([commits, store.parts.meta.get('readiness')]).toEqual([2, clock.millis]);
+  });
+
+  it('ends in time while a write hangs, without another write, and comes back with it', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let answer: () => void = () => {};
+    const { clock, commits, readiness } = readinessOf(() => new Promise<void>(resolve => (answer = resolve)));
+    const late = expect(readiness.assert()).rejects.toThrow('a write took longer than 2 s');
+    await vi.advanceTimersByTimeAsync(1000 * limits.readySeconds);
+    await late;
+    clock.advance({ seconds: 60 });
+    await expect(readiness.assert()).rejects.toThrow('a write took longer than 2 s');
+    expect(commits).toHaveBeenCalledTimes(1);
+    answer();
+    await vi.advanceTimersByTimeAsync(0);
+    const again = readiness.assert();
+    answer();
+    await again;
+    expect(commits).toHaveBeenCalledTimes(2);
+  });
+
+  it('is told anew once a failure is a second old', async () => {
+    const { clock, commits, readiness } = readinessOf(() => Promise.reject(new Error('EIO')));
+    await expect(readiness.assert()).rejects.toThrow('EIO');
+    await expect(readiness.assert()).rejects.toThrow('EIO');
+    commits.mockResolvedValue(undefined);
+    clock.advance({ milliseconds: limits.readyCacheMilliseconds });
+    await readiness.assert();
+    expect(commits).toHaveBeenCalledTimes(2);
+  });
+});

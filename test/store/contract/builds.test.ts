@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { BuildFilter, BuildKey } from '../../../src/engine/build-key.js';
+import type { Store } from '../../../src/engine/ports/store.js';
+import { BUILD, buildsOf, files, NOW, newProject, record, sweep } from './fixtures.js';
+import { stores } from './stores.js';
+
+const seed = 20_260_106;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe.each(stores)('builds in a store in $name', ({ open }) => {
+  it('are on pages of 100, newest first, and those of the same instant by id', async () => {
+    const store = open();
+    const project = await newProject(store);
+    const commits = Array.from({ length: 205 }, (_, i) => i);
+    await Promise.all(commits.map(i => record(store, project, {}, { commit_hash: `c${i}`, at: NOW + Math.floor(i / 3) })));
+    const pages = await Promise.all([1, 2, 3, 4].map(page => store.builds.page(project, {}, page)));
+    expect(pages.map(({ total, builds }) => [total, builds.length])).toEqual([
+      [205, 100],
+      [205, 100],
+      [205, 5],
+      [205, 0],
+    ]);
+    const all = pages.flatMap(({ builds }) => builds);
+    expect(all).toEqual([...all].sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1)));
+    expect(all.map(({ number }) => number)).toEqual([...all].map(({ number }) => number).sort((a, b) => b - a));
+    expect(new Set(all.map(({ commit_hash }) => commit_hash)).size).toBe(205);
+  });
+
+  it('are found by id and by key, within their project', async () => {
+    const store = open();
+    const [project, other] = [await newProject(store), await newProject(store, 'other')];
+    for (const owner of [project, other]) await record(store, owner, files(2));
+    const [[ours], [theirs]] = [await buildsOf(store, project), await buildsOf(store, other)];
+    expect(ours!.id).toMatch(UUID);
+    expect(ours!.id).not.toBe(theirs!.id);
+    expect([await store.builds.get(project, ours!.id), await store.builds.get(project, theirs!.id)]).toEqual([ours, null]);
+    expect([await store.builds.find(project, BUILD), await store.builds.find(other, BUILD)]).toEqual([ours, theirs]);
+    for (const part of [{ commit_hash: 'x' }, { branch: 'x' }, { node_total: 5 }])
+      expect(await store.builds.find(project, { ...BUILD, ...part })).toBeNull();
+    expect(await store.builds.get(project, 'no id')).toBeNull();
+    expect(await store.builds.page(project + other, {}, 1)).toEqual({ total: 0, builds: [] });
+  });
+
+  it('are found newest first by any part of their key', async () => {
+    const store = open();
+    const project = await newProject(store);
+    const keys: BuildKey[] = [
+      { commit_hash: 'c1', branch: 'main', node_total: 2 },
+      { commit_hash: 'c2', branch: 'main', node_total: 2 },
+      { commit_hash: 'c3', branch: 'main', node_total: 4 },
+      { commit_hash: 'c4', branch: 'next', node_total: 8 },
+    ];
+    for (const [i, key] of keys.entries()) await record(store, project, {}, { ...key, at: NOW + i });
+    const newest = async (filter: BuildFilter) => (await store.builds.newest(project, filter))?.commit_hash;
+    expect(await newest(keys[0]!)).toBe('c1');
+    expect(await newest({ branch: 'main', node_total: 2 })).toBe('c2');
+    expect(await newest({ branch: 'main' })).toBe('c3');
+    expect(await newest({})).toBe('c4');
+    expect(await newest({ commit_hash: 'c4', branch: 'main' })).toBeUndefined();
+    expect(await store.builds.newest(project + 1, {})).toBeNull();
+  });
+
+  it('of all projects are listed by number, in pieces', async () => {
+    const store = open();
+    const projects = [await newProject(store), await newProject(store, 'other')];
+    for (let i = 0; i < 7; i++) await record(store, projects[i % 2]!, {}, { commit_hash: `c${i}` });
+    const listed: string[] = [];
+    for (let from = 0; ; ) {
+      const piece = await store.builds.list(from, 3);
+      listed.push(...piece.map(({ commit_hash }) => commit_hash));
+      if (piece.length < 3) break;
+      from = piece.at(-1)!.number + 1;
+    }
+    expect(listed).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6']);
+  });
+
+  it('have runs that are read by node, and in parts', async () => {
+    const store = open();
+    const project = await newProject(store);
+    for (const node_index of [2, 0, 2]) await record(store, project, files(10), { node_index });
+    const { number } = (await buildsOf(store, project))[0]!;
+    const heads = await store.builds.runs(number);
+    expect(heads.map(({ node_index, run, ordinal }) => [node_index, run, ordinal])).toEqual([
+      [0, 1, 2],
+      [2, 1, 1],
+      [2, 2, 3],
+    ]);
+    expect(await store.builds.runs(number, 2)).toEqual(heads.slice(1));
+    expect(await store.builds.runs(number, 1)).toEqual([]);
+    const whole = (await store.builds.run(number, heads[2]!))!;
+    const part = { ...whole, paths: whole.paths.slice(3, 7), seconds: whole.seconds.slice(3, 7) };
+    expect(await store.builds.run(number, heads[2]!, 3, 7)).toEqual(part);
+    expect(await store.builds.run(number, heads[2]!, 8)).toEqual({
+      ...whole,
+      paths: whole.paths.slice(8),
+      seconds: whole.seconds.slice(8),
+    });
+    expect(await store.builds.run(number, { node_index: 2, run: 3 })).toBeNull();
+    expect(await store.builds.runs(number + 1)).toEqual([]);
+  });
+
+  const recording = fc.record({
+    project: fc.integer({ min: 0, max: 1 }),
+    commit_hash: fc.constantFrom('c1', 'c2', 'c3'),
+    branch: fc.constantFrom('main', 'next'),
+    node_total: fc.constantFrom(2, 4),
+    node_index: fc.constantFrom(0, 1),
+    count: fc.integer({ min: 0, max: 3 }),
+    after: fc.integer({ min: 0, max: 5 }),
+  });
+  const rounds = fc.array(fc.record({ recordings: fc.array(recording, { maxLength: 12 }), age: fc.integer({ min: 0, max: 40 }) }), {
+    maxLength: 5,
+  });
+  type Known = BuildKey & { project: number; node_index: number; count: number; at: number };
+
+  /** Compares the builds under every filter with a plain list of the runs that are kept. */
+  async function expectSame(store: Store, projects: readonly number[], kept: readonly Known[]): Promise<void> {
+    const nameOf = ({ commit_hash, branch, node_total }: BuildKey) => `${commit_hash} ${branch} ${node_total}`;
+    for (const project of projects) {
+      for (let bits = 0; bits < 8; bits++) {
+        const filter = { ...(bits & 1 && { commit_hash: 'c1' }), ...(bits & 2 && { branch: 'main' }), ...(bits & 4 && { node_total: 2 }) };
+        const isFound = (run: Known) => Object.entries(filter).every(([name, value]) => run[name as keyof BuildKey] === value);
+        const runs = new Map<string, Known[]>();
+        for (const run of kept) {
+          if (run.project === project && isFound(run)) runs.set(nameOf(run), [...(runs.get(nameOf(run)) ?? []), run]);
+        }
+        const { total, builds } = await store.builds.page(project, filter, 1);
+        expect(total).toBe(runs.size);
+        expect(builds.map(nameOf).sort()).toEqual([...runs.keys()].sort());
+        for (const build of builds) {
+          const own = runs.get(nameOf(build))!;
+          const test_files = own.reduce((sum, { count }) => sum + count, 0);
+          expect(build).toMatchObject({ project, subsets: own.length, test_files, updated_at: own.at(-1)!.at });
+          const heads = await store.builds.runs(build.number);
+          expect(heads.map(({ created_at }) => created_at).sort()).toEqual(own.map(({ at }) => at));
+        }
+      }
+    }
+  }
+
+  it('are listed and counted like a plain list of their runs, after random recordings and sweeps', async () => {
+    const store = open();
+    const projects = [await newProject(store), await newProject(store, 'other')];
+    let now = NOW;
+    await fc.assert(
+      fc.asyncProperty(rounds, async all => {
+        let kept: Known[] = [];
+        for (const { recordings, age } of all) {
+          const added = recordings.map(({ project, after, ...run }) => ({ ...run, project: projects[project]!, at: (now += after) }));
+          await Promise.all(added.map(({ project, count, ...run }) => record(store, project, files(count), run)));
+          kept.push(...added);
+          await expectSame(store, projects, kept);
+          await sweep(store, now - age);
+          kept = kept.filter(({ at }) => at >= now - age);
+          await expectSame(store, projects, kept);
+        }
+        await sweep(store, (now += 1));
+      }),
+      { seed, numRuns: 20 },
+    );
+  });
+});

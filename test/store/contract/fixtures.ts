@@ -1,0 +1,143 @@
+import type { BuildKey, NodeKey } from '../../../src/engine/build-key.js';
+import type { QueueKey, SplitKey } from '../../../src/engine/keys.js';
+import type { Build } from '../../../src/engine/ports/builds.js';
+import type { ExpiringKind } from '../../../src/engine/ports/maintenance.js';
+import type { NewQueue } from '../../../src/engine/ports/queues.js';
+import type { Recorded } from '../../../src/engine/ports/recordings.js';
+import type { NewSplit } from '../../../src/engine/ports/splits.js';
+import type { Millis, Store } from '../../../src/engine/ports/store.js';
+import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
+import { newRun } from '../../../src/engine/recordings.js';
+import type { Estimates } from '../../../src/planning/estimating/estimate.js';
+import { forecast } from '../../../src/planning/forecasting/forecast.js';
+
+export const NOW = Date.UTC(2026, 0, 1);
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+export const BUILD: BuildKey = { commit_hash: 'abc', branch: 'main', node_total: 4 };
+
+/** Seconds by path. */
+export type Times = Record<string, number>;
+
+export async function newProject(store: Store, name = 'web'): Promise<number> {
+  const project = await store.access.createProject(name, `hash of ${name}`, NOW);
+  return project!.id;
+}
+
+export interface Recording extends Partial<NodeKey> {
+  at?: Millis;
+  isRetry?: boolean;
+  ci_build_id?: string;
+}
+
+/** Records a run of a node, by default of node 0 of BUILD. */
+export function record(store: Store, project: number, times: Times, recording: Recording = {}): Promise<Recorded> {
+  const { at = NOW, isRetry = false, ci_build_id, ...key } = recording;
+  const files = Object.entries(times).map(([path, time_execution]) => ({ path, time_execution }));
+  return store.recordings.record(project, { ...BUILD, node_index: 0, ...key }, newRun(files, ci_build_id), isRetry, at);
+}
+
+/** Test files with a time of a second each. */
+export function files(count: number): Times {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`spec/${i}_spec.rb`, 1]));
+}
+
+export async function buildsOf(store: Store, project: number): Promise<Build[]> {
+  return (await store.builds.page(project, {}, 1)).builds;
+}
+
+/** Returns the known seconds of each path; null: none are known. */
+export async function secondsOf(store: Store, project: number, paths: readonly string[], branch = 'main'): Promise<(number | null)[]> {
+  const { seconds } = await store.timings.estimates(project, branch, paths, 100_000);
+  return Array.from(seconds, time => (Number.isNaN(time) ? null : time));
+}
+
+/** Sweeps to the end. Returns how many records were deleted, by kind. */
+export async function sweep(store: Store, before: Millis): Promise<Partial<Record<ExpiringKind, number>>> {
+  const deleted: Partial<Record<ExpiringKind, number>> = {};
+  for await (const _ of store.maintenance.sweep(before, kind => (deleted[kind] = (deleted[kind] ?? 0) + 1)));
+  return deleted;
+}
+
+export const NOBODY = { user_seat: null, build_author: null };
+export const LIST = { digest: 'digest of a list', test_files: 3 };
+
+/** Test files of two seconds each, the last one of them never measured. */
+export function estimates(count: number): Estimates {
+  const paths = Array.from({ length: count }, (_, i) => `spec/größe_${i}_spec.rb`);
+  return { paths, seconds: new Float64Array(count).fill(2).fill(NaN, count - 1), weights: new Float64Array(count).fill(20_000) };
+}
+
+/** Returns some of these files as the store encodes them. */
+export function planned(count: number, files: readonly number[]): { path: string; time_execution: number | null }[] {
+  const { paths, seconds } = estimates(count);
+  return files.map(file => ({ path: paths[file]!, time_execution: Number.isNaN(seconds[file]) ? null : seconds[file]! }));
+}
+
+export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false });
+
+/** A split in which each node has one file. */
+export function newSplit(store: Pick<Store, 'splits'>, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
+  const nodes = Array.from({ length: node_total }, (_, node) => [node]);
+  return { people: NOBODY, list, files: store.splits.encode(estimates(node_total), nodes), forecast: FORECAST };
+}
+
+/** A store of which only queues are used. */
+type QueueStore = Pick<Store, 'queues'>;
+
+export function newQueue(store: QueueStore, count: number, list = LIST): NewQueue {
+  const plan = estimates(count);
+  return { people: NOBODY, list, files: store.queues.encode(plan), weights: plan.weights, guessed: false, forecast: FORECAST };
+}
+
+/** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */
+export function pull(store: QueueStore, key: QueueKey, node_index: number, more: Partial<Pull> = {}, at = NOW): Promise<Batch | null> {
+  const request: Pull = {
+    node_index,
+    run: key.digest,
+    batch_uuid: null,
+    isRetry: false,
+    isFirstRequest: false,
+    wantsLastSplit: false,
+    recordedSubset: null,
+    hasLeft: () => false,
+    ...more,
+  };
+  return store.queues.update(
+    key,
+    () => null,
+    ({ queue }) => {
+      const handed = queue.pull(request, at);
+      const changes = [...queue.takeChanged(), ...(handed?.isNew ? [handed.batch] : [])];
+      return { value: handed?.batch ?? null, changes };
+    },
+    at,
+  );
+}
+
+/** Notes that the answer with a batch was written, or that the node left before that. */
+export async function settle(store: QueueStore, key: QueueKey, { seq }: Batch, isWritten: boolean): Promise<void> {
+  await store.queues.update(
+    key,
+    () => null,
+    ({ queue }) => {
+      const change = isWritten ? queue.delivered(seq) : queue.undelivered(seq) ? seq : null;
+      return { value: null, changes: change === null ? [] : [change] };
+    },
+    NOW,
+  );
+}
+
+/** Pulls for a node until the queue is empty. Returns the files in the order in which they were handed out. */
+export async function pullAll(store: QueueStore, key: QueueKey, node_index: number, hasUuids = true): Promise<number[]> {
+  const handed: number[] = [];
+  for (let pulls = 0; ; pulls++) {
+    const batch = await pull(store, key, node_index, { batch_uuid: hasUuids ? `${node_index} ${pulls}` : null });
+    if (!batch) return handed;
+    await settle(store, key, batch, true);
+    handed.push(...batch.files);
+  }
+}
+
+export const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { queueKey, splitKey } from '../../../src/engine/keys.js';
+import {
+  BUILD,
+  buildsOf,
+  DAY,
+  files,
+  HOUR,
+  NOW,
+  newProject,
+  newQueue,
+  newSplit,
+  pull,
+  pullAll,
+  record,
+  secondsOf,
+  sweep,
+  upTo,
+} from './fixtures.js';
+import { stores } from './stores.js';
+
+describe.each(stores)('a store in $name', ({ open }) => {
+  it('has nothing to sweep when it is empty', async () => {
+    expect(await sweep(open(), NOW)).toEqual({});
+  });
+
+  it('sweeps runs that are older than a time, and builds with their last run', async () => {
+    const store = open();
+    const project = await newProject(store);
+    for (const [commit_hash, node_index, at] of [
+      ['old', 0, NOW - 1],
+      ['both', 0, NOW - 1],
+      ['both', 1, NOW + 2],
+      ['edge', 0, NOW],
+      ['young', 0, NOW + 1],
+    ] as const)
+      await record(store, project, files(2), { commit_hash, node_index, at });
+    const both = (await store.builds.find(project, { ...BUILD, commit_hash: 'both' }))!;
+    expect(await sweep(store, NOW)).toEqual({ subset: 2 });
+    expect((await buildsOf(store, project)).map(({ commit_hash }) => commit_hash)).toEqual(['young', 'edge', 'both']);
+    expect(await store.builds.get(project, both.id)).toEqual({ ...both, subsets: 1, test_files: 2 });
+    expect(await store.builds.run(both.number, { node_index: 0, run: 1 })).toBeNull();
+    expect((await store.builds.runs(both.number)).map(({ node_index }) => node_index)).toEqual([1]);
+  });
+
+  it('sweeps paths that were last recorded before a time, measured or not', async () => {
+    const store = open();
+    const project = await newProject(store);
+    await record(store, project, { 'a_spec.rb': 3, 'b_spec.rb': 3 });
+    await record(store, project, { 'a_spec.rb': 0 }, { commit_hash: 'later', at: NOW + DAY });
+    expect(await sweep(store, NOW + 2 * HOUR)).toEqual({ subset: 1, path: 1 });
+    expect(await secondsOf(store, project, ['a_spec.rb', 'b_spec.rb'])).toEqual([3, null]);
+    expect((await store.timings.list(0, 10)).map(({ path }) => path)).toEqual(['a_spec.rb']);
+    expect(await sweep(store, NOW + DAY)).toEqual({});
+    expect(await sweep(store, NOW + DAY + 2 * HOUR)).toEqual({ subset: 1, path: 1 });
+    expect(await store.timings.list(0, 10)).toEqual([]);
+    await record(store, project, { 'a_spec.rb': 5 }, { at: NOW + 2 * DAY });
+    expect(await secondsOf(store, project, ['a_spec.rb'])).toEqual([5]);
+  });
+
+  it('sweeps no split and no queue that is in use', async () => {
+    const store = open();
+    const project = await newProject(store);
+    const split = splitKey(project, BUILD, '7', false);
+    const queue = queueKey(project, BUILD, '7');
+    const created = await store.splits.create(split, newSplit(store, split), NOW);
+    await store.queues.create(queue, newQueue(store, 20), NOW);
+    await store.splits.use(split, created, NOW + DAY);
+    await pull(store, queue, 0, {}, NOW + DAY);
+    expect(await sweep(store, NOW + DAY)).toEqual({});
+    expect([(await store.splits.find(split))!.used_at, (await store.queues.find(queue))!.used_at]).toEqual([NOW + DAY, NOW + DAY]);
+    expect(await sweep(store, NOW + DAY + 1)).toEqual({ split: 1, queue: 1 });
+    expect([await store.splits.find(split), await store.queues.find(queue)]).toEqual([null, null]);
+  });
+
+  it('serves between the steps of a sweep, and keeps what is created again meanwhile', async () => {
+    const store = open();
+    const project = await newProject(store);
+    const split = splitKey(project, { ...BUILD, node_total: 3000 }, '7', true);
+    const queue = queueKey(project, BUILD, '7');
+    await store.splits.create(split, newSplit(store, split), NOW);
+    await store.queues.create(queue, newQueue(store, 64_000), NOW);
+    await Promise.all(upTo(600).map(i => record(store, project, {}, { commit_hash: `c${i}` })));
+    const deleted: string[] = [];
+    for await (const _ of store.maintenance.sweep(NOW + 1, kind => deleted.push(kind))) {
+      await record(store, project, files(1), { at: NOW + DAY, isRetry: true });
+      if ((await store.splits.find(split)) === null) await store.splits.create(split, newSplit(store, split), NOW + DAY);
+      await store.queues.create(queue, newQueue(store, 5), NOW + DAY);
+    }
+    const left = (kind: string) => deleted.filter(one => one === kind).length;
+    expect([left('subset'), left('split'), left('queue')]).toEqual([600, 1, 1]);
+    expect(await buildsOf(store, project)).toMatchObject([{ created_at: NOW + DAY }]);
+    expect(await store.splits.find(split)).toMatchObject({ created_at: NOW + DAY });
+    expect(await store.splits.files((await store.splits.find(split))!, 2999)).not.toBeNull();
+    if ((await store.queues.find(queue)) === null) await store.queues.create(queue, newQueue(store, 5), NOW + DAY);
+    expect(await pullAll(store, queue, 0)).toHaveLength(5);
+  });
+
+  it('sweeps everything that expires', async () => {
+    const store = open();
+    const project = await newProject(store);
+    const rounds = upTo(6).map(async i => {
+      const at = NOW + 100 * i;
+      await record(store, project, { [`spec/${i % 3}_spec.rb`]: 3, 'spec/often_spec.rb': 3 }, { commit_hash: `c${i % 2}`, at });
+      const split = splitKey(project, BUILD, `${i}`, i % 2 === 0);
+      await store.splits.use(split, await store.splits.create(split, newSplit(store, split), at), at);
+      const queue = queueKey(project, BUILD, `${i}`);
+      await store.queues.create(queue, newQueue(store, 250), at);
+      await pullAll(store, queue, 0);
+      await store.queues.repeat(queueKey(project, BUILD, `repeat ${i}`), at + 50);
+    });
+    await Promise.all(rounds);
+    for (const before of [NOW + 150, NOW + 333]) await sweep(store, before);
+    expect(await sweep(store, NOW + DAY)).toMatchObject({ subset: expect.any(Number) as number });
+    expect(await sweep(store, NOW + 10 * DAY)).toEqual({});
+    expect([await buildsOf(store, project), await store.timings.list(0, 10)]).toEqual([[], []]);
+    expect(await store.queues.newest(project, BUILD)).toBeNull();
+    expect((await store.access.projects()).length).toBe(1);
+  });
+
+  it('accepts writes, keeps a time and reports its load', async () => {
+    const store = open();
+    store.maintenance.assertWritable();
+    await store.maintenance.probe(NOW);
+    expect(await store.maintenance.keptTime()).toBeNull();
+    for (const at of [NOW, NOW - DAY]) await store.maintenance.keepTime(at);
+    expect(await store.maintenance.keptTime()).toBe(NOW - DAY);
+    await store.maintenance.publishTimings();
+    await store.maintenance.publishQueues();
+    store.maintenance.refresh();
+    const { bytes, diskFreeBytes, journalTurns, records } = store.maintenance.load();
+    for (const size of [bytes, diskFreeBytes, journalTurns, ...Object.values(records)]) expect(size).toBeGreaterThanOrEqual(0);
+  });
+});

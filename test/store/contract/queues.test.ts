@@ -1,0 +1,296 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type QueueKey, queueKey } from '../../../src/engine/keys.js';
+import type { Soon, Store } from '../../../src/engine/ports/store.js';
+import type { Batch } from '../../../src/engine/queue/batch.js';
+import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
+import {
+  ascending,
+  BUILD,
+  FORECAST,
+  HOUR,
+  LIST,
+  NOW,
+  newProject,
+  newQueue,
+  planned,
+  pull,
+  pullAll,
+  record,
+  settle,
+  sweep,
+  upTo,
+} from './fixtures.js';
+import { stores } from './stores.js';
+
+describe.each(stores)('queues in a store in $name', ({ open }) => {
+  async function opened(lease: LeasePolicy | null = null) {
+    const store = open({ lease });
+    const project = await newProject(store);
+    const { queues } = store;
+    const key = (ci_run: string, build = BUILD) => queueKey(project, build, ci_run);
+    const create = (key: QueueKey, count = 20, at = NOW) => queues.create(key, newQueue(store, count), at);
+    const idOf = async (key: QueueKey) => (await queues.find(key))!.id;
+    return { store, project, queues, key, create, idOf, first: key('1'), second: key('2') };
+  }
+  const nothing = () => null;
+
+  it('are found once they are created, each under its key', async () => {
+    const { store, project, queues, key, create, first } = await opened();
+    expect([await queues.find(first), await queues.newest(project, BUILD)]).toEqual([null, null]);
+    await record(store, project, {});
+    expect(await create(first)).toBe(true);
+    const info = (await queues.find(first))!;
+    const times = { created_at: NOW, runs_before: 1, used_at: NOW };
+    expect(info).toEqual({ id: info.id, name: first.digest, node_total: 4, repeats: false, list: LIST, ...times });
+    for (const other of [key('2'), key('1', { ...BUILD, node_total: 5 }), queueKey(project + 1, BUILD, '1')])
+      expect(await queues.find(other)).toBeNull();
+    expect([await queues.forecast(info.id), await queues.size(info.id)]).toEqual([FORECAST, 20]);
+    expect([await queues.batches(info.id), await queues.copiedBatches(info.id)]).toEqual([[], []]);
+  });
+
+  it('that many nodes create at once are one', async () => {
+    const { queues, create, first, idOf } = await opened();
+    const created = await Promise.all(upTo(16).map(i => create(first, 20 + i)));
+    expect(created.filter(isNew => isNew)).toHaveLength(1);
+    expect(await queues.size(await idOf(first))).toBe(20 + created.indexOf(true));
+    expect(await create(first)).toBe(false);
+  });
+
+  it('of one build are separate, and the newest is found', async () => {
+    const { project, queues, create, first, second, idOf } = await opened();
+    await create(first);
+    await create(second);
+    expect(await idOf(first)).not.toBe(await idOf(second));
+    expect(await queues.newest(project, BUILD)).toEqual(await queues.find(second));
+    expect(await queues.newest(project, { ...BUILD, branch: 'next' })).toBeNull();
+  });
+
+  it.each([3, 64, 65, 200, 40_000])('have their %d files as they were planned', async count => {
+    const { queues, create, first, idOf } = await opened();
+    await create(first, count);
+    const id = await idOf(first);
+    expect(await queues.size(id)).toBe(count);
+    for (const files of [upTo(Math.min(count, 300)), [count - 1, 0], [0, 2, count - 1], [1]]) {
+      const text = (await queues.files(id, files)).toString();
+      expect(JSON.parse(text)).toEqual(planned(count, files));
+    }
+  });
+
+  it('that do not exist have no files, and no verb runs', async () => {
+    const { queues, first } = await opened();
+    let runs = 0;
+    const verb = () => ({ value: ++runs, changes: [] });
+    expect(await queues.update(first, nothing, verb, NOW)).toBeNull();
+    expect(runs).toBe(0);
+    expect(await queues.repeat(first, NOW)).toBe(false);
+    await expect((async () => queues.files('unknown', [0]))()).rejects.toMatchObject({ status: 503 });
+  });
+
+  it.each([
+    ['with', true],
+    ['without', false],
+  ])('hand out each file to exactly one node, whose requests come %s ids', async (_, hasUuids) => {
+    const { store, create, first, second } = await opened();
+    const queues = [first, second];
+    for (const key of queues) await create(key, 40);
+    const handed = await Promise.all(queues.map(key => Promise.all(upTo(4).map(node => pullAll(store, key, node, hasUuids)))));
+    for (const nodes of handed) expect(ascending(nodes.flat())).toEqual(upTo(40));
+  });
+
+  it('have the last state of each batch on disk, oldest first', async () => {
+    const { store, queues, create, first, idOf } = await opened();
+    await create(first);
+    const handed: Batch[] = [];
+    for (const node of [0, 1, 2]) handed.push((await pull(store, first, node))!);
+    const known = async () => (await queues.batches(await idOf(first))).map(({ node_index, files }) => [node_index, files]);
+    expect(await known()).toEqual(handed.map(({ node_index, files }) => [node_index, files]));
+    await settle(store, first, handed[1]!, false);
+    await settle(store, first, handed[2]!, true);
+    expect(await known()).toEqual([handed[0]!, handed[2]!].map(({ node_index, files }) => [node_index, files]));
+    expect((await queues.batches(await idOf(first))).map(({ delivered }) => delivered)).toEqual([false, true]);
+    const rest = await pullAll(store, first, 3);
+    expect(ascending([...handed[0]!.files, ...handed[2]!.files, ...rest])).toEqual(upTo(20));
+    expect(ascending((await queues.batches(await idOf(first))).flatMap(({ files }) => files))).toEqual(upTo(20));
+  });
+
+  it('repeat the batch for a repeated request', async () => {
+    const { store, create, first } = await opened();
+    await create(first);
+    const batch = (await pull(store, first, 0, { batch_uuid: 'u-1' }))!;
+    await settle(store, first, batch, true);
+    await pull(store, first, 0, { batch_uuid: 'u-2' });
+    const repeated = await pull(store, first, 0, { batch_uuid: 'u-1' });
+    expect([repeated!.seq, repeated!.files]).toEqual([batch.seq, batch.files]);
+  });
+
+  it.each<[string, (store: Store, call: number) => Soon<unknown>]>([
+    ['are read from the store', store => store.access.projects()],
+    [
+      'take several turns',
+      async (_, call) => {
+        for (let turn = 0; turn < (3 * call) % 4; turn++) await nextTurn();
+        return call;
+      },
+    ],
+  ])('run verbs in the order of the calls, when their facts %s', async (_, factsOf) => {
+    const { store, queues, create, first } = await opened();
+    await create(first);
+    const order: number[] = [];
+    const call = (i: number) =>
+      queues.update(
+        first,
+        () => factsOf(store, i),
+        (_open, facts) => ({ value: [order.push(i), facts], changes: [] }),
+        NOW,
+      );
+    const values = await Promise.all(upTo(8).map(call));
+    expect(order).toEqual(upTo(8));
+    expect(values).toEqual(await Promise.all(upTo(8).map(async i => [i + 1, await factsOf(store, i)])));
+  });
+
+  it('have the state on disk after a verb failed', async () => {
+    const { store, queues, create, first } = await opened();
+    await create(first);
+    const batch = (await pull(store, first, 0, { batch_uuid: 'u' }))!;
+    const failing = queues.update(
+      first,
+      nothing,
+      ({ queue }) => {
+        queue.undelivered(batch.seq);
+        throw new Error('the verb failed');
+      },
+      NOW,
+    );
+    await expect(failing).rejects.toThrow('the verb failed');
+    expect(ascending([...batch.files, ...(await pullAll(store, first, 1))])).toEqual(upTo(20));
+  });
+
+  it('have the same state, and run the next verb, if facts cannot be read', async () => {
+    const { store, queues, create, first } = await opened();
+    await create(first);
+    const failing = queues.update(
+      first,
+      () => Promise.reject(new Error('cannot read')),
+      () => ({ value: 1, changes: [] }),
+      NOW,
+    );
+    const next = pullAll(store, first, 0);
+    await expect(failing).rejects.toThrow('cannot read');
+    expect(ascending(await next)).toEqual(upTo(20));
+  });
+
+  it('keep the first list that differed', async () => {
+    const { queues, create, first } = await opened();
+    await create(first);
+    const info = (await queues.find(first))!;
+    for (const difference of ['they differ', 'they differ more']) await queues.noteOtherList(info, difference);
+    expect(await queues.find(first)).toEqual({ ...info, other_list: 'they differ' });
+  });
+
+  it('count what is in memory', async () => {
+    const { store, queues, create, first, second } = await opened();
+    for (const key of [first, second]) await create(key);
+    await pullAll(store, first, 0);
+    const batch = (await pull(store, second, 0))!;
+    const { inMemory, open: unfinished, testFilesLeft } = queues.load();
+    expect(inMemory).toBeLessThanOrEqual(2);
+    expect([0, 1]).toContain(unfinished);
+    expect(testFilesLeft).toBe(unfinished * (20 - batch.files.length));
+  });
+
+  describe('that repeat another', () => {
+    it('are one copy of the newest queue of the build', async () => {
+      const { store, project, queues, key, create, first, second, idOf } = await opened();
+      const third = key('3');
+      for (const key of [first, third]) await create(key);
+      await queues.noteOtherList((await queues.find(third))!, 'they differ');
+      const handed = (await pull(store, third, 2))!;
+      await record(store, project, {});
+      expect(await Promise.all(upTo(3).map(() => queues.repeat(second, NOW + 1)))).toEqual([true, true, true]);
+      const { other_list: _, ...copied } = (await queues.find(third))!;
+      const copy = (await queues.find(second))!;
+      const since = { copied_at: NOW + 1, copied_runs_before: 1, used_at: NOW + 1 };
+      expect(copy).toEqual({ ...copied, id: copy.id, repeats: true, ...since });
+      expect([await idOf(first), await idOf(third)]).not.toContain(copy.id);
+      expect(await queues.newest(project, BUILD)).toEqual(copy);
+      expect([await queues.size(copy.id), await queues.forecast(copy.id)]).toEqual([20, FORECAST]);
+      expect(await queues.files(copy.id, [3])).toEqual(await queues.files(copied.id, [3]));
+      const before = await queues.copiedBatches(copy.id);
+      expect(before).toMatchObject([{ node_index: 2, files: handed.files, delivered: true }]);
+      expect((await pull(store, second, 2, { run: 'another', wantsLastSplit: true }))!.files).toEqual(handed.files);
+      // A copy of the copy has what was handed out again once.
+      await queues.repeat(key('4'), NOW + 2);
+      expect(await queues.copiedBatches(await idOf(key('4')))).toEqual(before);
+      expect(await queues.copiedBatches(copied.id)).toEqual([]);
+    });
+
+    it('hand out each file, and so does the original', async () => {
+      const { store, queues, create, first, second } = await opened();
+      await create(first);
+      const handed = (await pull(store, first, 0))!;
+      await settle(store, first, handed, true);
+      await queues.repeat(second, NOW);
+      const repeated = (await pull(store, second, 0, { run: 'another', wantsLastSplit: true }))!;
+      await settle(store, second, repeated, true);
+      const [rest, restOfCopy] = await Promise.all([pullAll(store, first, 1), pullAll(store, second, 1)]);
+      expect(ascending([...handed.files, ...rest])).toEqual(upTo(20));
+      expect(ascending([...repeated.files, ...restOfCopy])).toEqual(upTo(20));
+    });
+
+    it('do not wait for nodes that never come', async () => {
+      let uptime = 0;
+      const { store, queues, create, first, second } = await opened({
+        factor: 1,
+        graceMilliseconds: 1000,
+        uptime: () => uptime,
+        uptimeAt: () => uptime,
+      });
+      await create(first);
+      const handed = (await pull(store, first, 0))!;
+      await settle(store, first, handed, true);
+      await queues.repeat(second, NOW);
+      const batch = (await pull(store, second, 1))!;
+      uptime = 1e9;
+      expect(ascending([...handed.files, ...batch.files, ...(await pullAll(store, second, 1))])).toEqual(upTo(20));
+    });
+
+    it('do not replace a queue', async () => {
+      const { queues, create, first, second } = await opened();
+      for (const key of [first, second]) await create(key);
+      const info = await queues.find(second);
+      expect(await queues.repeat(second, NOW + HOUR)).toBe(true);
+      expect(await queues.find(second)).toEqual(info);
+    });
+
+    it('outlive the original', async () => {
+      const { store, queues, create, first, second } = await opened();
+      await create(first);
+      const handed = (await pull(store, first, 0))!;
+      await queues.repeat(second, NOW + HOUR);
+      expect(await sweep(store, NOW + 1)).toEqual({ queue: 1 });
+      expect(await queues.find(first)).toBeNull();
+      expect(ascending([...handed.files, ...(await pullAll(store, second, 1))])).toEqual(upTo(20));
+      expect(await sweep(store, NOW + HOUR + 1)).toEqual({ queue: 1 });
+      expect(await queues.find(second)).toBeNull();
+    });
+  });
+
+  it('that have expired do not exist, and can be created again', async () => {
+    const { store, project, queues, create, first, idOf } = await opened();
+    await create(first);
+    const old = (await queues.find(first))!;
+    const batch = (await pull(store, first, 0))!;
+    await sweep(store, NOW + 1);
+    await settle(store, first, batch, true);
+    await queues.noteOtherList(old, 'they differ');
+    expect([await queues.find(first), await queues.newest(project, BUILD), await queues.forecast(old.id)]).toEqual([null, null, null]);
+    expect(await queues.batches(old.id)).toEqual([]);
+    expect(await queues.repeat(first, NOW + 1)).toBe(false);
+    await expect((async () => queues.files(old.id, [0]))()).rejects.toMatchObject({ status: 503 });
+    expect(await create(first, 5, NOW + HOUR)).toBe(true);
+    expect(await queues.newest(project, BUILD)).toEqual(await queues.find(first));
+    expect(await idOf(first)).not.toBe(old.id);
+    expect(await pullAll(store, first, 0)).toHaveLength(5);
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { KnownPath } from '../../../src/engine/ports/timings.js';
+import { DAY, NOW, newProject, type Recording, record, secondsOf, type Times } from './fixtures.js';
+import { stores } from './stores.js';
+
+describe.each(stores)('timings in a store in $name', ({ open }) => {
+  /** Each recording is another build two days on, or a run of the commit that it names. */
+  async function opened() {
+    const store = open();
+    const project = await newProject(store);
+    const commits: string[] = [];
+    const measure = (branch: string, times: Times, recording: Recording = {}) => {
+      const { commit_hash = `commit-${commits.length}` } = recording;
+      if (!commits.includes(commit_hash)) commits.push(commit_hash);
+      return record(store, project, times, { branch, commit_hash, at: NOW + commits.indexOf(commit_hash) * 2 * DAY, ...recording });
+    };
+    const seconds = (paths: string[], branch?: string) => secondsOf(store, project, paths, branch);
+    return { store, project, measure, seconds };
+  }
+  const cases = (times: number[]) => Object.fromEntries(times.map((time, i) => [`spec/a_spec.rb[1:${i + 1}]`, time]));
+
+  it('are returned in the order of the paths, within their project', async () => {
+    const { store, project, measure, seconds } = await opened();
+    const other = await newProject(store, 'other');
+    await measure('main', { 'a_spec.rb': 1.5, 'b_spec.rb': 20 });
+    expect(await seconds(['b_spec.rb', 'new_spec.rb', 'a_spec.rb'])).toEqual([20, null, 1.5]);
+    expect(await secondsOf(store, other, ['a_spec.rb'])).toEqual([null]);
+    expect(await store.timings.estimates(project, 'main', [], 10)).toMatchObject({ seconds: new Float64Array(), isComplete: true });
+  });
+
+  it('of a large suite count as soon as its recording resolves', async () => {
+    const { measure, seconds } = await opened();
+    const times = Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`spec/${i}_spec.rb`, i + 1]));
+    await Promise.all([measure('main', times), measure('main', { 'other_spec.rb': 1 }, { commit_hash: 'other' })]);
+    expect(await seconds(Object.keys(times))).toEqual(Object.values(times));
+  });
+
+  it('are kept apart for paths that are long, odd or inside one another', async () => {
+    const { measure, seconds } = await opened();
+    const long = 'x'.repeat(4000);
+    const paths = [
+      ...['a', 'a[1:1]', 'a[1:2]', 'a::b', 'a:1', 'a\n:1', 'a\n[1]', 'a\n', 'a\t', '\u0000a', '1/a'],
+      ...[long, `${long}y`, `${long}[1:1]`, `${long}::b`, `${long.slice(0, 64)}\t`, '測試/größe'],
+    ];
+    await measure('main', Object.fromEntries(paths.map((path, i) => [path, i + 1])));
+    expect(await seconds(paths)).toEqual(paths.map((_, i) => i + 1));
+  });
+
+  it('follow the newest build', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { 'a_spec.rb': 4, 'b_spec.rb': 4 });
+    await measure('main', { 'a_spec.rb': 8 });
+    const [renewed, old] = await seconds(['a_spec.rb', 'b_spec.rb']);
+    expect(old).toBe(4);
+    expect(renewed).toBeGreaterThan(4);
+    expect(renewed).toBeLessThanOrEqual(8);
+  });
+
+  it('ignore 0, which means only scheduled', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { 'a_spec.rb': 2.5, 'b_spec.rb': 0 });
+    await measure('main', { 'a_spec.rb': 0, 'b_spec.rb': 0 });
+    expect(await seconds(['a_spec.rb', 'b_spec.rb'])).toEqual([2.5, null]);
+  });
+
+  it('are the median of the runs of one build, on whichever node', async () => {
+    const { measure, seconds } = await opened();
+    const commit_hash = 'abc';
+    await measure('main', { 'a_spec.rb': 10 }, { commit_hash });
+    await measure('main', { 'a_spec.rb': 40 }, { commit_hash, node_index: 1 });
+    await measure('main', { 'a_spec.rb': 12 }, { commit_hash });
+    expect(await seconds(['a_spec.rb'])).toEqual([12]);
+  });
+
+  it('include a retry that is the first run of its build to measure a path', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { a: 10, b: 10 });
+    await measure('main', { a: 60, b: 0 }, { commit_hash: 'next' });
+    await measure('main', { a: 60, b: 30 }, { commit_hash: 'next' });
+    expect((await seconds(['b']))[0]).toBeGreaterThan(11);
+  });
+
+  it('ignore a retry that comes after other builds, and a repeated request', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { 'a_spec.rb': 10 }, { commit_hash: 'abc' });
+    await measure('main', { 'a_spec.rb': 11 });
+    const before = await seconds(['a_spec.rb']);
+    expect(await measure('main', { 'a_spec.rb': 500 }, { commit_hash: 'abc' })).toBe('recorded');
+    expect(await measure('main', { 'a_spec.rb': 500 }, { commit_hash: 'abc', isRetry: true })).toBe('known');
+    expect(await seconds(['a_spec.rb'])).toEqual(before);
+  });
+
+  it('are those of the branch, else of the default branch, else of any', async () => {
+    const { measure, seconds } = await opened();
+    await measure('main', { 'a_spec.rb': 10, 'b_spec.rb': 10 });
+    await measure('feature', { 'a_spec.rb': 20, 'c_spec.rb': 20 });
+    await measure('other', { 'a_spec.rb': 30, 'c_spec.rb': 30 });
+    const paths = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
+    expect(await seconds(paths, 'feature')).toEqual([20, 10, 20, null]);
+    const [a, b, c, d] = await seconds(paths, 'new');
+    expect([a, b, d]).toEqual([10, 10, null]);
+    expect(c).toBeGreaterThan(20);
+    expect(c).toBeLessThan(30);
+  });
+
+  it('are kept for the default branch and the last of many branches', async () => {
+    const { store, measure, seconds } = await opened();
+    for (let i = 0; i < 30; i++) await measure(`branch-${i}`, { 'a_spec.rb': 1 + i / 100 });
+    expect([await seconds(['a_spec.rb'], 'branch-29'), await seconds(['a_spec.rb'], 'branch-7')]).toEqual([[1.29], [1]]);
+    await store.maintenance.publishTimings();
+    const [known] = await store.timings.list(0, 10);
+    expect(known!.timings.length).toBeLessThan(15);
+  });
+
+  it('of test cases are summed up for a file that was never measured', async () => {
+    const { store, measure, seconds } = await opened();
+    await record(store, await newProject(store, 'other'), cases([8, 8, 8, 8]));
+    await measure('main', cases([1, 2, 4]));
+    expect(await seconds(['spec/a_spec.rb', 'spec/a_spec', 'spec/a_spec.rb[1:2]'])).toEqual([7, null, 2]);
+    await measure('main', { 'spec/a_spec.rb': 9 });
+    expect(await seconds(['spec/a_spec.rb'])).toEqual([9]);
+  });
+
+  it('of test cases are summed up once, even if several runs and nodes of a build measured them', async () => {
+    const { measure, seconds } = await opened();
+    const commit_hash = 'abc';
+    await measure('main', { 'spec/a_spec.rb[1:1]': 1, 'spec/a_spec.rb[1:2]': 2 }, { commit_hash });
+    await measure('main', { 'spec/a_spec.rb[1:2]': 4, 'spec/a_spec.rb[1:3]': 5 }, { commit_hash, node_index: 1 });
+    await measure('main', { 'spec/a_spec.rb[1:1]': 3, 'spec/a_spec.rb[1:2]': 9 }, { commit_hash });
+    expect(await seconds(['spec/a_spec.rb'])).toEqual([2 + 4 + 5]);
+  });
+
+  it('of test cases are summed up to a limit, and the result says so', async () => {
+    const { store, project, measure } = await opened();
+    await measure('main', cases(Array.from({ length: 20 }, () => 1)));
+    const estimates = (mostCases: number) => store.timings.estimates(project, 'main', ['spec/a_spec.rb'], mostCases);
+    expect(await estimates(5)).toMatchObject({ isComplete: false });
+    expect(await estimates(100)).toMatchObject({ isComplete: true, seconds: Float64Array.of(20) });
+  });
+
+  it('of a file are returned for its new test cases', async () => {
+    const { store, project, measure } = await opened();
+    await measure('main', { 'spec/a_spec.rb': 12, 'test/b.py::test_one': 3 });
+    const known = await store.timings.estimates(
+      project,
+      'main',
+      ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two'],
+      100,
+    );
+    expect(known).toEqual({ seconds: Float64Array.of(NaN, NaN, NaN), files: new Map([['spec/a_spec.rb', 12]]), isComplete: true });
+  });
+
+  it('of all projects are listed by number, in pieces', async () => {
+    const { store, project, measure } = await opened();
+    const other = await newProject(store, 'other');
+    await measure('main', { a: 1, b: 0 });
+    await record(store, other, { a: 3, c: 4 }, { at: NOW + DAY });
+    await store.maintenance.publishTimings();
+    const listed: KnownPath[] = [];
+    for (let from = 0; ; ) {
+      const piece = await store.timings.list(from, 3);
+      listed.push(...piece);
+      if (piece.length < 3) break;
+      from = piece.at(-1)!.number + 1;
+    }
+    expect(listed.map(({ project: owner, path, seen_at, timings }) => [owner, path, seen_at, timings.map(({ times }) => times)])).toEqual([
+      [project, 'a', NOW, [[1]]],
+      [project, 'b', NOW, []],
+      [other, 'a', NOW + DAY, [[3]]],
+      [other, 'c', NOW + DAY, [[4]]],
+    ]);
+  });
+});

@@ -1,0 +1,11 @@
+import { expect, it, vi } from 'vitest';
+import { openLog } from '../../src/server/log.js';
+import { startThreads } from '../../src/workers/threads.js';
+
+it('a thread that cannot open the store is reported at the start, and nothing keeps running', async () => {
+  const ports = () => process.getActiveResourcesInfo().filter(name => name === 'MessagePort').length;
+  const before = ports();
+  const setup = { dataDir: '/dev/null/no-folder', tokenHeader: 'SERVICE-TEST-SUITE-TOKEN', pullCost: 0 };
+  await expect(startThreads(setup, 1, true, openLog('silent'))).rejects.toThrow('cannot open the store in /dev/null/no-folder');
+  await vi.waitFor(() => expect(ports()).toBe(before));
+});
