@@ -5,7 +5,7 @@ import { limits } from '../limits.js';
 import type { BuildAnswer, BuildDetail, BuildSubset } from './messages/build.js';
 import type { CompletenessAnswer } from './messages/completeness.js';
 
-/** Builds, runs and comparisons as the API answers them. */
+/** Builds, runs and comparisons in the form that the API returns. */
 
 export function buildAnswer({ id, commit_hash, branch, node_total, created_at, updated_at }: Build): BuildAnswer {
   return { id, commit_hash, branch, node_total, created_at: iso(created_at), updated_at: iso(updated_at) };

@@ -4,7 +4,7 @@ import type { Metrics } from '../server/metrics.js';
 import type { CompletenessChecker } from '../workers/completeness-checker.js';
 import type { WorkerPool } from '../workers/pool.js';
 
-/** What handlers work with. */
+/** The dependencies of handlers. */
 export interface Context {
   store: Store;
   workers: WorkerPool;
@@ -14,7 +14,7 @@ export interface Context {
   metrics: Metrics;
   /** The admin port serves the metrics, and this port does not. */
   hasAdminPort: boolean;
-  /** What a node loses between two batches of a queue, as a weight. */
+  /** The time that a node loses between two batches of a queue, as a weight. */
   pullCost: number;
   /** Milliseconds since 1970. */
   now: () => number;

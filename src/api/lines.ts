@@ -10,7 +10,7 @@ export function lines(paths: readonly string[], headers?: Answer['headers']): An
   return { status: 200, body: paths.map(path => `${path}\n`).join(''), contentType: TEXT, ...(headers && { headers }) };
 }
 
-/** A code instead of paths. Its status is not 200: `curl --fail` would report a node that has nothing to run. */
+/** A code instead of paths. Its status is 404, so that `curl --fail` tells it from a node that has nothing to run. */
 export function codeLine(code: string): Answer {
   return { status: 404, body: `${code}\n`, contentType: TEXT };
 }

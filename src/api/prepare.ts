@@ -10,8 +10,8 @@ import type { RawParameters } from './messages/coerce.js';
 import { decodeBody, guessToken, tokenInBody } from './messages/decode.js';
 
 /**
- * Authenticates a POST, validates it and plans what it asks for: on this thread when it is small, in a worker thread when its body or
- * its list of test files is large. Throws what is wrong with the request.
+ * Authenticates and validates a POST, and plans what it asks for. A worker thread does this when the body or the list of test files is
+ * large, else this thread. Throws the error of an invalid request.
  */
 export function prepare<K extends keyof Posts>(context: Context, job: K, request: Request): Promise<Prepared<K>> {
   const [first] = request.body as [Uint8Array];
@@ -21,7 +21,7 @@ export function prepare<K extends keyof Posts>(context: Context, job: K, request
 
 async function prepareSmall<K extends keyof Posts>(context: Context, job: K, request: Request, body: Uint8Array): Promise<Prepared<K>> {
   const { store, workers, tokenHeader, pullCost } = context;
-  // The body is lent until the first await: it is decoded, and copied if a worker thread may need it.
+  // The body is valid only until the first await, so it is decoded now, and copied if a worker thread may need it.
   const sent = decode(body);
   const files = sent instanceof ApiError ? 0 : countFiles(sent);
   const isLong = files >= limits.pooledTestFiles;
@@ -39,7 +39,7 @@ async function prepareSmall<K extends keyof Posts>(context: Context, job: K, req
 async function prepareLarge<K extends keyof Posts>(context: Context, job: K, { body, token, hasLeft }: Request): Promise<Prepared<K>> {
   const { store, workers, tokenHeader } = context;
   const project = token === null ? null : await authenticate(store.access, token, tokenHeader);
-  // The worker thread finds the token in the body. Until then a guess says whose turn it is.
+  // The worker thread finds the token in the body. Until then a guess names the project that takes turns.
   const guess = project === null ? guessToken(body) : null;
   const owner = guess === null ? project : await projectOfToken(store.access, guess);
   return workers.post({ kind: 'post', job, body, project }, owner, hasLeft);
@@ -54,7 +54,7 @@ function decode(body: Uint8Array): RawParameters | ApiError {
   }
 }
 
-/** The files that a body lists. Which of the two parameters counts is known only after validation. */
+/** The number of files that a body lists. Which of the two parameters counts is known only after validation. */
 function countFiles({ test_files, paths }: RawParameters): number {
   const lengthOf = (list: unknown) => (Array.isArray(list) ? list.length : 0);
   return Math.max(lengthOf(test_files), lengthOf(paths));

@@ -13,7 +13,7 @@ import { toSplitMessage } from './messages/split.js';
 import { distinctPaths } from './messages/test-file.js';
 import { toTestQueueMessage } from './messages/test-queue.js';
 
-/** Messages of clients as requests to the use cases. Each function throws the 422 of an invalid message. */
+/** Converts messages of clients to requests to the use cases. Each function throws a 422 when the message is invalid. */
 
 export function recordingRequest(sent: RawParameters): { node: NodeKey; run: NewRun } {
   const { test_files, commit_hash, branch, node_total, node_index, ci_build_id } = toBuildSubsetMessage(sent);
@@ -42,7 +42,7 @@ export function queueRequest(sent: RawParameters, project: number): QueueRequest
     suite: isInitialization(message) ? { paths: distinctPaths(message.test_files ?? []), people: maskPeople(message) } : null,
     listDigest: undefined,
     isFirstRequest,
-    // A later pull that took nothing would look like the end of the queue.
+    // A later pull without a batch would look like the end of the queue.
     takesNothing: message.skip_pull && isFirstRequest,
     wantsLastSplit: message.fixed_queue_split && isFirstRequest,
     run: key.digest,
@@ -51,7 +51,7 @@ export function queueRequest(sent: RawParameters, project: number): QueueRequest
   };
 }
 
-/** POST /v2/queues/queue: the request, and what the answer repeats of it if the client wants times. */
+/** POST /v2/queues/queue: the request, and the fields that the answer repeats if the client wants times. */
 export function testQueueRequest(sent: RawParameters, project: number): { request: QueueRequest; echo: object | null } {
   const message = toTestQueueMessage(sent);
   const { commit_hash, branch, node_total, node_index, test_queue_id, can_initialize_queue: isFirstRequest } = message;

@@ -14,7 +14,7 @@ import { failedOnBranch } from './routes/test-paths.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
 
-/** The whole API. `:id` takes one segment of the path. */
+/** The whole API. `:id` matches one segment of the path. */
 const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/build_subsets': { POST: recordBuildSubset },
   '/v1/build_distributions/subset': { POST: splitForNode },
@@ -34,7 +34,7 @@ const routes = new Map(Object.entries(table));
 
 const BUILD = /^\/v1\/builds\/([^/]+)$/;
 
-/** The endpoint of a path, as the table has it; null: there is none. */
+/** The endpoint of a path, as written in the table; null: there is none. */
 export function endpointOf(path: string): string | null {
   if (routes.has(path)) return path;
   return BUILD.test(path) ? '/v1/builds/:id' : null;
@@ -64,7 +64,7 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
   return handle(context, request, id);
 }
 
-/** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types of something else are refused. */
+/** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types that name another format are refused. */
 function maybeJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const type = contentType.split(';')[0]!.trim().toLowerCase();

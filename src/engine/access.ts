@@ -23,7 +23,7 @@ export async function createToken(access: Access, project: number, at: Millis, t
   return token;
 }
 
-/** The record of a token, in force or revoked. The look-up is by hash, so the time that it takes reveals nothing about tokens. */
+/** The record of a token, in force or revoked. The look-up is by hash, so its duration reveals nothing about tokens. */
 export function findToken(access: Access, token: string): Soon<Token | null> {
   const digest = Buffer.from(hashOf(token));
   const confirmed = (found: Token | null) => (found && timingSafeEqual(Buffer.from(found.hash), digest) ? found : null);
@@ -31,7 +31,7 @@ export function findToken(access: Access, token: string): Soon<Token | null> {
   return found instanceof Promise ? found.then(confirmed) : confirmed(found);
 }
 
-/** The project of a token in force, else null. */
+/** The project of a token in force; null: the token is unknown or revoked. */
 export async function projectOfToken(access: Access, token: string): Promise<number | null> {
   const found = await findToken(access, token);
   return found?.revoked_at === null ? found.project : null;
@@ -47,7 +47,7 @@ export async function revokeToken(access: Access, tokenOrId: string, at: Millis)
   return tokenId(found);
 }
 
-/** What names a token where it is listed: the token cannot be found from it. */
+/** The id that names a token in lists. The token cannot be derived from it. */
 export function tokenId({ hash }: Pick<Token, 'hash'>): string {
   return hash.slice(0, ID_CHARACTERS);
 }

@@ -1,4 +1,4 @@
-/** What makes a build, within a project. */
+/** What identifies a build within a project. */
 export interface BuildKey {
   commit_hash: string;
   branch: string;
@@ -10,5 +10,5 @@ export interface NodeKey extends BuildKey {
   node_index: number;
 }
 
-/** What narrows a list of builds; a missing field does not. */
+/** A filter for lists of builds. A missing field matches every build. */
 export type BuildFilter = Partial<BuildKey>;

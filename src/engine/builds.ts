@@ -6,7 +6,7 @@ import type { Build, Builds, Run, RunHead } from './ports/builds.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The build of a project with an id as the API shows it, in either case; null: there is none. */
+/** The build of a project by its id in the API, in upper or lower case; null: there is none. */
 export async function buildWithId(builds: Builds, project: number, id: string): Promise<Build | null> {
   const uuid = id.toLowerCase();
   return UUID.test(uuid) ? builds.get(project, uuid) : null;
@@ -25,7 +25,7 @@ export async function closestBuild(builds: Builds, project: number, key: BuildKe
   return null;
 }
 
-/** The runs of a build, by node and in the order of recording. Throws a 422 when they are too much to hold in memory. */
+/** The runs of a build, by node and in the order of recording. Throws a 422 when they do not fit in memory. */
 export async function* boundedRuns(builds: Builds, build: Build, heads: readonly RunHead[]): AsyncGenerator<Run> {
   const files = heads.reduce((sum, { test_files }) => sum + test_files, 0);
   if (files > limits.mergedTestFiles) throw apiErrors.buildTooLarge('recorded test files', limits.mergedTestFiles);
@@ -54,7 +54,7 @@ export async function runsSince(builds: Builds, build: Build | null, since: Mome
   return runs;
 }
 
-/** The paths that a node has recorded since a moment, but never with a time. */
+/** The paths that a node has recorded since a moment, but only without a time. */
 export async function pathsWithoutTime(builds: Builds, project: number, node: NodeKey, since: Moment): Promise<Set<string>> {
   const build = await builds.find(project, node);
   const isMeasured = new Map<string, boolean>();

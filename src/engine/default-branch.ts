@@ -1,4 +1,4 @@
-/** Names that say that other branches start from a branch. */
+/** Well-known names of default branches. */
 const WELL_KNOWN = new Set(['main', 'master', 'trunk', 'mainline', 'develop', 'default']);
 
 /**

@@ -1,4 +1,4 @@
-/** Raised when older exports cannot be read any more. */
+/** Raised when older exports can no longer be read. */
 export const EXPORT_VERSION = 1;
 
 /** The first line of an export. */
@@ -6,6 +6,6 @@ export interface ExportHead {
   type: 'export';
   v: number;
   exported_at: string;
-  /** Of these projects it is. */
+  /** The names of the exported projects. */
   projects: string[];
 }

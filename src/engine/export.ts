@@ -18,7 +18,7 @@ type ExportStore = Pick<Store, 'builds' | 'timings' | 'maintenance'>;
 
 /**
  * The recorded data of projects, as lines of JSON, in pieces: a head, the projects, the builds in the order of their first runs,
- * and the expected time of each path on the default branch. Builds that are created meanwhile are left out. Between pieces it
+ * and the expected time of each path on the default branch. Builds created during the export are left out. Between pieces it
  * holds no snapshot of the store, so that a busy server can reuse freed pages.
  *
  * @param at the time that the head names
@@ -40,7 +40,7 @@ export async function* exportLines(
 }
 
 async function* buildLines(store: ExportStore, projects: ReadonlyMap<number, Project>, exported: () => void): AsyncGenerator<string> {
-  // By number: a clock can be set back.
+  // By number, because a clock can be set back.
   let last = 0;
   for (const id of projects.keys()) last = Math.max(last, (await store.builds.newest(id, {}))?.number ?? 0);
   for await (const page of pages<Build>(store, from => store.builds.list(from, limits.exportedRecordsPerStep))) {
@@ -95,7 +95,7 @@ async function* timingLines(store: ExportStore, projects: ReadonlyMap<number, Pr
   }
 }
 
-/** Everything that has a number, in pages. */
+/** All numbered records, read in pages. */
 async function* pages<T extends { number: number }>(
   store: ExportStore,
   list: (from: number) => T[] | Promise<T[]>,
@@ -109,7 +109,7 @@ async function* pages<T extends { number: number }>(
   }
 }
 
-/** Releases what was read, because the reader of the lines may be slow: the next read sees the newest state. */
+/** Releases the snapshot, because the reader of the lines may be slow. The next read sees the newest state. */
 async function release({ maintenance }: ExportStore): Promise<void> {
   maintenance.refresh();
   await new Promise(resolve => setImmediate(resolve));

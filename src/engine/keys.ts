@@ -1,7 +1,7 @@
 import type { BuildKey } from './build-key.js';
 import { digest } from './digest.js';
 
-/** What a request names a split by. It keeps nothing else of the request, which may be large. */
+/** The part of a request that names a split. The rest, which may be large, is not kept. */
 export interface SplitKey {
   project: number;
   build: BuildKey;
@@ -23,13 +23,13 @@ export function splitKey(project: number, { commit_hash, branch, node_total }: B
   };
 }
 
-/** What a request names a queue by. */
+/** The part of a request that names a queue. */
 export interface QueueKey {
   project: number;
   build: BuildKey;
   /** The id of the CI run: node_build_id or test_queue_id. */
   ci_run: string;
-  /** A digest of the above: it names the queue in answers, and the runs of a node in batches. */
+  /** A digest of the above. It names the queue in answers, and the runs of a node in batches. */
   digest: string;
 }
 

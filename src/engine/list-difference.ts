@@ -1,6 +1,6 @@
 /** How two lists of test files differ. */
 export interface ListDifference {
-  /** The number of files in the list that a split or queue was made of, and in a node's list. */
+  /** The number of files in the list of the split or queue, and in the list of a node. */
   planned: number;
   listed: number;
   onlyPlanned: string[];

@@ -1,4 +1,4 @@
-/** What is kept of the people behind a build, masked. */
+/** The stored people of a build, masked. */
 export interface People {
   user_seat: string | null;
   build_author: string | null;

@@ -15,7 +15,7 @@ import type { Store } from './ports/store.js';
 import type { PlannedTestFile } from './test-file.js';
 import type { SentList, TestFileList } from './test-file-list.js';
 
-/** What a request for a split or queue needs before anything is changed. It may take long: these functions run in any thread and write nothing. */
+/** The plan of a split or queue, made before anything is changed. Planning may take long: it runs in any thread and writes nothing. */
 export interface Planned<Plan> {
   /** What to create; null: nothing, as the request brings no list or the split or queue exists. */
   plan: Plan | null;
@@ -33,9 +33,9 @@ export interface Suite {
 export const NOTHING_PLANNED: Planned<never> = { plan: null, sent: null };
 
 export interface PlanOptions {
-  /** This is a worker thread: large suites hold nobody up. */
+  /** This is a worker thread, where large suites delay no other request. */
   isWorker: boolean;
-  /** What a node loses between two batches of a queue, as a weight. */
+  /** The time that a node loses between two batches of a queue, as a weight. */
   pullCost: number;
 }
 
@@ -139,7 +139,7 @@ async function pathsOfSplit(store: Store, split: Split): Promise<string[]> {
   return all;
 }
 
-/** The paths of a queue in their order, or of some of its files. */
+/** The paths of a queue, or of some of its files, in their order. */
 export async function pathsOfQueue({ queues }: Store, queue: string, files?: readonly number[]): Promise<string[]> {
   const indices = files ?? Array.from({ length: await queues.size(queue) }, (_, file) => file);
   return indices.length === 0 ? [] : decodeFiles(await queues.files(queue, indices)).map(({ path }) => path);

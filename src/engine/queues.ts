@@ -21,18 +21,18 @@ export interface QueueRequest {
   isFirstRequest: boolean;
   /** It creates the queue or connects to it, and takes no batch. */
   takesNothing: boolean;
-  /** It starts with what its node was handed in the last queue of the build. */
+  /** It starts with the files that its node was handed in the last queue of the build. */
   wantsLastSplit: boolean;
-  /** Tells the processes of a node apart. */
+  /** Distinguishes the processes of a node. */
   run: string;
-  /** The same again asks for the same batch again; null: the client cannot say so. */
+  /** The same value requests the same batch again; null: the client sends none. */
   batch_uuid: string | null;
-  /** What became of the batch before; null: the client does not report. */
+  /** The outcome of the previous batch; null: the client does not report it. */
   report: BatchReport | null;
 }
 
 export interface BatchReport {
-  /** Null: there was no batch before. */
+  /** Null: there was no previous batch. */
   batch_id: number | null;
   /** Test files, or test cases in them. */
   failed_paths: readonly string[];
@@ -60,7 +60,7 @@ export interface Pulled {
   isNewQueue: boolean;
 }
 
-/** A copy of what a lease ended with, because the next pull may change the batch before this one is on disk. */
+/** The end of a lease. It is a copy, because the next pull may change the batch before this one is on disk. */
 export interface LeaseEnd {
   seq: number;
   node_index: number;
@@ -68,7 +68,7 @@ export interface LeaseEnd {
   lease: EndedLease;
 }
 
-/** Takes the next batch of a node from its queue; the queue is created first when the request plans one. Null: there is no queue. */
+/** Takes the next batch of a node from its queue. Creates the queue first when the request plans one. Null: there is no queue. */
 export async function pull(
   store: Store,
   request: QueueRequest,
@@ -109,14 +109,14 @@ export async function settle({ queues }: Store, key: QueueKey, seq: number, isWr
   );
 }
 
-/** The paths that failed in a queue and have not been run without a failure since, as far as its clients reported that. */
+/** The paths that clients reported as failed in a queue, and not as run without a failure since. */
 export async function failedPaths(store: Store, queue: string): Promise<string[]> {
   const failed = failedIn(await store.queues.batches(queue));
   const paths = await pathsOfQueue(store, queue, [...failed.keys()]);
   return [...failed.values()].flatMap((cases, i) => cases ?? paths[i]!);
 }
 
-/** Whether this call created the queue; null: the request plans none, and there is none to repeat. */
+/** Returns whether this call created the queue; null: the request plans none, and there is none to repeat. */
 async function create(
   { queues }: Store,
   { key, wantsLastSplit }: QueueRequest,
@@ -133,7 +133,7 @@ async function noteOtherList({ queues }: Store, key: QueueKey, sent: SentList): 
   await queues.noteOtherList(queue, describeLists('queue', queue.list, sent));
 }
 
-/** What a pull has to know from elsewhere. */
+/** Facts from outside the queue that a pull needs. */
 interface Facts {
   /** How many runs of the build were recorded before; undefined: the request is not the first. */
   runs_before?: number;
@@ -146,7 +146,7 @@ const NONE_FAILED: Failed = { failed: [] };
 const NO_FACTS: Facts = { recordedSubset: null, failed: null };
 const NO_FACTS_NONE_FAILED: Facts = { recordedSubset: null, failed: NONE_FAILED };
 
-/** Nearly every request needs none: it is not the first, and reports no failure. */
+/** Nearly every request needs no facts: it is not the first, and reports no failure. */
 function factsFor(store: Store, request: QueueRequest, open: OpenQueue): Soon<Facts> {
   const { report, isFirstRequest, takesNothing } = request;
   if (takesNothing) return NO_FACTS;
@@ -172,7 +172,7 @@ async function readFacts(store: Store, request: QueueRequest, open: OpenQueue): 
   return { runs_before, recordedSubset, failed, unmeasured: new Set(finished.filter((_, i) => paths.has(listed[i]!))) };
 }
 
-/** What failed in the batch that the node reports on; null: it reports on none. */
+/** The failures in the batch that the node reports on; null: it reports on none. */
 async function failedFor(store: Store, { node_index, batch_uuid, report }: QueueRequest, { id, queue }: OpenQueue): Promise<Failed | null> {
   if (!report || report.batch_id === null) return null;
   const batch = report.failed_paths.length === 0 ? null : queue.batchOf({ node_index, batch_uuid }, report.batch_id);
@@ -201,7 +201,7 @@ function pullFrom({ queue, info }: OpenQueue, { request, sent, caller, at }: Ask
     value.batch = handed?.batch ?? null;
     value.isNewBatch = handed?.isNew ?? false;
   } else if (!report) {
-    // A client that reports pulls with the same process afterwards. Any other starts it anew.
+    // A client that reports pulls in the same process afterwards. For any other client this request is a restart.
     queue.restartNode(node_index);
   }
   for (const batch of queue.takeChanged()) {

@@ -27,7 +27,7 @@ export interface LastRun {
   kept: number;
 }
 
-/** What becomes of a new run. A client repeats a request for some minutes: a later run is another one, however alike. */
+/** The outcome of a new run. A client repeats a request for some minutes; a later run is another one, even if it is the same. */
 export function outcomeOf(last: LastRun | null, isRetry: boolean, at: Millis): Recorded {
   if (!last) return 'recorded';
   if (isRetry && last.isSame && at - last.created_at < limits.retryWindowMilliseconds) return 'known';

@@ -3,7 +3,7 @@ import type { Millis, Store } from './ports/store.js';
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** Deletes what is older than the retention, with a pause between bounded steps, until nothing is left or `isStopping`. */
+/** Deletes records older than the retention, with a pause between bounded steps, until none is left or `isStopping`. */
 export async function deleteExpired(
   { maintenance }: Store,
   now: Millis,

@@ -1,4 +1,4 @@
-/** Pieces of UTF-8 text, end to end in one block: they move between threads and into the store without a copy of each. */
+/** Pieces of UTF-8 text, end to end in one block. They move between threads and into the store without a copy of each. */
 export interface Segments {
   bytes: Uint8Array;
   /** The end of each piece, in bytes. */

@@ -19,11 +19,11 @@ export interface Share {
   split: Split;
   /** In UTF-8, a JSON array of PlannedTestFile; null: the node lists other test files than the split, and gets none of them. */
   files: Buffer | null;
-  /** How the lists differ; null: the node is to send its list. */
+  /** How the lists differ; null: the node must send its list. */
   difference: string | null;
 }
 
-/** The share of a node; the split is created when the request plans one. Null: there is no split. Throws a 503 when it expired meanwhile. */
+/** The share of a node. Creates the split when the request plans one. Null: there is no split. Throws a 503 when it expired meanwhile. */
 export async function shareOf(store: Store, request: SplitRequest, { plan, sent }: Planned<NewSplit>, at: Millis): Promise<Share | null> {
   const { splits } = store;
   const { key, node_index, listDigest: digest } = request;
@@ -34,7 +34,7 @@ export async function shareOf(store: Store, request: SplitRequest, { plan, sent 
     return null;
   }
   const difference = sent && differs(split.list, sent) ? describeLists('split', split.list, sent) : null;
-  // For the completeness check, before the node is answered.
+  // Before the node is answered, because the completeness check needs it.
   if (difference !== null) await splits.noteOtherList(key, split, difference, at);
   if (isOtherList(split.list, { digest, sent, isFirstRequest: true })) return { split, files: null, difference };
   await splits.use(key, split, at);

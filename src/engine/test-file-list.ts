@@ -1,4 +1,4 @@
-/** Identifies the list of test files that a split or queue is made of. */
+/** Identifies the list of test files that a split or queue is made from. */
 export interface TestFileList {
   /** See list-digest.ts. */
   digest: string;
@@ -7,11 +7,11 @@ export interface TestFileList {
 
 /** The list that a node sent to initialize a split or queue. */
 export interface SentList extends TestFileList {
-  /** How it differs from the list of the existing split or queue; null: it does not, or there was none. */
+  /** How it differs from the list of the existing split or queue; null: it does not differ, or none existed. */
   difference: string | null;
 }
 
-/** What a node says about its list. */
+/** The information that a node sends about its list. */
 export interface NodeList {
   /** The digest that the node sent; undefined: its client sends none. */
   digest: string | undefined;
@@ -20,14 +20,14 @@ export interface NodeList {
   isFirstRequest: boolean;
 }
 
-/** Whether a node sent another list than `list`, the one that a split or queue was made of. Undefined: an older Ballast made it, and only the comparison tells. */
+/** Whether a node's list differs from that of a split or queue. An older Ballast stored no list; then the comparison of the paths decides. */
 export function differs(list: TestFileList | undefined, sent: SentList): boolean {
   return list ? list.digest !== sent.digest : sent.difference !== null;
 }
 
 /**
- * Whether a node that names its list gets no files of `list`. A first request without the list must match it: on a mismatch the node
- * sends its list, and learns the difference.
+ * Whether a node that names its list gets no files of `list`. The digest of a first request without a list must match: otherwise the
+ * node sends its list, and gets the difference.
  */
 export function isOtherList(list: TestFileList | undefined, { digest, sent, isFirstRequest }: NodeList): boolean {
   if (digest === undefined) return false;

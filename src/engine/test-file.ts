@@ -4,7 +4,7 @@ export interface RecordedTestFile {
   time_execution: number;
 }
 
-/** A test file that is handed to a node. Null: no time is known. */
+/** A test file that is handed to a node. A null time is unknown. */
 export interface PlannedTestFile {
   path: string;
   time_execution: number | null;

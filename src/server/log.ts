@@ -4,7 +4,7 @@ import { limits } from '../limits.js';
 
 export type { Logger };
 
-/** Opens a structured log, one JSON object per line, on stderr. stdout is for what the user asked for. */
+/** Opens a structured log, one JSON object per line, on stderr. stdout is for the output of commands. */
 export function openLog(level: string, destination: DestinationStream = stderr()): Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: label => ({ level: label }) } },
@@ -12,18 +12,18 @@ export function openLog(level: string, destination: DestinationStream = stderr()
   );
 }
 
-/** Opens a log for the last lines of a process: calls return when the line is written. Others use threads, which may hang with the disk. */
+/** Opens a log for the last lines of a process: calls return when the line is written. Other logs use threads, which a disk may block. */
 export function openSyncLog(level: string): Logger {
   return openLog(level, { write: line => writeNow(2, line) });
 }
 
 /**
  * Writes lines to an open file, one after another. Lines that cannot be written, because the disk is full or the terminal is gone, are
- * lost: no log is worth the server. In these cases pino's own destination ends the process or retries without end.
+ * lost, so that the server continues. In these cases pino's own destination ends the process or retries without end.
  */
 export class LogFile implements DestinationStream {
   #buffer = '';
-  /** Bytes that a slow reader has not accepted yet. */
+  /** Bytes that the reader has not accepted yet. */
   #unwritten: Uint8Array = new Uint8Array();
   #isWriting = false;
 

@@ -11,20 +11,20 @@ export interface MetricSources {
   jobs(): { waiting: number; running: number; threads: number };
   queues(): { inMemory: number; open: number; bytes: number; testFilesLeft: number };
   store(): { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
-  /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and the records that all deleted, by kind. */
+  /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and all deleted records, by kind. */
   sweeps(): { endedAt: number | null; seconds: number; deleted: Readonly<Record<string, number>> };
   /** In milliseconds since 1970; null without a certificate. */
   certificateExpiresAt(): number | null;
 }
 
 const BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Default metrics that are removed: they count nothing here, and their names break the conventions of Prometheus. */
+/** Default metrics that are removed, because they are always empty and their names break the conventions of Prometheus. */
 const REMOVED_DEFAULTS = ['handles', 'requests', 'resources'].flatMap(kind => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]);
 
 /** Reads the values of one metric: a single one, one per label, or null for none. */
 type ReadValues = () => number | Readonly<Record<string, number>> | null;
 
-/** What Prometheus reads. It contains no name of a project, build or person. */
+/** The metrics that Prometheus reads. They contain no name of a project, build or person. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests: Histogram;

@@ -2,8 +2,8 @@ import type { Maintenance } from '../engine/ports/maintenance.js';
 import { limits } from '../limits.js';
 
 /**
- * Tests whether writes reach the disk in time. Anybody may ask, so all callers share one probe write, and reuse its outcome
- * for `limits.readyCacheMilliseconds` after it began. While a write hangs, no other one begins.
+ * Tests whether writes reach the disk in time. Anyone may call it, so all callers share one probe write, and reuse its outcome
+ * for `limits.readyCacheMilliseconds` after it began. While a write hangs, no other write begins.
  */
 export class Readiness {
   #outcome: Promise<void> = Promise.resolve();
@@ -12,7 +12,7 @@ export class Readiness {
 
   /**
    * @param now milliseconds since 1970
-   * @param uptime milliseconds on a clock that is never set
+   * @param uptime milliseconds on a monotonic clock
    */
   constructor(
     readonly maintenance: Pick<Maintenance, 'assertWritable' | 'probe'>,

@@ -32,21 +32,21 @@ export interface Service {
   adminUrl: string | null;
   /** The token of the project that the first start creates; null at every other start. */
   firstToken: string | null;
-  /** Deletes what is older than the retention; resolves when nothing is left to delete. */
+  /** Deletes records older than the retention; resolves when none is left. */
   sweep(): Promise<void>;
   /** Reads the files of the certificate again. Rejects with a sentence when they are invalid. */
   renew(): Promise<void>;
-  /** Answers what is in flight, then closes everything in the reverse order of opening. */
+  /** Answers the requests in flight, then closes everything in the reverse order of opening. */
   close(): Promise<void>;
 }
 
 export interface ServiceDependencies {
   now?: () => Millis;
-  /** Milliseconds on a clock that is never set. */
+  /** Milliseconds on a monotonic clock. */
   uptime?: () => number;
-  /** False: worker threads start with the first large suite, which takes longer. */
+  /** False: worker threads start with the first large suite, which then takes longer. */
   isWarm?: boolean;
-  /** Called when the disk fails the store: no promise is kept from then on, and only the end of the process helps. */
+  /** Called when the disk fails a write of the store. The store is unreliable from then on, so the process must end. */
   storeFailed?: (error: Error) => void;
   openStore?: (dataDir: string, log: Logger, options: Required<LmdbOptions>) => Promise<Store>;
   /** False: the store cannot be read by other threads, so large suites are planned on this one. */
@@ -88,7 +88,7 @@ export async function openService(
     const { sweep, swept, stop } = startSweeping(store, config.retentionDays, log, clock);
     closers.push(stop);
 
-    // A client that is refused stops for good, so the token exists before the port does.
+    // A client that is refused never retries, so the token must exist before the port opens.
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const completeness = new CompletenessChecker(workers);
     const readiness = new Readiness(store.maintenance, now, uptime);
@@ -128,7 +128,7 @@ export async function openService(
       certificateExpiresAt: () => http.certificateExpiresAt,
     });
 
-    // Only now: a token that is created but never shown, because the port was taken, would be lost.
+    // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;
     const firstToken = isFirstStart ? (await createProject(store.access, DEFAULT_PROJECT, now())).token : null;
     return { url: http.url, adminUrl: admin?.url ?? null, firstToken, sweep, renew: () => http.reloadCertificate(), close };
@@ -168,7 +168,7 @@ async function openPorts(config: Config, context: Context, memory: MemoryBudget,
   }
 }
 
-/** The project whose share of memory a request takes; null, the share of unknown tokens, when the store cannot say at once. */
+/** The project whose share of memory a request uses. Null, the share of unknown tokens, if the store cannot answer immediately. */
 function ownerOf(access: Access, token: string): number | null {
   const found = access.token(hashOf(token));
   return found === null || found instanceof Promise ? null : found.project;
@@ -180,7 +180,7 @@ function leaseOf({ leaseFactor, leaseGraceSeconds }: Config, now: () => number, 
   return leaseFactor === 0 ? null : { factor: leaseFactor, graceMilliseconds: 1000 * leaseGraceSeconds, uptime, uptimeAt };
 }
 
-/** Makes sure that the project "default" exists with this token. */
+/** Ensures that the project "default" exists with this token. */
 async function ensureBootstrapToken({ access }: Store, bootstrapToken: string, now: Millis, log: Logger): Promise<void> {
   const token = await findToken(access, bootstrapToken);
   if (token) {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-// Only this function of semver: every command of a CI node loads this file.
+// Only this function of semver, because every command of a CI node loads this file.
 import coerce from 'semver/functions/coerce.js';
 import { parseTrustedProxies } from '../http/forwarded.js';
 import { limits } from '../limits.js';

@@ -1,11 +1,11 @@
-/** A step of the system clock up to this size is followed at once. */
+/** A step of the system clock up to this size takes effect immediately. */
 const MAX_STEP_MILLISECONDS = 3_600_000;
 /** A larger step is approached at this multiple of elapsed time. */
 const SLEW_RATE = 24;
 
 /**
- * The system time, protected against large forward steps: if the system clock is far ahead of the time that has elapsed, this clock
- * approaches it slowly. So records are not deleted for their age just because a clock was set wrong, or because a store is an old backup.
+ * The system time, protected against large forward steps: if the system clock is far ahead of the elapsed time, this clock
+ * approaches it slowly. A wrong system clock, or the restore of an old backup, therefore does not delete records for their age.
  */
 export class SlewedClock {
   #askedAt: number;

@@ -7,7 +7,7 @@ import type { SlewedClock } from './slewed-clock.js';
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** What sweeps have done so far. */
+/** The results of the sweeps so far. */
 export interface Swept {
   /** When the last scheduled sweep ended; null: none has. */
   endedAt: Millis | null;
@@ -18,13 +18,13 @@ export interface Swept {
 }
 
 export interface Sweeping {
-  /** Resolves when nothing is left to delete. */
+  /** Deletes expired records; resolves when none is left. */
   sweep(): Promise<void>;
   readonly swept: Swept;
   stop(): Promise<void>;
 }
 
-/** Deletes what is older than the retention, now and at intervals. */
+/** Deletes records older than the retention, now and at intervals. */
 export function startSweeping(store: Store, retentionDays: number, log: Logger, clock: SlewedClock): Sweeping {
   let isStopping = false;
   const swept: Swept = { endedAt: null, seconds: 0, deleted: { subset: 0, split: 0, queue: 0, path: 0 } };
@@ -59,7 +59,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
     clearInterval(timer);
     await sweeping;
     clock.time();
-    // A store that takes no more writes is reported elsewhere.
+    // A store that refuses writes is reported elsewhere.
     await store.maintenance.keepTime(clock.reached).catch(() => {});
   };
   return { sweep: () => sweep(clock.now()), swept, stop };

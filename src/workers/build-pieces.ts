@@ -23,7 +23,7 @@ export interface PieceSubject {
 /** JSON with a comma before each run. */
 export interface Piece {
   bytes: Uint8Array;
-  /** How many runs end in it, and the test file at which the next run continues. */
+  /** How many runs end in it, and the test file at which the unfinished run continues. */
   runs: number;
   from: number;
 }

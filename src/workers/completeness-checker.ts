@@ -6,7 +6,7 @@ import { FairSemaphore } from './fair-semaphore.js';
 import type { WorkerPool } from './pool.js';
 import type { CompletenessJson } from './reads.js';
 
-/** A comparison that has not begun, so it will see everything that is recorded by now. */
+/** A comparison that has not begun, so it will see every run recorded until now. */
 interface Waiting {
   result: Promise<CompletenessJson>;
   /** For each request that waits for it: whether its client has left. */
@@ -14,8 +14,8 @@ interface Waiting {
 }
 
 /**
- * Compares builds one after the other, so that worker threads stay free for nodes. Projects take turns. Requests for the same build
- * share a comparison, and those that wait share a clock.
+ * Compares builds one at a time, so that worker threads stay free for nodes. Projects take turns. Requests for the same build share
+ * a comparison, and those that wait share a timer.
  */
 export class CompletenessChecker {
   readonly #closing = new AbortController();
@@ -25,7 +25,7 @@ export class CompletenessChecker {
 
   constructor(readonly workers: Pick<WorkerPool, 'completeness'>) {}
 
-  /** Whether the server is about to stop: nobody waits any more. */
+  /** Whether the server is about to stop, so that no request may wait. */
   get isClosing(): boolean {
     return this.#closing.signal.aborted;
   }
@@ -47,7 +47,7 @@ export class CompletenessChecker {
     }
     const callers = [hasLeft];
     const result = this.#turns.run(subject.project, async () => {
-      // Its turn may come at once, but not before it is in the map below.
+      // Its turn may come immediately, but it must be in the map below first.
       await Promise.resolve();
       this.#waiting.delete(key);
       const haveLeft = () => callers.every(left => left());
@@ -58,7 +58,7 @@ export class CompletenessChecker {
     return result;
   }
 
-  /** Resolves after a moment, at once when the server is about to stop. */
+  /** Resolves after the poll interval, or immediately when the server is about to stop. */
   tick(): Promise<void> {
     return (this.#tick ??= sleep(limits.completenessPollMilliseconds, undefined, { signal: this.#closing.signal })
       .catch(() => {})

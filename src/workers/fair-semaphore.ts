@@ -1,7 +1,7 @@
 /** The work that waits, by owner. The first owner is next. */
 type Waiting = Map<unknown, (() => void)[]>;
 
-/** Limits how many pieces of work run at a time. The owners of waiting work take turns, so one with much work delays no other. */
+/** Limits how many pieces of work run at a time. Owners take turns, so one with much work does not delay the others. */
 export class FairSemaphore {
   readonly #waiting: Waiting = new Map();
   #count = 0;
@@ -50,7 +50,7 @@ export class FairSemaphore {
     }
     const [owner, own] = first;
     this.#count -= 1;
-    // The owner goes behind all others.
+    // The owner moves to the end of the line.
     this.#waiting.delete(owner);
     const go = own.shift()!;
     if (own.length > 0) this.#waiting.set(owner, own);

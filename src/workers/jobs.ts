@@ -11,8 +11,8 @@ import { buildOutline, buildPiece } from './build-pieces.js';
 import { completenessJson, distributionJson, failedPathsJson } from './reads.js';
 
 /**
- * The work that grows with a suite. It reads the store and writes nothing, and runs on the main thread when it is small and in a
- * worker thread when it is large; so what it returns moves between threads as blocks of bytes.
+ * The work whose size depends on the suite. It only reads the store. It runs on the main thread when it is small, and in a worker
+ * thread when it is large, so its results move between threads as blocks of bytes.
  */
 
 export interface PreparedSplit {
@@ -23,11 +23,11 @@ export interface PreparedSplit {
 export interface PreparedQueue {
   request: QueueRequest;
   planned: Planned<NewQueue>;
-  /** What the answer repeats of the request. */
+  /** The fields of the request that the answer repeats. */
   echo: object | null;
 }
 
-/** What a POST needs before anything is changed: validation and planning. Null: only a worker thread should do it. */
+/** Validates and plans a POST before anything is changed. Null: only a worker thread should do it. */
 export const posts = {
   prepareSubset(_store: Store, sent: RawParameters, _project: number, { isWorker }: PlanOptions) {
     const { node, run } = recordingRequest(sent);
@@ -47,7 +47,7 @@ export const posts = {
   },
 };
 
-// A request that was planned does without its list, which would be copied between threads.
+// A planned request needs no list, and the list would be copied between threads.
 async function splitPlan(store: Store, request: SplitRequest, suite: Suite, options: PlanOptions): Promise<PreparedSplit | null> {
   const planned = await planSplit(store, request.key, suite, options);
   return planned && { request: { ...request, suite: null }, planned };

@@ -6,7 +6,7 @@ import { posts, reads } from './jobs.js';
 import type { PostTask, ReadTask, Task, TaskAnswer, TaskSetup } from './task.js';
 import { warmUp } from './warm-up.js';
 
-/** Does what a task asks for. An ApiError becomes an answer, because a class does not survive the way between threads. */
+/** Performs a task. An ApiError becomes an answer, because a class instance cannot be passed between threads. */
 export async function perform(store: Store, setup: TaskSetup, task: Task): Promise<TaskAnswer> {
   try {
     if (task.kind === 'warm-up') return { value: await warmUp(store, { pullCost: setup.pullCost, isWorker: true }) };

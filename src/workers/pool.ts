@@ -20,22 +20,22 @@ interface TaskOptions {
   isUnderWay?: boolean;
 }
 
-/** The JSON of a build; what does not fit into memory at once follows in pieces. */
+/** The JSON of a build. A large one continues in pieces. */
 export interface BuildJson {
   json: Json;
   rest?: AsyncGenerator<Uint8Array>;
   memoryBytes?: number;
 }
 
-/** Owns the comparisons of builds, whichever project they are of. */
+/** The owner of the comparisons of builds, for all projects. */
 const COMPARISONS = 'comparisons';
 
-/** Has work done that would hold up the requests of others. The work that waits is bounded, and projects take turns. */
+/** Performs work that would delay other requests. The waiting work is bounded, and projects take turns. */
 export class WorkerPool {
-  /** One project's suites do not hold up another's. */
+  /** The suites of one project do not delay those of another. */
   readonly #turns: FairSemaphore;
 
-  /** @param atOnce how many tasks the runner gets at a time: one more than it has threads, so that no thread waits for this one */
+  /** @param atOnce how many tasks the runner gets at a time: one more than its threads, so that no thread waits for the main thread */
   constructor(
     readonly store: Store,
     readonly runner: TaskRunner,
@@ -45,9 +45,9 @@ export class WorkerPool {
     this.#turns = new FairSemaphore(atOnce);
   }
 
-  /** Prepares a POST. The body is given away. @param owner its project; null: not known yet */
+  /** Prepares a POST. The body is transferred. @param owner its project; null: not known yet */
   async post<K extends keyof Posts>(task: PostTask<K>, owner: number | null, hasLeft: () => boolean): Promise<Prepared<K>> {
-    // Worker threads read what is written. Times that cannot be written now count later.
+    // Worker threads read only written times. Times that cannot be written now count later.
     if (task.job !== 'prepareSubset') await this.store.maintenance.publishTimings().catch(() => {});
     const transferList = task.body.map(({ buffer }) => buffer as ArrayBuffer);
     return (await this.#run(owner, task, { hasLeft, transferList })) as Prepared<K>;
@@ -63,26 +63,26 @@ export class WorkerPool {
     return pieces.isDone ? { json } : { json, rest: pieces.rest(), memoryBytes: limits.pieceBytes + pieces.bytes };
   }
 
-  /** What all nodes of a build recorded. */
+  /** The test files that all nodes of a build recorded. */
   async distribution(build: Build, hasLeft: () => boolean): Promise<Json> {
     const task: ReadTask<'recordedDistribution'> = { kind: 'read', job: 'recordedDistribution', subject: build };
     return (await this.#read(build.project, task, { hasLeft }, isSmallBuild(build))).json;
   }
 
-  /** Whether everything that a CI run was to run is recorded, as far as both are on disk. */
+  /** Whether every test file of a CI run is recorded, according to the disk. */
   async completeness(subject: CompletenessSubject, hasLeft: () => boolean): Promise<CompletenessJson> {
     await this.store.maintenance.publishQueues();
-    // One at a time: they do not wait behind other work of their project.
+    // They run one at a time, and do not wait behind other work of their project.
     return this.#read(COMPARISONS, { kind: 'read', job: 'completeness', subject }, { hasLeft });
   }
 
-  /** What failed in a queue. Always in a thread: how much there is to read is not known before. */
+  /** The paths that failed in a queue. Always read in a worker thread, because their number is unknown. */
   async failedPaths(project: number, queue: string, hasLeft: () => boolean): Promise<Json> {
     await this.store.maintenance.publishQueues();
     return (await this.#read(project, { kind: 'read', job: 'failedTestPaths', subject: queue }, { hasLeft })).json;
   }
 
-  /** Tasks that wait for a worker thread, those that run, and the threads. */
+  /** The numbers of waiting tasks, running tasks and threads. */
   get load(): { waiting: number; running: number; threads: number } {
     return { waiting: this.#turns.waiting, running: this.#turns.running, threads: this.runner.threads };
   }
@@ -113,7 +113,7 @@ export class WorkerPool {
     }
     const asked = performance.now();
     const answer = await this.#turns.run(owner, async () => {
-      // It may have waited longer than its client did.
+      // The client may have left meanwhile.
       if (hasLeft()) throw apiErrors.clientLeft();
       const began = performance.now();
       const result = await this.runner.run(task, transferList);

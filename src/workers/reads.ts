@@ -17,22 +17,22 @@ export interface CompletenessJson {
   json: Json;
 }
 
-/** Whether everything that a CI run was to run is recorded. */
+/** Whether every test file of a CI run is recorded. */
 export async function completenessJson(store: Store, subject: CompletenessSubject): Promise<CompletenessJson> {
   const answer = completenessAnswer(await completeness(store, subject));
   return { isComplete: answer.is_complete, json: JSON.stringify(answer) };
 }
 
-/** What all nodes and retries of a build recorded. Throws a 422 when that is too much to merge. */
+/** The test files that all nodes and retries of a build recorded. Throws a 422 when they are too many to merge. */
 export async function distributionJson({ builds }: Store, build: Build): Promise<{ json: Json }> {
   const test_files = await mergeRuns(boundedRuns(builds, build, await builds.runs(build.number)));
   const total = test_files.reduce((sum, file) => sum + file.time_execution, 0);
-  // Absurd records may add up to infinity, which JSON does not have.
+  // Absurdly large times may add up to infinity, which JSON does not have.
   const time_execution = Math.min(total, Number.MAX_VALUE);
   return { json: JSON.stringify({ build_distribution_id: build.id, time_execution, test_files } satisfies LastDistribution) };
 }
 
-/** What failed in a queue. */
+/** The paths that failed in a queue. */
 export async function failedPathsJson(store: Store, queue: string): Promise<{ json: Json }> {
   return { json: JSON.stringify({ failed_paths: await failedPaths(store, queue) } satisfies TestPathsAnswer) };
 }

@@ -1,12 +1,12 @@
 import type { ApiError, ValidationErrors } from '../api-error.js';
 import type { Posts, Reads } from './jobs.js';
 
-/** What goes to a worker thread and comes back. */
+/** The input and output of worker threads. */
 
 export interface PostTask<K extends keyof Posts = keyof Posts> {
   kind: 'post';
   job: K;
-  /** The request's body, not decoded, in the pieces that it came in. */
+  /** The request's body, not decoded, in the pieces that were received. */
   body: Uint8Array[];
   /** Null: the token is in the body. */
   project: number | null;
@@ -25,17 +25,17 @@ export interface WarmUpTask {
 
 export type Task = PostTask | ReadTask | WarmUpTask;
 
-/** What a POST was prepared to. */
+/** The result of preparing a POST. */
 export interface Prepared<K extends keyof Posts> {
   project: number;
   prepared: NonNullable<Awaited<ReturnType<Posts[K]>>>;
 }
 
-/** What tasks need besides the store. */
+/** The settings that tasks need. */
 export interface TaskSetup {
   /** The header that a 403 names when no token was sent. */
   tokenHeader: string;
-  /** What a node loses between two batches of a queue, as a weight. */
+  /** The time that a node loses between two batches of a queue, as a weight. */
   pullCost: number;
 }
 
@@ -44,7 +44,7 @@ export interface WorkerSetup extends TaskSetup {
   dataDir: string;
 }
 
-/** A class does not survive the way between threads, so an ApiError travels as its fields. */
+/** The fields of an ApiError, because a class instance cannot be passed between threads. */
 export type TaskAnswer =
   | { value: unknown }
   | {

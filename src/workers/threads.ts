@@ -5,7 +5,7 @@ import type { Logger } from '../server/log.js';
 import { perform } from './perform.js';
 import type { Task, TaskAnswer, TaskSetup, WorkerSetup } from './task.js';
 
-/** What performs tasks. */
+/** Performs tasks. */
 export interface TaskRunner {
   run(task: Task, transferList: ArrayBuffer[]): Promise<TaskAnswer>;
   readonly threads: number;
@@ -25,7 +25,7 @@ export async function startThreads(setup: WorkerSetup, most: number, isWarm: boo
     idleTimeout: limits.idleThreadMilliseconds,
   });
   if (isWarm) await warmUpThread(piscina, log);
-  // A failure in a task rejects that task. This is a thread that could not start, or died between tasks.
+  // A failure in a task rejects that task. This error means that a thread could not start, or died between tasks.
   piscina.on('error', err => log.error({ err }, 'a worker thread failed'));
   return {
     run: (task, transferList) => piscina.run(task, { transferList }) as Promise<TaskAnswer>,

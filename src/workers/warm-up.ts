@@ -5,7 +5,7 @@ import { posts } from './jobs.js';
 
 const FILES = 3000;
 const ROUNDS = 4;
-/** No project has this id: nothing is known of its paths. */
+/** No project has this id, so none of its paths has a known time. */
 const NO_PROJECT = 0;
 
 /**

@@ -7,7 +7,7 @@ import { openLmdbStore } from '../store/lmdb/store.js';
 import { perform } from './perform.js';
 import type { Task, TaskAnswer, WorkerSetup } from './task.js';
 
-/** The entry of a worker thread: a task in, blocks of bytes out. */
+/** The entry point of a worker thread: it takes a task and returns blocks of bytes. */
 
 lowerPriority();
 const setup = workerData as WorkerSetup;
@@ -16,12 +16,12 @@ const store = openLmdbStore(setup.dataDir);
 /** @param task null: the pool only asks whether the thread is there */
 export default async function work(task: Task | null): Promise<unknown> {
   if (task === null) return null;
-  // The main thread has committed since this thread's last read.
+  // The main thread may have committed since this thread's last read.
   store.maintenance.refresh();
   try {
     return moved(withBytes(await perform(store, setup, task)));
   } finally {
-    // While the thread waits, it holds no snapshot: LMDB could not reuse the pages that it could still read.
+    // A waiting thread holds no snapshot, because LMDB could not reuse the pages of that snapshot.
     store.maintenance.refresh();
   }
 }
@@ -53,13 +53,13 @@ function collect(value: unknown, buffers: Set<ArrayBuffer>): void {
   }
 }
 
-/** Where cores are scarce, the thread that answers goes first. */
+/** Lowers the thread's priority, so that the thread that answers goes first where cores are scarce. */
 function lowerPriority(): void {
   try {
     // Linux gives a thread an id of its own, which Node does not show.
     const thread = Number(basename(readlinkSync('/proc/thread-self')));
     setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // On other systems all threads have one priority.
+    // On other systems all threads have the same priority.
   }
 }

@@ -47,7 +47,7 @@ describe('POST /build_subsets', () => {
     expect(build.build_subsets.map((subset: any) => subset.node_index)).toEqual([1, 0]);
   });
 
-  it('creates one build with all runs when all nodes record at once', async () => {
+  it('creates one build with all runs when all nodes record concurrently', async () => {
     const server = await shared.project();
     const nodes = Array.from({ length: 25 }, (_, node_index) => node_index);
     await Promise.all(nodes.map(node_index => record(server, { node_total: 25, node_index })));

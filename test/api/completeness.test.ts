@@ -138,7 +138,7 @@ describe('GET /builds/completeness', () => {
   });
 
   it.each(['queue', 'split', 'split of a CI run'] as const)(
-    'stays 409 for a %s of which a node sent another list, because files of one list never run',
+    'stays 409 for a %s if a node sent another list, because files of one list never run',
     async kind => {
       const server = await shared.project();
       const [one, two] = [['a_spec.rb', 'b_spec.rb'], ['x.test.js']];
@@ -207,7 +207,7 @@ describe('GET /builds/completeness', () => {
     });
   });
 
-  it('counts for a CI run that repeats a queue only what that run recorded', async () => {
+  it('counts only the recordings of a CI run that repeats a queue', async () => {
     const clock = new Clock();
     const server = await startServer({}, clock.now);
     const paths = manyPaths(30);
@@ -314,7 +314,7 @@ describe('GET /builds/completeness', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('counts for a CI run that repeats a split only what that run recorded', async () => {
+  it('counts only the recordings of a CI run that repeats a split', async () => {
     const clock = new Clock();
     const server = await startServerOnDisk({}, clock.now);
     const split = await Promise.all(
@@ -337,7 +337,7 @@ describe('GET /builds/completeness', () => {
     expect(await problemsIn(server.dataDir)).toEqual([]);
   });
 
-  it('names the nodes that have yet to come to a repeated queue', async () => {
+  it('names the nodes that have not yet pulled from a repeated queue', async () => {
     const server = await shared.project();
     const copied = [pathsIn(await initialise(server, manyPaths(10), { ...buildKey, node_build_id: 'one' }))];
     copied.push(await pullAll(server, { ...buildKey, node_index: 1, node_build_id: 'one' }));
@@ -376,7 +376,7 @@ describe('GET /builds/completeness', () => {
     expect(await waiting).toMatchObject({ status: 503, json: { errors: ['the server is shutting down; try again'] } });
   });
 
-  it('is 409 without a split or queue, and says what to compare', async () => {
+  it('is 409 without a split or queue, and lists what to compare', async () => {
     const server = await shared.project();
     expect(await getCompleteness(server)).toMatchObject({
       status: 409,

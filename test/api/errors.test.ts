@@ -42,7 +42,7 @@ describe('a request to an unknown endpoint', () => {
     expect(reply.json.errors[0]).toContain('version 2 of the API are /v2/queues/queue and /v2/test_paths');
   });
 
-  it('with two versions in its path gets a 422 that says so', async () => {
+  it('with two versions in its path gets a 422 that names the cause', async () => {
     const reply = await server.post('/v1/v2/queues/queue', {});
     expect(reply).toMatchObject({ status: 422, json: { errors: [expect.stringContaining('leave that out')] } });
   });
@@ -112,7 +112,7 @@ describe('a body that cannot be read', () => {
 });
 
 describe('X-Request-Id', () => {
-  it('is on every answer, whatever its status, and is unique', async () => {
+  it('is on every answer of any status, and is unique', async () => {
     const server = await startServer({ maxBodyBytes: '2000' });
     const replies = await Promise.all([
       server.get('/healthz'),

@@ -174,7 +174,7 @@ describe('fixed_queue_split', () => {
     expect(sortPaths([...secondReplies.flatMap(pathsIn), ...rest.slice(2).flat()])).toEqual(paths);
   });
 
-  it('loses no file when only some nodes have the option, whichever starts first', async () => {
+  it('loses no file when only some nodes have the option, in any order of starts', async () => {
     const server = await shared.project();
     for (const fixedFirst of [true, false]) {
       const commit_hash = `mixed-${fixedFirst}`;

@@ -76,7 +76,7 @@ describe('POST /queues/queue', () => {
     },
   );
 
-  it('hands out a path that is listed twice once', async () => {
+  it('hands out a path once, even if it is listed twice', async () => {
     const server = await shared.project();
     const first = await initialise(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb', 'a_spec.rb']);
     expect(sortPaths([...pathsIn(first), ...(await pullAll(server))])).toEqual(['a_spec.rb', 'b_spec.rb']);

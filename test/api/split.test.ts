@@ -64,7 +64,7 @@ describe('POST /build_distributions/subset', () => {
     expect(json.test_files).toContainEqual({ path: 'b_spec.rb', time_execution: 2 });
   });
 
-  it('returns the same fixed split to each CI run of a build, whatever its list', async () => {
+  it('returns the same fixed split to each CI run of a build, even with another list', async () => {
     const server = await shared.project();
     const first = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb']);
     expect((await readSplit(server, { ci_build_id: '200' })).json).toEqual(first.json);
@@ -95,13 +95,13 @@ describe('POST /build_distributions/subset', () => {
     expect(sortPaths(nodes.flatMap(pathsIn))).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
-  it('runs a path that is listed twice once', async () => {
+  it('runs a path once, even if it is listed twice', async () => {
     const server = await shared.project();
     const reply = await startSplit(server, ['a_spec.rb', 'b_spec.rb', 'a_spec.rb'], { node_total: 1 });
     expect(sortPaths(pathsIn(reply))).toEqual(['a_spec.rb', 'b_spec.rb']);
   });
 
-  it('returns each path as it was sent, whatever characters it has', async () => {
+  it('returns each path as it was sent, with any characters', async () => {
     const server = await shared.project();
     const odd = ['a},{', 'b","time_execution":1},{"path":"c', '\\"},{"p', '},{"path', 'größe/漢/\u0000\u001f', '{}[],:'];
     await startSplit(server, odd, { node_total: 2 });

@@ -151,7 +151,7 @@ describe('a node that restarts', () => {
     expect(await new NodeProcess(server, 0).start(suite)).toEqual([]);
   });
 
-  it('gets them after a restart of the server too', async () => {
+  it('gets these also after a restart of the server', async () => {
     const server = await startServerOnDisk();
     const { failed, batches } = await afterDeath(server);
     await server.close();
@@ -209,7 +209,7 @@ describe('a node that restarts', () => {
     expect(handed).toEqual(Array(3).fill({ paths: [failed, ...batches[2]!], batch_id: handed[0].batch_id }));
   });
 
-  it('gets nothing of another node that still runs', async () => {
+  it('gets no file of another node that still runs', async () => {
     const server = await shared.project();
     const other = new NodeProcess(server, 1);
     const [{ batches }, taken] = [await afterDeath(server), await other.start(suite)];
@@ -344,7 +344,7 @@ describe('the completeness of a queue with reported batches', () => {
     expect((await getCompleteness(server, { test_queue_id: '100' })).status).toBe(200);
   });
 
-  it('excludes a node that restarted and was handed files, whatever it recorded before', async () => {
+  it('excludes a node that restarted and was handed files, even if it recorded a run before', async () => {
     const server = await shared.project();
     const node = new NodeProcess(server, 0);
     const [failed = '', ...rest] = await node.start(suite);

@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const emptyAccess = () => memoryAccess(new Tables());
 
 describe('tokens', () => {
-  it('have 64 hex digits, differ, and open their own project', async () => {
+  it('have 64 hex digits, are unique, and open their own project', async () => {
     const access = emptyAccess();
     const tokens = await Promise.all([1, 1, 2].map(project => createToken(access, project, NOW)));
     expect(new Set(tokens).size).toBe(3);
@@ -42,7 +42,7 @@ describe('tokens', () => {
     expect([await projectOfToken(access, revoked), await projectOfToken(access, other)]).toEqual([null, 1]);
   });
 
-  it('cannot be revoked twice, or without existing', async () => {
+  it('cannot be revoked twice, or if they do not exist', async () => {
     const access = emptyAccess();
     const token = await createToken(access, 1, NOW);
     await revokeToken(access, token, NOW);

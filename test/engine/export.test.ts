@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;
 const node = { branch: 'main', node_total: 1, node_index: 0 };
 
-it('has the builds of a time when the clock was ahead, and none that are created while it is read', async () => {
+it('has builds from when the clock was ahead, and no builds created during the export', async () => {
   const store = openMemoryStore({ pullCost: 0, lease: null });
   const project = await createProject(store.access, 'a project', NOW);
   const record = (commit_hash: string, at: number) =>

@@ -24,7 +24,7 @@ const requestOf = (node_index: number, isFirstRequest: boolean): QueueRequest =>
   report: null,
 });
 
-it('a pull that ends the lease of a silent node says so, though the node comes back before that is on disk', async () => {
+it('a pull that ends the lease of a silent node reports it, even if the node comes back before the change is on disk', async () => {
   let uptime = 0;
   const lease = { factor: 1, graceMilliseconds: GRACE, uptime: () => uptime, uptimeAt: () => uptime };
   const store = openMemoryStore({ pullCost: 0, lease });

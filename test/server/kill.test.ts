@@ -103,7 +103,7 @@ describe('a server that is killed in the middle of everything, several times', (
     await expectAllLearnt(ci, recorded);
   });
 
-  it('hands out every file to nodes without uuids, twice at most what was on its way', async () => {
+  it('hands out every file to nodes without uuids, and only files under way twice', async () => {
     const ci = new Ci(temporaryFolder());
     const { batches, recorded } = await runThrough(ci, 'SIGKILL', false);
     const counts = countByPath(batches);
@@ -116,7 +116,7 @@ describe('a server that is killed in the middle of everything, several times', (
 });
 
 describe('a server that is asked to stop in the middle of everything, several times', () => {
-  it('ends well, keeps every acknowledged run, and hands out every file exactly once even without uuids', async () => {
+  it('ends with status 0, keeps every acknowledged run, and hands out every file exactly once even without uuids', async () => {
     const ci = new Ci(temporaryFolder());
     const { codes, batches, recorded } = await runThrough(ci, 'SIGTERM', false);
     expect(codes).toEqual(Array(ROUNDS).fill(0));

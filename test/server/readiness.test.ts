@@ -12,7 +12,7 @@ function readinessOf(probe: () => Promise<void>) {
 }
 
 describe('the readiness of a store', () => {
-  it('is told to all who ask within a second by one commit', async () => {
+  it('is tested by one commit for all requests within a second', async () => {
     let commits = 0;
     const store = openLmdbStore(temporaryFolder(), { committed: () => void (commits += 1) });
     onTestFinished(() => store.close());
@@ -27,7 +27,7 @@ describe('the readiness of a store', () => {
     expect([commits, store.parts.meta.get('readiness')]).toEqual([2, clock.millis]);
   });
 
-  it('ends in time while a write hangs, without another write, and comes back with it', async () => {
+  it('fails in time while a write hangs, starts no other write, and recovers with it', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     let answer: () => void = () => {};
@@ -46,7 +46,7 @@ describe('the readiness of a store', () => {
     expect(commits).toHaveBeenCalledTimes(2);
   });
 
-  it('is told anew once a failure is a second old', async () => {
+  it('is tested again when a failure is a second old', async () => {
     const { clock, commits, readiness } = readinessOf(() => Promise.reject(new Error('EIO')));
     await expect(readiness.assert()).rejects.toThrow('EIO');
     await expect(readiness.assert()).rejects.toThrow('EIO');

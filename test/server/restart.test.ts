@@ -29,7 +29,7 @@ const record = (server: ServerProcess, node_index: number) =>
   server.post('/v1/build_subsets', { ...key, node_index, test_files: [{ path: 'spec/0_spec.rb', time_execution: 5 }] });
 
 describe.each(['SIGTERM', 'SIGKILL'] as const)('after a restart by %s', signal => {
-  it('splits, builds and open queues are what they were', async () => {
+  it('splits, builds and open queues are unchanged', async () => {
     const dataDir = temporaryFolder();
     const before = await spawnServer({ dataDir });
     for (const node_index of [0, 1]) expect((await record(before, node_index)).status).toBe(201);
@@ -75,7 +75,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('after a restart by %s', signal =
 });
 
 describe('after a restart', () => {
-  it('a fixed queue split gives each node what it had before, under a new build', async () => {
+  it('a fixed queue split gives each node its earlier files, under a new CI build', async () => {
     const dataDir = temporaryFolder();
     const before = await spawnServer({ dataDir });
     const had = [

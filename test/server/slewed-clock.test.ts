@@ -26,7 +26,7 @@ describe('a slewed clock', () => {
     expect(clock.time()).toBe(now());
   });
 
-  it('follows a step forward by an hour at once, then by a day per hour, and is correct when the clock is', () => {
+  it('follows the first hour of a step forward immediately, then a day per hour, until it reaches the clock', () => {
     const { clock, pass, set, now } = clocks();
     pass(DAY);
     const before = clock.time();

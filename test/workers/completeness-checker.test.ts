@@ -23,7 +23,7 @@ function comparing() {
 }
 
 describe('comparisons of builds', () => {
-  it('are shared by requests that come before they begin, and repeated for later ones', async () => {
+  it('are shared by requests that arrive before they begin, and repeated for later ones', async () => {
     const { comparisons, began, next } = comparing();
     const first = ['a', 'b', 'b', 'b'].map(build => comparisons.compare(subject(1, build), stays));
     await next();

@@ -19,7 +19,7 @@ function workshop(atOnce: number) {
 }
 
 describe('a fair semaphore', () => {
-  it('alternates between owners, however many tasks one of them has', async () => {
+  it('alternates between owners, even if one of them has many tasks', async () => {
     const { turns, began, bring, end } = workshop(1);
     const all = [...['a1', 'a2', 'a3', 'a4'].map(name => bring('a', name)), bring('b', 'b1'), bring('c', 'c1'), bring('b', 'b2')];
     expect([turns.waiting, turns.waitingOf('a'), turns.waitingOf('b'), turns.waitingOf('nobody')]).toEqual([6, 3, 2, 0]);

@@ -82,7 +82,7 @@ describe('a suite around 1,000 files', () => {
     expect(handed.sort()).toEqual(paths(count).sort());
   });
 
-  it('of 1,001 is compared with a list of few, whatever other lists the request has', async () => {
+  it('of 1,001 is compared with a short list, and other lists of the request are ignored', async () => {
     const server = await startServerOnDisk();
     const initialize = (count: number, node_index: number) =>
       server.post('/v1/queues/queue', {
@@ -97,7 +97,7 @@ describe('a suite around 1,000 files', () => {
     expect((await initialize(10, 1)).status).toBe(200);
   });
 
-  it('of 1,500 that all nodes initialise at once has one split and one queue', async () => {
+  it('of 1,500 that all nodes initialise concurrently has one split and one queue', async () => {
     const server = await startServerOnDisk({ workers: '2' });
     const indices = Array.from({ length: NODES }, (_, index) => index);
     const splits = await Promise.all(indices.map(index => split(server, index, testFiles(1500), 'abc')));

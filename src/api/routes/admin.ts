@@ -4,7 +4,7 @@ import type { Context } from '../context.js';
 import { healthy, ready } from './health.js';
 import { metricsAnswer } from './metrics.js';
 
-/** What the admin port answers: what an operator asks for, and nothing of a project. */
+/** The answers of the admin port: for operators, without the data of projects. */
 export function routeAdmin(context: Context, request: Request): Answer | Promise<Answer> {
   const { method, path } = request;
   if (method !== 'GET' && method !== 'HEAD') throw apiErrors.methodNotAllowed(method, path, 'GET, HEAD');

@@ -22,7 +22,7 @@ export async function recordBuildSubset(context: Context, request: Request): Pro
   return update ? json(201, { message: update }) : { status: 201, body: '' };
 }
 
-/** Asks to update an outdated client; null when it is up to date or nothing is known about it. */
+/** Asks to update an outdated client; null when it is up to date or unknown. */
 function updateMessage({ clientName, clientVersion }: Request, newestVersions: ReadonlyMap<string, string>): string | null {
   const newest = newestVersions.get(clientName);
   if (newest === undefined) return null;

@@ -7,7 +7,7 @@ import type { Context } from '../context.js';
 import { toCompletenessQuery } from '../messages/completeness.js';
 import { decodeQuery } from '../messages/decode.js';
 
-/** GET /builds/completeness: whether every test file of a CI run was recorded. With `wait` it answers when that is so, or time is up. */
+/** GET /builds/completeness: whether every test file of a CI run was recorded. With `wait` it answers then, or at the time limit. */
 export async function completenessOfBuild(context: Context, request: Request): Promise<Answer> {
   const { completeness } = context;
   const project = await projectOf(context, request);
@@ -18,7 +18,7 @@ export async function completenessOfBuild(context: Context, request: Request): P
     const runs = await runsKept(context, subject);
     const result = await compareUntil(context, subject, request.hasLeft, until);
     if (result && (result.isComplete || performance.now() >= until)) return { status: result.isComplete ? 200 : 409, body: result.json };
-    // Only another recorded run can make it complete. A comparison that was refused is tried again.
+    // Only another recorded run can make it complete. A refused comparison is tried again.
     do {
       if (request.hasLeft()) throw apiErrors.clientLeft();
       if (completeness.isClosing) throw apiErrors.stopping();
@@ -27,7 +27,7 @@ export async function completenessOfBuild(context: Context, request: Request): P
   }
 }
 
-/** Null when the server is too busy, and there is time left. */
+/** Null when the server is too busy and there is time left. */
 async function compareUntil(
   { completeness }: Context,
   subject: CompletenessSubject,

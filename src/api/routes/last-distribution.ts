@@ -9,7 +9,7 @@ import type { LastDistribution } from '../messages/split.js';
 
 const NO_BUILD: LastDistribution = { build_distribution_id: null, time_execution: 0, test_files: [] };
 
-/** GET /build_distributions/last: what was recorded for the build that most closely matches. */
+/** GET /build_distributions/last: the recorded test files of the build that most closely matches. */
 export async function lastDistribution(context: Context, request: Request): Promise<Answer> {
   const { store, workers } = context;
   const project = await projectOf(context, request);

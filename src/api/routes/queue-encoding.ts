@@ -14,7 +14,7 @@ export interface QueueEncoding {
   /**
    * The end of the queue, or the answer to a request that takes nothing.
    * @param url the address of the build; null: the request was to take a batch
-   * @param echo what the answer repeats of the request
+   * @param echo the fields of the request that the answer repeats
    */
   empty(pulled: Pulled, url: string | null, echo: object | null): object;
   /** @param files the files of the batch, as a JSON array */
@@ -28,7 +28,7 @@ export const CONNECT_FAILED: ConnectFailed = {
   code: 'ATTEMPT_CONNECT_TO_QUEUE_FAILED',
 };
 
-/** The files of a batch. A file of which only some test cases failed before is replaced by these. */
+/** The files of a batch. A file is replaced by its failed test cases if only they are to run. */
 export function filesToRun({ files: indices, cases }: Batch, files: Buffer): PlannedTestFile[] {
   const all = decodeFiles(files);
   if (!cases) return all;

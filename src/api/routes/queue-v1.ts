@@ -12,7 +12,7 @@ export const version1: QueueEncoding = {
     test_files: [],
     ...(url !== null && !isNewQueue && { url }),
   }),
-  // A batch that repeats a recorded run is not one of the queue.
+  // A batch that repeats a recorded run does not belong to the queue.
   batch: ({ name }, { build_subset_id }, files) =>
     withFiles({ queue_name: build_subset_id === null ? name : null, build_subset_id }, files),
   textHeaders: () => undefined,

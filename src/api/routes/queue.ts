@@ -19,7 +19,7 @@ export function queueForNode(context: Context, request: Request): Promise<Answer
   return answerPull(context, request, version1);
 }
 
-/** POST /v2/queues/queue: the same queues, for clients that report what became of each batch. */
+/** POST /v2/queues/queue: the same queues, for clients that report the outcome of each batch. */
 export function testQueueForNode(context: Context, request: Request): Promise<Answer> {
   return answerPull(context, request, version2);
 }
@@ -57,7 +57,7 @@ function answerOtherList(
   { list }: QueueInfo,
   encoding: QueueEncoding,
 ): Answer {
-  // A node that only connects is to send its list; then it learns the difference.
+  // A node that only connects must send its list first. Then it gets the difference.
   if (asked.isFirstRequest && !sent) return answerConnectFailed(request, asked, encoding);
   const difference = sent ? describeLists('queue', list, sent) : `the queue was made of another list, of ${list!.test_files} test files`;
   throw apiErrors.listDiffers('queue', difference);
@@ -67,7 +67,7 @@ function answerConnectFailed({ wantsText }: Request, asked: QueueRequest, encodi
   return wantsText ? codeLine(CONNECT_FAILED.code) : json(200, encoding.connectFailed(asked));
 }
 
-/** @param encode makes the answer of the files of the batch, a JSON array */
+/** @param encode makes the answer from the files of the batch, a JSON array */
 async function answerBatch(
   { store, now, log }: Context,
   key: QueueKey,
@@ -75,7 +75,7 @@ async function answerBatch(
   batch: Batch,
   encode: (files: Buffer) => Answer,
 ): Promise<Answer> {
-  // Whether the answer was written decides who has the batch.
+  // The node has the batch only if the answer was written.
   const settleBatch = (ok: boolean) => {
     settle(store, key, batch.seq, ok, now()).catch((err: unknown) =>
       log.error({ err, ok }, 'could not record whether a batch was delivered'),

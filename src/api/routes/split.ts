@@ -25,7 +25,7 @@ export async function splitForNode(context: Context, request: Request): Promise<
       decodeFiles(files).map(({ path }) => path),
       { 'X-Ballast-Split-Id': split.id },
     );
-  // A client that sent its digest rejects the answer to another list, as from a cache.
+  // A client that sent its digest rejects an answer for another list, which a cache could return.
   const head = { ...(listDigest !== undefined && { test_files_digest: listDigest }), build_distribution_id: split.id, node_index };
   return { status: 200, body: withFiles(head, files) };
 }

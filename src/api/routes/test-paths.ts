@@ -7,7 +7,7 @@ import { type TestPathsAnswer, toTestPathsQuery } from '../messages/test-paths.j
 
 const NONE: TestPathsAnswer = { failed_paths: [] };
 
-/** GET /v2/test_paths: what failed in the newest build of a branch, as far as its clients reported that. */
+/** GET /v2/test_paths: the paths that clients reported as failed in the newest build of a branch. */
 export async function failedOnBranch(context: Context, request: Request): Promise<Answer> {
   const { store, workers } = context;
   const project = await projectOf(context, request);

@@ -7,7 +7,7 @@ import type { Store } from '../ports/store.js';
 import { type Batch, wasReassigned } from '../queue/batch.js';
 import type { Assignment, AssignmentsByPath, Restart } from './compare.js';
 
-/** Names the CI run that is to be complete. Without an id it is the newest of the build. */
+/** Names the CI run to check. Without an id it is the newest one of the build. */
 export interface CompletenessSubject {
   project: number;
   build: BuildKey;
@@ -17,28 +17,28 @@ export interface CompletenessSubject {
   ci_build_id?: string;
 }
 
-/** The id of CI runs whose clients send none. */
+/** The id of a CI run whose clients send none. */
 const UNNAMED_CI_RUN = 'unknown';
 
-/** What the nodes of a CI run were given to run. */
+/** What was assigned to the nodes of a CI run. */
 export interface Assigned {
   kind: 'queue' | 'split';
-  /** Nodes whose clients report what they ran. Such a node, restarted, gets what is not done, which may be nothing. */
+  /** Nodes whose clients report what they ran. When such a node restarts, it gets only unfinished files, possibly none. */
   acknowledging: ReadonlySet<number>;
   /** Only runs that were recorded after this moment count. */
   since: Moment;
-  /** The subject names a CI run, but the nodes of the split did not: whether the split is its own is unknown. */
+  /** The subject names a CI run, but the nodes of the split did not. Whether the split belongs to that run is unknown. */
   isUnnamed: boolean;
   /** How a node's list differed from the planned one; null: none did. */
   otherList: string | null;
   handed: AssignmentsByPath;
   /** The last restart of each node that restarted. */
   restarts: readonly Restart[];
-  /** What was taken from silent or restarted nodes and given to others. */
+  /** Files that moved from silent or restarted nodes to others. */
   reassigned: { path: string; node_index: number }[];
 }
 
-/** What was assigned in a CI run; null: neither a split nor a queue of it is known. */
+/** What was assigned in a CI run; null: it has no known split or queue. */
 export async function findAssigned(
   store: Store,
   { project, build, node_build_id, ci_build_id }: CompletenessSubject,
@@ -82,7 +82,7 @@ async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<A
   const paths = await pathsOfQueue(store, queue.id);
   const since = sinceOf(queue, own);
   const hands = handsOf(paths.length, own, since);
-  // A node that had a file in the copied queue is to get it again.
+  // A node gets each file again that it had in the copied queue.
   for (const { node_index, files } of copied) {
     for (const file of files) if (hands[file]!.length === 0) hands[file]!.push({ node_index, at: null, ran: false, processBegan: since });
   }
@@ -102,7 +102,7 @@ async function assignedByQueue(store: Store, queue: QueueInfo | null): Promise<A
   };
 }
 
-/** The nodes that each of so many files was handed to. */
+/** The assignments of each file, by index. */
 function handsOf(files: number, batches: readonly Batch[], since: Moment): Assignment[][] {
   const hands = Array.from({ length: files }, (): Assignment[] => []);
   /** When each process began. */
@@ -118,7 +118,7 @@ function handsOf(files: number, batches: readonly Batch[], since: Moment): Assig
   return hands;
 }
 
-/** The moment after which recorded runs count for a queue. For a copy it is when the copy was made. */
+/** The moment after which recorded runs count for a queue: its creation, or for a copy the time of the copy. */
 function sinceOf(queue: QueueInfo, [first]: readonly Batch[]): Moment {
   if (!queue.repeats) return beginningOf(queue);
   return { runs_before: queue.copied_runs_before ?? null, at: queue.copied_at ?? first?.handed_at ?? Infinity };
@@ -132,7 +132,7 @@ function momentOf({ runs_before, handed_at: at }: Batch): Moment {
   return { runs_before: runs_before ?? null, at };
 }
 
-/** The last restart of each node: it got what it had and had not reported to have run, or nothing. */
+/** The last restart of each node. The node got the files that it had not reported as run, or nothing. */
 function restartsIn(batches: readonly Batch[]): Restart[] {
   const replays = batches.filter(({ isReplay, files, failed }) => files.length === 0 || (isReplay && !failed));
   return [...new Map(replays.map(batch => [batch.node_index, batch])).values()].map(batch => ({

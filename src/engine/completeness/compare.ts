@@ -4,7 +4,7 @@ import { isAfter, type Moment, type RecordingOrder } from '../moment.js';
 /** A node that a file was handed to. */
 export interface Assignment {
   node_index: number;
-  /** Milliseconds since 1970; null: a split assigns its files beforehand. */
+  /** Milliseconds since 1970; null: a split, which assigns its files in advance. */
   at: number | null;
   /** The node acknowledged that it ran the file without a failure. */
   ran: boolean;
@@ -23,11 +23,11 @@ export interface RecordedRun extends RecordingOrder {
   seconds: Float64Array;
 }
 
-/** A node that started again. */
+/** A restart of a node. */
 export interface Restart {
   node_index: number;
   moment: Moment;
-  /** It was handed no file. */
+  /** The node was handed no file. */
   isEmpty: boolean;
 }
 
@@ -38,19 +38,19 @@ export interface Comparison {
   recorded: number;
   neverHandedOut: string[];
   notRecorded: AssignedFile[];
-  /** Files that a node acknowledged and nobody recorded. */
+  /** Files that a node acknowledged and no node recorded. */
   ranNotRecorded: AssignedFile[];
   /** The nodes of `ranNotRecorded` that recorded nothing since their process began. */
   nodesWithoutRecording: number[];
-  /** Nodes that started again and ran nothing: they were handed no file, or recorded an empty run after one with files. */
+  /** Nodes that restarted and ran nothing: they were handed no file, or recorded an empty run after one with files. */
   emptyReruns: number[];
-  /** Nodes that started again, were handed files, and recorded nothing since. Nodes of `notRecorded` are left out. */
+  /** Nodes that restarted, were handed files, and recorded nothing since. Nodes of `notRecorded` are left out. */
   lostReruns: number[];
   /** Files that several nodes recorded. */
   recordedTwice: { path: string; nodes: number[] }[];
-  /** Files that a node recorded without having been handed them. */
+  /** Files recorded by a node that was not handed them. */
   recordedByOthers: { path: string; node_index: number }[];
-  /** Files that were recorded with a time of 0 only. */
+  /** Files recorded only with a time of 0. */
   notMeasured: string[];
   neverCame: number[];
 }
@@ -59,8 +59,8 @@ type NodesByPath = ReadonlyMap<string, ReadonlySet<number>>;
 type RunsByNode = ReadonlyMap<number, readonly RecordedRun[]>;
 
 /**
- * Compares the files that were handed out with those that were recorded. A file and its test cases stand for each other, because
- * clients list one and record the other, unless both were handed out.
+ * Compares the files that were handed out with those that were recorded. Clients may list a file and record its test cases, or the
+ * reverse. So each counts as the other, unless both were handed out.
  */
 export function compare(
   handed: AssignmentsByPath,
@@ -95,7 +95,7 @@ export function compare(
   };
 }
 
-/** Returns the files that nobody recorded, by what became of them. */
+/** Returns the files that no node recorded, by their last known state. */
 function missingFiles(
   handed: AssignmentsByPath,
   nodesByPath: NodesByPath,
@@ -122,7 +122,7 @@ function missingFiles(
   return { neverHandedOut, notRecorded, ranNotRecorded, nodesWithoutRecording: sorted(nodesWithoutRecording) };
 }
 
-/** Returns the test whether a path that was handed out counts as recorded. */
+/** Returns a function that tests whether a path that was handed out counts as recorded. */
 function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (path: string) => boolean {
   /** Files with a recorded test case that was not handed out itself. */
   const recordedByCase = new Set<string>();
@@ -140,7 +140,7 @@ function recordedTest(handed: AssignmentsByPath, nodesByPath: NodesByPath): (pat
     if (nodesByPath.has(path) || recordedByCase.has(path)) return true;
     const file = fileOf(path);
     if (file === null || handed.has(file)) return false;
-    // A node that was handed only some cases of a file records no others under the name of the file.
+    // A node that was handed some cases of a file records only these under the name of the file.
     const assigned = handed.get(path)!.map(({ node_index }) => node_index);
     return [...(nodesByPath.get(file) ?? [])].some(node => assigned.includes(node) || !nodesWithCases.get(file)?.has(node));
   };

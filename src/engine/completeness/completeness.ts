@@ -6,14 +6,14 @@ import { type Assigned, type CompletenessSubject, findAssigned } from './assigne
 import { type Comparison, compare } from './compare.js';
 import { errorsOf, warningsOf } from './report.js';
 
-/** Whether everything that a CI run was to run is recorded. */
+/** Whether every test file of a CI run is recorded. */
 export interface Completeness {
-  /** Null: neither a split nor a queue is known. */
+  /** Null: no split or queue is known. */
   assigned: Assigned | null;
   comparison: Comparison;
   /** Why it is not complete, and what to do; empty when it is. */
   errors: string[];
-  /** What a person should know all the same. */
+  /** Problems that do not make it incomplete. */
   warnings: string[];
 }
 

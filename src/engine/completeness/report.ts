@@ -6,7 +6,7 @@ import type { Comparison } from './compare.js';
  * Why a CI run is not complete, a sentence for each reason; empty when it is complete.
  *
  * @param runs how many recorded runs were compared
- * @param full nodes of which no more runs are kept
+ * @param full nodes at the limit of kept runs
  */
 export function errorsOf(assigned: Assigned | null, comparison: Comparison, runs: number, full: readonly number[]): string[] {
   if (!assigned) return [nothingKnown(runs)];
@@ -59,7 +59,7 @@ function nothingKnown(runs: number): string {
   return `no split or queue of this build is known, and ${recorded}: compare commit_hash, branch, node_total and the build id with what the nodes send`;
 }
 
-/** What a person should know about a CI run, complete or not. */
+/** Problems of a CI run that do not make it incomplete. */
 export function warningsOf(assigned: Assigned | null, comparison: Comparison): string[] {
   const { ranNotRecorded, recordedTwice, recordedByOthers, notMeasured, neverCame } = comparison;
   const warnings: string[] = [];

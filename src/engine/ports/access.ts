@@ -19,7 +19,7 @@ export interface Project {
   id: number;
   name: string;
   created_at: Millis;
-  /** The branch that others start from, as far as recorded builds tell (see default-branch.ts); null before the first build. */
+  /** The default branch, derived from recorded builds (see default-branch.ts); null before the first build. */
   default_branch: string | null;
 }
 

@@ -7,7 +7,7 @@ export interface Builds {
   get(project: number, id: string): Soon<Build | null>;
   find(project: number, key: BuildKey): Soon<Build | null>;
   newest(project: number, filter: BuildFilter): Soon<Build | null>;
-  /** One page (from 1) of `limits.buildsPerPage` builds, newest first, and the number of all that the filter finds. */
+  /** One page (from 1) of `limits.buildsPerPage` builds, newest first, and the number of all builds that the filter finds. */
   page(project: number, filter: BuildFilter, page: number): Soon<{ total: number; builds: Build[] }>;
   /** Up to `limit` builds of all projects whose numbers are at least `from`, in the order of their numbers. */
   list(from: number, limit: number): Soon<Build[]>;
@@ -18,9 +18,9 @@ export interface Builds {
 }
 
 export interface Build extends BuildKey {
-  /** A UUID: what the API calls it. */
+  /** Its id in the API, a UUID. */
   id: string;
-  /** What the store calls it: builds that were created later have greater numbers. */
+  /** Its number in the store. Builds created later have greater numbers. */
   number: number;
   project: number;
   created_at: Millis;

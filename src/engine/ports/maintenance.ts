@@ -1,23 +1,23 @@
 import type { Millis, Soon } from './store.js';
 
-/** What keeps a store fit to serve. */
+/** Operations that keep a store able to serve. */
 export interface Maintenance {
-  /** Throws a 503 when writes are refused or have failed. It writes nothing. */
+  /** Throws a 503 when writes are refused or have failed. Does not write. */
   assertWritable(): void;
-  /** Writes, and resolves when that is on disk. */
+  /** Makes a write, and resolves when it is on disk. */
   probe(at: Millis): Promise<void>;
-  /** Resolves when the stores of other threads see all recorded times, or all that queues handed out. */
+  /** Resolves when the stores of other threads see all recorded times, or all batches of queues. */
   publishTimings(): Promise<void>;
   publishQueues(): Promise<void>;
-  /** Lets the next read see what other threads and processes have committed. */
+  /** Makes the commits of other threads and processes visible to the next read. */
   refresh(): void;
   /**
-   * Deletes what was not used since `before`, a bounded step at a time; yields between steps. A queue or split in use stays.
+   * Deletes records not used since `before`, in bounded steps; yields between steps. A queue or split in use stays.
    *
    * @param count called with the kind of each record that is deleted
    */
   sweep(before: Millis, count: (kind: ExpiringKind) => void): AsyncIterable<void>;
-  /** The time that was kept last; null: none was. */
+  /** The time that was stored last; null: none was. */
   keptTime(): Soon<Millis | null>;
   keepTime(at: Millis): Promise<void>;
   load(): StoreLoad;

@@ -13,22 +13,22 @@ import type { Millis, Soon } from './store.js';
 export interface Queues {
   /** The queue under a key. */
   find(key: QueueKey): Soon<QueueInfo | null>;
-  /** The newest queue of a build, whichever its CI run. */
+  /** The newest queue of a build, of any CI run. */
   newest(project: number, build: BuildKey): Soon<QueueInfo | null>;
-  /** Creates a queue. Of many that are created under one key at once, one wins. Resolves with whether this one did. */
+  /** Creates a queue. Of concurrent calls with the same key, one wins. Resolves with whether this one did. */
   create(key: QueueKey, queue: NewQueue, at: Millis): Promise<boolean>;
   /**
-   * Puts a copy of the build's newest queue under a key, with what every node was handed there. A copy, because the nodes of the
-   * other may still be pulling: each of the two hands out every file. False: the build has no queue.
+   * Copies the build's newest queue, with the batches of every node, to a key. Nodes may still pull from the original, so each of the
+   * two queues hands out every file. False: the build has no queue.
    */
   repeat(key: QueueKey, at: Millis): Promise<boolean>;
   /**
-   * Runs a verb on the state of a queue, and resolves with its value when everything that this verb and earlier ones changed is
-   * on disk. Null: there is no queue under the key. A queue in use does not expire.
+   * Runs a verb on the state of a queue. Resolves with its value when the changes of this verb and of earlier ones are on disk.
+   * Null: there is no queue under the key. A queue in use does not expire.
    *
    * Calls on one queue keep their order. The state has every change that was made before the call. `facts` reads what the verb
-   * needs from elsewhere; `verb` must not read anything else, and may run again on another state when the first did not reach
-   * the disk, so that metrics and log lines are made of its value.
+   * needs from elsewhere; `verb` must read nothing else. The verb may run again on another state when its first result did not
+   * reach the disk, so metrics and log lines must come from the value.
    */
   update<Facts, Value>(
     key: QueueKey,
@@ -42,12 +42,12 @@ export interface Queues {
   files(queue: string, files: readonly number[]): Soon<Buffer>;
   /** How many files a queue has. */
   size(queue: string): Soon<number>;
-  /** What nodes of this queue were handed, oldest first, as far as it is on disk. */
+  /** The batches of this queue that are on disk, oldest first. */
   batches(queue: string): Soon<Batch[]>;
-  /** Of a copy: what nodes of the copied queue had been handed; else empty. */
+  /** Of a copy: the batches of the copied queue. Otherwise empty. */
   copiedBatches(queue: string): Soon<Batch[]>;
   forecast(queue: string): Soon<Forecast | null>;
-  /** Encodes test files for `create`. Pure, and possible in any thread. */
+  /** Encodes test files for `create`. Pure: any thread may call it. */
   encode(files: Estimates): Segments;
   /** The queues in memory now. */
   load(): QueueLoad;
@@ -58,7 +58,7 @@ export interface QueueInfo {
   /** Its name in answers, the same for all nodes of its build. */
   name: string;
   node_total: number;
-  /** It repeats an earlier queue: every node that starts gets first what it was handed there. */
+  /** It repeats an earlier queue: every node that starts first gets its files from there. */
   repeats: boolean;
   created_at: Millis;
   /** How many runs of its build were recorded before it was made; missing: an older Ballast made it. */
@@ -66,9 +66,9 @@ export interface QueueInfo {
   /** When a copy was made, and how many runs were recorded before; `created_at` and `runs_before` are those of the copied queue. */
   copied_at?: Millis;
   copied_runs_before?: number;
-  /** The list that it was made of; missing: an older Ballast made it. */
+  /** The list that it was made from; missing: an older Ballast made it. */
   list?: TestFileList;
-  /** How a node's list differed from `list`; missing: no node sent another one. */
+  /** How a node's list differed from `list`; missing: no list differed. */
   other_list?: string;
   /** The queue expires by this time, which moves while the queue is in use. */
   used_at: Millis;
@@ -92,18 +92,18 @@ export interface NewQueue {
   forecast: Forecast;
 }
 
-/** What a verb returns, and the changes that are to be kept. */
+/** The value that a verb returns, and the changes to store. */
 export interface Verdict<Value> {
   value: Value;
   changes: readonly Change[];
 }
 
-/** A batch that is new or changed, or the seq of one that was taken back. */
+/** A new or changed batch, or the seq of a batch that was taken back. */
 export type Change = Batch | number;
 
 export interface QueueLoad {
   inMemory: number;
-  /** Those of them that have files left. */
+  /** How many of them have files left. */
   open: number;
   bytes: number;
   testFilesLeft: number;

@@ -5,18 +5,18 @@ import type { Millis } from './store.js';
 export interface Recordings {
   /**
    * Records a run of a node, and creates its build with the first one. When it resolves with 'recorded', the run is on disk and
-   * its times count for every estimate. Which runs are refused, and which are known already, is said in recordings.ts.
+   * its times count for every estimate. See recordings.ts for the runs that are refused or already known.
    *
    * @param isRetry the client sent this request before
    */
   record(project: number, key: NodeKey, run: NewRun, isRetry: boolean, at: Millis): Promise<Recorded>;
 }
 
-/** `known`: the run is a repeated request, and recorded already. */
+/** `known`: the request is a repeat, and its run is already recorded. */
 export type Recorded = 'recorded' | 'known' | 'retried too often';
 
 export interface NewRun {
-  /** Segments when they come from a worker thread. */
+  /** Segments if they come from a worker thread. */
   paths: readonly string[] | Segments;
   /** By path; 0: the file was scheduled, not measured. */
   seconds: Float64Array;

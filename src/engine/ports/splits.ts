@@ -8,11 +8,11 @@ import type { Millis, Soon } from './store.js';
 
 /** Splits of regular mode, each found under the key of its request. */
 export interface Splits {
-  /** The split under a key. One that is being created is waited for. */
+  /** The split under a key. Waits for a creation under way. */
   find(key: SplitKey): Soon<Split | null>;
-  /** Creates a split. Of many that are created under one key at once, one wins, and all callers get that. */
+  /** Creates a split. Of concurrent calls with the same key, one wins, and all callers get its split. */
   create(key: SplitKey, split: NewSplit, at: Millis): Promise<Split>;
-  /** Keeps a split in use from expiring, and notes when a CI run first used a fixed one. Resolves with nothing to wait for when both are known. */
+  /** Keeps a split in use from expiring, and notes when a CI run first used a fixed one. Resolves without a write when both are known. */
   use(key: SplitKey, split: Split, at: Millis): Soon<void>;
   /** Notes that a node of the CI run sent another list of test files, unless that is noted already. */
   noteOtherList(key: SplitKey, split: Split, difference: string, at: Millis): Promise<void>;
@@ -21,7 +21,7 @@ export interface Splits {
   /** The files of a node in UTF-8, as a JSON array of PlannedTestFile, slowest first; null: the split expired. */
   files(split: Split, node_index: number): Soon<Buffer | null>;
   forecast(split: Split): Soon<Forecast | null>;
-  /** Encodes the files of each node (indices into the estimates) for `create`. Pure, and possible in any thread. */
+  /** Encodes the files of each node (indices into the estimates) for `create`. Pure: any thread may call it. */
   encode(files: Estimates, nodes: readonly (readonly number[])[]): Segments;
 }
 
@@ -32,9 +32,9 @@ export interface Split {
   created_at: Millis;
   /** How many runs of its build were recorded before it was made; missing: an older Ballast made it. */
   runs_before?: number;
-  /** The list that it was made of; missing: an older Ballast made it. */
+  /** The list that it was made from; missing: an older Ballast made it. */
   list?: TestFileList;
-  /** How a node's list differed from `list`; missing: no node sent another one. */
+  /** How a node's list differed from `list`; missing: no list differed. */
   other_list?: string;
   /** The split expires by this time, which moves while the split is in use. */
   used_at: Millis;
@@ -52,6 +52,6 @@ export interface SplitUse {
   at: Millis;
   /** How many runs of the build were recorded before; null: an older Ballast noted it. */
   runs_before: number | null;
-  /** How the list of a node of this CI run differed. */
+  /** How the list of a node in this CI run differed. */
   other_list?: string;
 }

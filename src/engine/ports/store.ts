@@ -6,16 +6,16 @@ import type { Recordings } from './recordings.js';
 import type { Splits } from './splits.js';
 import type { Timings } from './timings.js';
 
-/** A value, or a promise of it. A store in this process answers reads at once, one on another machine later. */
+/** A value, or a promise of it. A store in this process answers reads immediately, one on another machine later. */
 export type Soon<T> = T | Promise<T>;
 
 /** Milliseconds since 1970. */
 export type Millis = number;
 
 /**
- * What the use cases need to keep. A promise of a write resolves when the write survives a power cut, and rejects with a 503
- * (`storeFailed`) when the store does not take it; what was written is then unknown, and the caller may try again. A read sees
- * every write that resolved before it.
+ * The storage that the use cases need. The promise of a write resolves when the write survives a power cut. It rejects with a 503
+ * (`storeFailed`) when the store cannot write; what was written is then unknown, and the caller may try again. A read sees every
+ * write that resolved before it.
  */
 export interface Store {
   readonly access: Access;

@@ -2,11 +2,11 @@ import type { BranchTimings } from '../../planning/estimating/branch-timings.js'
 import type { LookedUpTimes } from '../../planning/estimating/known-times.js';
 import type { Millis, Soon } from './store.js';
 
-/** What is known of how long test files take. */
+/** The known durations of test files. */
 export interface Timings {
   /**
-   * What is known of the paths on the branch, else on the default branch, else on any. It includes every run whose recording
-   * resolved before. Of at most `mostCases` test cases the times are added up.
+   * The times of the paths on the branch, else on the default branch, else on any. They include every run whose recording
+   * resolved before. The times of at most `mostCases` test cases are added up.
    */
   estimates(project: number, branch: string, paths: readonly string[], mostCases: number): Soon<LookedUpTimes>;
   /** Up to `limit` paths of all projects whose numbers are at least `from`, in the order of their numbers. */
@@ -14,11 +14,11 @@ export interface Timings {
 }
 
 export interface KnownPath {
-  /** What the store calls the path. */
+  /** The number of the path in the store. */
   number: number;
   project: number;
   path: string;
-  /** About when it was recorded last, measured or not. */
+  /** Approximately when it was last recorded, measured or not. */
   seen_at: Millis;
   /** Empty: it was never measured. */
   timings: BranchTimings;

@@ -2,7 +2,7 @@ import { limits } from '../../limits.js';
 import type { Batch, CasesByFile } from './batch.js';
 import type { Failed } from './failed.js';
 
-/** Counts the characters from clients in the batches of a queue. Those of test cases are limited: without them, whole files are run again. */
+/** Counts the characters from clients in the batches of a queue. Test cases beyond the limit are not kept: their whole files run again. */
 export class BatchText {
   #uuids = 0;
   #cases = 0;
@@ -16,7 +16,7 @@ export class BatchText {
     this.#cases += casesOf(batch);
   }
 
-  /** Sets what failed in an added batch. Its test cases are kept if there is room. */
+  /** Sets the failures of an added batch. Their test cases are kept if there is room. */
   addFailed(batch: Batch, { failed, failed_cases: cases }: Failed): Batch {
     batch.failed = failed;
     if (!cases || !this.hasRoomFor(cases)) return batch;

@@ -1,21 +1,21 @@
-/** What a node was handed at one pull. */
+/** The files that a node was handed at one pull. */
 export interface Batch {
   seq: number;
   node_index: number;
-  /** Tells the runs of a node apart: the queue's key, which contains the node_build_id. Clients that acknowledge: a digest of the node_uuid. */
+  /** Distinguishes the runs of a node: the queue's key, which has the node_build_id, or a digest of the node_uuid if the client acknowledges. */
   run: string;
   batch_uuid: string | null;
   /** Milliseconds since 1970. */
   handed_at: number;
-  /** Indices into the queue's test files. Empty: the node started again when no file was left. */
+  /** Indices into the queue's test files. Empty: the node restarted when no file was left. */
   files: number[];
-  /** It answered the first request of a run: the node no longer works on earlier batches. */
+  /** It answered the first request of a run, so the node no longer works on earlier batches. */
   isFirstRequest: boolean;
   /** How many runs of the build were recorded before this first request; missing in later requests and below store version 7. */
   runs_before?: number;
   /** The node had these files before: a fixed split, or files that it has not acknowledged. */
   isReplay: boolean;
-  /** Files of which only these test cases are to be run, because only they failed. */
+  /** Test cases to run instead of whole files, because only they failed. */
   cases?: CasesByFile;
   /** The recorded subset that a fixed split is based on. */
   build_subset_id: string | null;
@@ -23,9 +23,9 @@ export interface Batch {
   acknowledges?: true;
   /** Which of the files failed; missing: the batch is not acknowledged. */
   failed?: number[];
-  /** The failed test cases of those failed files whose client named them. */
+  /** The failed test cases of failed files, where the client named them. */
   failed_cases?: CasesByFile;
-  /** The answer is known to have been written. The store may not know it of a batch with a uuid. */
+  /** The answer is known to have been written. The store may not have this for a batch with a uuid. */
   delivered: boolean;
   /** Missing: the node may be working on it. */
   lease?: EndedLease;
@@ -33,7 +33,7 @@ export interface Batch {
 
 /**
  * How a lease ended. `expired`: the node was silent for too long, and its files went back to the queue. `returned`: that node came back.
- * `restarted`: the node started again, and its files went back to the queue. `closed`: the node is known to have finished.
+ * `restarted`: the node restarted, and its files went back to the queue. `closed`: the node is known to have finished.
  */
 export type EndedLease = 'expired' | 'returned' | 'restarted' | 'closed';
 
@@ -52,9 +52,9 @@ export interface Pull {
   runs_before?: number;
   /** A first request that asks for the node's last split (fixed_queue_split). */
   wantsLastSplit: boolean;
-  /** The client acknowledges what it ran. Its first request gets the files that the node has not run, or not without a failure. */
+  /** The client acknowledges what it ran. Its first request gets the files that the node has not run or that failed. */
   acknowledges?: true;
-  /** Only in a first request: files that the node recorded without a time. A file that cannot be loaded has no test that fails. */
+  /** Only in a first request: files that the node recorded without a time. A file that cannot be loaded reports no failed test. */
   unmeasured?: ReadonlySet<number>;
   /** The node's recorded subset since this queue began. */
   recordedSubset: string | null;
@@ -76,11 +76,11 @@ export function wasReassigned(batch: Batch): boolean {
 export function isSameReplay(replay: Batch, { run, recordedSubset, acknowledges }: Pull, files: readonly number[]): boolean {
   if (!replay.isReplay || replay.build_subset_id !== recordedSubset) return false;
   if (replay.run === run) return true;
-  // An earlier process of the node got it, and neither ran nor lost it.
+  // An earlier process of the node got it, and did not run or lose it.
   return acknowledges === true && !replay.failed && !isRequeued(replay) && replay.files.length === files.length;
 }
 
-/** Returns for each of the queue's files 1 if it is handed out after these batches, in their order, and 0 if it is not. */
+/** Returns 1 for each file of the queue that is handed out after these batches, applied in order, and 0 for the others. */
 export function takenFiles(batches: Iterable<Batch>, fileCount: number): Uint8Array {
   const taken = new Uint8Array(fileCount);
   const reassigned = new Set<number>();

@@ -6,9 +6,9 @@ import type { Batch, EndedLease, Pull } from './batch.js';
 export interface LeasePolicy {
   factor: number;
   graceMilliseconds: number;
-  /** Milliseconds of a monotonic clock, which is never set. */
+  /** Milliseconds on a monotonic clock. */
   uptime: () => number;
-  /** That clock at a time in milliseconds since 1970, the server's start at the earliest: a silence before it may be the server's. */
+  /** That clock at a time in milliseconds since 1970, or at the server's start if that is later: the server may have caused an earlier silence. */
   uptimeAt: (millis: number) => number;
 }
 
@@ -22,7 +22,7 @@ interface ActiveLease {
 /** The batches that nodes work on, one a node. When a lease ends before its batch is done, the files go back to the queue. */
 export class Leases {
   readonly #active = new Map<number, ActiveLease>();
-  /** Files that were taken from a silent node. That happens to each file once. */
+  /** Files that were taken from a silent node. Each file is taken at most once. */
   readonly #reassigned = new Set<number>();
   /** No lease expires before this uptime. */
   #nextExpiry = Infinity;
@@ -56,7 +56,7 @@ export class Leases {
     this.#active.delete(node);
   }
 
-  /** Requeues the batch of a node that starts again. */
+  /** Requeues the batch of a node that restarts. */
   restart(node: number): void {
     const batch = this.batchOf(node);
     if (batch) this.#requeue(batch, 'restarted');
@@ -76,11 +76,11 @@ export class Leases {
       this.release(pull.node_index);
     }
     for (const batch of this.#expired(isAnswering)) this.#requeue(batch, 'expired');
-    // No later batch will show in the journal that this one is finished.
+    // No later batch in the journal will show that this one is finished.
     if (previous && previous.lease === undefined && this.remaining.weight === 0) this.#setLease(previous, 'closed');
   }
 
-  /** Ends the lease of a node that asks for another batch: it ran the previous one, unless it started again. */
+  /** Ends the lease of a node that asks for another batch: it ran the previous one, unless it restarted. */
   #end(previous: Batch, { isFirstRequest, wantsLastSplit, acknowledges }: Pull): void {
     const getsItAgain = wantsLastSplit || (isFirstRequest && acknowledges === true);
     if (getsItAgain) return;

@@ -23,7 +23,7 @@ interface NodeProgress {
 
 /** The queue at a time. */
 interface Snapshot {
-  /** The server's clock is that of the nodes. */
+  /** The server's clock measures the nodes' time. */
   isTimed: boolean;
   now: number;
   /** Actual over predicted duration, over all nodes. */
@@ -34,16 +34,16 @@ interface Snapshot {
 /** Seconds of exact predictions that the slowdown starts with. */
 const PRIOR_SECONDS = 60;
 const MAX_SLOWDOWN = 10;
-/** A node's speed relative to the others: what a few batches show beyond that is chance. */
+/** The limit of a node's speed relative to the others. Larger deviations over a few batches are chance. */
 const MAX_SPEED = 1.5;
 /** After this time the measured speed of a node counts in full. */
 const SPEED_SECONDS = 20;
-/** When batches take less than this part of the prediction, the server's clock is not that of the nodes. */
+/** When batches take less than this part of the prediction, the server's clock does not measure the nodes' time. */
 const CREDIBLE_PART = 0.05;
 
 /**
- * Estimates from the pulls of a queue how fast its nodes work, when they will pull again, and which part of the remaining
- * files each should get. Times are weights (see weight.ts).
+ * Estimates the speeds of a queue's nodes from their pulls, when they will pull again, and which part of the remaining files
+ * each should get. Times are weights (see weight.ts).
  *
  * It has two clocks: the server's, and the work clock, for batches that take no time by the server's (a simulation, a replay).
  * The work clock stands at the latest predicted end of a finished batch, so it follows the order of the pulls.
@@ -81,11 +81,11 @@ export class NodeSpeeds {
     this.#predicted += predicted;
     this.#elapsed += elapsed;
     this.#workClock = Math.max(this.#workClock, assignment.workAt + predicted);
-    // Guessed durations, or a clock that stands still, do not separate the cost of a pull from that of the tests.
+    // With guessed durations or a stopped clock, the cost of a pull cannot be separated from that of the tests.
     if (!this.parameters.isGuessed && elapsed >= CREDIBLE_PART * predicted) this.#cost.observe(assignment.weight, elapsed);
   }
 
-  /** A node restarts, and maybe all of them, hours later: overdue nodes are no longer waited for. They may pull at any time. */
+  /** A node restarts, perhaps hours later and together with others. Overdue nodes may pull at any time, so they are no longer waited for. */
   #restart(progress: NodeProgress, millis: number): void {
     progress.batches = 0;
     const snapshot = this.#snapshot(millis);
@@ -107,7 +107,7 @@ export class NodeSpeeds {
     progress.assignment = null;
   }
 
-  /** Returns what decides the size of the batch that the node asks for. */
+  /** Returns the inputs for the size of the batch that the node asks for. */
   situationOf(node: number, remaining: number, millis: number): PullSituation {
     const snapshot = this.#snapshot(millis);
     const { now, pullCost, slowdown } = snapshot;
@@ -140,13 +140,13 @@ export class NodeSpeeds {
   /** When the node is expected to ask for more: now at the earliest. */
   #freeAt(progress: NodeProgress | undefined, snapshot: Snapshot): number {
     const { now, slowdown, pullCost } = snapshot;
-    // A node that has not come yet, or is overdue, is expected after the same time again (Lindy's law): it may be dead.
+    // A node that has not pulled yet, or is overdue, may be dead: it is expected after the same time again (Lindy's law).
     if (!progress) return 2 * now;
     const { assignment } = progress;
     if (!assignment) return now;
     const end = this.#endOf(progress, assignment, snapshot);
     if (end >= now) return end;
-    // But not later than its batch takes: all nodes are overdue after an outage. A guessed duration is no such limit.
+    // All nodes are overdue after an outage, so the wait is limited to the duration of the batch, unless that is a guess.
     const limit = this.parameters.isGuessed ? Infinity : pullCost + assignment.weight * slowdown;
     return now + Math.min(now - end, limit);
   }

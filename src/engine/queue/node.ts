@@ -1,19 +1,19 @@
 import { type Batch, type CasesByFile, isRequeued, type Pull } from './batch.js';
 
-/** Empty first requests of a node are journaled this far apart. */
+/** The interval at which empty first requests of a node are journaled. */
 const EMPTY_START_MILLISECONDS = 60_000;
 
 /** Files that a node is handed again. */
 export type Replay = Pick<Batch, 'files' | 'cases'>;
 
-/** What one node of a queue was handed. */
+/** The batches of one node of a queue. */
 export class Node {
   /** Over all runs, oldest first. */
   readonly batches: Batch[] = [];
   /** Its pulls that are being answered. */
   readonly #answering: { batch: Batch; hasLeft: () => boolean }[] = [];
   readonly #byUuid = new Map<string, Batch>();
-  /** Runs whose last pull without a uuid got no batch: its retry gets none either. */
+  /** Runs whose last pull without a uuid got no batch. A retry of that pull gets none either. */
   readonly #emptyHanded = new Set<string>();
   /** When its last empty first request was journaled, in milliseconds since 1970. */
   #emptyStartAt = -Infinity;
@@ -70,10 +70,10 @@ export class Node {
   repeatedBatch({ batch_uuid, run, isRetry, wantsLastSplit }: Pull): Batch | null {
     if (batch_uuid !== null) return this.#byUuid.get(batch_uuid) ?? null;
     const last = this.batches.findLast(batch => batch.run === run);
-    // A request for the last split gets all that the node had, not the last batch alone.
+    // A request for the last split gets all files that the node had, not only the last batch.
     if (!last || (wantsLastSplit && !last.isReplay)) return null;
     if (this.#unconfirmed?.delete(last)) return last;
-    // The client closed the connection of its last answer, and asks again on another one.
+    // The client closed the connection of its last answer and repeats the request on another one.
     const answers = this.#answering.filter(({ batch }) => batch === last);
     if (answers.length > 0 && answers.every(({ hasLeft }) => hasLeft())) return last;
     return isRetry && !this.#emptyHanded.has(run) ? last : null;
@@ -90,7 +90,7 @@ export class Node {
     this.#answering.push({ batch, hasLeft });
   }
 
-  /** Ends one answer with the batch: it was written, or its client left. Returns how many other answers bring the batch. */
+  /** Ends one answer with the batch: it was written, or its client left. Returns how many other answers carry the batch. */
   endAnswer(batch: Batch, isWritten: boolean): number {
     const answers = this.#answering.filter(answer => answer.batch === batch);
     const ended = answers.find(({ hasLeft }) => hasLeft() !== isWritten) ?? answers[0];
@@ -99,7 +99,7 @@ export class Node {
     return answers.length - 1;
   }
 
-  /** The files that the node has not acknowledged, or that failed when it last ran them, with the failed test cases where it named them. */
+  /** The files that the node has not acknowledged, or that failed in their last run; with the failed test cases if it named them. */
   #unfinished(unmeasured: ReadonlySet<number> | undefined): Replay | null {
     /** The test cases to run; undefined: the whole file. */
     const unfinished = new Map<number, string[] | undefined>();

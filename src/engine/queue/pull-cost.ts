@@ -1,18 +1,18 @@
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
 
-/** The standard deviation of a batch from its prediction: a part of its weight, and a minimum. */
+/** The standard deviation of a batch from its prediction: a fraction of its weight, and a minimum. */
 const BATCH_ERROR = 0.4;
 const MIN_BATCH_ERROR = WEIGHTS_PER_SECOND;
-/** How far all predictions of a queue may be off together. */
+/** The common error that all predictions of a queue may have. */
 const SLOPE_ERROR = 0.2;
-/** How far the configured cost may be off, as a part of it. */
+/** The possible error of the configured cost, as a fraction of it. */
 const SETTING_ERROR = 2;
 const MAX_FACTOR = 10;
 /** Batches further off than this many standard deviations count as if they were at that limit. */
 const OUTLIER_DEVIATIONS = 2;
 
 /**
- * Estimates what a node loses between two batches. It starts from the setting, and learns from batches of different sizes:
+ * Estimates the time that a node loses between two batches. It starts from the setting, and learns from batches of different sizes:
  * a straight line is fitted to actual over predicted durations by weighted least squares, and its intercept is the cost.
  * The setting counts as one observation. All values are weights (see weight.ts).
  */

@@ -24,7 +24,7 @@ export class Queue {
   readonly #changed: Batch[] = [];
   #nextSeq = 0;
   #filesHanded = 0;
-  /** The text from clients that its batches hold. */
+  /** The text from clients in its batches. */
   readonly text = new BatchText();
 
   /**
@@ -80,14 +80,14 @@ export class Queue {
 
     const replay = node.replay(request);
     const last = node.batches.at(-1);
-    // Nothing happened in between: the same batch answers the pull, whatever its uuid.
+    // Nothing happened in between, so the same batch answers the pull, even with another uuid.
     if (replay && last && isSameReplay(last, request, replay.files)) return { batch: answer(node, last, request), isNew: false };
 
     this.#speeds.recordPull(request.node_index, request.isFirstRequest, now);
     const batch = this.#newBatch(request, last, replay, now);
     if (batch.files.length === 0) {
       node.markEmptyHanded(request);
-      // The node may never record its earlier batches: the journal must show that it started again, and got nothing.
+      // The node may never record its earlier batches, so the journal must show that it restarted and got nothing.
       if (request.isFirstRequest && last && !request.acknowledges && node.recordEmptyStart(now)) {
         this.#nextSeq += 1;
         this.#changed.push(batch);
@@ -111,8 +111,8 @@ export class Queue {
   }
 
   /**
-   * Takes a batch back whose client left before the answer was written: its files are the next to be handed out.
-   * Returns false, and changes nothing, when another answer brings or brought the batch to the node.
+   * Takes back a batch whose client left before the answer was written. Its files are handed out next.
+   * Returns false, and changes nothing, when another answer carries or carried the batch to the node.
    */
   undelivered(seq: number): boolean {
     const batch = this.#bySeq.get(seq);
@@ -125,7 +125,7 @@ export class Queue {
     this.#speeds.discardBatch(batch.node_index);
     if (this.#leases?.batchOf(batch.node_index) === batch) {
       this.#leases.release(batch.node_index);
-      // The node still works on nothing but the batches that the replay was made of.
+      // The node still works only on the batches that the replay was made from.
       const before = node.batches.at(-1);
       if (batch.isReplay && before) this.#leases.add(before, this.#weightOf(before));
     }
@@ -133,27 +133,27 @@ export class Queue {
     return true;
   }
 
-  /** Returns the batches to journal that no verb returned, each once: their leases ended, or a node started again for nothing. */
+  /** Returns each batch to journal that no verb returned, once: its lease ended, or it is the empty batch of a restart. */
   takeChanged(): readonly Batch[] {
     return this.#changed.length === 0 ? NO_BATCHES : this.#changed.splice(0);
   }
 
   /**
    * The batch that a request acknowledges; null when it belongs to another node or is acknowledged already.
-   * A restored store gives a seq twice: the batch that answered this same request is not acknowledged by it.
+   * A restored store may assign a seq twice, so a request never acknowledges the batch that answered it.
    */
   batchOf({ node_index, batch_uuid }: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number): Batch | null {
     const batch = this.#bySeq.get(seq);
     return batch?.node_index !== node_index || batch.batch_uuid === batch_uuid || batch.failed ? null : batch;
   }
 
-  /** Notes that a node ran a batch, and what failed in it. Returns the batch to journal again. */
+  /** Records that a node ran a batch, and its failures. Returns the batch to journal again. */
   acknowledge(pull: Pick<Pull, 'node_index' | 'batch_uuid'>, seq: number, failed: Failed): Batch | null {
     const batch = this.batchOf(pull, seq);
     return batch && this.text.addFailed(batch, failed);
   }
 
-  /** Requeues the batch of a node that starts again, and pulls nothing yet. */
+  /** Requeues the batch of a node that restarts and does not pull yet. */
   restartNode(node: number): void {
     this.#leases?.restart(node);
   }

@@ -4,7 +4,7 @@ import type { BuildCountRecord, BuildRecord } from './records.js';
 import type { Tables } from './tables.js';
 
 /**
- * Each build has a place under each filter that finds it: the place of the build before, plus one. A page is found by its places,
+ * Each build has a place under each filter that finds it: the place of the previous build, plus one. The places of a page are computed
  * without counting builds, because the oldest builds are nearly always deleted first. `buildGaps` counts the other deleted builds by
  * blocks of places.
  */

@@ -11,7 +11,7 @@ import type { ForecastRecord, QueueRecord } from './records.js';
 import type { Blobs } from './writes/blobs.js';
 import { createOnce } from './writes/create-once.js';
 
-/** Creates a queue unless there is one under its key. Resolves with whether it did. */
+/** Creates a queue unless its key has one. Resolves with whether it did. */
 export async function createQueue(
   parts: Parts,
   key: QueueKey,
@@ -46,7 +46,7 @@ export async function createQueue(
   return existing === id;
 }
 
-/** Puts a copy of the newest queue of the build under a key, unless there is a queue. False: the build has none to copy. */
+/** Copies the newest queue of the build to a key, unless the key has a queue. False: the build has none to copy. */
 export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promise<boolean> {
   const build = buildDigest(key.project, key.build);
   const original = parts.queuesOfBuild.get(build);
@@ -67,7 +67,7 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
       return {
         record: { ...copied, repeats: true, copied_at: at, copied_runs_before: runsRecordedOf(parts, build), used_at: at },
         forecast: parts.forecasts.get(original)!,
-        // No node works on a batch of the copy before it asks for it.
+        // No node works on a batch of the copy before the node asks for it.
         batches: batches.map(batch => encodeBatch({ ...batch, delivered: true, lease: batch.lease ?? 'closed' })),
       };
     },
@@ -82,18 +82,18 @@ interface QueueCreation {
   at: Millis;
   /** The files and their weights. */
   blobs(): Blobs;
-  /** The rest, read within the write transaction; null: the queue to copy has expired. */
+  /** The other fields, read within the write transaction; null: the queue to copy has expired. */
   content(): QueueContent | null;
 }
 
 interface QueueContent {
   record: QueueRecord;
   forecast: ForecastRecord;
-  /** Of a copy, what nodes of the copied queue were handed; else null. */
+  /** Of a copy, the batches of the copied queue; else null. */
   batches: BatchRecord[] | null;
 }
 
-/** Puts a queue unless there is one under its key. Resolves with the id of the existing one; null: the content has expired. */
+/** Puts a queue unless its key has one. Resolves with the id of the queue that then exists; null: the content has expired. */
 function putQueue(parts: Parts, { key, id, at, blobs, content }: QueueCreation): Promise<string | null> {
   return createOnce(parts, {
     name: `queue ${key}`,

@@ -15,7 +15,7 @@ export type Count = (kind: ExpiringKind) => void;
 
 /**
  * Makes one step of the sweep: deletes about `limits.expiredPerStep` records that are older than `before`. Resolves with whether more
- * may be left. The table `expiry` has the kinds and keys of what expires, by time:
+ * may be left. The table `expiry` has the kinds and keys of expiring records, by time:
  *   subset        build number, node_index, run        the build expires with its last subset
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
@@ -75,7 +75,7 @@ function deletePath({ timings, paths, pathNames, pathNumbers }: Parts, number: n
   pathNumbers.forget(project, path);
 }
 
-/** `whole`: nothing is left of it. `later`: it is in use, and expires later. */
+/** `whole`: the record is gone. `later`: it is in use, and expires later. */
 type Done = { deleted: number; whole: boolean; later?: true };
 const ONE: Done = { deleted: 1, whole: true };
 
@@ -84,7 +84,7 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
   switch (kind) {
     case 'subset':
       return { deleted: deleteSubset(tables, key as RunKey), whole: true };
-    // Large records are made unreachable first, and then deleted piece by piece.
+    // Large records become unreachable first, and are then deleted piece by piece.
     case 'split': {
       const split = tables.splits.get(first);
       if (split && split.id === key[1]) {

@@ -20,7 +20,7 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
     publishQueues: () => written(journal.checkpoint()),
     refresh: () => void root.resetReadTxn(),
     async *sweep(before, count) {
-      // Changes that are written after their queue expired would stay for ever.
+      // Changes that are written after their queue expired would never be deleted.
       await journal.checkpoint().catch(() => {});
       while (await expireStep(parts, before, dropQueue, count)) yield;
       // Paths that are being recorded are skipped.

@@ -9,22 +9,22 @@ import type { QueueRecord } from './records.js';
 
 /** A queue in memory: a cache over the store, from which it can be read back. */
 export interface CachedQueue extends OpenQueue {
-  /** What the cache counts for it, as of some batches ago. */
+  /** The size that the cache counts for it, measured some batches ago. */
   bytes: number;
   /** The write of its last change; null: all changes are on disk. */
   saving: Promise<void> | null;
 }
 
-/** Rough bytes, measured: weights, state, maps, batches. */
+/** Approximate bytes, as measured: weights, state, maps, batches. */
 const BYTES_PER_QUEUE = 2048;
 const BYTES_PER_FILE = 32;
 const BYTES_PER_NODE = 400;
 const BYTES_PER_BATCH = 600;
 const BYTES_PER_FILE_HANDED = 8;
-/** The most that a character takes. */
+/** The most bytes that a character takes. */
 const BYTES_PER_CHARACTER = 2;
 
-/** The rough memory of a queue. */
+/** The approximate memory of a queue. */
 export function bytesOf({ info, queue }: OpenQueue): number {
   return (
     BYTES_PER_QUEUE +
@@ -37,9 +37,9 @@ export function bytesOf({ info, queue }: OpenQueue): number {
 }
 
 export interface QueueOptions {
-  /** What a node loses between two batches, as a weight. */
+  /** The time that a node loses between two batches, as a weight. */
   pullCost: number;
-  /** Null: nodes may be silent for ever. */
+  /** Null: nodes may be silent without limit. */
   lease: LeasePolicy | null;
 }
 
@@ -56,7 +56,7 @@ export function toQueueInfo(id: string, { v: _, guessed: _g, people: _p, build: 
   return { id, ...info };
 }
 
-/** The batches of a queue that nodes were handed, oldest first, as far as they are on disk. */
+/** The batches of a queue that are on disk, oldest first. */
 export function batchesOf({ batches: saved, journal }: Pick<Parts, 'batches' | 'journal'>, id: string): Batch[] {
   const batches = new Map<number, Batch>();
   const apply = (change: Change) => {

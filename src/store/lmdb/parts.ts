@@ -10,26 +10,26 @@ import { Failure } from './writes/failure.js';
 import { Journal } from './writes/journal.js';
 import { TimingWriteBuffer } from './writes/timing-write-buffer.js';
 
-/** The tables of an open store, and what reads and writes them. The groups of the port are made of these parts. */
+/** The tables of an open store, and the parts that read and write them. The groups of the port are made of these parts. */
 export interface Parts extends Tables, Committing {
   readonly failure: Failure;
   readonly diskSpace: DiskSpaceGuard;
   readonly pathNumbers: PathNumbers;
   readonly nameOfPath: NameOfPath;
-  /** What is not in `batches` yet. */
+  /** Changes that are not in `batches` yet. */
   readonly journal: Journal;
-  /** What is not in `timings` yet. */
+  /** Times that are not in `timings` yet. */
   readonly timingBuffer: TimingWriteBuffer;
-  /** CI builds of which `splitRuns` is known to have the first use of a split: "split id ci_build_id". */
+  /** CI builds whose first use of a split is known to be in `splitRuns`: "split id ci_build_id". */
   readonly splitUsers: LRUCache<string, true>;
   /** Blocks of the files of queues, as in `blobs`: "queue id block". */
   readonly blocksRead: LRUCache<string, Buffer>;
-  /** What is being created now: see create-once.ts. */
+  /** The creations under way: see create-once.ts. */
   readonly creations: Map<string, Promise<unknown>>;
 }
 
 export interface PartsOptions {
-  /** Called when the disk fails the store; the process can no longer use it then: see failure.ts. */
+  /** Called when the disk fails a write. The process can no longer use the store then: see failure.ts. */
   storeFailed?: (error: Error) => void;
   /** Called with the seconds that each change took until it was flushed to disk. */
   committed?: (seconds: number) => void;
@@ -54,12 +54,12 @@ export function openParts(dataDir: string, { storeFailed = () => {}, committed =
   };
 }
 
-/** Writes what is only in memory, and closes the store. */
+/** Writes the changes that are only in memory, and closes the store. */
 export async function closeParts({ timingBuffer, journal, root }: Parts): Promise<void> {
-  // What cannot be written now is found at the next start.
+  // Changes that cannot be written now are recovered at the next start.
   await timingBuffer.close().catch(() => {});
   await journal.close().catch(() => {});
-  // Writes that nobody waits for may be under way, and lmdb does not check whether it is closed.
+  // Writes without a caller may be under way, and lmdb does not check whether it is closed.
   await nextTurn();
   await Promise.resolve(root.flushed).catch(() => {});
   await root.close();

@@ -5,10 +5,10 @@ import type { Tables } from './tables.js';
 /** Returns the name of a path by its number. */
 export type NameOfPath = (path: number) => string;
 
-/** Rough size of an entry without its characters, which take at most two bytes each. */
+/** Approximate size of an entry without its characters, which take at most two bytes each. */
 const BYTES_PER_NAME = 200;
 
-/** Reads names through a cache: the runs of a project have the same paths. A name never changes, as no number is used twice. */
+/** Reads names through a cache, because the runs of a project have the same paths. A name never changes: no number is used twice. */
 export function pathNameCache({ pathNames }: Pick<Tables, 'pathNames'>): NameOfPath {
   const names = new LRUCache<number, string>({
     maxSize: limits.pathNamesBytes,

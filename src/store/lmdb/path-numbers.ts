@@ -2,7 +2,7 @@ import { limits } from '../../limits.js';
 import { pathKey } from './codecs/path-keys.js';
 import type { Tables } from './tables.js';
 
-/** Measured roughly: an entry of the map, and its string, which takes at most two bytes a character. */
+/** Approximate bytes of an entry of the map, and of each character of its string. */
 const BYTES_PER_PATH = 64;
 const BYTES_PER_CHARACTER = 2;
 
@@ -22,7 +22,7 @@ export class PathNumbers {
     return this.#known.get(project)?.get(path) ?? this.read(project, path);
   }
 
-  /** Reads the number from the store: the cache may be out of date where another thread or process deletes paths. */
+  /** Reads the number from the store, because the cache may be out of date when another thread or process deletes paths. */
   read(project: number, path: string): number | undefined {
     const number = this.store.paths.get(pathKey(project, path));
     if (number !== undefined) this.#keep(project, path, number);
@@ -40,7 +40,7 @@ export class PathNumbers {
     return this.#next++;
   }
 
-  /** The rough memory of the cached paths. */
+  /** The approximate memory of the cached paths. */
   get bytes(): number {
     return this.#bytes;
   }

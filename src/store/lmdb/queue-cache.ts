@@ -45,7 +45,7 @@ export class QueueCache {
     this.#pinned.delete(key);
   }
 
-  /** Deletes a queue unless it was read back since. */
+  /** Deletes a queue unless it was read back meanwhile. */
   forget(key: string, open: CachedQueue): void {
     if (this.#pinned.get(key) === open) this.#pinned.delete(key);
     if (this.#recent.peek(key) === open) this.#recent.delete(key);
@@ -62,7 +62,7 @@ export class QueueCache {
     return { inMemory: this.#recent.size, open, bytes: this.#recent.calculatedSize, testFilesLeft };
   }
 
-  /** A queue is busy while only memory has some of its changes, or knows of its answers under way. */
+  /** A queue is busy while some of its changes or its answers under way are only in memory. */
   #pinIfBusy(key: string, open: CachedQueue): void {
     if (open.queue.isAnswering || open.saving) this.#pinned.set(key, open);
     else this.#pinned.delete(key);

@@ -56,13 +56,13 @@ export class LmdbQueues implements Queues {
     const used_at = this.#cache.get(key)?.info.used_at ?? this.#usedAt(key);
     if (used_at === undefined) return null;
     if (at - used_at >= limits.lastUseUpdateMilliseconds) await this.#renewOnce(key, at);
-    // Checked again in the turn that goes on, so that calls keep their order.
+    // Checked again after each wait, so that calls keep their order.
     while (this.#reading.has(key) || this.#leaving.has(key)) await (this.#reading.get(key) ?? this.#leaving.get(key));
     const open = this.#find(key);
     if (!open) return null;
     const known = facts(open);
     if (known instanceof Promise) return this.#runLater(key, known, verb);
-    // No turn passes between both: a queue for which the cache has no room is kept only from the verb on.
+    // Both run in one turn of the event loop: a queue for which the cache has no room is kept only from the verb on.
     return this.#run(key, open, verb, known);
   }
 
@@ -128,7 +128,7 @@ export class LmdbQueues implements Queues {
     return id === undefined ? null : readQueue(this.parts, id, this.options);
   }
 
-  /** Once for all nodes of a build that ask at the same time. */
+  /** Renews a queue once for all nodes that ask at the same time. */
   #renewOnce(key: string, at: Millis): Promise<void> {
     let renewal = this.#renewing.get(key);
     if (!renewal) {
@@ -138,7 +138,7 @@ export class LmdbQueues implements Queues {
     return renewal;
   }
 
-  /** Notes that a queue is in use; drops it from memory when it expired meanwhile. */
+  /** Notes that a queue is in use. Drops it from memory if it expired meanwhile. */
   async #renew(key: string, at: Millis): Promise<void> {
     const { queues, queuesOfNodeBuild } = this.parts;
     const exists = await commit(this.parts, () => {
@@ -187,7 +187,7 @@ export class LmdbQueues implements Queues {
     try {
       const facts = await reading;
       while (this.#leaving.has(key)) await this.#leaving.get(key);
-      // Again, as the cache may have dropped it meanwhile.
+      // Found again, because the cache may have dropped it meanwhile.
       const open = this.#find(key);
       running = open && this.#run(key, open, verb, facts);
     } finally {
@@ -197,7 +197,7 @@ export class LmdbQueues implements Queues {
     return running;
   }
 
-  /** Drops a queue whose memory may be ahead of the disk. The next request reads it back, unless one did already. */
+  /** Drops a queue whose state in memory may be ahead of the disk. The next request reads it back, unless one already did. */
   #forget(key: string, open: CachedQueue): void {
     this.#cache.forget(key, open);
     if (!open.saving) return;

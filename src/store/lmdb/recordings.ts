@@ -118,19 +118,19 @@ function createBuild(tables: Tables, project: number, key: NodeKey, digest: stri
   };
 }
 
-/** Whether a node may have a run. Nearly always it records for the first time, and no run of a recent build has expired. */
+/** Whether a node may have a run. Nearly always it has none: it records for the first time, and runs of recent builds have not expired. */
 function mayHaveRun(tables: Tables, number: number, { created_at }: BuildRecord, node_index: number, at: Millis): boolean {
   return at - created_at > limits.lastUseUpdateMilliseconds || tables.subsets.doesExist([number, node_index, 1]);
 }
 
-/** Builds of the same millisecond are listed by id, later ones first: this returns a random id below a given one. */
+/** Returns a random id below a given one. Builds of the same millisecond are listed by id, later ones first. */
 function uuidBelow(id: string): string {
   const head = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) - 1 - Math.floor(Math.random() * 2 ** 24);
   const digits = Math.max(0, head).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}${randomUUID().slice(13)}`;
 }
 
-/** How many runs of a node are kept: the oldest ones are deleted first. */
+/** How many runs of a node are kept. The oldest ones are deleted first. */
 function runsKept(tables: Pick<Tables, 'subsets'>, number: number, node_index: number, last: number): number {
   if (last < limits.runsPerNode) return last;
   const [first] = [...tables.subsets.getKeys({ ...runsOfNode(number, node_index), limit: 1 })];
@@ -164,7 +164,7 @@ export function deleteSubset(tables: Tables, key: RunKey): number {
     return 2 + (bytes.length >> 12);
   }
   void tables.builds.remove(key[0]);
-  // When the build is created again, its runs count as later than all of this one.
+  // If the build is created again, its runs count as later than all runs of this one.
   void tables.meta.put('lastOrdinal', Math.max(runsRecorded(build), tables.meta.get('lastOrdinal') ?? 0));
   void tables.buildNumbers.remove(buildDigest(build.project, build));
   void tables.buildNumbers.remove(build.id);

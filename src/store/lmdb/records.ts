@@ -14,7 +14,7 @@ export interface ProjectRecord {
   v: 1;
   name: string;
   created_at: Millis;
-  /** The branch that others start from, as far as recorded builds tell; null before the first. */
+  /** The default branch, derived from recorded builds; null before the first build. */
   default_branch: string | null;
   /** Whether a path that is a test case inside a file was ever recorded. */
   has_test_cases: boolean;
@@ -31,7 +31,7 @@ export interface TokenRecord {
 
 export interface BuildRecord extends BuildKey {
   v: 1;
-  /** A UUID: what the API calls it. */
+  /** Its id in the API, a UUID. */
   id: string;
   project: number;
   created_at: Millis;
@@ -64,13 +64,13 @@ export interface SplitRecord extends Split {
 
 /**
  * When a CI build first asked for a fixed split, how many runs of the build were recorded before that, and `other_list` as above.
- * Below store version 7 only the time.
+ * Below store version 7 it is only the time.
  */
 export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: string } | Millis;
 
 /**
- * A queue as it was created. Its files are in `blobs`; what nodes were handed is in `journalTurns`, later in `batches`. `runs_before` and
- * `list` are missing below store version 7.
+ * A queue as it was created. Its files are in `blobs`. Its batches are in `journalTurns`, later in `batches`. `runs_before` and `list`
+ * are missing below store version 7.
  */
 export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   v: 1;

@@ -8,7 +8,7 @@ import { applyPendingRuns } from './writes/apply-times.js';
 import { commit } from './writes/commit.js';
 
 /**
- * Opens the store in a folder for the one process that serves it: takes the lock of the folder, and finishes what the last
+ * Opens the store in a folder for the one process that serves it: takes the lock of the folder, and finishes the work that the last
  * process left. Throws a sentence when that fails. The threads of the server open the same folder with `openLmdbStore`.
  */
 export async function serveFolder(dataDir: string, log: Logger, options: LmdbOptions = {}): Promise<LmdbStore> {
@@ -19,7 +19,7 @@ export async function serveFolder(dataDir: string, log: Logger, options: LmdbOpt
   const close = async () => {
     clearInterval(readers);
     await store.close();
-    // Last: the next server reads what this one wrote.
+    // The lock is released last, because the next server reads what this one wrote.
     lock?.release();
   };
   try {

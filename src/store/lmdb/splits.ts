@@ -64,7 +64,7 @@ export function lmdbSplits(parts: Parts) {
 
     use(key, split, at) {
       const isDue = at - split.used_at >= limits.lastUseUpdateMilliseconds;
-      // Most calls are by further nodes of the same CI run, and end here.
+      // Most calls come from other nodes of the same CI run, and end here.
       const user = key.isFixed ? `${split.id} ${key.ci_run}` : null;
       if (!isDue && (user === null || splitUsers.get(user))) return;
       const isKnown = user === null || splitRuns.doesExist(useKey(split, key.ci_run));

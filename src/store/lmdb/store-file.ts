@@ -18,7 +18,7 @@ const TRANSACTION = 128;
 
 export interface StoreFile {
   bytes: number;
-  /** The size that its meta page tells. The file may be smaller when its last pages are free. */
+  /** The size according to its meta page. The file may be smaller when its last pages are free. */
   expectedBytes: number;
 }
 

@@ -11,7 +11,7 @@ import { lmdbSplits } from './splits.js';
 import { STORE_FILE } from './tables.js';
 import { lmdbTimings } from './timings.js';
 
-/** A store in one LMDB file. Its reads answer at once. */
+/** A store in one LMDB file. Its reads answer immediately. */
 export interface LmdbStore extends Store {
   readonly access: ReturnType<typeof lmdbAccess>;
   readonly recordings: ReturnType<typeof lmdbRecordings>;
@@ -20,7 +20,7 @@ export interface LmdbStore extends Store {
   readonly splits: ReturnType<typeof lmdbSplits>;
   readonly queues: LmdbQueues;
   readonly maintenance: ReturnType<typeof lmdbMaintenance>;
-  /** What only commands on the folder need. */
+  /** Parts that only commands on the folder need. */
   readonly parts: Parts;
 }
 

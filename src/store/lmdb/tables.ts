@@ -16,7 +16,7 @@ import type {
 } from './records.js';
 import { readStoreFile, type StoreFile } from './store-file.js';
 
-/** Raised when an older Ballast would misread what this one writes. The changes are listed in src/docs/changelog.md. */
+/** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
 export const STORE_VERSION = 8;
 /** The oldest version that is read. */
 const OLDEST_VERSION = 5;
@@ -172,7 +172,7 @@ function open(dataDir: string): Tables {
     buildIndex: table('buildIndex'),
     buildCounts: table('buildCounts'),
     buildGaps: table('buildGaps'),
-    // Not compressed: its values hardly shrink.
+    // Not compressed, because its values hardly shrink.
     subsets: root.openDB({ name: 'subsets', encoding: 'binary', compression: false }),
     paths: table('paths'),
     pathNames: root.openDB({ name: 'pathNames', encoding: 'string', keyEncoding: 'uint32' }),
@@ -183,7 +183,7 @@ function open(dataDir: string): Tables {
     queues: table('queues'),
     queuesOfNodeBuild: table('queuesOfNodeBuild'),
     queuesOfBuild: table('queuesOfBuild'),
-    // Not compressed: an answer waits for it, and it is deleted within a second.
+    // Not compressed, because an answer waits for it, and it is deleted within a second.
     journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),

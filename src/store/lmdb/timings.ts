@@ -14,7 +14,7 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
     if (number === undefined) return undefined;
     const buffered = timingBuffer.get(number);
     if (buffered) return timingOn(buffered.timings, branch, defaultBranch);
-    // Another thread may have forgotten the path under this number and given it a new one.
+    // Another thread may have deleted the path under this number and given the path a new one.
     const bytes = timings.getBinaryFast(number) ?? timings.getBinaryFast(pathNumbers.read(project, path) ?? number);
     return bytes && decodeTimingOn(bytes, branch, defaultBranch);
   }
@@ -42,7 +42,7 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
         if (known.length === limit) break;
         const bytes = timings.get(number);
         const found = timingBuffer.get(number) ?? (bytes && decodeTimings(bytes));
-        // Nothing tells the project of a path whose timings are lost.
+        // The project of a path is unknown if its timings are lost.
         if (found) known.push({ number, path: JSON.parse(name) as string, ...found });
       }
       return known;

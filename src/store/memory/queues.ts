@@ -13,7 +13,7 @@ import type { Tables } from './tables.js';
 export interface QueueOptions {
   /** A weight. */
   pullCost: number;
-  /** Null: nodes may be silent for ever. */
+  /** Null: nodes may be silent without limit. */
   lease: LeasePolicy | null;
 }
 
@@ -21,7 +21,7 @@ type Content = Pick<NewQueue, 'files' | 'weights' | 'guessed' | 'forecast'>;
 
 export class KeptQueue implements OpenQueue {
   queue: Queue;
-  /** By seq. Copies, as a disk would have them: the queue changes its own. */
+  /** By seq. They are copies, as on a disk, because the queue changes its own batches. */
   readonly #batches: Map<number, Batch>;
   /** Settles with the last call of inTurn. */
   #last: Promise<unknown> = Promise.resolve();
@@ -114,7 +114,7 @@ export function memoryQueues({ queues, recorded }: Tables, options: QueueOptions
     },
     async noteOtherList({ id }, other_list) {
       const queue = byId(id);
-      // A first difference stays.
+      // The first difference is kept.
       if (queue) queue.info = { other_list, ...queue.info };
       await nextTurn();
     },
@@ -140,7 +140,7 @@ export function memoryQueues({ queues, recorded }: Tables, options: QueueOptions
   };
 }
 
-/** What a copy starts with: what was handed out, each file once, and none of it in work. */
+/** The initial batches of a copy: each file that was handed out, once, and no batch in work. */
 function copyOf(batches: readonly Batch[]): Batch[] {
   return batches
     .filter(({ isReplay, files }) => !isReplay && files.length > 0)

@@ -81,7 +81,7 @@ function createBuild(tables: Tables, project: number, { commit_hash, branch, nod
   return build;
 }
 
-/** Builds of the same instant are listed by id, and newest first: the id of a later build is smaller. */
+/** Builds of the same instant are listed by id, newest first, so the id of a later build is smaller. */
 function descendingUuid(number: number): string {
   const head = (2 ** 48 - number).toString(16);
   return `${head.slice(0, 8)}-${head.slice(8)}${randomUUID().slice(13)}`;

@@ -39,7 +39,7 @@ export function memorySplits({ splits, recorded }: Tables): Splits {
       return nextTurn();
     },
     async noteOtherList(key, split, other_list, at) {
-      // A first difference stays.
+      // The first difference is kept.
       const noted = kept(split);
       if (noted && key.isFixed) {
         const use = noted.uses.get(key.ci_run) ?? firstUse(key, at);

@@ -9,7 +9,7 @@ import { memorySplits } from './splits.js';
 import { Tables } from './tables.js';
 import { memoryTimings } from './timings.js';
 
-/** A store for tests, and a store to read: what the ports say in the fewest lines. A write resolves after a turn, as one to a disk does. */
+/** A store for tests, and the shortest implementation of the ports. A write resolves after a turn of the event loop, as on a disk. */
 export function openMemoryStore(options: QueueOptions): Store {
   const tables = new Tables();
   return {

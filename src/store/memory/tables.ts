@@ -6,7 +6,7 @@ import type { KeptQueue } from './queues.js';
 import type { KeptSplit } from './splits.js';
 
 /**
- * All that the store keeps. The maps keep the order of insertion: oldest first. Records are replaced, not changed, so that a caller keeps
+ * All data of the store. The maps keep the order of insertion, oldest first. Records are replaced, not changed, so that a caller keeps
  * the state that it read.
  */
 export class Tables {

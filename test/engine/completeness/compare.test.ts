@@ -43,12 +43,12 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a'), ran(1)], 2)).toEqual({ ...COMPLETE, recorded: 1 });
   });
 
-  it('names files that are still in the queue, and nodes that never came', () => {
+  it('names files that are still in the queue, and nodes that never pulled', () => {
     const compared = compare(handedTo({ 0: ['a'], null: ['b', 'c'] }), [ran(0, 'a')], 3);
     expect(compared).toEqual({ ...COMPLETE, recorded: 1, neverHandedOut: ['b', 'c'], neverCame: [1, 2] });
   });
 
-  it('names the last node that was handed a file that nobody recorded', () => {
+  it('names the last node that was handed a file, if no node recorded it', () => {
     const handed = new Map([
       [
         'a',
@@ -105,19 +105,19 @@ describe('the comparison of handed out with recorded files', () => {
     });
   });
 
-  it('lets test cases and their file stand for each other', () => {
+  it('counts test cases as their file, and a file as its test cases', () => {
     const handed = handedTo({ 0: ['a_spec.rb', 'b_spec.rb[1:1]'], 1: ['b_spec.rb[1:2]'] });
     const runs = [ran(0, 'a_spec.rb[1:1]', 'a_spec.rb[1:2]', 'b_spec.rb[1:1]'), ran(1, 'b_spec.rb')];
     expect(compare(handed, runs, 2)).toEqual({ ...COMPLETE, recorded: 3 });
   });
 
-  it('does not let a test case stand for its file if both were handed out', () => {
+  it('does not count a test case as its file if both were handed out', () => {
     const handed = handedTo({ 0: ['a_spec.rb'], 1: ['a_spec.rb[1:1]'] });
     expect(compare(handed, [ran(0), ran(1, 'a_spec.rb[1:1]')], 2).notRecorded).toEqual([{ path: 'a_spec.rb', node_index: 0, at: AT }]);
     expect(compare(handed, [ran(0, 'a_spec.rb'), ran(1)], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:1]', node_index: 1, at: AT }]);
   });
 
-  it('does not let a file that one node recorded stand for a test case of another node', () => {
+  it('does not count a file that one node recorded as a test case of another node', () => {
     const handed = handedTo({ 0: ['a_spec.rb[1:1]'], 1: ['a_spec.rb[1:2]'] });
     expect(compare(handed, [ran(0, 'a_spec.rb')], 2).notRecorded).toEqual([{ path: 'a_spec.rb[1:2]', node_index: 1, at: AT }]);
     // A node in fallback had no test case, and ran the whole file.
@@ -129,7 +129,7 @@ describe('the comparison of handed out with recorded files', () => {
     expect(compare(handed, [ran(0, 'a'), ran(0), ran(1), ran(1, 'b')], 2)).toEqual({ ...COMPLETE, recorded: 2, emptyReruns: [0] });
   });
 
-  it('names a node that restarted and was handed no file, whatever it recorded before', () => {
+  it('names a node that restarted and was handed no file, even if it recorded a run before', () => {
     const restart = { node_index: 0, moment: { runs_before: 7, at: AT + 2 }, isEmpty: true };
     expect(compare(handedTo({ 0: ['a'] }), [ran(0, 'a')], 1, [restart]).emptyReruns).toEqual([0]);
     // It ran something after that.

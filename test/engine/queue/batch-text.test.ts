@@ -39,7 +39,7 @@ describe('the text from clients in the batches of a queue', () => {
     expect(queue.text.characters).toBe(1);
   });
 
-  it('has failed test cases up to a limit; beyond it, whole files failed', () => {
+  it('has failed test cases up to a limit, and beyond it whole failed files', () => {
     const queue = queueOf(30);
     const batches = [runFailing(queue), runFailing(queue), runFailing(queue)];
     expect(batches.map(({ failed_cases }) => failed_cases !== undefined)).toEqual([true, true, false]);

@@ -60,7 +60,7 @@ describe('the nodes of a queue', () => {
     expect(mean(builds({ dies: true }).map(build => run(build)))).toBeLessThan(1.06);
   });
 
-  it('take over the work of nodes that never come, in few pulls', () => {
+  it('take over the work of nodes that never pull, in few pulls', () => {
     const outcomes = builds({ startingNodes: 1 }).flatMap(build => [run(build), run({ ...build, frozen: true })]);
     expect(mean(outcomes)).toBeLessThan(1.06);
     for (const { meanPulls } of outcomes) expect(meanPulls).toBeLessThan(16);
@@ -73,7 +73,7 @@ describe('the nodes of a queue', () => {
     }
   });
 
-  it('get everything at once when there is one node', () => {
+  it('get everything in one batch when there is one node', () => {
     for (const build of builds({ nodes: 1 })) expect(run(build)).toMatchObject({ maxPulls: 1, ratio: 1 });
   });
 

@@ -102,7 +102,7 @@ describe('a node whose lease expires', () => {
     expect(play.drain(1)).toEqual(lost);
   });
 
-  it('loses its batch once: the next node keeps it', () => {
+  it('loses its batch once, and the next node keeps it', () => {
     const play = new Play();
     const lost = play.pull(0);
     play.pull(1);

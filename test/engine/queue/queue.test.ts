@@ -134,7 +134,7 @@ describe('a repeated request', () => {
     expect(pull(queue, { isRetry: true })).toEqual([0]);
   });
 
-  it('gets the end again after the end, not the last batch', () => {
+  it('gets the end of the queue again, not the last batch', () => {
     const queue = queueOf(1);
     pull(queue);
     expect(pull(queue)).toEqual([]);
@@ -171,7 +171,7 @@ describe('a repeated request', () => {
 });
 
 describe('a node that leaves before its answer is written', () => {
-  it('loses the batch: its files go to the next pull', () => {
+  it('loses the batch, whose files go to the next pull', () => {
     const queue = queueOf(4);
     const { batch } = queue.pull(request({ batch_uuid: 'u-1' }), NOW)!;
     expect(queue.undelivered(batch.seq)).toBe(true);
@@ -225,7 +225,7 @@ describe('a node that leaves before its answer is written', () => {
 });
 
 describe('a queue that is read back from its journal', () => {
-  it('continues where it was', () => {
+  it('continues with the remaining files', () => {
     const journal = new Journal();
     const before = queueOf(5);
     const handed = [0, 1].map(node_index => journal.pull(before, { node_index, batch_uuid: `u-${node_index}` }, 'known to be written'));
@@ -403,7 +403,7 @@ describe('a fixed split', () => {
     expect(pull(queue, { wantsLastSplit: true, isRetry: true })).toEqual(had);
   });
 
-  it('does not mix up the retries of two runs of a node', () => {
+  it('keeps the retries of two runs of a node apart', () => {
     const queue = queueOf(4);
     pull(queue);
     pull(queue);

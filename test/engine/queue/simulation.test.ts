@@ -156,14 +156,14 @@ describe('nodes that die', () => {
     });
   });
 
-  it('before their answer leave every file to the other nodes, even if these leave and come back', () => {
+  it('before their answer leave every file to the other nodes, even if those leave and come back', () => {
     inManyWorlds(world => {
       const { receipts } = world.play(build(EVERYBODY, { deaths: 0.1, leaves: 0.2 }));
       expectAtLeastOnce(timesReceived(world, receipts, world.latecomer()));
     });
   });
 
-  it('lose only the files that they were handed, whatever else fails', () => {
+  it('lose only the files that they were handed, with all other faults', () => {
     inManyWorlds(world => {
       const faults = { lost: 0.1, leaves: 0.15, deaths: 0.05, crashes: 0.1 };
       const { receipts, dead } = world.play(build(RETRYING, faults));

@@ -13,7 +13,7 @@ describe.each(stores)('access in a store in $name', ({ open }) => {
     expect([await access.project('api/v2 größe'), await access.project('Web')]).toEqual([api, null]);
   });
 
-  it('creates one of many projects of the same name at once, with its own token', async () => {
+  it('creates only one of many concurrent projects of the same name, with its own token', async () => {
     const { access } = open();
     const hashes = Array.from({ length: 8 }, (_, i) => `hash-${i}`);
     const created = await Promise.all(hashes.map(hash => access.createProject('web', hash, NOW)));

@@ -49,7 +49,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect([await queues.batches(info.id), await queues.copiedBatches(info.id)]).toEqual([[], []]);
   });
 
-  it('that many nodes create at once are one', async () => {
+  it('that many nodes create concurrently are one', async () => {
     const { queues, create, first, idOf } = await opened();
     const created = await Promise.all(upTo(16).map(i => create(first, 20 + i)));
     expect(created.filter(isNew => isNew)).toHaveLength(1);
@@ -188,7 +188,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     expect(await queues.find(first)).toEqual({ ...info, other_list: 'they differ' });
   });
 
-  it('count what is in memory', async () => {
+  it('count queues in memory', async () => {
     const { store, queues, create, first, second } = await opened();
     for (const key of [first, second]) await create(key);
     await pullAll(store, first, 0);
@@ -238,7 +238,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       expect(ascending([...repeated.files, ...restOfCopy])).toEqual(upTo(20));
     });
 
-    it('do not wait for nodes that never come', async () => {
+    it('do not wait for nodes that never pull', async () => {
       let uptime = 0;
       const { store, queues, create, first, second } = await opened({
         factor: 1,

@@ -15,7 +15,7 @@ describe.each(stores)('recordings in a store in $name', ({ open }) => {
     return { store, project, send, build };
   }
 
-  it('make one build of all nodes that record at once', async () => {
+  it('make one build of all nodes that record concurrently', async () => {
     const { store, project, send } = await opened();
     const nodes = Array.from({ length: 40 }, (_, i) => i);
     const recorded = await Promise.all(nodes.map(node_index => send({ node_total: 40, node_index, at: NOW + node_index })));

@@ -29,7 +29,7 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     expect(await splits.forecast(split)).toEqual(FORECAST);
   });
 
-  it('that many nodes create at once are one, also for a node that looks for it meanwhile', async () => {
+  it('that many nodes create concurrently are one, also for a node that looks for it meanwhile', async () => {
     const { splits, key, create } = await opened();
     const own = key('7', true);
     const lists = Array.from({ length: 16 }, (_, i) => ({ digest: `digest ${i}`, test_files: 4 }));

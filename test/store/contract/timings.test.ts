@@ -130,7 +130,7 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(await seconds(['spec/a_spec.rb'])).toEqual([2 + 4 + 5]);
   });
 
-  it('of test cases are summed up to a limit, and the result says so', async () => {
+  it('of test cases are summed up to a limit, which the result states', async () => {
     const { store, project, measure } = await opened();
     await measure('main', cases(Array.from({ length: 20 }, () => 1)));
     const estimates = (mostCases: number) => store.timings.estimates(project, 'main', ['spec/a_spec.rb'], mostCases);

@@ -123,7 +123,7 @@ describe('a store', () => {
     expect(problemsIn(store)).toEqual([]);
   });
 
-  it.each([...DERIVED, ...REFERRED])('that lost a record of %s loses no other by a repair', async name => {
+  it.each([...DERIVED, ...REFERRED])('that lost a record of %s loses no other in a repair', async name => {
     const store = await filledStore();
     const before = contents(store);
     const keysOf = (table: string) => [...tableOf(store, table).getKeys()].map(key => JSON.stringify(key));
@@ -252,7 +252,7 @@ describe('a store', () => {
     expect(problemsIn(store).length).toBe(found.length);
   });
 
-  it('whose split has hundreds of thousands of files on a node has no problems', async () => {
+  it('with a split of hundreds of thousands of files per node has no problems', async () => {
     const store = await filledStore();
     const paths = Array.from({ length: 200_000 }, (_, file) => `${file}.js`);
     const { list: _, ...older } = store.splits.get(SPLIT.digest)!;

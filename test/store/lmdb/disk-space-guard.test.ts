@@ -11,7 +11,7 @@ const FULL = {
 };
 
 describe('the disk space guard', () => {
-  it('asks the system for the free space now and then', () => {
+  it('asks the system for the free space at intervals', () => {
     const guard = new DiskSpaceGuard(temporaryFolder());
     expect(guard.freeBytes()).toBeGreaterThan(limits.diskReserveBytes);
     const free = vi.spyOn(guard, 'freeBytes');

@@ -43,7 +43,7 @@ describe('a commit that fails', () => {
     expect(() => failure.assert()).toThrow(expect.objectContaining({ status: 503 }) as Error);
   });
 
-  it('because of a value has no consequences once the cause is known', async () => {
+  it('because of a value is ignored once the cause is known', async () => {
     const { failure, told, refuse } = watched();
     const why = refuse();
     expect(() => failure.assert()).toThrow();

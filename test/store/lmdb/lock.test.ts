@@ -36,7 +36,7 @@ const starter = `
   });`;
 
 describe('a folder', () => {
-  it('has one server at a time, which the error names', async () => {
+  it('has one server at a time, and the error names it', async () => {
     const { dataDir, close } = await startServerOnDisk();
     await expect(startServer({ dataDir })).rejects.toThrow(
       `cannot take ${dataDir}: another Ballast serves this folder (process ${process.pid} on ${hostname()}); stop it, or choose another with BALLAST_DATA_DIR`,
@@ -45,7 +45,7 @@ describe('a folder', () => {
     expect((await (await startServer({ dataDir })).send('/readyz', {})).status).toBe(200);
   });
 
-  it('is locked by one of many servers that start at once', { timeout: 60_000 }, async () => {
+  it('is locked by one of many servers that start concurrently', { timeout: 60_000 }, async () => {
     const dataDir = temporaryFolder();
     // As a killed server leaves it.
     writeFileSync(join(dataDir, 'serve.lock'), '4711 elsewhere\n');

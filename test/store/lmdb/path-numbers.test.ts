@@ -5,7 +5,7 @@ import { temporaryStore } from './temporary-store.js';
 
 const LONG = 'x'.repeat(limits.pathMaxCharacters - 10);
 
-it('caches paths up to a number of bytes, and keeps the numbers of all', () => {
+it('caches paths up to a number of bytes, and keeps the numbers of all paths', () => {
   const numbers = new PathNumbers(temporaryStore());
   let most = 0;
   for (let i = 0; i < 30_000; i++) {

@@ -25,7 +25,7 @@ function update<Value>({ queues }: QueueStore, key: QueueKey, verb: (queue: Open
 }
 
 describe('the records of a queue', () => {
-  it.each([20, 40_000])('of %d files exist once, however many nodes create it at once', async files => {
+  it.each([20, 40_000])('of %d files exist once when many nodes create the queue concurrently', async files => {
     const parts = temporaryStore();
     const store = open(parts);
     expect(await Promise.all(upTo(3).map(() => create(store, KEY, files)))).toEqual([true, false, false]);
@@ -152,7 +152,7 @@ describe('an update', () => {
   it.each([
     ['in memory', ROOMY],
     ['read back', NO_ROOM],
-  ])('of a queue that is %s keeps its place, however long its facts take', async (_, options) => {
+  ])('of a queue that is %s keeps its place, even if its facts take long', async (_, options) => {
     const store = open(temporaryStore(), options);
     await create(store, KEY);
     const order: number[] = [];

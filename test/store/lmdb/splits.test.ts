@@ -20,7 +20,7 @@ it('a split cannot be found before it is on disk, because a kill would lose it',
   await creating;
 });
 
-it.each([3, 1001])('a split of %d nodes that came too late leaves nothing behind', async nodes => {
+it.each([3, 1001])('a split of %d nodes that loses the race leaves nothing behind', async nodes => {
   const store = temporaryStore();
   const key = splitOf(null, nodes);
   await Promise.all(['winner', 'late'].map(digest => create(store, key, digest)));
@@ -30,7 +30,7 @@ it.each([3, 1001])('a split of %d nodes that came too late leaves nothing behind
   expect(leftovers(store)).toEqual([]);
 });
 
-it('a split whose use is noted already needs no write', async () => {
+it('a split whose use is already noted needs no write', async () => {
   const store = temporaryStore();
   const [splits, key] = [lmdbSplits(store), splitOf(null)];
   const split = await create(store, key);

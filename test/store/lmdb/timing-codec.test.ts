@@ -14,7 +14,7 @@ const measurement = fc.record({
 });
 
 describe('timings in bytes', () => {
-  it('have the same values when they are decoded, with seven digits of levels', () => {
+  it('have the same values when they are decoded, and levels to seven digits', () => {
     fc.assert(
       fc.property(fc.array(measurement, { minLength: 1, maxLength: 40 }), measurements => {
         let bytes: Buffer | null = null;

@@ -18,7 +18,7 @@ function asWritten(store: Parts): Parts {
 }
 
 describe('times that were just recorded', () => {
-  it('count at once, and are on disk after a save', async () => {
+  it('count immediately, and are on disk after a save', async () => {
     const store = temporaryStore();
     await recordRun(store, 1, key, run({ 'a_spec.rb': 5, 'b_spec.rb': 7 }), NOW);
     expect(secondsOf(store, 1, ['a_spec.rb', 'b_spec.rb'])).toEqual([5, 7]);
@@ -29,7 +29,7 @@ describe('times that were just recorded', () => {
     expect(store.pendingRuns.getCount()).toBe(0);
   });
 
-  it('are written after a while, also those that come while others are being written', async () => {
+  it('are written after a while, including those that are added during a write', async () => {
     const store = temporaryStore();
     const paths = Array.from({ length: 1200 }, (_, i) => `spec/${i}_spec.rb`);
     const record = (commit_hash: string, seconds: number, some = paths) =>
@@ -65,7 +65,7 @@ describe('times that were just recorded', () => {
   });
 });
 
-it('times of a path are one record of a bounded size, however many builds and branches measure it', async () => {
+it('times of a path are one record of bounded size, for any number of builds and branches', async () => {
   const store = temporaryStore();
   for (let i = 0; i < 100; i++) {
     const build = { ...key, commit_hash: `c-${i}`, branch: `branch-${i % 50}` };

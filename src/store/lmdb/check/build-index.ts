@@ -3,7 +3,7 @@ import type { Tables } from '../tables.js';
 import { type Committing, commit } from '../writes/commit.js';
 import type { Problem, Seen } from './problem.js';
 
-/** What the index has under one filter. */
+/** The contents of the index under one filter. */
 interface Found {
   filter: string;
   count: number;
@@ -13,7 +13,7 @@ interface Found {
   blocks: Map<number, number>;
 }
 
-/** Problems of the lists of builds. All have one repair, which rewrites the lists. */
+/** Problems of the lists of builds. All share one repair, which rewrites the lists. */
 export function* problemsOfBuildIndex(tables: Tables & Committing, seen: Seen): Generator<Problem> {
   const repair = () => writeIndex(tables);
   for (const { key: number, value: build } of tables.builds.getRange()) {

@@ -46,7 +46,7 @@ function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord): G
       test_files += subsetCount(value);
       last = Math.max(last, subsetHead(value).ordinal);
     } catch {
-      // Reported with the runs; the sums cannot be compared.
+      // The damage is reported with the runs. The sums cannot be compared.
       test_files = NaN;
     }
   }

@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Prob
  * yields to the event loop.
  */
 export function* problemsOf(parts: Parts, seen: Seen): Generator<Problem> {
-  // What a server has of its journal in memory is in another process.
+  // The journal that a server has in memory is in another process.
   parts.journal.read();
   for (const [kind, problems] of Object.entries(kinds)) yield* ofRecord(kind, null, () => problems(parts, seen));
 }

@@ -3,7 +3,7 @@ import type { ExpiryKey, Tables } from '../tables.js';
 import { type OwnedTable, removeEntries } from '../writes/blobs.js';
 import type { Problem, Seen } from './problem.js';
 
-/** Problems of expiry: splits and queues that never expire, records that they left behind, and entries of what does not exist. */
+/** Problems of expiry: splits and queues that never expire, records that they left behind, and entries of missing records. */
 export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem> {
   const expiring = new Set<string>();
   for (const key of tables.expiry.getKeys()) {

@@ -3,7 +3,7 @@ import { decodeTimings, encodeTimings } from '../codecs/timing-codec.js';
 import type { Tables } from '../tables.js';
 import { ofRecord, type Problem, problemOf, type Seen } from './problem.js';
 
-/** Problems of paths, their numbers, names and timings. No repair removes what a path leads to. */
+/** Problems of paths, their numbers, names and timings. No repair removes a record that a path leads to. */
 export function* problemsOfPaths(tables: Tables, seen: Seen): Generator<Problem> {
   /** Has 1 at the number of each path. */
   const found = new Uint8Array(lastNumber(tables) + 1);
@@ -35,7 +35,7 @@ function* problemsOfPath(tables: Tables, key: string, number: number): Generator
     yield problem(`has number ${number}, which has the name ${name}`, null);
   }
   if (!tables.timings.doesExist(number)) {
-    // As a new path, because its times are lost.
+    // The repair treats it as a new path, because its times are lost.
     yield problem(`has number ${number}, which has no timings`, () =>
       tables.timings.put(number, encodeTimings({ project, seen_at: Date.now(), timings: [] })),
     );

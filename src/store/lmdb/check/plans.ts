@@ -26,7 +26,7 @@ export function* problemsOfPlans(parts: Parts, seen: Seen): Generator<Problem> {
   for (const { key: id, value: queue } of parts.queues.getRange()) {
     seen('queues');
     if (!led.has(id)) {
-      // Nothing else tells the key of a copy.
+      // No other record has the key of a copy.
       const repair = queue.repeats
         ? null
         : () => parts.queuesOfNodeBuild.ifNoExists(queue.name, () => void parts.queuesOfNodeBuild.put(queue.name, id));
@@ -110,7 +110,7 @@ function pathsIn(list: Buffer): string[] {
   return (JSON.parse(list.toString()) as { path: string }[]).map(({ path }) => path);
 }
 
-/** Whether paths differ from those of a list; false: they do not, or the list is unknown. */
+/** Whether paths differ from those of a list. False if the list is unknown. */
 function isOther(list: TestFileList | undefined, paths: readonly string[]): boolean {
   return list !== undefined && list.digest !== digestOfList(paths);
 }

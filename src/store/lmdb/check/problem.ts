@@ -2,9 +2,9 @@
 export interface Problem {
   table: string;
   key: unknown;
-  /** What is wrong: the end of a sentence that begins with the table and the key. */
+  /** The problem, as the end of a sentence that begins with the table and the key. */
   what: string;
-  /** Restores the record from the others; null: nothing tells what it was. */
+  /** Restores the record from others; null: it cannot be restored. */
   repair: (() => Promise<unknown>) | null;
 }
 

@@ -36,7 +36,7 @@ const LEASE_IN_MEMORY = { lost: 'expired', late: 'returned', restarted: 'restart
   EndedLease
 >;
 
-// Assigned by field: every pull encodes a batch, and a spread costs more than all of this.
+// Fields are assigned one by one: every pull encodes a batch, and a spread costs more than the rest of this function.
 export function encodeBatch(batch: Batch): BatchRecord {
   const record: BatchRecord = {
     v: 1,

@@ -7,9 +7,9 @@ import { type Blobs, entriesOf } from '../writes/blobs.js';
 import { plannedFiles } from './planned-files.js';
 
 /**
- * The test files of a queue, each as JSON with a comma before it, slowest first: in blocks, because a pull reads the files of
- * one batch, which are adjacent. A block is the ends of its files (4 bytes each, little-endian, from the end of this table),
- * then the text.
+ * The test files of a queue, slowest first, each as JSON with a comma before it. They are stored in blocks, because a pull reads the
+ * files of one batch, which are adjacent. A block is the ends of its files (4 bytes each, little-endian, from the end of this
+ * table), then the text.
  */
 const FILES_PER_BLOCK = 64;
 const END = 4;
@@ -48,7 +48,7 @@ export function copyOfBlobs({ blobs }: Pick<Tables, 'blobs'>, from: string, to: 
   return {
     owner: to,
     count: parts.length,
-    // When the original expires meanwhile, the copy is undone.
+    // If the original expires meanwhile, the copy is undone.
     blob: i => ({ part: parts[i]!, bytes: blobs.get([from, parts[i]!]) ?? Buffer.alloc(0) }),
   };
 }
@@ -72,10 +72,10 @@ function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
-/** Few files take more bytes in a list; a longer list moves to a larger buffer. */
+/** Few files take more bytes in a list. A longer list moves to a larger buffer. */
 const BYTES_PER_FILE = 128;
 const SLAB_BYTES = 262_144;
-/** What is left of the slab that lists are cut from: one allocation serves a hundred lists. */
+/** The rest of the slab that lists are cut from. One allocation serves a hundred lists. */
 let slab: Buffer = Buffer.alloc(0);
 const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
@@ -111,7 +111,7 @@ export function readFiles(parts: BlockParts, queue: string, files: readonly numb
   return list.subarray(0, at);
 }
 
-/** Through a cache: the nodes of a queue read its blocks soon after each other, and a block never changes. */
+/** Reads a block through a cache: the nodes of a queue read the same blocks shortly after each other, and a block never changes. */
 function readBlock({ blobs, blocksRead }: BlockParts, queue: string, block: number): Buffer {
   const key = `${queue} ${block}`;
   let bytes = blocksRead.get(key);

@@ -1,12 +1,12 @@
 import { digest } from '../../../engine/digest.js';
 import { fileOf } from '../../../planning/estimating/test-case.js';
 
-/** The most characters that a key has of a file, and of the rest of a test case. A character takes at most three bytes. */
+/** The most characters of a file, and of the rest of a test case, in a key. A character takes at most three bytes. */
 const MOST = 300;
-/** A longer text is cut at this place, and followed by this sign and a digest that makes it unique. */
+/** A longer text is cut here, and followed by this sign and a digest that makes it unique. */
 const CUT = '\t';
 const CUT_AT = 64;
-/** Stands between a file and the rest of a test case. The key of a file never has it there, because `fileOf` would find a test case. */
+/** Separates a file from the rest of a test case. The key of a file never has it there, because `fileOf` would find a test case. */
 const CASE = '\n';
 
 /**
@@ -25,7 +25,7 @@ function fileKey(project: number, file: string): string {
 /** Returns the range of the keys of all test cases of a file. */
 export function rangeOfCases(project: number, file: string): { start: string; end: string } {
   const start = fileKey(project, file) + CASE;
-  // After every character that the rest of a test case begins with.
+  // This character sorts after every first character of the rest of a test case.
   return { start, end: `${start}\u{10FFFF}` };
 }
 

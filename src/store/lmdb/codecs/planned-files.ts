@@ -8,7 +8,7 @@ export function plannedFiles({ paths, seconds }: Estimates): CutText {
   if (paths.length === 0) return { text: '', ends };
   const list = JSON.stringify(paths.map((path, i) => toPlanned(path, seconds[i]!)));
   const text = `,${list.slice(1, -1)}`;
-  // Encoding them one by one takes twice as long. A path may end with },{ but a comma follows its quote.
+  // Encoding them one by one takes twice as long. A path may end with },{ but a comma follows its closing quote.
   for (let file = 0, at = 0; file < ends.length - 1; file++) ends[file] = at = text.indexOf('},{"p', at) + 1;
   ends[ends.length - 1] = text.length;
   return { text, ends };

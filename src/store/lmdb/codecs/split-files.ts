@@ -22,6 +22,6 @@ export function encodeSplitFiles(files: Estimates, nodes: readonly (readonly num
 
 /** The JSON array in a blob of any version. */
 export function filesInBlob(blob: Buffer): Buffer {
-  // The id of an old answer, and what else is before its array, has no bracket.
+  // In an old answer, the text before the array has no bracket.
   return blob[0] === BRACKET ? blob : blob.subarray(blob.indexOf(BRACKET), blob.lastIndexOf('}'));
 }

@@ -4,7 +4,7 @@ import type { Level } from '../../../planning/estimating/level.js';
 /** The timings of a path. */
 export interface PathTimings {
   project: number;
-  /** About when the path was last recorded, measured or not, in milliseconds since 1970. It expires by this time. */
+  /** Approximately when the path was last recorded, measured or not, in milliseconds since 1970. Decides when the path expires. */
   seen_at: number;
   /** Empty: it was never measured. */
   timings: BranchTimings;
@@ -58,7 +58,7 @@ export function decodeTimings(bytes: Buffer): PathTimings {
   return { project, seen_at, timings };
 }
 
-/** Returns what `timingOn` would find, but decodes nothing else: planning a large suite spends most of its time here. */
+/** Returns the same as `timingOn`, but decodes nothing else, because planning a large suite spends most of its time here. */
 export function decodeTimingOn(bytes: Buffer, branch: number, defaultBranch: number | null): BranchTiming | undefined {
   headOfTimings(bytes);
   if (bytes.length === START) return undefined;

@@ -13,7 +13,7 @@ import type { Tables } from '../tables.js';
 export interface PendingRun {
   project: number;
   branch: string;
-  /** The id of its build, and when the first run of that was recorded. */
+  /** The id of its build, and when the build's first run was recorded. */
   build: string;
   began: Millis;
   at: Millis;
@@ -47,7 +47,7 @@ export async function applyTimes(
   timingBuffer.markApplied(entry);
 }
 
-/** Applies the times of runs that were recorded just before the last process ended. */
+/** Applies the times of runs that were recorded shortly before the last process ended. */
 export async function applyPendingRuns(
   parts: TimingParts & Pick<Tables, 'builds' | 'subsets' | 'pendingRuns'>,
   log: Logger,
@@ -65,7 +65,7 @@ export async function applyPendingRuns(
         timingBuffer.markApplied(entry);
       }
     } catch (err) {
-      // A server that starts is worth more than these times.
+      // The server starts without these times.
       log.error({ err, runKey }, 'the times of a recorded run were not applied');
     }
   }
@@ -75,7 +75,7 @@ export function kindOf([, , run]: RunKey): RunKind {
   return run === 1 ? 'first' : 'retried';
 }
 
-/** Every recording needs two of these: a look-up is faster than a SHA-256. */
+/** Every recording needs two of these, and a look-up is faster than a SHA-256. */
 const branchNumbers = new LRUCache<string, number>({ max: 1000 });
 
 function branchNumber(branch: string): number {

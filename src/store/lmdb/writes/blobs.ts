@@ -31,7 +31,7 @@ export async function putBlobs(
 ): Promise<void> {
   await putInChunks(Array(count).keys(), i => {
     parts.diskSpace.assert();
-    // Once in each turn, because the puts of another turn may fail.
+    // Put again in each turn, because the puts of another turn may fail.
     if (i % limits.putsPerTurn === 0) parts.expiry.put(expiry, true).catch(() => {});
     const { part, bytes } = blob(i);
     return parts.blobs.put([owner, part], bytes);

@@ -1,6 +1,6 @@
 /**
- * Repeated work of which one run is under way at a time. All calls made during a run share the next run, which sees what was there
- * when they were made.
+ * Repeated work that has one run under way at a time. All calls made during a run share the next run, which sees the state at the
+ * time of each call.
  */
 export class CoalescedTask {
   #last: Promise<void> = Promise.resolve();

@@ -16,7 +16,7 @@ export interface Committing {
  * Runs a change in a write transaction. Resolves with its result when it is flushed to disk (lmdb resolves writes after fdatasync), so
  * that it survives kill -9 and a power cut. Transactions run one after another, each sees what earlier ones wrote, and many share one
  * flush. A change must throw before its first write or not at all, because nothing is rolled back. Throws a 503 when the write
- * fails; failure.ts says what that means for the process.
+ * fails; failure.ts describes what happens to the process.
  */
 export async function commit<T>({ root, diskSpace, failure, committed }: Committing, change: () => T): Promise<T> {
   let changed = false;

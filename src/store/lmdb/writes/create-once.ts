@@ -5,26 +5,26 @@ import type { ExpiryKey } from '../tables.js';
 import { type Blobs, entriesOf, putBlobs, removeBlobs } from './blobs.js';
 import { commit, written } from './commit.js';
 
-/** Something that many nodes ask for at once, and that is created once. */
+/** A record that many nodes request concurrently, and that is created once. */
 export interface Creation<T> {
-  /** Names what is created: there is one creation of that name at a time. */
+  /** Only one creation of a name runs at a time. */
   name: string;
   expiry: ExpiryKey;
-  /** What exists already; null: nothing. */
+  /** Returns the existing record; null: there is none. */
   find(): T | null;
-  /** Most of it, put before it can be found. */
+  /** The bulk of the data, put before the record can be found. */
   blobs(): Blobs;
-  /** Puts the records by which it is found, within a write transaction. Null, and nothing put: it can no longer be created. */
+  /** Puts the records by which it is found, within a write transaction. Null: it can no longer be created, and nothing was put. */
   put(): T | null;
 }
 
 type CreationParts = Pick<Parts, 'creations' | 'root' | 'blobs' | 'expiry' | 'diskSpace' | 'failure' | 'committed'>;
 
-/** Creates something unless it exists; resolves with what exists, which is then on disk. Throws a 503 when the disk does not take it. */
+/** Creates a record unless it exists. Resolves with the record, which is then on disk. Throws a 503 when the write fails. */
 export async function createOnce<T>(parts: CreationParts, creation: Creation<T>): Promise<T | null> {
   const { creations } = parts;
   const { name, find } = creation;
-  // No turn passes between the last look and the creation.
+  // The last look and the creation are in one turn of the event loop.
   while (creations.has(name)) await creationSettled(parts, name);
   const existing = find();
   if (existing !== null) return existing;
@@ -33,9 +33,9 @@ export async function createOnce<T>(parts: CreationParts, creation: Creation<T>)
   return created;
 }
 
-/** Resolves when nothing of a name is being created: what is found then is on disk. Earlier, a kill might lose it. */
+/** Resolves when no creation of a name is under way. A record found then is on disk; before, a kill might lose it. */
 export async function creationSettled({ creations }: Pick<Parts, 'creations'>, name: string): Promise<void> {
-  // All who wait for a creation that fails get its failure: trying again for each would fail as often.
+  // All callers that wait for a creation get its failure, because a retry for each would fail, too.
   await creations.get(name);
 }
 

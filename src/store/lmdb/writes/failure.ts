@@ -3,7 +3,7 @@ import type { RootDatabase } from 'lmdb';
 import { apiErrors } from '../../../api-error.js';
 import { limits } from '../../../limits.js';
 
-/** What lmdb reports of a transaction that ended. */
+/** The report of lmdb on a transaction that ended. */
 interface Ended {
   /** Its first write. */
   next: Write | null;
@@ -38,18 +38,18 @@ export class Failure {
   ) {
     root.on('aftercommit', ({ next, txnId }: Ended) => {
       if (txnId === undefined) void this.#refused(next);
-      // Before the promises of the commit resolve.
+      // Runs before the promises of the commit resolve.
       else queueMicrotask(() => this.#look());
     });
   }
 
-  /** Throws a 503 when a commit failed. A later commit that succeeded does not change that. */
+  /** Throws a 503 when a commit failed, even if a later commit succeeded. */
   assert(): void {
     if (this.#error) throw apiErrors.storeFailed(this.#error);
   }
 
   async #refused(first: Write | null): Promise<void> {
-    // A failure of the system until the cause says otherwise.
+    // It counts as a failure of the system until the cause is known.
     this.#error ??= new Error('a commit failed for an unknown reason');
     const unknown = after(limits.commitErrorMilliseconds, this.#error, { ref: false });
     const cause = await Promise.race([causeOf(first), unknown]);
@@ -63,7 +63,7 @@ export class Failure {
       this.root.resetReadTxn();
       this.root.doesExist('nothing');
     } catch (error) {
-      // The message, because only the first read that fails has the code of a panic.
+      // The message is tested, because only the first read that fails has the code of a panic.
       if ((error as Error).message.includes('MDB_PANIC'))
         this.#end(new Error('the meta page of a flush was not written', { cause: error }));
     }
@@ -77,7 +77,7 @@ export class Failure {
   }
 }
 
-/** Whether the system made an error. LMDB's own codes are negative. */
+/** Whether an error is from the system. LMDB's own codes are negative. */
 function isOfSystem(error: Error & { code?: unknown }): boolean {
   return typeof error.code === 'number' && (error.code > 0 || error.code === PANIC);
 }

@@ -13,20 +13,20 @@ import { putInChunks } from './put-in-chunks.js';
 type Turn = [queue: string, change: Change][];
 
 /**
- * The log of what queues hand out. All changes of a turn are one record, because the cost of a commit grows with the number of
+ * The log of the batches of queues. All changes of a turn are one record, because the cost of a commit grows with the number of
  * pages that it writes. A second later a checkpoint writes them by queue, to `batches`; until then they are also in memory.
  * Only the serving thread writes it.
  */
 export class Journal {
   /** The current turn. */
   #turn: { changes: Turn; saved: Promise<void> } | null = null;
-  /** Settles with the last turn that was begun. */
+  /** Settles with the last turn that began. */
   #saving: Promise<unknown> = Promise.resolve();
   /** Changes that no checkpoint has written yet, by queue, oldest first. */
   readonly #pending = new Map<string, Change[]>();
   /** Characters from clients in these changes. */
   #characters = 0;
-  /** Turns are numbered: the last one of the last checkpoint, the last one on disk, and the next one. */
+  /** Numbers of turns: the last one of the last checkpoint, the last one on disk, and the next one. */
   #checkpointed = 0;
   #last = 0;
   #next: number | null = null;
@@ -112,7 +112,7 @@ export class Journal {
       this.store.committed((performance.now() - begun) / 1000);
     } catch (error) {
       this.#failure = { error };
-      // After a failed flush the refused turn may be on disk all the same.
+      // After a failed flush the refused turn may still be on disk.
       this.store.journalTurns.put(number, []).catch(() => {});
       throw error;
     }
@@ -120,7 +120,7 @@ export class Journal {
     this.#keep(changes);
     this.#checkpoints.runWithin(limits.checkpointMilliseconds);
     if (this.#characters >= limits.pendingJournalCharacters / 8) this.#checkpoints.run().catch(() => {});
-    // These changes were made on top of changes that failed meanwhile: their callers must retry, too.
+    // These changes depend on changes that failed meanwhile, so their callers must retry, too.
     if (this.#failure !== lastFailure) throw this.#failure!.error;
   }
 
@@ -140,7 +140,7 @@ export class Journal {
     try {
       diskSpace.assert();
       await putInChunks(pending, ({ queue, changes }) => batches.put([queue, last], changes.map(encodeChange)));
-      // Before the turns are removed: the next start must skip those that a kill leaves behind.
+      // Written before the turns are removed: the next start must skip turns that a kill leaves behind.
       await meta.put('checkpoint', last);
       await putInChunks([...journalTurns.getKeys({ end: last + 1 })], number => journalTurns.remove(number));
     } catch (error) {
@@ -153,7 +153,7 @@ export class Journal {
       if (since.length > 0) this.#pending.set(queue, since);
       else this.#pending.delete(queue);
     }
-    // Counted from the start: the text of a batch may have grown since it was added.
+    // Counted again in full, because the text of a batch may have grown since it was added.
     this.#characters = 0;
     for (const changes of this.#pending.values()) for (const change of changes) this.#characters += charactersIn(change);
   }

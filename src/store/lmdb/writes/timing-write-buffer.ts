@@ -12,7 +12,7 @@ import { type Committing, written } from './commit.js';
 import { putInChunks } from './put-in-chunks.js';
 
 /**
- * Timings that have changed and are not yet on disk. Many builds measure the same paths within a second, and one write a path is
+ * Timings that have changed and are not yet on disk. Many builds measure the same paths within a second, and one write per path is
  * enough for all of them. `pendingRuns` lists each recorded run whose times are only here, so that a crash loses nothing. Only the
  * serving thread has a buffer; other threads see what `save` has written.
  */
@@ -22,9 +22,9 @@ export class TimingWriteBuffer {
   #saving: ReadonlyMap<number, PathTimings> = new Map();
   /** Entries of `pendingRuns` whose times are in #changed. */
   #applied: number[] = [];
-  /** Paths whose numbers are not on disk, by number. */
+  /** Paths whose numbers are not on disk yet, by number. */
   readonly #unnamed = new Map<number, { key: string; path: string }>();
-  /** The numbers of the new ones of these, by key. */
+  /** The numbers of the new paths among these, by key. */
   readonly #made = new Map<string, number>();
   /** Characters of the paths and keys in #unnamed. */
   #unnamedCharacters = 0;
@@ -46,7 +46,7 @@ export class TimingWriteBuffer {
     const number = this.store.pathNumbers.get(project, path) ?? this.#made.get(pathKey(project, path));
     if (number === undefined) return this.#make(project, path, now);
     const known = this.#toChange(number);
-    // The sweep may be about to delete the path: saved after that, the name stays.
+    // The sweep may be about to delete the path. A name saved after that stays.
     if (!known || now - known.seen_at >= limits.lastUseUpdateMilliseconds) this.#toName(number, pathKey(project, path), path);
     if (!known) this.#change(number, { project, seen_at: now, timings: [] });
     else known.seen_at = Math.max(now, known.seen_at);
@@ -136,7 +136,7 @@ export class TimingWriteBuffer {
     const applied = this.#applied;
     const saving = new Map<number, PathTimings>();
     const unnamed = new Map<number, PathTimings>();
-    // Timings wait for the name of their path: without it, nothing tells whose they are.
+    // Timings wait for the name of their path, because they cannot be attributed without it.
     for (const [path, timings] of this.#changed) (this.#unnamed.has(path) ? unnamed : saving).set(path, timings);
     this.#saving = saving;
     this.#changed = unnamed;
@@ -146,7 +146,7 @@ export class TimingWriteBuffer {
       await putInChunks(saving, ([path, timings]) => this.store.timings.put(path, encodeTimings(timings)));
       await putInChunks(applied, entry => this.store.pendingRuns.remove(entry));
     } catch (error) {
-      // Retried later, with the changes made meanwhile.
+      // The save is retried later, with the changes made meanwhile.
       this.#changed = new Map([...saving, ...this.#changed]);
       this.#applied = [...applied, ...this.#applied];
       this.#saves.runWithin(limits.timingFlushMilliseconds);
