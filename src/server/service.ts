@@ -1,7 +1,7 @@
 import type { Context } from '../api/context.js';
 import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
-import { createProject, createToken, findToken, hashOf } from '../engine/access.js';
+import { createProject, createToken, findToken } from '../engine/access.js';
 import type { Access } from '../engine/ports/access.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
@@ -170,7 +170,7 @@ async function openPorts(config: Config, context: Context, memory: MemoryBudget,
 
 /** The project whose share of memory a request uses. Null, the share of unknown tokens, if the store cannot answer immediately. */
 function ownerOf(access: Access, token: string): number | null {
-  const found = access.token(hashOf(token));
+  const found = findToken(access, token);
   return found === null || found instanceof Promise ? null : found.project;
 }
 

@@ -9,6 +9,7 @@ export interface Access {
   createProject(name: string, tokenHash: string, at: Millis): Promise<Project | null>;
   /** All tokens of all projects, oldest first, revoked ones included. */
   tokens(): Soon<Token[]>;
+  /** The token with a hash. A store may find it by a part of the hash, so the caller compares the whole. */
   token(hash: string): Soon<Token | null>;
   createToken(project: number, hash: string, at: Millis): Promise<void>;
   /** Revokes a token unless it is revoked already. */

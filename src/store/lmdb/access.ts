@@ -31,12 +31,7 @@ export function lmdbAccess(parts: Pick<Tables, 'meta' | 'projects' | 'projectNam
         return toProject(id, record);
       }),
     tokens: () => [...tokens.getRange()].map(({ value: { v: _, ...token } }) => token).sort((a, b) => a.created_at - b.created_at),
-    token(hash) {
-      const record = tokens.get(keyOf(hash));
-      if (record?.hash !== hash) return null;
-      const { v: _, ...token } = record;
-      return token;
-    },
+    token: hash => tokens.get(keyOf(hash)) ?? null,
     createToken: (project, hash, at) => commit(parts, () => putToken(project, hash, at)),
     revokeToken: (hash, at) =>
       commit(parts, () => {

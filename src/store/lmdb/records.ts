@@ -1,5 +1,6 @@
 import type { BuildKey } from '../../engine/build-key.js';
 import type { People } from '../../engine/people.js';
+import type { Token } from '../../engine/ports/access.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Split } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -20,13 +21,8 @@ export interface ProjectRecord {
   has_test_cases: boolean;
 }
 
-export interface TokenRecord {
+export interface TokenRecord extends Token {
   v: 1;
-  project: number;
-  /** SHA-256 of the token, hex. */
-  hash: string;
-  created_at: Millis;
-  revoked_at: Millis | null;
 }
 
 export interface BuildRecord extends BuildKey {
