@@ -43,7 +43,7 @@ describe('GET /builds/completeness', () => {
         test_files: 40,
         recorded: 0,
         errors: [
-          `${first.length} of 40 test files were handed out and not recorded, to node 0: did these nodes or their test runners end before that? retry them`,
+          `${first.length} of 40 test files were handed out and not recorded, to node 0: a node or its test runner may have died; retry these nodes`,
           `${rest.length} of 40 test files were never handed out: no node pulled until the queue was empty; retry a node`,
         ],
         warnings: ['node 1 took nothing and recorded nothing'],
@@ -195,7 +195,7 @@ describe('GET /builds/completeness', () => {
         is_complete: true,
         errors: [],
         warnings: [
-          '2 test files were recorded by nodes that they were not handed to, in fallback perhaps: node 1',
+          '2 test files were recorded by nodes that they were not handed to, perhaps in fallback: node 1',
           '1 test files were recorded by several nodes',
         ],
         recorded_twice: [{ path: rest[0], node_indexes: [0, 1] }],
@@ -346,7 +346,7 @@ describe('GET /builds/completeness', () => {
     const { status, json } = await getCompleteness(server, { node_build_id: 'two' });
     expect([status, json.recorded, json.never_handed_out]).toEqual([409, copied[0]!.length, []]);
     expect(json.errors).toEqual([
-      `${copied[1]!.length} of 10 test files were handed out and not recorded, to node 1: did these nodes or their test runners end before that? retry them`,
+      `${copied[1]!.length} of 10 test files were handed out and not recorded, to node 1: a node or its test runner may have died; retry these nodes`,
     ]);
     expect(json.warnings).toEqual(['node 1 took nothing and recorded nothing']);
   });
@@ -362,7 +362,7 @@ describe('GET /builds/completeness', () => {
     ).toBe(202);
     expect(await getCompleteness(server, { node_total: 1, node_build_id: '7' })).toMatchObject({
       status: 409,
-      json: { errors: ['of node 0 101 runs of this build are kept and no more: what was run since is not known; run another commit'] },
+      json: { errors: ['node 0 recorded more than 100 retries of this build: later runs are not stored; run another commit'] },
     });
   });
 

@@ -23,24 +23,24 @@ describe('a store whose file is damaged', () => {
     [
       'is empty',
       file => truncateSync(file, 0),
-      /^ballast: cannot open .*ballast\.lmdb: the file is empty; put a backup in its place, or begin anew with another folder\n$/,
+      /^ballast: cannot open .*ballast\.lmdb: the file is empty; put a backup in its place, or start with another folder\n$/,
     ],
     [
       'is another file',
       file => writeFileSync(file, 'dear diary'),
-      /^ballast: cannot open .*: the file is damaged, or no store; put a backup /,
+      /^ballast: cannot open .*: the file is damaged or not a store; put a backup /,
     ],
     [
       'has lost its head',
       file => void writeSync(openSync(file, 'r+'), randomBytes(8192), 0, 8192, 0),
-      /: the file is damaged, or no store; /,
+      /: the file is damaged or not a store; /,
     ],
     [
       'has lost half of its head',
       file => void writeSync(openSync(file, 'r+'), randomBytes(4096), 0, 4096, 4096),
-      /: the file is damaged, or no store; /,
+      /: the file is damaged or not a store; /,
     ],
-    ['is a few bytes', file => truncateSync(file, 100), /: the file is damaged, or no store; /],
+    ['is a few bytes', file => truncateSync(file, 100), /: the file is damaged or not a store; /],
   ])('is refused with an error if it %s, and is not changed', async (_, wound, sentence) => {
     const { dataDir, file } = await usedStore();
     wound(file);
@@ -56,7 +56,7 @@ describe('a store whose file is damaged', () => {
     truncateSync(file, 100);
     const { code, stderr } = await runBallast(['check', '--data-dir', dataDir]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/: the file is damaged, or no store; put a backup /);
+    expect(stderr).toMatch(/: the file is damaged or not a store; put a backup /);
   });
 
   it('is refused with an error if it is truncated', async () => {

@@ -26,12 +26,12 @@ export function errorsOf(assigned: Assigned | null, comparison: Comparison, runs
   const ended = notRecorded.filter(({ node_index }) => !full.includes(node_index));
   if (ended.length > 0) {
     errors.push(
-      `${ended.length} ${ofAll} handed out and not recorded, to ${nodesOf(ended)}: did these nodes or their test runners end before that? retry them`,
+      `${ended.length} ${ofAll} handed out and not recorded, to ${nodesOf(ended)}: a node or its test runner may have died; retry these nodes`,
     );
   }
   if (full.length > 0) {
     errors.push(
-      `of ${nodes(full)} ${limits.runsPerNode} runs of this build are kept and no more: what was run since is not known; run another commit`,
+      `${nodes(full)} recorded more than ${limits.runsPerNode - 1} retries of this build: later runs are not stored; run another commit`,
     );
   }
   if (nodesWithoutRecording.length > 0) {
@@ -76,7 +76,7 @@ export function warningsOf(assigned: Assigned | null, comparison: Comparison): s
   }
   if (assigned && recordedByOthers.length > 0) {
     warnings.push(
-      `${recordedByOthers.length} test files were recorded by nodes that they were not handed to, in fallback perhaps: ${nodesOf(recordedByOthers)}`,
+      `${recordedByOthers.length} test files were recorded by nodes that they were not handed to, perhaps in fallback: ${nodesOf(recordedByOthers)}`,
     );
   }
   if (notMeasured.length > 0)

@@ -46,7 +46,7 @@ function readMeta(file: number, at: number): { pageBytes: number; lastPage: numb
     (head.readUInt16LE(FLAGS_AT) & IS_META) !== 0 &&
     head.readUInt32LE(META_AT) === MAGIC &&
     head.readUInt32LE(META_AT + 4) === DATA_VERSION;
-  if (!isMeta || pageBytes < SMALLEST_PAGE) throw new Error('the file is damaged, or no store');
+  if (!isMeta || pageBytes < SMALLEST_PAGE) throw new Error('the file is damaged or not a store');
   return {
     pageBytes,
     lastPage: Number(head.readBigUInt64LE(META_AT + LAST_PAGE)),

@@ -122,7 +122,7 @@ export function storeFileOf(dataDir: string): StoreFile | null {
   try {
     return readStoreFile(path);
   } catch (error) {
-    throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or begin anew with another folder`, {
+    throw new Error(`cannot open ${path}: ${(error as Error).message}; put a backup in its place, or start with another folder`, {
       cause: error,
     });
   }
