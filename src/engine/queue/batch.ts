@@ -72,6 +72,13 @@ export function wasReassigned(batch: Batch): boolean {
   return isRequeued(batch) || batch.lease === 'returned';
 }
 
+/** The batches that a copy of a queue begins with: each file that was handed out, once. No node works on one before it asks the copy for it. */
+export function copyOf(batches: readonly Batch[]): Batch[] {
+  // A batch that repeats earlier ones has no files of its own.
+  const own = batches.filter(({ isReplay, files }) => !isReplay && files.length > 0);
+  return own.map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'closed' }));
+}
+
 /** Whether a replay that the node has already answers this pull, too. */
 export function isSameReplay(replay: Batch, { run, recordedSubset, acknowledges }: Pull, files: readonly number[]): boolean {
   if (!replay.isReplay || replay.build_subset_id !== recordedSubset) return false;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { buildDigest, type QueueKey } from '../../engine/keys.js';
 import type { NewQueue } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
+import { copyOf } from '../../engine/queue/batch.js';
 import { runsRecordedOf } from './builds.js';
 import { type BatchRecord, encodeBatch } from './codecs/batch-codec.js';
 import { blobsOfQueue, copyOfBlobs } from './codecs/file-blocks.js';
@@ -62,13 +63,10 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
       // It expired meanwhile.
       if (!record) return null;
       const { other_list: _ofOriginal, ...copied } = record;
-      // A batch that repeats earlier ones has no files of its own.
-      const batches = batchesOf(parts, original).filter(({ isReplay, files }) => !isReplay && files.length > 0);
       return {
         record: { ...copied, repeats: true, copied_at: at, copied_runs_before: runsRecordedOf(parts, build), used_at: at },
         forecast: parts.forecasts.get(original)!,
-        // No node works on a batch of the copy before the node asks for it.
-        batches: batches.map(batch => encodeBatch({ ...batch, delivered: true, lease: batch.lease ?? 'closed' })),
+        batches: copyOf(batchesOf(parts, original)).map(encodeBatch),
       };
     },
   });

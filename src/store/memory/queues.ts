@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../api-error.js';
 import { buildDigest, type QueueKey } from '../../engine/keys.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Queues } from '../../engine/ports/queues.js';
-import type { Batch } from '../../engine/queue/batch.js';
+import { type Batch, copyOf } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
 import { segment, toSegments } from '../../engine/segments.js';
@@ -138,11 +138,4 @@ export function memoryQueues({ queues, recorded }: Tables, options: QueueOptions
       };
     },
   };
-}
-
-/** The initial batches of a copy: each file that was handed out, once, and no batch in work. */
-function copyOf(batches: readonly Batch[]): Batch[] {
-  return batches
-    .filter(({ isReplay, files }) => !isReplay && files.length > 0)
-    .map(batch => ({ ...batch, delivered: true, lease: batch.lease ?? 'closed' }));
 }
