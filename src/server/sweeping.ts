@@ -1,11 +1,9 @@
 import type { ExpiringKind } from '../engine/ports/maintenance.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import { deleteExpired } from '../engine/retention.js';
+import { DAY_MILLISECONDS, deleteExpired } from '../engine/retention.js';
 import { limits } from '../limits.js';
 import type { Logger } from './log.js';
 import type { SlewedClock } from './slewed-clock.js';
-
-const DAY_MILLISECONDS = 86_400_000;
 
 /** The results of the sweeps so far. */
 export interface Swept {
