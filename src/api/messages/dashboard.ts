@@ -1,0 +1,141 @@
+import type { Count, Timestamp } from './text.js';
+
+/**
+ * The requests that only the dashboard sends, all below /dashboard/. They need its session cookie. A request that changes something is a
+ * POST with a JSON body and the header `Ballast-Dashboard: 1`, from the same origin.
+ */
+
+/** POST /dashboard/sign_in: with the token of a link or the password. */
+export interface SignInMessage {
+  link?: string;
+  password?: string;
+}
+
+/** GET /dashboard/session; 401 without a session. */
+export interface SessionAnswer {
+  /** `operator`: sees and changes everything. `reader`: sees the projects below. */
+  role: 'operator' | 'reader';
+  /** When this session ends. */
+  expires_at: Timestamp;
+  projects: ProjectLine[];
+  has_password: boolean;
+  version: string;
+  /** The address of this server for clients: the public URL, or that of the request. */
+  url: string;
+  token_header: string;
+}
+
+export interface ProjectLine {
+  id: Count;
+  name: string;
+  default_branch: string | null;
+}
+
+/** GET /dashboard/projects: an overview of the projects of the session. Durations are seconds. */
+export interface ProjectsAnswer {
+  projects: ProjectOverview[];
+}
+
+export interface ProjectOverview extends ProjectLine {
+  builds_today: Count;
+  running: Count;
+  incomplete_today: Count;
+  /** Of today, or of the last day with builds. */
+  median_wall: number | null;
+  idle_share: number | null;
+  /** Wall time that the best of the other methods would have taken more, in the last 30 days. */
+  saved_30_days: number;
+  builds_30_days: Count;
+  /** The last builds, oldest first, at most 30. */
+  recent: { build_id: string; wall: number; floor: number; is_complete: boolean; has_failures: boolean }[];
+}
+
+/** GET /dashboard/access, for operators. */
+export interface AccessAnswer {
+  projects: { id: Count; name: string; created_at: Timestamp; tokens: TokenLine[] }[];
+  sessions: SessionLine[];
+  links: LinkLine[];
+}
+
+export interface TokenLine {
+  id: string;
+  created_at: Timestamp;
+  revoked_at: Timestamp | null;
+}
+
+export interface SessionLine {
+  id: string;
+  role: 'operator' | 'reader';
+  /** Null: all. */
+  project: Count | null;
+  created_at: Timestamp;
+  used_at: Timestamp;
+  expires_at: Timestamp;
+  /** The session of this request. */
+  is_own: boolean;
+}
+
+/** A link that was made and has not been used up. */
+export interface LinkLine {
+  id: string;
+  /** Null: it signs an operator in, once. Otherwise it shows one project, read-only, until it expires. */
+  project: Count | null;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+}
+
+/**
+ * POST /dashboard/projects {name}, /dashboard/tokens {project}, /dashboard/tokens/revoke {id}, /dashboard/links {project, days},
+ * /dashboard/links/revoke {id}, /dashboard/sessions/end {id}, /dashboard/sign_out {}.
+ */
+export interface CreatedProject {
+  id: Count;
+  name: string;
+  /** Shown only now. */
+  token: string;
+}
+
+export interface CreatedToken {
+  id: string;
+  /** Shown only now. */
+  token: string;
+}
+
+export interface CreatedLink {
+  id: string;
+  /** Shown only now. */
+  url: string;
+  expires_at: Timestamp;
+}
+
+/** GET /dashboard/server, for operators. */
+export interface ServerAnswer {
+  version: string;
+  node: string;
+  http_server: string;
+  started_at: Timestamp;
+  health: { name: string; is_ok: boolean; text: string }[];
+  store: { bytes: Count; disk_free_bytes: Count; records: Record<string, Count> };
+  memory: { resident_bytes: Count; heap_bytes: Count };
+  connections: Count;
+  requests_in_flight: Count;
+  sweep: { last_at: Timestamp | null; deleted: Record<string, Count>; retention_days: Count };
+  /** Null: no backup was made while this server runs. */
+  backup: { last_at: Timestamp } | null;
+  jobs: { waiting: Count; running: Count; threads: Count };
+  queues: { in_memory: Count; open: Count; bytes: Count };
+  /** Names and versions that clients sent since the start. */
+  clients: { name: string; version: string; requests: Count; last_at: Timestamp }[];
+  /** What clients sent that could not be used since the start, by reason. */
+  refused: RefusedLine[];
+}
+
+export interface RefusedLine {
+  status: Count;
+  path: string;
+  reason: string;
+  count: Count;
+  last_at: Timestamp;
+  project: string | null;
+  client: string;
+}

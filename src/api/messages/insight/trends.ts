@@ -1,0 +1,143 @@
+import type { Count, Timestamp, Uuid } from '../text.js';
+
+/** A build in a list. Durations are seconds. */
+export interface BuildLine {
+  /** Null: nothing is recorded yet. */
+  build_id: Uuid | null;
+  ci_run_id: Uuid | null;
+  ci_run: string | null;
+  commit_hash: string;
+  branch: string;
+  node_total: Count;
+  created_at: Timestamp;
+  is_running: boolean;
+  /** Null: the summary is not written yet. */
+  summary: BuildLineSummary | null;
+}
+
+export interface BuildLineSummary {
+  kind: 'queue' | 'split' | 'recordings';
+  wall: number;
+  floor: number;
+  /** Idle part of the node time, from 0 to 1. */
+  idle_share: number;
+  files: Count;
+  failed: Count | null;
+  missing: Count;
+  longest: { path: string; seconds: number } | null;
+  last: { node_index: Count; seconds: number } | null;
+  saved: number;
+}
+
+/** GET /v1/build_summaries: builds, newest first. Running CI runs without a recording come first on the first page. */
+export interface BuildLines {
+  builds: BuildLine[];
+  /** Send it as `cursor` for the next page; null: this is the last one. */
+  next: string | null;
+  /** How many builds the filters branch, commit_hash and node_total find. */
+  total: Count;
+  /** With failed=true: builds are searched back to this time; null: to the first one. */
+  searched_to: Timestamp | null;
+}
+
+/** GET /v1/trends/builds: one entry a day with builds, oldest first. */
+export interface BuildTrend {
+  /** Null: all branches. */
+  branch: string | null;
+  days: DayTrend[];
+}
+
+export interface DayTrend {
+  /** As 2026-11-22, UTC. */
+  day: string;
+  builds: Count;
+  incomplete: Count;
+  with_failures: Count;
+  /** Means over the builds. */
+  wall: number;
+  floor: number;
+  median_wall: number;
+  /** Idle part of the node time, from 0 to 1. */
+  idle_share: number;
+  parts: { name: string; seconds: number }[];
+  /** Sums: wall time that round-robin, by name and one at a time would have taken more. */
+  saved: { round_robin: number; by_name: number; one_at_a_time: number };
+  node_seconds: number;
+}
+
+/** GET /v1/trends/files: the files of a branch over its last builds. */
+export interface FileTrends {
+  branch: string;
+  /** How many builds were read, and when the first of them was recorded. */
+  builds: Count;
+  since: Timestamp | null;
+  /** Sum of the median times. */
+  total: number;
+  files: FileTrend[];
+  file_count: Count;
+  /** Means over the builds, in seconds; see MinutesAnswer. */
+  decided: { path: string; builds: Count }[];
+}
+
+export interface FileTrend {
+  path: string;
+  /** The median of its times. */
+  median: number;
+  last: number;
+  /** The usual deviation, as a factor of at least 1. */
+  spread: number;
+  /** Part of the sum of all medians, from 0 to 1. */
+  share: number;
+  /** Builds that measured it. */
+  builds: Count;
+  /** Builds that ended with it as the last or longest file. */
+  decided: Count;
+  /** Null: its duration did not change. `factor`: after over before. */
+  change: { at: Timestamp; commit_hash: string; factor: number } | null;
+  /** The last times, oldest first, at most 20; null: not measured in that build. */
+  recent: (number | null)[];
+}
+
+/** GET /v1/trends/files/history: one file, oldest build first. */
+export interface FileHistory {
+  path: string;
+  branch: string;
+  points: FilePoint[];
+  changes: { at: Timestamp; build_id: Uuid; commit_hash: string; factor: number; before: number; after: number }[];
+  /** Builds that it decided, newest first, and by how many seconds the last node was later than the one before. */
+  decided: { build_id: Uuid; commit_hash: string; at: Timestamp; seconds: number }[];
+  /** What cutting it in two would save in the last build; null: unknown. */
+  cut_saves: number | null;
+}
+
+export interface FilePoint {
+  build_id: Uuid;
+  commit_hash: string;
+  at: Timestamp;
+  node_index: Count;
+  seconds: number;
+  /** The estimate before this build, with the band that holds two of three builds; null: none was measured before. */
+  estimate: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+/** GET /v1/trends/nodes: the nodes of a branch over its last builds. */
+export interface NodeTrends {
+  branch: string | null;
+  node_total: Count;
+  builds: { build_id: Uuid; at: Timestamp; commit_hash: string }[];
+  nodes: NodeTrend[];
+}
+
+export interface NodeTrend {
+  node_index: Count;
+  /** By build, oldest first: duration relative to its estimates and to the other nodes; null: unknown. */
+  slowness: (number | null)[];
+  median: number | null;
+  /** Slow in so many builds that it is no chance: a slow runner, not a bad split. */
+  is_slow: boolean;
+  slow_builds: Count;
+  /** How often it ended last. */
+  last_builds: Count;
+}
