@@ -19,6 +19,9 @@ export const limits = {
   /** A run that is sent again within this time is the same run; after it, another one. */
   retryWindowMilliseconds: 600_000,
   buildsPerPage: 100,
+  /** Characters of a CI run's id that are kept to show it, and CI runs of one build that are listed. */
+  ciRunCharacters: 200,
+  ciRunsPerBuild: 100,
   /** Invalid entries of test_files that one 422 lists. */
   reportedInvalidEntries: 1000,
 

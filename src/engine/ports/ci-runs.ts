@@ -10,7 +10,7 @@ export interface CiRuns {
   get(project: number, id: string): Soon<CiRun | null>;
   /** Up to `limit` CI runs of a project that began before a time, newest first. */
   list(project: number, before: Millis, limit: number): Soon<CiRun[]>;
-  /** The CI runs of a build, newest first. */
+  /** The CI runs of a build, newest first, at most `limits.ciRunsPerBuild`. */
   ofBuild(project: number, build: BuildKey): Soon<CiRun[]>;
 }
 
@@ -23,6 +23,8 @@ export interface CiRun extends BuildKey {
   plan: string;
   /** The id that the CI system gave it (node_build_id, test_queue_id or ci_build_id), cut to `limits.ciRunCharacters`. */
   ci_run: string;
+  /** shortDigest of the whole id, as in RunHead. */
+  digest: number;
   created_at: Millis;
   /** How many runs of its build were recorded before. */
   runs_before: number;

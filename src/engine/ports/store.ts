@@ -1,5 +1,6 @@
 import type { Access } from './access.js';
 import type { Builds } from './builds.js';
+import type { CiRuns } from './ci-runs.js';
 import type { Maintenance } from './maintenance.js';
 import type { Queues } from './queues.js';
 import type { Recordings } from './recordings.js';
@@ -24,6 +25,7 @@ export interface Store {
   readonly timings: Timings;
   readonly splits: Splits;
   readonly queues: Queues;
+  readonly ciRuns: CiRuns;
   readonly maintenance: Maintenance;
   close(): Promise<void>;
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { beginningCiRun } from '../../engine/ci-run.js';
 import { buildDigest, type QueueKey } from '../../engine/keys.js';
 import type { NewQueue } from '../../engine/ports/queues.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { copyOf } from '../../engine/queue/batch.js';
 import { runsRecordedOf } from './builds.js';
+import { putCiRun } from './ci-runs.js';
 import { type BatchRecord, encodeBatch } from './codecs/batch-codec.js';
 import { blobsOfQueue, copyOfBlobs } from './codecs/file-blocks.js';
 import { batchesOf } from './open-queue.js';
@@ -22,7 +24,7 @@ export async function createQueue(
   const id = randomUUID();
   const build = buildDigest(key.project, key.build);
   const existing = await putQueue(parts, {
-    key: key.digest,
+    key,
     id,
     at,
     blobs: () => blobsOfQueue(id, files, weights),
@@ -54,7 +56,7 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
   if (original === undefined) return false;
   const id = randomUUID();
   const existing = await putQueue(parts, {
-    key: key.digest,
+    key,
     id,
     at,
     blobs: () => copyOfBlobs(parts, original, id),
@@ -74,8 +76,7 @@ export async function copyQueue(parts: Parts, key: QueueKey, at: Millis): Promis
 }
 
 interface QueueCreation {
-  /** The digest of its key. */
-  key: string;
+  key: QueueKey;
   id: string;
   at: Millis;
   /** The files and their weights. */
@@ -94,19 +95,21 @@ interface QueueContent {
 /** Puts a queue unless its key has one. Resolves with the id of the queue that then exists; null: the content has expired. */
 function putQueue(parts: Parts, { key, id, at, blobs, content }: QueueCreation): Promise<string | null> {
   return createOnce(parts, {
-    name: `queue ${key}`,
-    expiry: [at, 'queue', id, key],
-    find: () => parts.queuesOfNodeBuild.get(key) ?? null,
+    name: `queue ${key.digest}`,
+    expiry: [at, 'queue', id, key.digest],
+    find: () => parts.queuesOfNodeBuild.get(key.digest) ?? null,
     blobs,
     put() {
       const found = content();
       if (!found) return null;
       const { record, forecast, batches } = found;
       void parts.queues.put(id, record);
-      void parts.queuesOfNodeBuild.put(key, id);
+      void parts.queuesOfNodeBuild.put(key.digest, id);
       void parts.queuesOfBuild.put(record.build, id);
       void parts.forecasts.put(id, forecast);
       if (batches) void parts.batches.put([id, 0], batches);
+      const runs_before = runsRecordedOf(parts, record.build);
+      putCiRun(parts, beginningCiRun(key, { id, kind: 'queue', plan: id, created_at: at, runs_before }));
       return id;
     },
   });

@@ -1,6 +1,7 @@
 import type { ExpiringKind } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
 import { limits } from '../../limits.js';
+import { deleteCiRun } from './ci-runs.js';
 import { pathKey } from './codecs/path-keys.js';
 import { headOfTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
@@ -19,6 +20,8 @@ export type Count = (kind: ExpiringKind) => void;
  *   subset        build number, node_index, run        the build expires with its last subset
  *   split         key in splits, split id
  *   queue         queue id, key in queuesOfNodeBuild
+ *   ci_run        id
+ *   ci_run        project, id                          by the time when it began
  *
  * @param drop called with the key of each queue that expires
  */
@@ -84,6 +87,9 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
   switch (kind) {
     case 'subset':
       return { deleted: deleteSubset(tables, key as RunKey), whole: true };
+    case 'ci_run':
+      deleteCiRun(tables, first);
+      return ONE;
     // Large records become unreachable first, and are then deleted piece by piece.
     case 'split': {
       const split = tables.splits.get(first);

@@ -30,9 +30,9 @@ export function lmdbMaintenance(parts: Parts, file: string, dropQueue: (key: str
     keptTime: () => meta.get('known') ?? null,
     keepTime: at => commit(parts, () => void meta.put('known', at)),
     load() {
-      const { builds: build, subsets: subset, paths: path, splits: split, queues: queue } = parts;
+      const { builds: build, subsets: subset, paths: path, splits: split, queues: queue, ciRuns: ci_run } = parts;
       const records: Record<string, number> = {};
-      for (const [kind, table] of Object.entries({ build, subset, path, split, queue })) {
+      for (const [kind, table] of Object.entries({ build, subset, path, split, queue, ci_run })) {
         records[kind] = (table.getStats() as { entryCount: number }).entryCount;
       }
       return { bytes: statSync(file).size, diskFreeBytes: diskSpace.freeBytes(), journalTurns: journal.turns, records };

@@ -1,6 +1,7 @@
 import type { BuildKey } from '../../engine/build-key.js';
 import type { People } from '../../engine/people.js';
 import type { Token } from '../../engine/ports/access.js';
+import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
 import type { Split } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -75,4 +76,11 @@ export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   people: People;
   /** Its key in queuesOfBuild. */
   build: string;
+}
+
+export type CiRunKey = [project: number, created_at: Millis, id: string];
+
+/** A CI run, without what its key has. */
+export interface CiRunRecord extends Omit<CiRun, 'id' | 'project' | 'created_at'> {
+  v: 1;
 }

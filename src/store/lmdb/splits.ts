@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { beginningCiRun } from '../../engine/ci-run.js';
 import { digest } from '../../engine/digest.js';
 import { buildDigest, type SplitKey } from '../../engine/keys.js';
 import type { Split, Splits, SplitUse } from '../../engine/ports/splits.js';
@@ -6,6 +7,7 @@ import type { Millis } from '../../engine/ports/store.js';
 import { segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import { runsRecordedOf } from './builds.js';
+import { putCiRun } from './ci-runs.js';
 import { encodeSplitFiles, filesInBlob } from './codecs/split-files.js';
 import { toForecast } from './forecasts.js';
 import type { Parts } from './parts.js';
@@ -23,7 +25,19 @@ export function lmdbSplits(parts: Parts) {
     const use = useKey(split, key.ci_run);
     const known = splitRuns.get(use);
     if (known !== undefined && (typeof known === 'number' || known.other_list !== undefined || other_list === undefined)) return;
-    void splitRuns.put(use, { ...(known ?? firstUseOf(key, at)), ...(other_list !== undefined && { other_list }) });
+    const first = known ?? firstUseOf(key, at);
+    void splitRuns.put(use, { ...first, ...(other_list !== undefined && { other_list }) });
+    if (known === undefined) putCiRunOf(key, randomUUID(), split, first);
+  }
+
+  /** Notes that a CI run begins to use a split, within a write transaction. */
+  function putCiRunOf(
+    key: SplitKey,
+    id: string,
+    { id: plan }: Pick<Split, 'id'>,
+    { at, runs_before }: { at: Millis; runs_before: number },
+  ) {
+    putCiRun(parts, beginningCiRun(key, { id, kind: 'split', plan, created_at: at, runs_before }));
   }
 
   const firstUseOf = ({ project, build }: SplitKey, at: Millis) => ({
@@ -56,6 +70,7 @@ export function lmdbSplits(parts: Parts) {
           void splits.put(key.digest, record);
           void forecasts.put(id, { v: 1, ...forecast });
           if (key.isFixed) void splitRuns.put(useKey(record, key.ci_run), use);
+          putCiRunOf(key, id, record, use);
           return record;
         },
       });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Store } from '../../engine/ports/store.js';
 import { lmdbAccess } from './access.js';
 import { lmdbBuilds } from './builds.js';
+import { lmdbCiRuns } from './ci-runs.js';
 import { lmdbMaintenance } from './maintenance.js';
 import type { QueueOptions } from './open-queue.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from './parts.js';
@@ -19,6 +20,7 @@ export interface LmdbStore extends Store {
   readonly timings: ReturnType<typeof lmdbTimings>;
   readonly splits: ReturnType<typeof lmdbSplits>;
   readonly queues: LmdbQueues;
+  readonly ciRuns: ReturnType<typeof lmdbCiRuns>;
   readonly maintenance: ReturnType<typeof lmdbMaintenance>;
   /** Parts that only commands on the folder need. */
   readonly parts: Parts;
@@ -42,6 +44,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     timings: lmdbTimings(parts),
     splits: lmdbSplits(parts),
     queues,
+    ciRuns: lmdbCiRuns(parts),
     maintenance: lmdbMaintenance(parts, join(dataDir, STORE_FILE), key => queues.drop(key)),
     parts,
     close: () => closeParts(parts),

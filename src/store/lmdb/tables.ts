@@ -6,6 +6,8 @@ import type { ChangeRecord, TurnRecord } from './codecs/batch-codec.js';
 import type {
   BuildCountRecord,
   BuildRecord,
+  CiRunKey,
+  CiRunRecord,
   ForecastRecord,
   ProjectRecord,
   QueueRecord,
@@ -17,7 +19,7 @@ import type {
 import { readStoreFile, type StoreFile } from './store-file.js';
 
 /** Raised when an older Ballast would misread the records of this one. src/docs/changelog.md lists the changes. */
-export const STORE_VERSION = 8;
+export const STORE_VERSION = 9;
 /** The oldest version that is read. */
 const OLDEST_VERSION = 5;
 
@@ -46,6 +48,9 @@ const OLDEST_VERSION = 5;
  * queuesOfNodeBuild                                            queue id
  *                digest(project, commit, branch, total, node_build_id)
  * queuesOfBuild  digest(project, commit, branch, total)        queue id       the newest
+ * ciRuns         [project, created_at, id]                     CiRunRecord
+ * ciRunKeys      id                                            [project, created_at]
+ * ciRunsOfBuild  [digest(project, commit, branch, total), created_at, id]        project
  * journalTurns   number                                        TurnRecord     see batch-codec.ts
  * batches        [queue id, number of the last turn]           ChangeRecord[] the changes of a queue, in order; 0: of a copy
  * blobs          [split id, node_index]                        the test files of the node, see split-files.ts
@@ -78,6 +83,9 @@ export interface Tables {
   readonly queues: Database<QueueRecord, string>;
   readonly queuesOfNodeBuild: Database<string, string>;
   readonly queuesOfBuild: Database<string, string>;
+  readonly ciRuns: Database<CiRunRecord, CiRunKey>;
+  readonly ciRunKeys: Database<[project: number, created_at: Millis], string>;
+  readonly ciRunsOfBuild: Database<number, [build: string, created_at: Millis, id: string]>;
   readonly journalTurns: Database<TurnRecord, number>;
   readonly batches: Database<ChangeRecord[], [queue: string, turn: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
@@ -153,7 +161,7 @@ function open(dataDir: string): Tables {
   const options: RootDatabaseOptionsWithPath & { safeRestore: boolean } = {
     path: join(dataDir, STORE_FILE),
     noSubdir: true,
-    maxDbs: 32,
+    maxDbs: 64,
     safeRestore: true,
     // Address space, not disk or memory: when a map is outgrown, lmdb keeps it beside the next one.
     mapSize: MAP_BYTES,
@@ -183,6 +191,9 @@ function open(dataDir: string): Tables {
     queues: table('queues'),
     queuesOfNodeBuild: table('queuesOfNodeBuild'),
     queuesOfBuild: table('queuesOfBuild'),
+    ciRuns: table('ciRuns'),
+    ciRunKeys: table('ciRunKeys'),
+    ciRunsOfBuild: table('ciRunsOfBuild'),
     // Not compressed, because an answer waits for it, and it is deleted within a second.
     journalTurns: root.openDB({ name: 'journalTurns', compression: false }),
     batches: table('batches'),

@@ -13,7 +13,7 @@ export function memoryMaintenance(tables: Tables): Maintenance {
     publishQueues: () => nextTurn(),
     refresh() {},
     async *sweep(before, count) {
-      const { splits, queues, paths } = tables;
+      const { splits, queues, ciRuns, paths } = tables;
       sweepRuns(tables, before, count);
       yield;
       sweepTable(
@@ -29,6 +29,12 @@ export function memoryMaintenance(tables: Tables): Maintenance {
       );
       yield;
       sweepTable(
+        ciRuns,
+        ({ created_at }) => created_at < before,
+        () => count('ci_run'),
+      );
+      yield;
+      sweepTable(
         paths,
         ({ seen_at }) => seen_at < before,
         () => count('path'),
@@ -40,9 +46,9 @@ export function memoryMaintenance(tables: Tables): Maintenance {
       await nextTurn();
     },
     load() {
-      const { builds, runs, paths, splits, queues } = tables;
+      const { builds, runs, paths, splits, queues, ciRuns } = tables;
       const subset = [...runs.values()].reduce((sum, { length }) => sum + length, 0);
-      const records = { build: builds.size, subset, path: paths.size, split: splits.size, queue: queues.size };
+      const records = { build: builds.size, subset, path: paths.size, split: splits.size, queue: queues.size, ci_run: ciRuns.size };
       return { bytes: 0, diskFreeBytes: Infinity, journalTurns: 0, records };
     },
   };

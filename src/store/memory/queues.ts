@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { apiErrors } from '../../api-error.js';
+import { beginningCiRun } from '../../engine/ci-run.js';
 import { buildDigest, type QueueKey } from '../../engine/keys.js';
 import type { Change, NewQueue, OpenQueue, QueueInfo, Queues } from '../../engine/ports/queues.js';
+import type { Millis } from '../../engine/ports/store.js';
 import { type Batch, copyOf } from '../../engine/queue/batch.js';
 import type { LeasePolicy } from '../../engine/queue/leases.js';
 import { Queue } from '../../engine/queue/queue.js';
@@ -68,11 +70,13 @@ export class KeptQueue implements OpenQueue {
   }
 }
 
-export function memoryQueues({ queues, recorded }: Tables, options: QueueOptions): Queues {
+export function memoryQueues({ queues, ciRuns, recorded }: Tables, options: QueueOptions): Queues {
   const runsOf = (build: string) => recorded.get(build) ?? 0;
   const newest = (build: string) => [...queues.values()].findLast(queue => queue.build === build);
   const byId = (id: string) => [...queues.values()].find(({ info }) => info.id === id);
   const digestOf = ({ project, build }: QueueKey) => buildDigest(project, build);
+  const noteCiRun = (key: QueueKey, id: string, at: Millis) =>
+    ciRuns.set(id, beginningCiRun(key, { id, kind: 'queue', plan: id, created_at: at, runs_before: runsOf(digestOf(key)) }));
   return {
     find: key => queues.get(key.digest)?.info ?? null,
     newest: (project, build) => newest(buildDigest(project, build))?.info ?? null,
@@ -84,6 +88,7 @@ export function memoryQueues({ queues, recorded }: Tables, options: QueueOptions
         const times = { created_at: at, runs_before: runsOf(build), used_at: at };
         const info: QueueInfo = { id: randomUUID(), name: key.digest, node_total, repeats: false, list, ...times };
         queues.set(key.digest, new KeptQueue(info, build, content, options));
+        noteCiRun(key, info.id, at);
       }
       await nextTurn();
       return isNew;
@@ -96,6 +101,7 @@ export function memoryQueues({ queues, recorded }: Tables, options: QueueOptions
         const copied = { copied_at: at, copied_runs_before: runsOf(build), used_at: at };
         const info: QueueInfo = { ...own, id: randomUUID(), repeats: true, ...copied };
         queues.set(key.digest, new KeptQueue(info, build, last.content, options, copyOf(last.batches)));
+        noteCiRun(key, info.id, at);
       }
       await nextTurn();
       return last !== undefined;

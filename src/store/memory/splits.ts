@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beginningCiRun } from '../../engine/ci-run.js';
 import { buildDigest, type SplitKey } from '../../engine/keys.js';
 import type { NewSplit, Split, Splits, SplitUse } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
@@ -13,17 +14,23 @@ export interface KeptSplit extends Pick<NewSplit, 'files' | 'forecast'> {
   readonly uses: Map<string, SplitUse>;
 }
 
-export function memorySplits({ splits, recorded }: Tables): Splits {
+export function memorySplits({ splits, ciRuns, recorded }: Tables): Splits {
   const runsBefore = ({ project, build }: SplitKey) => recorded.get(buildDigest(project, build)) ?? 0;
   const kept = ({ id }: Split) => [...splits.values()].find(({ split }) => split.id === id);
-  const firstUse = (key: SplitKey, at: Millis): SplitUse => ({ at, runs_before: runsBefore(key) });
+  /** The first use of a split by a CI run, which is noted. */
+  const begin = (key: SplitKey, { id: plan }: Split, at: Millis, id: string = randomUUID()): SplitUse => {
+    const runs_before = runsBefore(key);
+    ciRuns.set(id, beginningCiRun(key, { id, kind: 'split', plan, created_at: at, runs_before }));
+    return { at, runs_before };
+  };
   return {
     find: key => splits.get(key.digest)?.split ?? null,
     async create(key, { list, files, forecast }, at) {
       if (!splits.has(key.digest)) {
         const { node_total } = key.build;
         const split: Split = { id: randomUUID(), node_total, created_at: at, runs_before: runsBefore(key), list, used_at: at };
-        const uses = new Map(key.isFixed ? [[key.ci_run, firstUse(key, at)]] : []);
+        const use = begin(key, split, at, split.id);
+        const uses = new Map(key.isFixed ? [[key.ci_run, use]] : []);
         splits.set(key.digest, { split, files, forecast, uses });
       }
       const { split } = splits.get(key.digest)!;
@@ -35,14 +42,14 @@ export function memorySplits({ splits, recorded }: Tables): Splits {
       if (!used) return;
       used.split = { ...used.split, used_at: Math.max(at, used.split.used_at) };
       if (!key.isFixed || used.uses.has(key.ci_run)) return;
-      used.uses.set(key.ci_run, firstUse(key, at));
+      used.uses.set(key.ci_run, begin(key, split, at));
       return nextTurn();
     },
     async noteOtherList(key, split, other_list, at) {
       // The first difference is kept.
       const noted = kept(split);
       if (noted && key.isFixed) {
-        const use = noted.uses.get(key.ci_run) ?? firstUse(key, at);
+        const use = noted.uses.get(key.ci_run) ?? begin(key, split, at);
         noted.uses.set(key.ci_run, { other_list, ...use });
       } else if (noted) noted.split = { other_list, ...noted.split };
       await nextTurn();

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Store } from '../../engine/ports/store.js';
 import { memoryAccess } from './access.js';
 import { memoryBuilds } from './builds.js';
+import { memoryCiRuns } from './ci-runs.js';
 import { memoryMaintenance } from './maintenance.js';
 import { memoryQueues, type QueueOptions } from './queues.js';
 import { memoryRecordings } from './recordings.js';
@@ -19,6 +20,7 @@ export function openMemoryStore(options: QueueOptions): Store {
     timings: memoryTimings(tables),
     splits: memorySplits(tables),
     queues: memoryQueues(tables, options),
+    ciRuns: memoryCiRuns(tables),
     maintenance: memoryMaintenance(tables),
     close: () => nextTurn(),
   };

@@ -1,5 +1,6 @@
 import type { Project, Token } from '../../engine/ports/access.js';
 import type { Build, Run } from '../../engine/ports/builds.js';
+import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { KnownPath } from '../../engine/ports/timings.js';
 import type { KeptQueue } from './queues.js';
@@ -25,6 +26,8 @@ export class Tables {
   readonly splits = new Map<string, KeptSplit>();
   /** By digest of the key. */
   readonly queues = new Map<string, KeptQueue>();
+  /** By id. */
+  readonly ciRuns = new Map<string, CiRun>();
   buildsCreated = 0;
   pathsCreated = 0;
   keptTime: Millis | null = null;

@@ -67,7 +67,7 @@ describe.each(stores)('a store in $name', ({ open }) => {
     await store.queues.create(queue, newQueue(store, 20), NOW);
     await store.splits.use(split, created, NOW + DAY);
     await pull(store, queue, 0, {}, NOW + DAY);
-    expect(await sweep(store, NOW + DAY)).toEqual({});
+    expect(await sweep(store, NOW + DAY)).toEqual({ ci_run: 2 });
     expect([(await store.splits.find(split))!.used_at, (await store.queues.find(queue))!.used_at]).toEqual([NOW + DAY, NOW + DAY]);
     expect(await sweep(store, NOW + DAY + 1)).toEqual({ split: 1, queue: 1 });
     expect([await store.splits.find(split), await store.queues.find(queue)]).toEqual([null, null]);

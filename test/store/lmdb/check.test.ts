@@ -83,7 +83,7 @@ const contents = (store: Parts) =>
 /** Tables whose records follow from no others. */
 const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'journalTurns', 'queuesOfBuild'];
 /** Tables whose records all follow from others. */
-const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'buildGaps', 'expiry'];
+const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'buildGaps', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
 /** Tables whose records others refer to. */
 const REFERRED = [
   'projects',
@@ -95,6 +95,7 @@ const REFERRED = [
   'splits',
   'queues',
   'queuesOfNodeBuild',
+  'ciRuns',
   'blobs',
   'forecasts',
 ];
@@ -184,6 +185,13 @@ describe('a store', () => {
       'queuesOfBuild',
       /does not exist/,
     ],
+    [
+      'lists a CI run that does not exist',
+      ({ ciRunsOfBuild }) => void ciRunsOfBuild.put(['build', NOW, 'gone'], 1),
+      'ciRunsOfBuild',
+      /does not exist/,
+    ],
+    ['has the id of a CI run that does not exist', ({ ciRunKeys }) => void ciRunKeys.put('gone', [1, NOW]), 'ciRunKeys', /does not exist/],
   ])('that %s is repaired', async (_, damage, table, what) => {
     const store = await filledStore();
     await commit(store, () => damage(store));

@@ -4,6 +4,7 @@ import { problemsOf } from '../../../src/store/lmdb/check/check.js';
 import { closeParts, openParts } from '../../../src/store/lmdb/parts.js';
 import { serveFolder } from '../../../src/store/lmdb/serve-folder.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
+import { STORE_VERSION } from '../../../src/store/lmdb/tables.js';
 import { temporaryFolder } from '../../harness/temporary-folder.js';
 import { FORECAST, NOBODY } from '../contract/fixtures.js';
 import { estimatesOf, splitOf } from './temporary-store.js';
@@ -38,6 +39,6 @@ it.each([5, 6, 7])('a split of store version %d is served and checked as before'
   expect(listed).toEqual([paths.map(path => ({ path, time_execution: 1.5 })), []]);
   // Other tables report the missing project.
   expect([...problemsOf(store.parts, () => {})].filter(({ table }) => table === 'splits')).toEqual([]);
-  expect(store.parts.meta.get('version')).toBe(8);
+  expect(store.parts.meta.get('version')).toBe(STORE_VERSION);
   await store.close();
 });

@@ -1,6 +1,7 @@
 import type { Parts } from '../parts.js';
 import { problemsOfBuildIndex } from './build-index.js';
 import { problemsOfBuilds } from './builds.js';
+import { problemsOfCiRuns } from './ci-runs.js';
 import { problemsOfExpiry } from './expiry.js';
 import { problemsOfPaths } from './paths.js';
 import { problemsOfPlans } from './plans.js';
@@ -13,6 +14,7 @@ const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Prob
   buildIndex: problemsOfBuildIndex,
   paths: problemsOfPaths,
   plans: problemsOfPlans,
+  ciRuns: problemsOfCiRuns,
   expiry: problemsOfExpiry,
 };
 

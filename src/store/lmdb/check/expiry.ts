@@ -11,7 +11,9 @@ export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem
     const [, kind, ...owner] = key;
     if (kind === 'split') expiring.add(owner[1] as string);
     else if (kind === 'queue') expiring.add(owner[0] as string);
-    else if (kind !== 'subset') yield { table: 'expiry', key, what: 'has an unknown kind', repair: null };
+    else if (kind === 'ci_run') {
+      if (!tables.ciRunKeys.doesExist(owner[0] as string)) yield dangling(tables, key);
+    } else if (kind !== 'subset') yield { table: 'expiry', key, what: 'has an unknown kind', repair: null };
     else if (!tables.subsets.doesExist(owner as RunKey)) yield dangling(tables, key);
   }
   const splits = new Set<string>();

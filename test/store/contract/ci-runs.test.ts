@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { shortDigest } from '../../../src/engine/digest.js';
+import { queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
+import { limits } from '../../../src/limits.js';
+import { BUILD, DAY, HOUR, NOW, newProject, newQueue, newSplit, record, sweep, upTo } from './fixtures.js';
+import { stores } from './stores.js';
+
+describe.each(stores)('CI runs in a store in $name', ({ open }) => {
+  async function opened() {
+    const store = open();
+    const project = await newProject(store);
+    const createQueue = (ci_run: string, at = NOW, build = BUILD) =>
+      store.queues.create(queueKey(project, build, ci_run), newQueue(store, 3), at);
+    const createSplit = (key: SplitKey, at = NOW) => store.splits.create(key, newSplit(store, key), at);
+    const list = async (before = NOW + 30 * DAY, limit = 100) =>
+      (await store.ciRuns.list(project, before, limit)).map(({ ci_run }) => ci_run);
+    return { store, project, createQueue, createSplit, list };
+  }
+
+  it('begin with a queue, and are found by their id, build and project', async () => {
+    const { store, project, createQueue } = await opened();
+    await record(store, project, {});
+    await createQueue('7');
+    const { id } = (await store.queues.newest(project, BUILD))!;
+    const begun = { project, kind: 'queue', plan: id, ci_run: '7', digest: shortDigest('7'), created_at: NOW, runs_before: 1 };
+    const run = { id, ...BUILD, ...begun };
+    expect(await store.ciRuns.get(project, id)).toEqual(run);
+    expect(await store.ciRuns.list(project, NOW + 1, 10)).toEqual([run]);
+    expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([run]);
+  });
+
+  it('are not those of another project, build or time', async () => {
+    const { store, project, createQueue } = await opened();
+    await createQueue('7');
+    const [run] = await store.ciRuns.ofBuild(project, BUILD);
+    expect(await store.ciRuns.get(project + 1, run!.id)).toBeNull();
+    expect(await store.ciRuns.get(project, 'unknown')).toBeNull();
+    expect(await store.ciRuns.list(project + 1, NOW + 1, 10)).toEqual([]);
+    expect(await store.ciRuns.list(project, NOW, 10)).toEqual([]);
+    expect(await store.ciRuns.ofBuild(project, { ...BUILD, branch: 'next' })).toEqual([]);
+  });
+
+  it('begin once, however many nodes create or use the same plan', async () => {
+    const { store, project, createQueue, createSplit, list } = await opened();
+    const fixed = splitKey(project, BUILD, 'fixed', true);
+    await Promise.all(
+      upTo(5).flatMap(() => [createQueue('queue'), createSplit(splitKey(project, BUILD, 'split', false)), createSplit(fixed)]),
+    );
+    const split = (await store.splits.find(fixed))!;
+    for (const at of [NOW, NOW + HOUR, NOW + 2 * HOUR]) await store.splits.use(fixed, split, at);
+    expect((await list()).sort()).toEqual(['fixed', 'queue', 'split']);
+    expect((await store.ciRuns.get(project, split.id))!).toMatchObject({ kind: 'split', plan: split.id, ci_run: 'fixed' });
+  });
+
+  it('begin with a copy of a queue and with each further use of a fixed split, which have other ids', async () => {
+    const { store, project, createQueue, createSplit } = await opened();
+    await createQueue('1', NOW);
+    await store.queues.repeat(queueKey(project, BUILD, '2'), NOW + 1);
+    await store.queues.repeat(queueKey(project, BUILD, '2'), NOW + 2);
+    const split = await createSplit(splitKey(project, BUILD, '3', true), NOW + 3);
+    await record(store, project, {});
+    const fourth = splitKey(project, BUILD, '4', true);
+    await store.splits.use(fourth, split, NOW + 4);
+    const fifth = splitKey(project, BUILD, '5', true);
+    await store.splits.noteOtherList(fifth, split, 'another list', NOW + 5);
+    await store.splits.use(fifth, split, NOW + 6);
+    const runs = await store.ciRuns.ofBuild(project, BUILD);
+    const plans = (await Promise.all(['2', '1'].map(ci_run => store.queues.find(queueKey(project, BUILD, ci_run))))).map(
+      queue => queue!.id,
+    );
+    expect(runs.map(({ ci_run, plan, created_at, runs_before }) => [ci_run, plan, created_at, runs_before])).toEqual([
+      ['5', split.id, NOW + 5, 1],
+      ['4', split.id, NOW + 4, 1],
+      ['3', split.id, NOW + 3, 0],
+      ['2', plans[0], NOW + 1, 0],
+      ['1', plans[1], NOW, 0],
+    ]);
+    expect(new Set(runs.map(({ id }) => id)).size).toBe(5);
+    expect(await store.ciRuns.list(project, NOW + 4, 2)).toEqual([runs[2], runs[3]]);
+  });
+
+  it('have their ids cut to what is shown, with the digest of the whole', async () => {
+    const { store, project, createQueue } = await opened();
+    const ids = ['a', 'b'].map(end => 'x'.repeat(limits.ciRunCharacters) + end);
+    for (const id of ids) await createQueue(id);
+    const runs = await store.ciRuns.ofBuild(project, BUILD);
+    expect(runs.map(({ ci_run }) => ci_run)).toEqual(ids.map(() => 'x'.repeat(limits.ciRunCharacters)));
+    expect(runs.map(({ digest }) => digest).sort()).toEqual(ids.map(shortDigest).sort());
+  });
+
+  it('of a build are listed up to a limit, newest first', async () => {
+    const { store, project, createQueue } = await opened();
+    await Promise.all(upTo(limits.ciRunsPerBuild + 3).map(i => createQueue(`${i}`, NOW + i)));
+    const runs = await store.ciRuns.ofBuild(project, BUILD);
+    expect(runs.map(({ ci_run }) => ci_run)).toEqual(upTo(limits.ciRunsPerBuild).map(i => `${limits.ciRunsPerBuild + 2 - i}`));
+  });
+
+  it('expire by the time when they began, also while their queue is in use', async () => {
+    const { store, project, createQueue, list } = await opened();
+    await createQueue('1', NOW);
+    await createQueue('2', NOW + HOUR);
+    expect(await sweep(store, NOW)).toEqual({});
+    expect(await sweep(store, NOW + 1)).toEqual({ queue: 1, ci_run: 1 });
+    expect(await list()).toEqual(['2']);
+    expect((await store.ciRuns.ofBuild(project, BUILD)).map(({ ci_run }) => ci_run)).toEqual(['2']);
+    await sweep(store, NOW + DAY);
+    expect(await store.ciRuns.ofBuild(project, BUILD)).toEqual([]);
+  });
+});
