@@ -1,3 +1,6 @@
+import type { PullSituation } from '../../planning/batching/batch-weight.js';
+import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
+
 /** Why a batch has its size: what the planner knew and decided when the batch was handed out. */
 export interface Decision {
   /** Seconds of estimates that were left in the queue, those of this batch included. */
@@ -14,4 +17,48 @@ export interface Decision {
   target: number;
   /** Seconds that a node loses between two batches, as estimated until then. */
   pullCost: number;
+}
+
+/** A decision as a batch keeps it: the fields of `Decision` in their order, in whole milliseconds, and in thousandths for the two ratios. */
+export type KeptDecision = [
+  remaining: number,
+  finishIn: number,
+  speed: number,
+  slowdown: number,
+  share: number,
+  target: number,
+  pullCost: number,
+];
+
+/** What a node's speed and the state of its queue tell about its next batch. Times are weights (see weight.ts). */
+export interface Situation extends PullSituation {
+  /** As in `Decision`. */
+  finishIn: number;
+  speed: number;
+  slowdown: number;
+}
+
+/** @param target the weight that the batch was to have */
+export function keepDecision(situation: Situation, target: number): KeptDecision {
+  const { remaining, finishIn, speed, slowdown, share, pullCost } = situation;
+  return [
+    toMillis(remaining),
+    toMillis(finishIn),
+    Math.round(speed * 1000),
+    Math.round(slowdown * 1000),
+    toMillis(share),
+    toMillis(target),
+    toMillis(pullCost),
+  ];
+}
+
+/** The decision behind a batch; null: the planner did not size it, or an older Ballast handed it out. */
+export function decisionOf({ decision }: { decision?: KeptDecision }): Decision | null {
+  if (!decision) return null;
+  const [remaining, finishIn, speed, slowdown, share, target, pullCost] = decision.map(value => value / 1000) as KeptDecision;
+  return { remaining, finishIn, speed, slowdown, share, target, pullCost };
+}
+
+function toMillis(weight: number): number {
+  return Math.round((weight / WEIGHTS_PER_SECOND) * 1000);
 }

@@ -1,6 +1,7 @@
-import type { PullSituation, QueueParameters } from '../../planning/batching/batch-weight.js';
+import type { QueueParameters } from '../../planning/batching/batch-weight.js';
 import { commonFinishTime } from '../../planning/batching/common-finish-time.js';
 import { WEIGHTS_PER_SECOND } from '../../planning/weight.js';
+import type { Situation } from './decision.js';
 import { PullCost } from './pull-cost.js';
 
 /** A batch that a node works on. */
@@ -108,7 +109,7 @@ export class NodeSpeeds {
   }
 
   /** Returns the inputs for the size of the batch that the node asks for. */
-  situationOf(node: number, remaining: number, millis: number): PullSituation {
+  situationOf(node: number, remaining: number, millis: number): Situation {
     const snapshot = this.#snapshot(millis);
     const { now, pullCost, slowdown } = snapshot;
     for (let i = 0; i < this.parameters.nodeTotal; i++) {
@@ -118,7 +119,15 @@ export class NodeSpeeds {
     }
     const finishTime = commonFinishTime(remaining, this.#speeds, this.#ready);
     const speed = this.#speeds[node] ?? 1 / slowdown;
-    return { share: speed * (finishTime - now - pullCost), batches: this.#nodes.get(node)?.batches ?? 0, remaining, pullCost };
+    return {
+      share: speed * (finishTime - now - pullCost),
+      batches: this.#nodes.get(node)?.batches ?? 0,
+      remaining,
+      pullCost,
+      finishIn: finishTime - now,
+      speed: speed * slowdown,
+      slowdown,
+    };
   }
 
   #snapshot(millis: number): Snapshot {

@@ -2,6 +2,7 @@ import { batchWeight, type QueueParameters } from '../../planning/batching/batch
 import { RemainingFiles } from '../../planning/batching/remaining-files.js';
 import { type Batch, isRequeued, isSameReplay, type Pull, takenFiles } from './batch.js';
 import { BatchText } from './batch-text.js';
+import { keepDecision } from './decision.js';
 import type { Failed } from './failed.js';
 import { type LeasePolicy, Leases } from './leases.js';
 import { Node, type Replay } from './node.js';
@@ -166,23 +167,28 @@ export class Queue {
       run: last?.run === request.run ? last.run : request.run,
       batch_uuid: request.batch_uuid,
       handed_at: now,
-      files: replay?.files ?? this.#take(request.node_index, now),
+      files: replay?.files ?? [],
       isFirstRequest: request.isFirstRequest,
       isReplay: replay !== null,
       build_subset_id: replay && request.recordedSubset,
       delivered: false,
     };
+    if (!replay) this.#fill(batch);
     if (request.acknowledges) batch.acknowledges = true;
     if (request.runs_before !== undefined) batch.runs_before = request.runs_before;
     if (replay?.cases && this.text.hasRoomFor(replay.cases)) batch.cases = replay.cases;
     return batch;
   }
 
-  #take(node: number, now: number): number[] {
+  /** Takes the files of a new batch, unless none is left. */
+  #fill(batch: Batch): void {
     const { weight } = this.#remaining;
-    if (weight === 0) return [];
+    if (weight === 0) return;
+    const situation = this.#speeds.situationOf(batch.node_index, weight, batch.handed_at);
+    const target = batchWeight(situation, this.parameters);
     // The copy has no spare capacity.
-    return this.#remaining.take(batchWeight(this.#speeds.situationOf(node, weight, now), this.parameters)).slice();
+    batch.files = this.#remaining.take(target).slice();
+    batch.decision = keepDecision(situation, target);
   }
 
   /** Adds a batch that is handed out now, or was before the queue was read back. */

@@ -103,11 +103,12 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     await create(first);
     const handed: Batch[] = [];
     for (const node of [0, 1, 2]) handed.push((await pull(store, first, node))!);
-    const known = async () => (await queues.batches(await idOf(first))).map(({ node_index, files }) => [node_index, files]);
-    expect(await known()).toEqual(handed.map(({ node_index, files }) => [node_index, files]));
+    const shown = ({ node_index, files, decision }: Batch) => [node_index, files, decision!];
+    const known = async () => (await queues.batches(await idOf(first))).map(shown);
+    expect(await known()).toEqual(handed.map(shown));
     await settle(store, first, handed[1]!, false);
     await settle(store, first, handed[2]!, true);
-    expect(await known()).toEqual([handed[0]!, handed[2]!].map(({ node_index, files }) => [node_index, files]));
+    expect(await known()).toEqual([handed[0]!, handed[2]!].map(shown));
     expect((await queues.batches(await idOf(first))).map(({ delivered }) => delivered)).toEqual([false, true]);
     const rest = await pullAll(store, first, 3);
     expect(ascending([...handed[0]!.files, ...handed[2]!.files, ...rest])).toEqual(upTo(20));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch, EndedLease } from '../../../src/engine/queue/batch.js';
+import type { KeptDecision } from '../../../src/engine/queue/decision.js';
 import { type BatchRecord, decodeChange, encodeBatch, encodeChange } from '../../../src/store/lmdb/codecs/batch-codec.js';
 
 const batch: Batch = {
@@ -40,6 +41,7 @@ describe('a batch on disk', () => {
     const optional = {
       acknowledges: true as const,
       runs_before: 0,
+      decision: [240_000, 60_000, 900, 1100, 48_000, 28_800, 2000] as KeptDecision,
       cases: [[3, ['a:1']]] as [number, string[]][],
       failed: [],
       failed_cases: [[4, ['b:2']]] as [number, string[]][],

@@ -1,5 +1,6 @@
 import type { Change } from '../../../engine/ports/queues.js';
 import type { Batch, CasesByFile, EndedLease } from '../../../engine/queue/batch.js';
+import type { KeptDecision } from '../../../engine/queue/decision.js';
 
 /** A batch on disk. */
 export interface BatchRecord {
@@ -19,6 +20,8 @@ export interface BatchRecord {
   /** Missing below store version 7. */
   runs_before?: number;
   delivered: boolean;
+  /** Missing in records of an older Ballast, which ignores it. */
+  decision?: KeptDecision;
   cases?: CasesByFile;
   failed?: number[];
   failed_cases?: CasesByFile;
@@ -53,6 +56,7 @@ export function encodeBatch(batch: Batch): BatchRecord {
   };
   if (batch.acknowledges) record.acknowledges = true;
   if (batch.runs_before !== undefined) record.runs_before = batch.runs_before;
+  if (batch.decision) record.decision = batch.decision;
   if (batch.cases) record.cases = batch.cases;
   if (batch.failed) record.failed = batch.failed;
   if (batch.failed_cases) record.failed_cases = batch.failed_cases;
@@ -83,6 +87,7 @@ export function decodeBatch(record: BatchRecord): Batch {
   };
   if (record.acknowledges) batch.acknowledges = true;
   if (record.runs_before !== undefined) batch.runs_before = record.runs_before;
+  if (record.decision) batch.decision = record.decision;
   if (record.cases) batch.cases = record.cases;
   if (record.failed) batch.failed = record.failed;
   if (record.failed_cases) batch.failed_cases = record.failed_cases;
