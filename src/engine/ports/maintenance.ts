@@ -23,7 +23,7 @@ export interface Maintenance {
   load(): StoreLoad;
 }
 
-export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path';
+export type ExpiringKind = 'subset' | 'split' | 'queue' | 'ci_run' | 'path' | 'day';
 
 export interface StoreLoad {
   bytes: number;

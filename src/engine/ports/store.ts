@@ -5,6 +5,7 @@ import type { Maintenance } from './maintenance.js';
 import type { Queues } from './queues.js';
 import type { Recordings } from './recordings.js';
 import type { Splits } from './splits.js';
+import type { Summaries } from './summaries.js';
 import type { Timings } from './timings.js';
 
 /** A value, or a promise of it. A store in this process answers reads immediately, one on another machine later. */
@@ -26,6 +27,7 @@ export interface Store {
   readonly splits: Splits;
   readonly queues: Queues;
   readonly ciRuns: CiRuns;
+  readonly summaries: Summaries;
   readonly maintenance: Maintenance;
   close(): Promise<void>;
 }

@@ -7,7 +7,10 @@ export interface Summaries {
   get(build: number): Soon<Summary | null>;
   /** Writes the summary of a build, and counts it on its day instead of the one before. Does nothing when the build has expired. */
   put(build: Build, summary: Summary): Promise<void>;
-  /** The days (whole days since 1970, UTC) of a branch, or of all branches together (null), in order. A day without builds is left out. */
+  /**
+   * The days (whole days since 1970, UTC) of a branch, or of all branches together (null), in order, both ends included. A day without
+   * builds is left out. A build counts on the day on which its newest CI run began, until that day expires.
+   */
   days(project: number, branch: string | null, from: number, to: number): Soon<DaySummary[]>;
 }
 
@@ -30,10 +33,13 @@ export interface Summary {
   failed: number | null;
   /** Files that were planned and not recorded. */
   missing: number;
+  /** The file that took longest. */
   longest: { path: string; milliseconds: number } | null;
+  /** The file without which the build would have ended earlier; see `decidingFile` in insight/summary.ts. Null: none stands out. */
+  decided_by: string | null;
   /** The node that ended last, and how long after the one before. */
   last: { node_index: number; milliseconds: number } | null;
-  /** By node: its duration relative to its estimates and to the other nodes, 1 as the others; 0: unknown. */
+  /** By node: its duration relative to its estimates and to the other nodes, 1 as the others, in whole hundredths; 0: unknown. */
   slowness: number[];
   /** Wall time that other methods would have taken on the same recorded times; see savings.ts. */
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };

@@ -7,7 +7,7 @@ import { headOfTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
 import { deleteSubset } from './recordings.js';
 import type { RunKey } from './records.js';
-import type { ExpiryKey, Tables } from './tables.js';
+import type { DayKey, ExpiryKey, Tables } from './tables.js';
 import { entriesOf, type OwnedTable } from './writes/blobs.js';
 import { commit } from './writes/commit.js';
 
@@ -22,6 +22,7 @@ export type Count = (kind: ExpiringKind) => void;
  *   queue         queue id, key in queuesOfNodeBuild
  *   ci_run        id
  *   ci_run        project, id                          by the time when it began
+ *   day           key in days
  *
  * @param drop called with the key of each queue that expires
  */
@@ -118,6 +119,9 @@ function expire(tables: Tables, kind: string, key: (string | number)[], most: nu
       const blobs = deleteRange(tables.blobs, first, most);
       return { deleted: batches.deleted + blobs.deleted, whole: blobs.whole };
     }
+    case 'day':
+      void tables.days.remove(key as DayKey);
+      return ONE;
     default:
       throw new Error(`cannot expire records of the kind "${kind}": it is unknown`);
   }

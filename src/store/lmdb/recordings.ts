@@ -164,11 +164,12 @@ export function deleteSubset(tables: Tables, key: RunKey): number {
     return 2 + (bytes.length >> 12);
   }
   void tables.builds.remove(key[0]);
+  void tables.summaries.remove(key[0]);
   // If the build is created again, its runs count as later than all runs of this one.
   void tables.meta.put('lastOrdinal', Math.max(runsRecorded(build), tables.meta.get('lastOrdinal') ?? 0));
   void tables.buildNumbers.remove(buildDigest(build.project, build));
   void tables.buildNumbers.remove(build.id);
-  return 4 + (bytes.length >> 12) + unindexBuild(tables, build);
+  return 5 + (bytes.length >> 12) + unindexBuild(tables, build);
 }
 
 function pathOf({ paths }: NewRun, i: number): string {

@@ -9,6 +9,7 @@ import { closeParts, openParts, type Parts, type PartsOptions } from './parts.js
 import { LmdbQueues } from './queues.js';
 import { lmdbRecordings } from './recordings.js';
 import { lmdbSplits } from './splits.js';
+import { lmdbSummaries } from './summaries.js';
 import { STORE_FILE } from './tables.js';
 import { lmdbTimings } from './timings.js';
 
@@ -21,6 +22,7 @@ export interface LmdbStore extends Store {
   readonly splits: ReturnType<typeof lmdbSplits>;
   readonly queues: LmdbQueues;
   readonly ciRuns: ReturnType<typeof lmdbCiRuns>;
+  readonly summaries: ReturnType<typeof lmdbSummaries>;
   readonly maintenance: ReturnType<typeof lmdbMaintenance>;
   /** Parts that only commands on the folder need. */
   readonly parts: Parts;
@@ -45,6 +47,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     splits: lmdbSplits(parts),
     queues,
     ciRuns: lmdbCiRuns(parts),
+    summaries: lmdbSummaries(parts),
     maintenance: lmdbMaintenance(parts, join(dataDir, STORE_FILE), key => queues.drop(key)),
     parts,
     close: () => closeParts(parts),

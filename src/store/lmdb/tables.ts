@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Database, type Key, open as openLmdb, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import type { Millis } from '../../engine/ports/store.js';
 import type { ChangeRecord, TurnRecord } from './codecs/batch-codec.js';
+import type { DayRecord, SummaryRecord } from './codecs/summary-codec.js';
 import type {
   BuildCountRecord,
   BuildRecord,
@@ -57,6 +58,8 @@ const OLDEST_VERSION = 5;
  *                [queue id, block]                             some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         the weights of all of them, in descending order
  * forecasts      split id | queue id                           ForecastRecord
+ * summaries      build number                                  SummaryRecord  see summary-codec.ts
+ * days           [project, digest(branch) | '', day]           DayRecord      '': all branches together
  * expiry         [time, kind, ...key]                          true           see expiry.ts
  *
  * filter = digest(project, commit_hash | null, branch | null, node_total | null)
@@ -90,8 +93,13 @@ export interface Tables {
   readonly batches: Database<ChangeRecord[], [queue: string, turn: number]>;
   readonly blobs: Database<Buffer, [owner: string, part: number | string]>;
   readonly forecasts: Database<ForecastRecord, string>;
+  readonly summaries: Database<SummaryRecord, number>;
+  readonly days: Database<DayRecord, DayKey>;
   readonly expiry: Database<true, ExpiryKey>;
 }
+
+/** The day in whole days since 1970, UTC. */
+export type DayKey = [project: number, branch: string, day: number];
 
 export type ExpiryKey = [time: Millis, kind: string, ...key: (string | number)[]];
 
@@ -199,6 +207,8 @@ function open(dataDir: string): Tables {
     batches: table('batches'),
     blobs: root.openDB({ name: 'blobs', encoding: 'binary' }),
     forecasts: table('forecasts'),
+    summaries: table('summaries'),
+    days: table('days'),
     expiry: table('expiry'),
   };
   const version = tables.meta.get('version');

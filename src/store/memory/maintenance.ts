@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { endOfDay } from '../../engine/insight/days.js';
 import type { ExpiringKind, Maintenance } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Tables } from './tables.js';
@@ -13,7 +14,7 @@ export function memoryMaintenance(tables: Tables): Maintenance {
     publishQueues: () => nextTurn(),
     refresh() {},
     async *sweep(before, count) {
-      const { splits, queues, ciRuns, paths } = tables;
+      const { splits, queues, ciRuns, paths, days } = tables;
       sweepRuns(tables, before, count);
       yield;
       sweepTable(
@@ -39,6 +40,12 @@ export function memoryMaintenance(tables: Tables): Maintenance {
         ({ seen_at }) => seen_at < before,
         () => count('path'),
       );
+      yield;
+      sweepTable(
+        days,
+        ({ day }) => endOfDay(day) < before,
+        () => count('day'),
+      );
     },
     keptTime: () => tables.keptTime,
     async keepTime(at) {
@@ -63,7 +70,7 @@ function sweepTable<Key, Value>(table: Map<Key, Value>, isOld: (value: Value) =>
 }
 
 /** Deletes old runs, and builds with their last run. */
-function sweepRuns({ builds, runs }: Tables, before: Millis, count: Count): void {
+function sweepRuns({ builds, runs, summaries }: Tables, before: Millis, count: Count): void {
   for (const [digest, build] of builds) {
     const all = runs.get(build.number)!;
     const left = all.filter(({ created_at }) => created_at >= before);
@@ -71,6 +78,7 @@ function sweepRuns({ builds, runs }: Tables, before: Millis, count: Count): void
     if (left.length === 0) {
       builds.delete(digest);
       runs.delete(build.number);
+      summaries.delete(build.number);
     } else if (left.length < all.length) {
       runs.set(build.number, left);
       builds.set(digest, { ...build, subsets: left.length, test_files: left.reduce((sum, run) => sum + run.test_files, 0) });

@@ -7,6 +7,7 @@ import { memoryMaintenance } from './maintenance.js';
 import { memoryQueues, type QueueOptions } from './queues.js';
 import { memoryRecordings } from './recordings.js';
 import { memorySplits } from './splits.js';
+import { memorySummaries } from './summaries.js';
 import { Tables } from './tables.js';
 import { memoryTimings } from './timings.js';
 
@@ -21,6 +22,7 @@ export function openMemoryStore(options: QueueOptions): Store {
     splits: memorySplits(tables),
     queues: memoryQueues(tables, options),
     ciRuns: memoryCiRuns(tables),
+    summaries: memorySummaries(tables),
     maintenance: memoryMaintenance(tables),
     close: () => nextTurn(),
   };

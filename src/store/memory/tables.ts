@@ -2,6 +2,7 @@ import type { Project, Token } from '../../engine/ports/access.js';
 import type { Build, Run } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { Millis } from '../../engine/ports/store.js';
+import type { DaySummary, Summary } from '../../engine/ports/summaries.js';
 import type { KnownPath } from '../../engine/ports/timings.js';
 import type { KeptQueue } from './queues.js';
 import type { KeptSplit } from './splits.js';
@@ -20,6 +21,10 @@ export class Tables {
   readonly runs = new Map<number, readonly Run[]>();
   /** How many runs of a build were ever recorded, by buildDigest. */
   readonly recorded = new Map<string, number>();
+  /** By number of the build. */
+  readonly summaries = new Map<number, Summary>();
+  /** See dayKey. */
+  readonly days = new Map<string, DaySummary>();
   /** See pathKey. */
   readonly paths = new Map<string, KnownPath>();
   /** By digest of the key. */

@@ -6,6 +6,7 @@ import type { NewQueue } from '../../../src/engine/ports/queues.js';
 import type { Recorded } from '../../../src/engine/ports/recordings.js';
 import type { NewSplit } from '../../../src/engine/ports/splits.js';
 import type { Millis, Store } from '../../../src/engine/ports/store.js';
+import type { Summary } from '../../../src/engine/ports/summaries.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { newRun } from '../../../src/engine/recordings.js';
 import type { Estimates } from '../../../src/planning/estimating/estimate.js';
@@ -141,3 +142,26 @@ export async function pullAll(store: QueueStore, key: QueueKey, node_index: numb
 
 export const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
 export const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+/** The summary of a build that took 100 seconds on two nodes. */
+export function summaryOf(part: Partial<Summary> = {}): Summary {
+  return {
+    recorded: 2,
+    kind: 'queue',
+    started_at: NOW,
+    wall: 100_000,
+    floor: 80_000,
+    parts: [80_000, 0, 5000, 5000, 4000, 3000, 2000, 1000],
+    nodeTime: 200_000,
+    total: 160_000,
+    files: 12,
+    failed: null,
+    missing: 0,
+    longest: { path: 'spec/größe_spec.rb', milliseconds: 40_000 },
+    last: { node_index: 1, milliseconds: 1500 },
+    decided_by: null,
+    slowness: [1, 1.07, 0],
+    baselines: { round_robin: 120_000, by_name: 130_000, one_at_a_time: 105_000 },
+    ...part,
+  };
+}

@@ -5,14 +5,16 @@ import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/e
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { digestOfList } from '../../../src/list-digest.js';
 import { lmdbAccess } from '../../../src/store/lmdb/access.js';
+import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
 import type { Problem } from '../../../src/store/lmdb/check/problem.js';
 import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
+import { lmdbSummaries } from '../../../src/store/lmdb/summaries.js';
 import { commit } from '../../../src/store/lmdb/writes/commit.js';
-import { FORECAST, LIST, NOBODY } from '../contract/fixtures.js';
+import { FORECAST, LIST, NOBODY, summaryOf } from '../contract/fixtures.js';
 import { estimatesOf, expire, recordRun, temporaryStore } from './temporary-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -69,6 +71,7 @@ async function filledStore(): Promise<Parts> {
   await store.journal.checkpoint();
   await queues.repeat(queueKey(project, build, '2'), NOW + 4 * DAY);
   await store.timingBuffer.save();
+  for (const known of lmdbBuilds(store).list(0, 10)) await lmdbSummaries(store).put(known, summaryOf({ started_at: known.created_at }));
   await expire(store, NOW + 1.5 * DAY);
   return store;
 }
@@ -81,7 +84,7 @@ const contents = (store: Parts) =>
   Object.fromEntries(TABLES.map(name => [name, [...tableOf(store, name).getRange()].map(({ key, value }) => [key, value])]));
 
 /** Tables whose records follow from no others. */
-const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'journalTurns', 'queuesOfBuild'];
+const INDEPENDENT = ['meta', 'tokens', 'batches', 'pendingRuns', 'journalTurns', 'queuesOfBuild', 'summaries', 'days'];
 /** Tables whose records all follow from others. */
 const DERIVED = ['projectNames', 'buildNumbers', 'buildIndex', 'buildCounts', 'buildGaps', 'ciRunKeys', 'ciRunsOfBuild', 'expiry'];
 /** Tables whose records others refer to. */
@@ -100,7 +103,7 @@ const REFERRED = [
   'forecasts',
 ];
 /** Tables whose records are removed with those that they refer to. */
-const REFERENCES = ['pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
+const REFERENCES = ['summaries', 'days', 'pendingRuns', 'forecasts', 'queuesOfBuild', 'queuesOfNodeBuild'];
 const TABLES = [...INDEPENDENT, ...DERIVED, ...REFERRED];
 
 describe('a store', () => {
@@ -171,6 +174,14 @@ describe('a store', () => {
       /counts/,
     ],
     ['has a pending run that does not exist', ({ pendingRuns }) => void pendingRuns.put(7, [99, 0, 1]), 'unlearnt', /does not exist/],
+    [
+      'has a summary without a build',
+      ({ summaries }) => void summaries.put(99, summaries.get(4)!),
+      'summaries',
+      /build that does not exist/,
+    ],
+    ['has a day without a project', ({ days }) => first(days, day => day, [9, '', 5]), 'days', /project 9, which does not exist/],
+    ['has a day that never expires', ({ days }) => first(days, day => day, [1, '', 5]), 'days', /would never expire/],
     ['has blobs without an owner', ({ blobs }) => void blobs.put(['nobody', 0], Buffer.from('x')), 'blobs', /no split or queue/],
     ['has batches without a queue', ({ batches }) => void batches.put(['nobody', 1], []), 'batches', /no queue/],
     [
@@ -283,13 +294,14 @@ function sample<T>(all: readonly T[]): T[] {
   return all.filter((_, i) => i % step === 0 || i === all.length - 1);
 }
 
-/** Changes the first record of a table. */
+/** Changes the first record of a table, or puts the changed one under another key. */
 function first<V>(
   table: { getRange(): Iterable<{ key: unknown; value: V }>; put(key: never, value: V): unknown },
   change: (value: V) => V,
+  other?: unknown,
 ): void {
   for (const { key, value } of table.getRange()) {
-    void table.put(key as never, change(value));
+    void table.put((other ?? key) as never, change(value));
     return;
   }
 }

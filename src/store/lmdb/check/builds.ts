@@ -55,7 +55,10 @@ function* problemsOfBuild(tables: Tables, number: number, build: BuildRecord): G
       tables.builds.put(number, { ...build, recorded: last }),
     );
   if (subsets === 0) {
-    yield problem('has no recorded run', () => tables.builds.remove(number));
+    yield problem('has no recorded run', async () => {
+      await tables.summaries.remove(number);
+      await tables.builds.remove(number);
+    });
   } else if (Number.isInteger(test_files) && (subsets !== build.subsets || test_files !== build.test_files)) {
     const counted = `${subsets} runs with ${test_files} test files`;
     yield problem(`counts ${build.subsets} runs with ${build.test_files} test files, but has ${counted}`, () =>

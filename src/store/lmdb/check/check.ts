@@ -7,6 +7,7 @@ import { problemsOfPaths } from './paths.js';
 import { problemsOfPlans } from './plans.js';
 import { ofRecord, type Problem, type Seen } from './problem.js';
 import { problemsOfProjects } from './projects.js';
+import { problemsOfSummaries } from './summaries.js';
 
 const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Problem>>> = {
   projects: problemsOfProjects,
@@ -15,6 +16,7 @@ const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Prob
   paths: problemsOfPaths,
   plans: problemsOfPlans,
   ciRuns: problemsOfCiRuns,
+  summaries: problemsOfSummaries,
   expiry: problemsOfExpiry,
 };
 

@@ -1,5 +1,5 @@
 import type { RunKey } from '../records.js';
-import type { ExpiryKey, Tables } from '../tables.js';
+import type { DayKey, ExpiryKey, Tables } from '../tables.js';
 import { type OwnedTable, removeEntries } from '../writes/blobs.js';
 import type { Problem, Seen } from './problem.js';
 
@@ -13,6 +13,8 @@ export function* problemsOfExpiry(tables: Tables, seen: Seen): Generator<Problem
     else if (kind === 'queue') expiring.add(owner[0] as string);
     else if (kind === 'ci_run') {
       if (!tables.ciRunKeys.doesExist(owner[0] as string)) yield dangling(tables, key);
+    } else if (kind === 'day') {
+      if (!tables.days.doesExist(owner as DayKey)) yield dangling(tables, key);
     } else if (kind !== 'subset') yield { table: 'expiry', key, what: 'has an unknown kind', repair: null };
     else if (!tables.subsets.doesExist(owner as RunKey)) yield dangling(tables, key);
   }

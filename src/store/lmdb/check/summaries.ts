@@ -1,0 +1,33 @@
+import { endOfDay } from '../../../engine/insight/days.js';
+import { decodeDay, decodeSummary } from '../codecs/summary-codec.js';
+import type { ExpiryKey, Tables } from '../tables.js';
+import { ofRecord, type Problem, type Seen } from './problem.js';
+
+/** Problems of summaries and days. A summary that is missing is none, because a list of builds has it written again. */
+export function* problemsOfSummaries(tables: Tables, seen: Seen): Generator<Problem> {
+  for (const { key, value } of tables.summaries.getRange()) {
+    seen('summaries');
+    const repair = () => tables.summaries.remove(key);
+    if (!tables.builds.doesExist(key)) yield { table: 'summaries', key, what: 'is of a build that does not exist', repair };
+    yield* ofRecord('summaries', key, () => {
+      decodeSummary(value);
+      return [];
+    });
+  }
+  for (const { key, value } of tables.days.getRange()) {
+    seen('days');
+    const [project, , day] = key;
+    const remove = () => tables.days.remove(key);
+    if (!tables.projects.doesExist(project)) {
+      yield { table: 'days', key, what: `is of project ${project}, which does not exist`, repair: remove };
+      continue;
+    }
+    const expiry: ExpiryKey = [endOfDay(day), 'day', ...key];
+    if (!tables.expiry.doesExist(expiry))
+      yield { table: 'days', key, what: 'would never expire', repair: () => tables.expiry.put(expiry, true) };
+    yield* ofRecord('days', key, () => {
+      decodeDay(day, value);
+      return [];
+    });
+  }
+}

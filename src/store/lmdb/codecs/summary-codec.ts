@@ -1,0 +1,108 @@
+import type { DaySummary, Summary } from '../../../engine/ports/summaries.js';
+
+/** Summaries and days as arrays, because the names of fields would take more space than the values. */
+
+type Baselines = [round_robin: number, by_name: number, one_at_a_time: number];
+
+export type SummaryRecord = [
+  v: 1,
+  recorded: number,
+  kind: number,
+  started_at: number,
+  wall: number,
+  floor: number,
+  parts: number[],
+  nodeTime: number,
+  total: number,
+  files: number,
+  failed: number | null,
+  missing: number,
+  longest: [path: string, milliseconds: number] | null,
+  last: [node_index: number, milliseconds: number] | null,
+  decided_by: string | null,
+  /** In hundredths. */
+  slowness: number[],
+  baselines: Baselines,
+];
+
+const KINDS = ['queue', 'split', 'recordings'] as const;
+
+export function encodeSummary(summary: Summary): SummaryRecord {
+  const { recorded, kind, started_at, wall, floor, parts, nodeTime, total, files, failed, missing, longest, last, decided_by } = summary;
+  return [
+    1,
+    recorded,
+    KINDS.indexOf(kind),
+    started_at,
+    wall,
+    floor,
+    parts,
+    nodeTime,
+    total,
+    files,
+    failed,
+    missing,
+    longest && [longest.path, longest.milliseconds],
+    last && [last.node_index, last.milliseconds],
+    decided_by,
+    summary.slowness.map(ratio => Math.round(100 * ratio)),
+    toBaselines(summary.baselines),
+  ];
+}
+
+export function decodeSummary(record: SummaryRecord): Summary {
+  const [, recorded, kind, started_at, wall, floor, parts, nodeTime, total, files, failed, missing, longest, last, decided_by] = record;
+  const [slowness, baselines] = [record[15], record[16]];
+  return {
+    recorded,
+    kind: KINDS[kind]!,
+    started_at,
+    wall,
+    floor,
+    parts,
+    nodeTime,
+    total,
+    files,
+    failed,
+    missing,
+    longest: longest && { path: longest[0], milliseconds: longest[1] },
+    last: last && { node_index: last[0], milliseconds: last[1] },
+    decided_by,
+    slowness: slowness.map(hundredths => hundredths / 100),
+    baselines: fromBaselines(baselines),
+  };
+}
+
+export type DayRecord = [
+  v: 1,
+  builds: number,
+  incomplete: number,
+  withFailures: number,
+  wall: number,
+  floor: number,
+  parts: number[],
+  nodeTime: number,
+  baselines: Baselines,
+  /** Bucket and builds, in turns. */
+  walls: number[],
+];
+
+export function encodeDay({ builds, incomplete, withFailures, wall, floor, parts, nodeTime, baselines, walls }: DaySummary): DayRecord {
+  const pairs = Object.entries(walls).flatMap(([bucket, count]) => [Number(bucket), count]);
+  return [1, builds, incomplete, withFailures, wall, floor, parts, nodeTime, toBaselines(baselines), pairs];
+}
+
+export function decodeDay(day: number, record: DayRecord): DaySummary {
+  const [, builds, incomplete, withFailures, wall, floor, parts, nodeTime, baselines, pairs] = record;
+  const walls: Record<number, number> = {};
+  for (let i = 0; i < pairs.length; i += 2) walls[pairs[i]!] = pairs[i + 1]!;
+  return { day, builds, incomplete, withFailures, wall, floor, parts, nodeTime, baselines: fromBaselines(baselines), walls };
+}
+
+function toBaselines({ round_robin, by_name, one_at_a_time }: Summary['baselines']): Baselines {
+  return [round_robin, by_name, one_at_a_time];
+}
+
+function fromBaselines([round_robin, by_name, one_at_a_time]: Baselines): Summary['baselines'] {
+  return { round_robin, by_name, one_at_a_time };
+}

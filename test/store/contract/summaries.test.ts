@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countOn, emptyDay, medianWall } from '../../../src/engine/insight/days.js';
+import type { Build } from '../../../src/engine/ports/builds.js';
+import type { Store } from '../../../src/engine/ports/store.js';
+import type { DaySummary, Summary } from '../../../src/engine/ports/summaries.js';
+import { buildsOf, DAY, files, NOW, newProject, record, summaryOf, sweep } from './fixtures.js';
+import { stores } from './stores.js';
+
+const seed = 20_261_122;
+const TODAY = NOW / DAY;
+
+/** Records builds of the commits c0, c1, ... Returns them in this order. */
+async function recordBuilds(store: Store, project: number, count: number, branch = 'main'): Promise<Build[]> {
+  for (let i = 0; i < count; i++) await record(store, project, files(1), { commit_hash: `c${i}`, branch });
+  return (await buildsOf(store, project)).filter(build => build.branch === branch).reverse();
+}
+
+const sumOf = (day: number, summaries: readonly Summary[]): DaySummary =>
+  summaries.reduce((sum, summary) => countOn(sum, summary, 1), emptyDay(day));
+
+describe.each(stores)('summaries in a store in $name', ({ open }) => {
+  it('are returned as they were put, and none for a build without', async () => {
+    const store = open();
+    const [first, second, third] = await recordBuilds(store, await newProject(store), 3);
+    const bare = summaryOf({ kind: 'recordings', longest: null, last: null, slowness: [], failed: 3, missing: 1, decided_by: 'a_spec.rb' });
+    await store.summaries.put(first!, summaryOf());
+    await store.summaries.put(second!, bare);
+    expect(await store.summaries.get(first!.number)).toEqual(summaryOf());
+    expect(await store.summaries.get(second!.number)).toEqual(bare);
+    expect(await store.summaries.get(third!.number)).toBeNull();
+  });
+
+  it('add up by day, for each branch and for all branches together', async () => {
+    const store = open();
+    const [project, other] = [await newProject(store), await newProject(store, 'other')];
+    const main = await recordBuilds(store, project, 3);
+    const next = await recordBuilds(store, project, 1, 'next');
+    const elsewhere = await recordBuilds(store, other, 1);
+    const today = [summaryOf(), summaryOf({ wall: 50_000, failed: 2 }), summaryOf({ missing: 3 })];
+    const before = summaryOf({ started_at: NOW - 1 });
+    await store.summaries.put(main[0]!, today[0]!);
+    await store.summaries.put(main[1]!, today[1]!);
+    await store.summaries.put(main[2]!, before);
+    await store.summaries.put(next[0]!, today[2]!);
+    await store.summaries.put(elsewhere[0]!, summaryOf());
+    const days = (branch: string | null, from = 0, to = 1e8) => store.summaries.days(project, branch, from, to);
+    expect(await days(null)).toEqual([sumOf(TODAY - 1, [before]), sumOf(TODAY, today)]);
+    expect(await days('main')).toEqual([sumOf(TODAY - 1, [before]), sumOf(TODAY, today.slice(0, 2))]);
+    expect(await days('next')).toEqual([sumOf(TODAY, today.slice(2))]);
+    expect(await days('main', TODAY - 1, TODAY - 1)).toEqual([sumOf(TODAY - 1, [before])]);
+    expect(await days('main', TODAY, TODAY)).toHaveLength(1);
+    expect([await days('none'), await days('main', TODAY + 1), await days('main', 0, TODAY - 2)]).toEqual([[], [], []]);
+    expect((await days(null))[1]).toMatchObject({ builds: 3, withFailures: 1, incomplete: 1, wall: 250_000 });
+  });
+
+  it('replace the one before on its day, however often and in whichever order they are put', async () => {
+    const put = fc.record({
+      build: fc.integer({ min: 0, max: 2 }),
+      summary: fc
+        .record({
+          started_at: fc.constantFrom(NOW, NOW + 1, NOW + DAY, -1e300, 1e300, NaN),
+          wall: fc.oneof(fc.integer({ min: 0, max: 1e7 }), fc.constantFrom(0.5, 1e300)),
+          failed: fc.constantFrom(null, 0, 2),
+          missing: fc.constantFrom(0, 1),
+        })
+        .map(summaryOf),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(put, { maxLength: 12 }), async puts => {
+        const store = open();
+        const project = await newProject(store);
+        const builds = await recordBuilds(store, project, 3);
+        const last = new Map<number, Summary>();
+        for (const { build, summary } of puts) {
+          await store.summaries.put(builds[build]!, summary);
+          last.set(build, summary);
+        }
+        const again = open();
+        const [owner] = [await newProject(again)];
+        const known = await recordBuilds(again, owner, 3);
+        await Promise.all([...last].map(([build, summary]) => again.summaries.put(known[build]!, summary)));
+        expect(await store.summaries.days(project, 'main', 0, 1e8)).toEqual(await again.summaries.days(owner, 'main', 0, 1e8));
+        expect(await store.summaries.days(project, null, 0, 1e8)).toEqual(await again.summaries.days(owner, null, 0, 1e8));
+      }),
+      { seed, numRuns: 15 },
+    );
+  });
+
+  it('are gone with their build, and a build that is gone gets none', async () => {
+    const store = open();
+    const project = await newProject(store);
+    const [build] = await recordBuilds(store, project, 1);
+    await store.summaries.put(build!, summaryOf());
+    expect(await sweep(store, NOW + 1)).toMatchObject({ subset: 1 });
+    expect(await store.summaries.get(build!.number)).toBeNull();
+    await store.summaries.put(build!, summaryOf());
+    expect(await store.summaries.get(build!.number)).toBeNull();
+    expect(await store.summaries.days(project, null, TODAY, TODAY)).toHaveLength(1);
+  });
+
+  it('leave a day until it is older than the retention', async () => {
+    const store = open();
+    const project = await newProject(store);
+    const [first, second, third] = await recordBuilds(store, project, 3);
+    await store.summaries.put(first!, summaryOf());
+    await store.summaries.put(second!, summaryOf({ started_at: NOW + DAY }));
+    // It is put twice, and its first day has no other build.
+    await store.summaries.put(third!, summaryOf({ started_at: NOW + 2 * DAY }));
+    await store.summaries.put(third!, summaryOf({ started_at: NOW + DAY }));
+    const daysLeft = async () => (await store.summaries.days(project, 'main', 0, 1e8)).map(({ day, builds }) => [day, builds]);
+    expect(await sweep(store, NOW + DAY)).toMatchObject({ subset: 3 });
+    expect(await daysLeft()).toEqual([
+      [TODAY, 1],
+      [TODAY + 1, 2],
+    ]);
+    // A day counts for its branch, and for all branches.
+    expect(await sweep(store, NOW + DAY + 1)).toMatchObject({ day: 2 });
+    expect(await daysLeft()).toEqual([[TODAY + 1, 2]]);
+    expect(await sweep(store, NOW + 10 * DAY)).toMatchObject({ day: 2 });
+    expect(await daysLeft()).toEqual([]);
+  });
+});
+
+describe('the median wall time of a day', () => {
+  it('is at most 2.5 % off', () => {
+    const walls = fc.array(fc.integer({ min: 1, max: 1e7 }), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(walls, all => {
+        const median = medianWall(
+          sumOf(
+            0,
+            all.map(wall => summaryOf({ wall })),
+          ),
+        );
+        const sorted = all.toSorted((a, b) => a - b);
+        const [low, high] = [sorted[(all.length - 1) >> 1]!, sorted[all.length >> 1]!];
+        expect(median).toBeGreaterThanOrEqual(low / 1.025);
+        expect(median).toBeLessThanOrEqual(high * 1.025);
+      }),
+      { seed, numRuns: 200 },
+    );
+    expect(medianWall(emptyDay(0))).toBe(0);
+  });
+});
