@@ -35,6 +35,8 @@ export const apiErrors = {
     new ApiError(403, [`invalid test suite token: none was sent; send the header ${header}, or test_suite_token in the body of a POST`]),
   tokenInvalid: () => new ApiError(403, ['invalid test suite token']),
   pathNotFound: (method: string, path: string) => new ApiError(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
+  dashboardNotBuilt: () =>
+    new ApiError(404, ['the dashboard was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards']),
   adminPathNotFound: (path: string) => new ApiError(404, [`the admin port has no ${path}: it has /metrics, /healthz and /readyz`]),
   // Not 404: newer clients treat a 404 as an outage and silently run every test.
   v2PathNotSupported: (path: string) =>

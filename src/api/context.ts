@@ -3,6 +3,7 @@ import type { Logger } from '../server/log.js';
 import type { Metrics } from '../server/metrics.js';
 import type { CompletenessChecker } from '../workers/completeness-checker.js';
 import type { WorkerPool } from '../workers/pool.js';
+import type { DashboardFiles } from './dashboard/files.js';
 
 /** The dependencies of handlers. */
 export interface Context {
@@ -26,4 +27,11 @@ export interface Context {
   headerPrefixes: readonly string[];
   /** The token header that messages name. */
   tokenHeader: string;
+  /** Null: this port does not serve the dashboard. */
+  dashboard: Dashboard | null;
+}
+
+/** What only the dashboard needs. */
+export interface Dashboard {
+  files: DashboardFiles;
 }

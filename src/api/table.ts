@@ -1,6 +1,7 @@
 import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
+import { dashboardEndpointOf, routeDashboard } from './dashboard/table.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildById, pageOfBuilds } from './routes/builds.js';
 import { completenessOfBuild } from './routes/completeness.js';
@@ -37,7 +38,7 @@ const BUILD = /^\/v1\/builds\/([^/]+)$/;
 /** The endpoint of a path, as written in the table; null: there is none. */
 export function endpointOf(path: string): string | null {
   if (routes.has(path)) return path;
-  return BUILD.test(path) ? '/v1/builds/:id' : null;
+  return BUILD.test(path) ? '/v1/builds/:id' : dashboardEndpointOf(path);
 }
 
 /** Runs the handler of a request. Throws a 404, 405, 415 or 422 when there is none. */
@@ -50,6 +51,8 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     if (id !== '') methods = table['/v1/builds/:id'];
   }
   if (!methods) {
+    const answer = routeDashboard(context, request);
+    if (answer) return answer;
     if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionRepeated(path);
     if (path.startsWith('/v2/')) throw apiErrors.v2PathNotSupported(path);
     throw apiErrors.pathNotFound(request.method, path);

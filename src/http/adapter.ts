@@ -71,7 +71,7 @@ export interface SendOptions {
   headers: Headers | undefined;
   /** The client asked to close the connection. `close` is then true as well. */
   clientWantsClose: boolean;
-  /** The request is HEAD: send the headers, with the length, and no body. */
+  /** The request is HEAD, or the status 304: send the headers, with the length, and no body. */
   headOnly: boolean;
   /** Close the connection after the answer. */
   close: boolean;

@@ -4,14 +4,13 @@ import type { Answer } from './request.js';
 
 /** Writes the headers of an answer, except those for its length and its connection, which differ by library. */
 export function writeHeaders(
-  { body, contentType = 'application/json', headers: answerHeaders }: Answer,
+  { body, contentType = 'application/json', cacheControl = 'no-store', headers: answerHeaders }: Answer,
   { requestId, headers }: SendOptions,
   write: (name: string, value: string) => void,
 ): void {
   if (body.length > 0) write('Content-Type', contentType);
   write('X-Request-Id', requestId);
-  // An answer is valid only now, and only for the owner of the token.
-  write('Cache-Control', 'no-store');
+  write('Cache-Control', cacheControl);
   for (const name in headers) write(name, headers[name]!);
   for (const name in answerHeaders) write(name, answerHeaders[name]!);
 }

@@ -4,12 +4,12 @@ import { limits } from '../limits.js';
 import type { Logger } from '../server/log.js';
 import type { Headers, RequestReceiver, ResponseWriter } from './adapter.js';
 import { Body, type BodyLimits } from './body.js';
-import { applyForwarded, isTrusted } from './forwarded.js';
+import { applyForwarded, clientAddress, isTrusted } from './forwarded.js';
 import type { RequestHead } from './head.js';
 import type { InFlight } from './in-flight.js';
 import type { LogThrottle } from './log-throttle.js';
 import type { MemoryBudget, Owner } from './memory-budget.js';
-import type { Answer, Request } from './request.js';
+import type { Answer, Peer, Request } from './request.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
@@ -38,7 +38,7 @@ export interface ExchangeOptions {
  * One request from its head to the end of its answer. It ends exactly once: answered, or left by the client. An ApiError that the
  * handler throws is answered as such. Anything else that it throws is logged and answered as an internal error.
  */
-export class Exchange implements RequestReceiver {
+export class Exchange implements RequestReceiver, Peer {
   readonly #body: Body | null;
   readonly #startedAt = performance.now();
   #stage: 'receiving' | 'answering' = 'receiving';
@@ -62,6 +62,7 @@ export class Exchange implements RequestReceiver {
     head.scheme = scheme;
     if (head.forwarded && trustedProxies && isTrusted(trustedProxies, writer.remoteAddress())) applyForwarded(head, head.forwarded);
     head.hasLeft = () => this.#hasLeft;
+    head.peer = this;
     inFlight.startReceiving();
     if (head.refusal) {
       this.#body = null;
@@ -71,6 +72,10 @@ export class Exchange implements RequestReceiver {
     } else {
       this.#body = new Body(head.contentLength, bodyLimits, memory, this.#findOwner, (body, isRead) => this.#handle(body, isRead));
     }
+  }
+
+  address(): string {
+    return clientAddress(this.writer.remoteAddress(), this.head.forwardedFor, this.options.trustedProxies);
   }
 
   receive(chunk: Uint8Array, isLast: boolean): void {
@@ -119,7 +124,7 @@ export class Exchange implements RequestReceiver {
     const close = this.options.inFlight.draining || wantsClose || !this.#isBodyRead;
     this.#stopSending = this.writer.send(
       answer,
-      { requestId, headers, clientWantsClose: wantsClose, headOnly: method === 'HEAD', close },
+      { requestId, headers, clientWantsClose: wantsClose, headOnly: method === 'HEAD' || answer.status === 304, close },
       { onSent: this.#end, onError: this.#abort },
     );
   };

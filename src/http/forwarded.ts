@@ -40,3 +40,18 @@ export function isTrusted(proxies: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && proxies.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
+
+/**
+ * The address of the client: that of the socket, or, if it is a trusted proxy, the last one in X-Forwarded-For that is no trusted proxy.
+ * What comes before that address may be invented.
+ */
+export function clientAddress(socket: string, forwardedFor: string, proxies: BlockList | null): string {
+  let address = socket;
+  const reported = forwardedFor.split(',');
+  while (proxies && isTrusted(proxies, address)) {
+    const next = reported.pop()?.trim() ?? '';
+    if (isIP(next) === 0) break;
+    address = next;
+  }
+  return address;
+}

@@ -10,6 +10,8 @@ export interface RequestHead extends Request {
   wantsClose: boolean;
   /** Null: no proxy sent anything. */
   forwarded: Forwarded | null;
+  /** Value of X-Forwarded-For; empty if absent. */
+  forwardedFor: string;
   hasHost: boolean;
   isChunked: boolean;
   /** Declared bytes of the body; null if there is no Content-Length. */
@@ -31,14 +33,38 @@ export interface ParsedHead {
 
 const NO_BODY = [new Uint8Array()];
 const hasNotLeft = () => false;
+const NOBODY = { address: () => '' };
 
-type Field = 'token' | 'clientName' | 'clientVersion';
+type Field =
+  | 'token'
+  | 'clientName'
+  | 'clientVersion'
+  | 'cookie'
+  | 'origin'
+  | 'fetchSite'
+  | 'acceptEncoding'
+  | 'ifNoneMatch'
+  | 'project'
+  | 'dashboard'
+  | 'forwardedFor';
 /** Fields of a request by the names of the headers that set them. */
 export type HeaderFields = ReadonlyMap<string, Field>;
 
+/** Headers that clients of the API hardly send: in the lookup they cost other requests nothing. */
+const BROWSER_FIELDS: readonly [name: string, field: Field][] = [
+  ['cookie', 'cookie'],
+  ['origin', 'origin'],
+  ['sec-fetch-site', 'fetchSite'],
+  ['accept-encoding', 'acceptEncoding'],
+  ['if-none-match', 'ifNoneMatch'],
+  ['ballast-project', 'project'],
+  ['ballast-dashboard', 'dashboard'],
+  ['x-forwarded-for', 'forwardedFor'],
+];
+
 /** Builds the lookup for the configured header prefixes. If a request uses several prefixes, the last header counts. */
 export function headerFields(prefixes: readonly string[]): HeaderFields {
-  const fields = new Map<string, Field>();
+  const fields = new Map<string, Field>(BROWSER_FIELDS);
   for (const prefix of prefixes.map(text => text.toLowerCase())) {
     fields.set(`${prefix}-test-suite-token`, 'token');
     fields.set(`${prefix}-client-name`, 'clientName');
@@ -64,10 +90,19 @@ export function readHead(parsed: ParsedHead, fields: HeaderFields): RequestHead 
     clientName: '',
     clientVersion: '',
     retryCount: 0,
+    cookie: '',
+    origin: '',
+    fetchSite: '',
+    acceptEncoding: '',
+    ifNoneMatch: '',
+    project: '',
+    dashboard: '',
     body: NO_BODY,
+    peer: NOBODY,
     hasLeft: hasNotLeft,
     wantsClose: false,
     forwarded: null,
+    forwardedFor: '',
     hasHost: false,
     isChunked: false,
     contentLength: null,

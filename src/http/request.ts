@@ -19,21 +19,40 @@ export interface Request {
   clientVersion: string;
   /** Value of X-Retry-Count; 0 if absent. */
   retryCount: number;
+  /** Values of headers that browsers send; empty if absent. `fetchSite` is Sec-Fetch-Site. */
+  cookie: string;
+  origin: string;
+  fetchSite: string;
+  acceptEncoding: string;
+  ifNoneMatch: string;
+  /** Values of the dashboard's own headers Ballast-Project and Ballast-Dashboard; empty if absent. */
+  project: string;
+  dashboard: string;
   /**
    * A body smaller than `limits.pooledBodyBytes` is one piece, valid until the handler returns or first awaits. A larger one is one or
    * more pieces, which the handler may keep.
    */
   body: Uint8Array[];
+  peer: Peer;
   /** Tells whether the client has closed its connection. */
   hasLeft: () => boolean;
+}
+
+/** The client at the other end. */
+export interface Peer {
+  /** Its IP address, as reported by trusted proxies; empty on a Unix socket. Valid until the handler returns or first awaits. */
+  address(): string;
 }
 
 /** What a handler returns. Only http/ writes bytes. */
 export interface Answer {
   status: number;
+  /** With status 304: the body that the client has. It is not sent. */
   body: string | Uint8Array;
   /** Default: application/json. */
   contentType?: string;
+  /** Default: no-store, because an answer is valid only now, and only for the one who may read it. */
+  cacheControl?: string;
   headers?: Readonly<Record<string, string>>;
   /** Further pieces of the body, read as fast as the client reads. There is then no Content-Length, and an error closes the connection. */
   rest?: AsyncGenerator<Uint8Array>;

@@ -9,6 +9,7 @@ export interface Config {
   /** Port for /metrics, /healthz and /readyz. /metrics is then served only there. Null: there is no admin port. */
   adminPort: number | null;
   adminHost: string;
+  dashboard: 'on' | 'off' | 'admin';
   httpServer: HttpServerName;
   dataDir: string;
   /** Upper case, without the trailing dash. Messages name the first. */
@@ -68,6 +69,8 @@ export function parseConfig(texts: { [K in keyof Config]?: string }): Config {
         'BALLAST_ADMIN_HOST (--admin-host) is given without BALLAST_ADMIN_PORT (--admin-port): give both; port 0 picks a free one',
       );
   }
+  if (config.dashboard === 'admin' && config.adminPort === null)
+    complaints.push('BALLAST_DASHBOARD (--dashboard) is "admin": give BALLAST_ADMIN_PORT (--admin-port), which then serves it');
   if (complaints.length > 0) throw new ConfigError(complaints);
   return config as unknown as Config;
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../api/context.js';
+import type { DashboardFiles } from '../api/dashboard/files.js';
 import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
 import { createProject, createToken, findToken } from '../engine/access.js';
@@ -18,6 +19,7 @@ import { CompletenessChecker } from '../workers/completeness-checker.js';
 import { WorkerPool } from '../workers/pool.js';
 import { onThisThread, startThreads } from '../workers/threads.js';
 import type { Config } from './config.js';
+import { readDashboardFiles } from './dashboard-files.js';
 import type { Logger } from './log.js';
 import { Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
@@ -51,6 +53,8 @@ export interface ServiceDependencies {
   openStore?: (dataDir: string, log: Logger, options: Required<LmdbOptions>) => Promise<Store>;
   /** False: the store cannot be read by other threads, so large suites are planned on this one. */
   hasThreads?: boolean;
+  /** Reads the front end of the dashboard. */
+  dashboardFiles?: () => DashboardFiles;
 }
 
 /** Opens the store, worker threads and HTTP, and starts the sweeps. */
@@ -64,6 +68,7 @@ export async function openService(
     storeFailed = () => {},
     openStore = serveFolder,
     hasThreads = true,
+    dashboardFiles = readDashboardFiles,
   }: ServiceDependencies = {},
 ): Promise<Service> {
   const { dataDir, headerPrefixes, publicUrl, clientVersions } = config;
@@ -107,6 +112,7 @@ export async function openService(
       clientVersions,
       headerPrefixes,
       tokenHeader,
+      dashboard: config.dashboard === 'off' ? null : { files: dashboardFiles() },
     };
     const memory = new MemoryBudget(limits.requestMemoryBytes);
     const { http, admin, adapter } = await openPorts(config, context, memory, log);
@@ -153,13 +159,15 @@ async function openPorts(config: Config, context: Context, memory: MemoryBudget,
   };
   const observe: Observe = (path, status, seconds, unavailable) =>
     metrics.observeRequest(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
+  const withoutDashboard = { ...context, dashboard: null };
+  const [onMainPort, onAdminPort] = config.dashboard === 'admin' ? [withoutDashboard, context] : [context, withoutDashboard];
   const adminOptions = { ...options, certificate: null, host: config.adminHost, settingNames: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST' };
   const admin =
     config.adminPort === null
       ? null
-      : await listen({ ...adminOptions, port: config.adminPort }, request => routeAdmin(context, request), log);
+      : await listen({ ...adminOptions, port: config.adminPort }, request => routeAdmin(onAdminPort, request), log);
   try {
-    const http = await listen(options, request => route(context, request), log, observe);
+    const http = await listen(options, request => route(onMainPort, request), log, observe);
     log.info(adapter.logLine);
     return { http, admin, adapter: adapter.name };
   } catch (error) {

@@ -66,6 +66,16 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     help: 'address of the admin port, or unix:<path>, which needs no port',
     parse: host,
   },
+  dashboard: {
+    flag: '--dashboard <where>',
+    env: 'BALLAST_DASHBOARD',
+    defaultText: 'on',
+    help: 'dashboard: on, off, or admin (only on the admin port)',
+    parse: text => {
+      if (text !== 'on' && text !== 'off' && text !== 'admin') throw new Error('must be on, off or admin');
+      return text;
+    },
+  },
   httpServer: {
     flag: '--http-server <name>',
     env: 'BALLAST_HTTP_SERVER',

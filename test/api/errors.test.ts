@@ -8,7 +8,7 @@ const server: Client = shared;
 
 describe('a request to an unknown endpoint', () => {
   it.each([
-    ['GET', '/'],
+    ['POST', '/'],
     ['GET', '/v1'],
     ['POST', '/v1/nothing'],
     ['GET', '/v1/builds/one/two'],

@@ -63,15 +63,19 @@ export class SharedServer extends Client {
   #store: Store | null = null;
   #projects = 0;
 
-  constructor(settings: Settings = {}) {
+  constructor(settings: Settings = {}, dependencies: ServiceDependencies = {}) {
     super('', TOKEN);
     beforeAll(async () => {
-      const { service, store } = await openServer({ logLevel: 'silent', ...settings });
+      const { service, store } = await openServer({ logLevel: 'silent', ...settings }, dependencies);
       this.#service = service;
       this.#store = store;
       Object.assign(this, { url: service.url });
     });
     afterAll(() => this.#service?.close());
+  }
+
+  get service(): Service {
+    return this.#service!;
   }
 
   get store(): Store {

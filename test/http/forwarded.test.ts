@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTrusted, parseTrustedProxies } from '../../src/http/forwarded.js';
+import { clientAddress, isTrusted, parseTrustedProxies } from '../../src/http/forwarded.js';
 import { startServer } from '../harness/server.js';
 
 describe('a list of trusted proxies', () => {
@@ -54,5 +54,25 @@ describe('X-Forwarded headers', () => {
   it('are ignored if they are not a scheme and a host', async () => {
     const { self, url } = await selfLink({ trustedProxies: '127.0.0.1' }, { 'X-Forwarded-Proto': 'ftp', 'X-Forwarded-Host': 'a/b"c' });
     expect(self).toBe(`${url}/v1/builds?page=1`);
+  });
+});
+
+describe('the address of a client', () => {
+  const proxies = parseTrustedProxies('10.0.0.0/8');
+
+  it.each<[expected: string, socket: string, forwardedFor: string]>([
+    ['192.0.2.1', '192.0.2.1', '198.51.100.7'],
+    ['198.51.100.7', '10.0.0.1', '198.51.100.7'],
+    ['198.51.100.7', '10.0.0.1', '203.0.113.9, 198.51.100.7, 10.0.0.2'],
+    ['10.0.0.2', '10.0.0.1', '10.0.0.2'],
+    ['10.0.0.1', '10.0.0.1', ''],
+    ['10.0.0.1', '10.0.0.1', '198.51.100.7, no address'],
+    ['2001:db8::1', '10.0.0.1', '2001:db8::1'],
+  ])('is %s for the socket %s and X-Forwarded-For: %s', (expected, socket, forwardedFor) => {
+    expect(clientAddress(socket, forwardedFor, proxies)).toBe(expected);
+  });
+
+  it('is that of the socket if no proxy is trusted', () => {
+    expect(clientAddress('10.0.0.1', '198.51.100.7', null)).toBe('10.0.0.1');
   });
 });

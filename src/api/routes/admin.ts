@@ -1,12 +1,15 @@
 import { apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
+import { routeDashboard } from '../dashboard/table.js';
 import { healthy, ready } from './health.js';
 import { metricsAnswer } from './metrics.js';
 
-/** The answers of the admin port: for operators, without the data of projects. */
+/** The answers of the admin port: for operators. It has data of projects only if it serves the dashboard. */
 export function routeAdmin(context: Context, request: Request): Answer | Promise<Answer> {
   const { method, path } = request;
+  const answer = routeDashboard(context, request);
+  if (answer) return answer;
   if (method !== 'GET' && method !== 'HEAD') throw apiErrors.methodNotAllowed(method, path, 'GET, HEAD');
   switch (path) {
     case '/metrics':

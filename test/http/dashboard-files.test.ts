@@ -1,0 +1,173 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readDashboardFiles } from '../../src/server/dashboard-files.js';
+import { Client } from '../harness/client.js';
+import { SharedServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
+import { RawConnection, requestHead } from './raw-connection.js';
+
+const PAGE = '<!doctype html><title>Ballast</title>';
+const SCRIPT = 'console.log("ballast")';
+const STYLE = 'body{}'.repeat(20_000);
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/** Reads a front end as the build leaves it. */
+function builtFiles() {
+  const folder = temporaryFolder(afterAll);
+  mkdirSync(join(folder, 'assets'));
+  writeFileSync(join(folder, 'secret.js'), 'secret');
+  for (const [name, text] of Object.entries({ 'index.html': PAGE, 'assets/main-1A2B.js': SCRIPT, 'assets/main-1A2B.css': STYLE })) {
+    writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(text));
+  }
+  writeFileSync(join(folder, 'assets/chart-3C4D.svg'), '<svg/>');
+  writeFileSync(join(folder, 'assets/main-1A2B.js.map'), '{}');
+  return readDashboardFiles(folder);
+}
+
+const files = builtFiles();
+const withFiles = { dashboardFiles: () => files };
+const server = new SharedServer({}, withFiles);
+const get = (path: string, headers: Record<string, string> = {}) => server.send(path, { headers });
+
+describe('a page of the dashboard', () => {
+  it.each(['/', '/projects', '/p/web/builds', '/p/a%2Fb/files/file?path=x', '/server', '/access', '/docs', '/docs/api', '/sign-in'])(
+    'is the same document at %s',
+    async path => {
+      const reply = await get(path);
+      expect([reply.status, reply.text]).toEqual([200, PAGE]);
+      expect(reply.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(reply.headers.get('cache-control')).toBe('no-cache');
+    },
+  );
+
+  it('loads nothing from elsewhere, has no inline code, is not framed and sends its address nowhere', async () => {
+    const { headers } = await get('/');
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-security-policy': CSP,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'permissions-policy': expect.stringContaining('camera=()') as string,
+    });
+    expect(headers.get('set-cookie')).toBeNull();
+  });
+
+  it('is not sent again to a browser that has it', async () => {
+    const first = await get('/', { 'Accept-Encoding': 'identity' });
+    const headers = { 'Accept-Encoding': 'identity', 'If-None-Match': first.headers.get('etag')! };
+    expect(await get('/projects', headers)).toMatchObject({ status: 304, text: '' });
+    expect(await get('/', { ...headers, 'Accept-Encoding': 'br' })).toMatchObject({ status: 200, text: PAGE });
+  });
+
+  it('answers a 304 without a body on a connection that stays open', async () => {
+    const { headers } = await get('/', { 'Accept-Encoding': 'identity' });
+    const connection = await RawConnection.open(server.url);
+    connection.send(requestHead('GET /', [`If-None-Match: ${headers.get('etag')}`]), requestHead('GET /healthz', ['Connection: close']));
+    const bytes = await connection.closed();
+    expect(bytes).toMatch(/^HTTP\/1\.1 304 Not Modified\r\n/);
+    expect(bytes).not.toContain(PAGE);
+    expect(bytes).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+  });
+
+  it('answers HEAD with the length and no body', async () => {
+    const reply = await server.send('/', { method: 'HEAD', headers: { 'Accept-Encoding': 'identity' } });
+    expect([reply.status, reply.text, reply.headers.get('content-length')]).toEqual([200, '', String(PAGE.length)]);
+  });
+
+  it.each([
+    ['POST', '/'],
+    ['GET', '/page'],
+    ['GET', '/server.js'],
+    ['GET', '/v1'],
+    ['DELETE', '/projects'],
+  ])('is not the answer to %s %s', async (method, path) => {
+    expect(await server.send(path, { method })).toMatchObject({ status: 404, json: { errors: [expect.stringContaining(path)] } });
+  });
+});
+
+describe('an asset of the dashboard', () => {
+  it('is cached for ever, because its name has the hash of its content', async () => {
+    const reply = await get('/assets/main-1A2B.js', { 'Accept-Encoding': 'identity' });
+    expect([reply.status, reply.text]).toEqual([200, SCRIPT]);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-type': 'text/javascript; charset=utf-8',
+      'content-security-policy': CSP,
+      vary: 'Accept-Encoding',
+    });
+    expect(reply.headers.get('content-encoding')).toBeNull();
+  });
+
+  it.each([
+    ['gzip, deflate, br', 'br'],
+    ['br;q=0.5', 'br'],
+    ['br;q=0', null],
+    ['gzip, brotli', null],
+    ['identity', null],
+  ])('with Accept-Encoding: %s is sent as %s', async (acceptEncoding, encoding) => {
+    const reply = await get('/assets/main-1A2B.css', { 'Accept-Encoding': acceptEncoding });
+    expect(reply.headers.get('content-encoding')).toBe(encoding);
+    expect(reply.text).toBe(STYLE);
+  });
+
+  it('without a compressed copy is sent as it is', async () => {
+    const reply = await fetch(`${server.url}/assets/chart-3C4D.svg`, { headers: { 'Accept-Encoding': 'br' } });
+    expect(Object.fromEntries(reply.headers)).toMatchObject({ 'content-type': 'image/svg+xml' });
+    expect([await reply.text(), reply.headers.get('content-encoding')]).toEqual(['<svg/>', null]);
+  });
+
+  it.each([
+    '/assets/',
+    '/assets/missing.js',
+    '/assets/../secret.js',
+    '/assets/..%2fsecret.js',
+    '/assets/%2e%2e/secret.js',
+    '/assets/..\\secret.js',
+    '/assets//main-1A2B.js',
+    '/assets/main-1A2B.js.br',
+    '/assets/main-1A2B.js.map',
+    '/assets/main-1A2B.js%00',
+    '/assets/__proto__',
+    '//assets/../../etc/passwd',
+  ])('never is another file: %s', async path => {
+    const connection = await RawConnection.open(server.url);
+    connection.send(requestHead(`GET ${path}`, ['Connection: close']));
+    expect(await connection.closed()).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
+  });
+});
+
+describe('the setting of the dashboard', () => {
+  const off = new SharedServer({ dashboard: 'off', adminPort: '0' }, withFiles);
+  const admin = new SharedServer({ dashboard: 'admin', adminPort: '0' }, withFiles);
+  const paths = ['/', '/projects', '/assets/main-1A2B.js'];
+  const statuses = async (url: string) => Promise.all(paths.map(async path => (await new Client(url, '').send(path, {})).status));
+
+  it('off serves it on no port', async () => {
+    expect(await statuses(off.url)).toEqual([404, 404, 404]);
+    expect(await statuses(off.service.adminUrl!)).toEqual([404, 404, 404]);
+    expect((await off.send('/', {})).json.errors).toEqual(["there is no GET /; the API's base address ends in /v1"]);
+  });
+
+  it('admin serves it on the admin port only', async () => {
+    expect(await statuses(admin.url)).toEqual([404, 404, 404]);
+    expect(await statuses(admin.service.adminUrl!)).toEqual([200, 200, 200]);
+    expect((await fetch(`${admin.service.adminUrl}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('a front end that was not built', () => {
+  const empty = new SharedServer({}, { dashboardFiles: () => readDashboardFiles('/nowhere') });
+
+  it('is reported by its pages', async () => {
+    expect(await empty.send('/', {})).toMatchObject({
+      status: 404,
+      json: { errors: ['the dashboard was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards'] },
+    });
+  });
+});
