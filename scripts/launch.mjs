@@ -46,6 +46,7 @@ if (!isInstalled()) {
 const build = fingerprint([
   fromRoot('tsconfig.json'),
   fromRoot('package-lock.json'),
+  fromRoot('README.md'),
   ...['src', 'test', 'bench', 'scripts'].flatMap(sources),
 ]);
 if (read(fromRoot('dist', '.built')) !== build) {
@@ -53,7 +54,9 @@ if (read(fromRoot('dist', '.built')) !== build) {
   // Compile to a new folder and rename it, so that a running server keeps its files until the new ones are complete.
   const fresh = fromRoot(`dist.${process.pid}`);
   const compile = [fromRoot('node_modules', 'ts-patch', 'bin', 'tspc.js'), '-p', fromRoot('tsconfig.json'), '--outDir', fresh];
-  run(process.execPath, compile, 'could not compile', 2, () => fs.rmSync(fresh, { recursive: true, force: true }));
+  const removeFresh = () => fs.rmSync(fresh, { recursive: true, force: true });
+  run(process.execPath, compile, 'could not compile', 2, removeFresh);
+  run(process.execPath, [fromRoot('scripts', 'bundle.mjs'), fresh], 'could not bundle the dashboard', 2, removeFresh);
   fs.writeFileSync(join(fresh, '.built'), build);
   const old = `${fresh}.old`;
   if (fs.existsSync(fromRoot('dist'))) fs.renameSync(fromRoot('dist'), old);
@@ -83,7 +86,7 @@ function sources(folder) {
   if (!fs.existsSync(fromRoot(folder))) return [];
   return fs
     .readdirSync(fromRoot(folder), { recursive: true })
-    .filter(name => name.endsWith('.ts'))
+    .filter(name => /\.(tsx?|mjs|css|html|svg|md)$/.test(name))
     .sort()
     .map(name => fromRoot(folder, name));
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -21,11 +21,14 @@ interface SourceFile {
 /** Comments and strings that look like code are none; no source needs more than this. */
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 
+/** The source of a compiled file: only the dashboard has .tsx. */
+const sourceOf = (path: string) => path.replace(/\.js$/, existsSync(join(source, path.replace(/\.js$/, '.tsx'))) ? '.tsx' : '.ts');
+
 function importsOf(path: string, text: string): Import[] {
   const imports: Import[] = [];
   const add = (specifier: string, isType: boolean) => {
     const isFile = specifier.startsWith('.');
-    const target = isFile ? posix.join(dirname(path), specifier).replace(/\.js$/, '.ts') : specifier;
+    const target = isFile ? sourceOf(posix.join(dirname(path), specifier)) : specifier;
     imports.push({ target, isType });
   };
   for (const [, kind, names = '', specifier] of text.matchAll(/^(?:import|export)\s+(type\s+)?(?:([\w*$\s{},]+?)\s+from\s+)?'([^']+)'/gm)) {
@@ -45,7 +48,7 @@ function importsOf(path: string, text: string): Import[] {
 
 const files = new Map<string, SourceFile>();
 for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
-  if (!name.endsWith('.ts')) continue;
+  if (!/\.tsx?$/.test(name)) continue;
   const path = relative(source, join(source, name)).split(sep).join('/');
   const text = readFileSync(join(source, name), 'utf8');
   files.set(path, { text, imports: importsOf(path, withoutComments(text)) });
@@ -58,6 +61,7 @@ const offenders = (isForbidden: (path: string, imported: Import) => boolean) =>
   );
 
 const isIn = (path: string, ...folders: string[]) => folders.some(folder => path.startsWith(`${folder}/`));
+const isSource = (target: string) => /\.tsx?$/.test(target);
 const isPackage = (target: string, name: string) => target === name || target.startsWith(`${name}/`);
 
 describe('the sources', () => {
@@ -69,7 +73,7 @@ describe('the sources', () => {
   });
 
   it('import only files that exist', () => {
-    expect(offenders((_, { target }) => target.endsWith('.ts') && !files.has(target))).toEqual([]);
+    expect(offenders((_, { target }) => isSource(target) && !files.has(target))).toEqual([]);
   });
 
   it('keep each foreign library of the edges in one folder', () => {
@@ -94,7 +98,7 @@ describe('the sources', () => {
   it('have use cases and planning that know nothing of storage, the protocol, sockets and threads', () => {
     // A digest needs node:crypto, which has no state.
     const isOutside = (target: string) => isIn(target, 'store', 'http', 'api', 'workers', 'server', 'cli');
-    const isForeign = (target: string) => !target.endsWith('.ts') && target !== 'node:crypto';
+    const isForeign = (target: string) => !isSource(target) && target !== 'node:crypto';
     expect(offenders((path, { target }) => isIn(path, 'engine', 'planning') && (isOutside(target) || isForeign(target)))).toEqual([]);
   });
 
@@ -119,6 +123,7 @@ describe('the sources', () => {
       import: ['import', 'client', 'reports'],
       workers: ['workers', 'store', 'engine', 'planning', 'api/messages'],
       api: ['api', 'workers', 'engine', 'planning'],
+      dashboard: ['dashboard'],
       server: ['server', 'api', 'http', 'workers', 'store', 'engine', 'planning'],
     };
     const translators = ['api/requests.ts', 'api/answers.ts', 'api/authenticate.ts'];
@@ -126,10 +131,26 @@ describe('the sources', () => {
       offenders((path, { target, isType }) => {
         const folder = path.split('/')[0]!;
         const allowed = inner[folder];
-        if (!allowed || !target.endsWith('.ts') || (folder === 'workers' && translators.includes(target))) return false;
+        if (!allowed || !isSource(target) || (folder === 'workers' && translators.includes(target))) return false;
         return target.includes('/') && !isType && !isIn(target, ...allowed);
       }),
     ).toEqual([]);
+  });
+
+  it('have a dashboard that shares only types with the server', () => {
+    const libraries = ['preact', 'uplot'];
+    const isForeign = (target: string) => !isSource(target) && !libraries.some(name => isPackage(target, name));
+    const isShared = ({ target, isType }: Import) => isType && isIn(target, 'api/messages');
+    expect(
+      offenders(
+        (path, imported) =>
+          isIn(path, 'dashboard') &&
+          !isIn(imported.target, 'dashboard') &&
+          !isShared(imported) &&
+          (isSource(imported.target) || isForeign(imported.target)),
+      ),
+    ).toEqual([]);
+    expect(offenders((path, { target }) => isIn(target, 'dashboard') && !isIn(path, 'dashboard'))).toEqual([]);
   });
 
   it('have no circle of imports', () => {
@@ -164,7 +185,7 @@ describe('the sources', () => {
   });
 
   it('have no folder and no file that is named for its kind', () => {
-    const vague = /(^|\/)(utils?|helpers?|types|index|common|misc)(\.ts$|\/)/;
+    const vague = /(^|\/)(utils?|helpers?|types|index|common|misc)(\.tsx?$|\/)/;
     expect([...files.keys()].filter(path => vague.test(path))).toEqual([]);
   });
 });

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Marked } from 'marked';
+
+/**
+ * Renders the guides of the index in README.md, in its order: {name, group, title, about, html}. Links between guides become links to
+ * /docs/NAME. Raw HTML is shown as text.
+ */
+export function renderGuides(root) {
+  const [, index] = readFileSync(join(root, 'README.md'), 'utf8').split(/^## Guides$/m);
+  const guides = [];
+  let group = '';
+  for (const line of index.split(/^## /m)[0].split('\n')) {
+    group = /^\| \*\*(.+?)\*\* \|/.exec(line)?.[1] ?? group;
+    const [, title, name, about] = /^\| \[(.+?)\]\(src\/docs\/([\w-]+)\.md\) \| (.+) \|$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    const html = render(readFileSync(join(root, 'src', 'docs', `${name}.md`), 'utf8'));
+    guides.push({ name, group, title, about, html });
+  }
+  return guides;
+}
+
+function render(markdown) {
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        return `<h${depth} id="${escaped(anchor(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        return `<a href="${escaped(target(href))}">${this.parser.parseInline(tokens)}</a>`;
+      },
+      html: ({ text }) => escaped(text),
+      image: ({ text }) => escaped(text),
+    },
+  });
+  return marked.parse(markdown);
+}
+
+/** The anchor that GitHub makes from a heading. */
+function anchor(heading) {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function target(href) {
+  if (/^(https?:\/\/|#)/.test(href)) return href;
+  const [, name, hash = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+  // Other files of the source, such as README.md, are not served.
+  return name === undefined ? '/docs' : `/docs/${name}${hash}`;
+}
+
+function escaped(text) {
+  return text.replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`);
+}

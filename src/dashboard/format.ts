@@ -1,0 +1,109 @@
+/** Times, dates and numbers as people read them. A minus is U+2212, thousands are apart by a narrow space that does not break. */
+
+const NARROW = '\u202f';
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Seconds as `340 ms`, `4.2 s`, `94 s`, `8 m 12 s`, `1 h 04 m` or `2 d 3 h`. Null: a dash. */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return '–';
+  if (seconds < 0) return `\u2212${duration(-seconds)}`;
+  const milliseconds = Math.round(seconds * 1000);
+  if (milliseconds === 0) return '0 s';
+  if (milliseconds < 1000) return `${milliseconds} ms`;
+  if (milliseconds < 9950) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 100) return `${whole} s`;
+  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} m ${padded(whole % MINUTE)} s`;
+  const minutes = Math.round(seconds / MINUTE);
+  if (minutes < DAY / MINUTE) return `${Math.floor(minutes / 60)} h ${padded(minutes % 60)} m`;
+  const hours = Math.round(seconds / HOUR);
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** Seconds to the millisecond, for the text that appears on hover: `492.318 s`. */
+export function exactDuration(seconds: number | null | undefined): string {
+  return seconds === null || seconds === undefined ? 'unknown' : `${separated(seconds.toFixed(3))} s`;
+}
+
+/** `12 480`; with decimals: `3.14`. */
+export function number(value: number, decimals = 0): string {
+  return separated(value.toFixed(decimals));
+}
+
+/** A part of 1 as `4 %`; below 10 % with a decimal. */
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return '–';
+  const value = share * 100;
+  const text = Math.abs(value) >= 9.95 || value === 0 ? value.toFixed(0) : value.toFixed(1);
+  return `${separated(text)}${NARROW}%`;
+}
+
+/** A ratio as `3.1×`. */
+export function times(ratio: number | null | undefined): string {
+  return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? '–' : `${number(ratio, ratio < 9.95 ? 1 : 0)}×`;
+}
+
+/** `1 file`, `212 files`. */
+export function count(value: number, one: string, many = `${one}s`): string {
+  return `${number(value)} ${value === 1 ? one : many}`;
+}
+
+/** Bytes as `12 MB`, in powers of 1000. */
+export function bytes(value: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let unit = 0;
+  let size = value;
+  while (size >= 999.5 && unit < units.length - 1) {
+    size /= 1000;
+    unit++;
+  }
+  return `${number(size, unit > 0 && size < 9.95 ? 1 : 0)} ${units[unit]!}`;
+}
+
+/** A time of the last day as `5 m ago`, else its day as `2026-11-22`. */
+export function when(time: string | number, now: number): string {
+  const millis = new Date(time).getTime();
+  const seconds = (now - millis) / 1000;
+  if (seconds < 0 || seconds >= DAY) return isoDay(millis);
+  if (seconds < MINUTE) return 'just now';
+  return seconds < HOUR ? `${Math.floor(seconds / MINUTE)} m ago` : `${Math.floor(seconds / HOUR)} h ago`;
+}
+
+/** A time in the reader's zone as `2026-11-22 14:02:11`. */
+export function exactTime(time: string | number): string {
+  const date = new Date(time);
+  return `${isoDay(date.getTime())} ${clock(time)}:${padded(date.getSeconds())}`;
+}
+
+/** A time in the reader's zone as `14:02`. */
+export function clock(time: string | number): string {
+  const date = new Date(time);
+  return `${padded(date.getHours())}:${padded(date.getMinutes())}`;
+}
+
+/** Seconds since the start of a build, as an axis shows them: `4 m 10 s`, `2 m`, `40 s`, `1 h 10 m`. */
+export function offset(seconds: number, step: number): string {
+  if (step < 1) return `${number(seconds, step < 0.01 ? 3 : step < 0.1 ? 2 : 1)} s`;
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / HOUR), Math.floor((whole % HOUR) / MINUTE), whole % MINUTE];
+  const parts = [hours > 0 && `${hours} h`, minutes > 0 && `${minutes} m`, rest > 0 && `${rest} s`].filter(Boolean);
+  return parts.length === 0 ? '0' : parts.join(' ');
+}
+
+function isoDay(millis: number): string {
+  const date = new Date(millis);
+  return `${date.getFullYear()}-${padded(date.getMonth() + 1)}-${padded(date.getDate())}`;
+}
+
+function padded(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+function separated(digits: string): string {
+  const [whole = '', decimals] = digits.replace('-', '\u2212').split('.');
+  // Four digits are read without a separator less well than with one in columns, so every thousand has it.
+  const spaced = whole.replace(/\B(?=(\d{3})+$)/g, NARROW);
+  return decimals === undefined ? spaced : `${spaced}.${decimals}`;
+}

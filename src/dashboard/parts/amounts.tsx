@@ -1,0 +1,19 @@
+import { duration, exactDuration, exactTime, when } from '../format.js';
+
+/** Seconds as people read them, and exactly on hover. */
+export function Duration({ seconds }: { seconds: number | null | undefined }) {
+  return (
+    <span class="number" title={exactDuration(seconds)}>
+      {duration(seconds)}
+    </span>
+  );
+}
+
+/** When something was: relative under a day, and exactly on hover. */
+export function When({ time, now = Date.now() }: { time: string; now?: number }) {
+  return (
+    <time class="number" dateTime={time} title={exactTime(time)}>
+      {when(time, now)}
+    </time>
+  );
+}

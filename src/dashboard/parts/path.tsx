@@ -1,0 +1,13 @@
+import { cutForColumn, visible } from '../path-text.js';
+
+/** A path, a branch or other text that somebody else chose. Where it is too long, its middle is cut; its link shows it whole on focus. */
+export function Path({ text }: { text: string }) {
+  const shown = visible(text);
+  const { head, tail } = cutForColumn(shown);
+  return (
+    <span class="path" dir="ltr" title={shown}>
+      {head !== '' && <bdi class="head">{head}</bdi>}
+      <bdi class="tail">{tail}</bdi>
+    </span>
+  );
+}

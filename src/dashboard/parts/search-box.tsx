@@ -1,0 +1,65 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/** How long a reader pauses in typing before the search begins, in milliseconds. */
+const PAUSE = 200;
+
+interface Props {
+  label: string;
+  placeholder: string;
+  value: string;
+  onSearch: (value: string) => void;
+  /** What of the search was not understood, and what there is. */
+  children?: ComponentChildren;
+}
+
+/** One line to search with. The key `/` goes to it. */
+export function SearchBox({ label, placeholder, value, onSearch, children }: Props) {
+  const input = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
+      event.preventDefault();
+      input.current?.select();
+    };
+    addEventListener('keydown', focus);
+    return () => {
+      removeEventListener('keydown', focus);
+      clearTimeout(timer.current);
+    };
+  }, []);
+  const search = (value: string, pause: number) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => onSearch(value.trim()), pause);
+  };
+  return (
+    <search class="search">
+      <input
+        ref={input}
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        value={text}
+        maxLength={1000}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={event => {
+          setText(event.currentTarget.value);
+          search(event.currentTarget.value, PAUSE);
+        }}
+        onKeyDown={event => event.key === 'Enter' && search(event.currentTarget.value, 0)}
+      />
+      <div class="hint" aria-live="polite">
+        {children}
+      </div>
+    </search>
+  );
+}
+
+/** Keys belong to a field that has the focus. */
+export function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, dialog') !== null;
+}

@@ -1,0 +1,49 @@
+import type { ComponentChildren } from 'preact';
+import type { Problem } from '../api.js';
+import type { Live } from '../live.js';
+
+/** A thin line that moves while data is loaded. Its style hides it for the first 200 ms. */
+export function ProgressLine({ isLoading }: { isLoading: boolean }) {
+  return isLoading ? <div class="progress" role="progressbar" aria-label="Loading" /> : null;
+}
+
+/** Nothing to show: says what was looked for, and the way on. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <section class="empty">
+      <h1>{title}</h1>
+      {children}
+    </section>
+  );
+}
+
+/** What failed, and what to do. */
+export function Failure({ problem, reload }: { problem: Problem; reload: () => void }) {
+  const { attempt, status, reasons } = problem;
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>Could not {attempt}: </strong>
+        {status === 0 ? 'the server does not answer.' : reasons.length > 0 ? `${reasons.join('; ')}.` : `the server answered ${status}.`}
+      </p>
+      <p>
+        {status === 0 || status >= 500 ? 'Nothing is lost: what your builds recorded is on disk. ' : ''}
+        <button type="button" onClick={reload}>
+          Try again
+        </button>
+      </p>
+    </div>
+  );
+}
+
+/** Shows data as soon as there is some, and above it why newer data could not be loaded. */
+export function Loaded<T>({ live, children }: { live: Live<T>; children: (data: T) => ComponentChildren }) {
+  const { data, problem, isLoading, reload } = live;
+  return (
+    <>
+      <ProgressLine isLoading={isLoading} />
+      {problem && problem.status !== 401 && <Failure problem={problem} reload={reload} />}
+      {data !== null && children(data)}
+    </>
+  );
+}
