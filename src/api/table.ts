@@ -33,23 +33,25 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
 };
 const routes = new Map(Object.entries(table));
 
-const BUILD = /^\/v1\/builds\/([^/]+)$/;
+const BUILD = /^\/v1\/builds\/([^/]+)(\/[a-z_]+)?$/;
 
 /** The endpoint of a path, as written in the table; null: there is none. */
 export function endpointOf(path: string): string | null {
-  if (routes.has(path)) return path;
-  return BUILD.test(path) ? '/v1/builds/:id' : dashboardEndpointOf(path);
+  return find(path)?.endpoint ?? dashboardEndpointOf(path);
+}
+
+function find(path: string): { endpoint: string; id: string } | null {
+  if (routes.has(path)) return { endpoint: path, id: '' };
+  const [, id, name = ''] = BUILD.exec(path) ?? [];
+  const endpoint = `/v1/builds/:id${name}`;
+  return id !== undefined && routes.has(endpoint) ? { endpoint, id } : null;
 }
 
 /** Runs the handler of a request. Throws a 404, 405, 415 or 422 when there is none. */
 export function route(context: Context, request: Request): Answer | Promise<Answer> {
   const { path } = request;
-  let id = '';
-  let methods = routes.get(path);
-  if (!methods) {
-    id = BUILD.exec(path)?.[1] ?? '';
-    if (id !== '') methods = table['/v1/builds/:id'];
-  }
+  const found = find(path);
+  const methods = found && routes.get(found.endpoint);
   if (!methods) {
     const answer = routeDashboard(context, request);
     if (answer) return answer;
@@ -64,7 +66,7 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     throw apiErrors.methodNotAllowed(request.method, path, allowed.join(', '));
   }
   if (method === 'POST' && !maybeJson(request.contentType)) throw apiErrors.unsupportedContentType(request.contentType);
-  return handle(context, request, id);
+  return handle(context, request, found.id);
 }
 
 /** Whether a body of this type may be JSON. Many clients send no type or a wrong one, so only types that name another format are refused. */
