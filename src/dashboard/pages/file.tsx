@@ -1,5 +1,136 @@
-import { Empty } from '../parts/states.js';
+import type { FileHistory, FilePoint } from '../../api/messages/insight/trends.js';
+import { count, duration, times } from '../format.js';
+import { useLive } from '../live.js';
+import type { ProjectPageProps } from '../pages.js';
+import { Duration, When } from '../parts/amounts.js';
+import { BranchChoice } from '../parts/branch-choice.js';
+import { FirstLine } from '../parts/first-line.js';
+import { Path } from '../parts/path.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { type Column, Table } from '../parts/table.js';
+import { navigate, useAddress } from '../router.js';
+import { projectPath, withQuery } from '../routes.js';
+import { HistoryChart } from '../trends/history-chart.js';
+import { fileSentences } from '../trends/sentences.js';
 
-export default function FilePage() {
-  return <Empty title="Nothing is shown here yet." />;
+export default function FilePage({ project }: ProjectPageProps) {
+  const { query } = useAddress();
+  const path = query.get('path');
+  const address = path === null ? null : withQuery('/v1/trends/files/history', { path, branch: query.get('branch') });
+  const live = useLive<FileHistory>(address, { attempt: 'load the times of this file', project: project.id });
+  if (path === null) {
+    return (
+      <Empty title="This address names no file.">
+        <a class="button" href={projectPath(project.name, 'files')}>
+          All files
+        </a>
+      </Empty>
+    );
+  }
+  return <Loaded live={live}>{history => <File project={project.name} history={history} />}</Loaded>;
 }
+
+function File({ project, history }: { project: string; history: FileHistory }) {
+  const { path, branch, points, changes, decided } = history;
+  const build = (id: string) => projectPath(project, 'build', id);
+  return (
+    <>
+      <FirstLine sentences={fileSentences(history)}>
+        <p class="whole-path">
+          <code>
+            <Path text={path} />
+          </code>
+        </p>
+      </FirstLine>
+      <div class="choices">
+        <BranchChoice branch={branch} />
+        <a href={withQuery(projectPath(project, 'files'), { branch })}>All files</a>
+      </div>
+      {points.length === 0 ? (
+        <p class="quiet">No build of this branch recorded it. Another branch may have its times.</p>
+      ) : (
+        <HistoryChart history={history} onBuild={id => navigate(build(id))} />
+      )}
+      {points.length > 0 && <Cut {...{ project, history }} />}
+      {changes.length > 0 && (
+        <section>
+          <h2>Changes</h2>
+          <ul>
+            {changes.toReversed().map(change => (
+              <li key={change.build_id}>
+                <a href={build(change.build_id)}>{change.commit_hash.slice(0, 7)}</a>: from {duration(change.before)} to{' '}
+                {duration(change.after)}, {times(change.factor)}, <When time={change.at} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {decided.length > 0 && (
+        <section>
+          <h2>Builds that it decided</h2>
+          <Table label="Builds that it decided" columns={decidedColumns(project)} rows={decided} keyOf={row => row.build_id} />
+        </section>
+      )}
+      {points.length > 0 && (
+        <details>
+          <summary>All {count(points.length, 'time')} as a table</summary>
+          <Table label="Times" columns={pointColumns(project)} rows={points.toReversed()} keyOf={point => point.build_id} />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What cutting it in two would bring, with the way to the page that plays it. */
+function Cut({ project, history: { path, points, cut_saves } }: { project: string; history: FileHistory }) {
+  if (cut_saves === null) return null;
+  const build = points.at(-1)!.build_id;
+  const saves = cut_saves < 0.5 ? 'Cutting it in two would not have ended the last build sooner.' : null;
+  return (
+    <section>
+      <h2>If it were cut in two</h2>
+      <p>
+        {saves ?? (
+          <>
+            The last build would have ended <strong>{duration(cut_saves)}</strong> sooner.
+          </>
+        )}{' '}
+        <a href={withQuery(projectPath(project, 'what-if'), { build, cut: path })}>Play it with other numbers of nodes</a>
+      </p>
+    </section>
+  );
+}
+
+type Decided = FileHistory['decided'][number];
+
+const buildColumn = <Row extends { build_id: string; commit_hash: string }>(project: string): Column<Row> => ({
+  name: 'build',
+  title: 'build',
+  cell: ({ build_id, commit_hash }) => <a href={projectPath(project, 'build', build_id)}>{commit_hash.slice(0, 7)}</a>,
+});
+
+const decidedColumns = (project: string): Column<Decided>[] => [
+  buildColumn(project),
+  { name: 'at', title: 'when', cell: ({ at }) => <When time={at} /> },
+  {
+    name: 'seconds',
+    title: 'the last node was later by',
+    isNumber: true,
+    cell: ({ seconds }) => <Duration seconds={seconds} />,
+  },
+  { name: 'rest', title: '', isWide: true, cell: () => '' },
+];
+
+const pointColumns = (project: string): Column<FilePoint>[] => [
+  buildColumn(project),
+  { name: 'at', title: 'when', cell: ({ at }) => <When time={at} /> },
+  { name: 'node', title: 'node', isNumber: true, cell: ({ node_index }) => node_index },
+  { name: 'seconds', title: 'took', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
+  { name: 'estimate', title: 'estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
+  {
+    name: 'band',
+    title: 'two of three between',
+    isWide: true,
+    cell: ({ low, high }) => (low === null ? '' : `${duration(low)} and ${duration(high)}`),
+  },
+];

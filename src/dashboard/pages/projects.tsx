@@ -1,5 +1,124 @@
-import { Empty } from '../parts/states.js';
+import type { ProjectOverview, ProjectsAnswer } from '../../api/messages/dashboard.js';
+import { count, duration, percent } from '../format.js';
+import { useLive } from '../live.js';
+import { Duration } from '../parts/amounts.js';
+import { BuildBars } from '../parts/build-bars.js';
+import { FirstLine } from '../parts/first-line.js';
+import { Path } from '../parts/path.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { projectsSentences } from '../projects-sentences.js';
+import { projectPath } from '../routes.js';
+import { useSession } from '../session.js';
+
+/** How often the overview is loaded again, in seconds. */
+const REFRESH = 15;
 
 export default function ProjectsPage() {
-  return <Empty title="Nothing is shown here yet." />;
+  const live = useLive<ProjectsAnswer>('/dashboard/projects', { attempt: 'load the projects' }, () => REFRESH);
+  const { role } = useSession();
+  return (
+    <Loaded live={live}>
+      {({ projects }) =>
+        projects.length === 0 ? (
+          <NoProjects isOperator={role === 'operator'} />
+        ) : (
+          <>
+            <FirstLine sentences={projectsSentences(projects)} />
+            <ul class="projects">
+              {projects.map(project => (
+                <Project key={project.id} project={project} />
+              ))}
+            </ul>
+            {role === 'operator' && (
+              <p class="quiet">
+                One project for each test suite: <a href="/access">create another</a>.
+              </p>
+            )}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function NoProjects({ isOperator }: { isOperator: boolean }) {
+  return (
+    <Empty title="There is no project.">
+      <p>A project has the builds and the timings of one test suite. Its token lets CI jobs send them.</p>
+      {isOperator ? (
+        <a class="button" href="/access">
+          Create a project
+        </a>
+      ) : (
+        <p>The link that you used shows a project that no longer exists. Ask the operator for another link.</p>
+      )}
+    </Empty>
+  );
+}
+
+function Project({ project }: { project: ProjectOverview }) {
+  const { name, recent, running } = project;
+  const isNew = recent.length === 0 && running === 0;
+  return (
+    <li>
+      <h2>
+        <a href={projectPath(name, isNew ? 'set-up' : 'builds')}>
+          <Path text={name} />
+        </a>
+        <Health project={project} isNew={isNew} />
+      </h2>
+      {isNew ? (
+        <p>
+          <a class="button" href={projectPath(name, 'set-up')}>
+            Set up the first build
+          </a>
+        </p>
+      ) : (
+        <>
+          <Figures project={project} />
+          <BuildBars project={name} builds={recent} />
+        </>
+      )}
+    </li>
+  );
+}
+
+/** In one word with a sign, so that the colour is not needed. */
+function Health({ project, isNew }: { project: ProjectOverview; isNew: boolean }) {
+  const { incomplete_today, builds_today, running } = project;
+  if (isNew) return <span class="small quiet">no build yet</span>;
+  if (incomplete_today > 0) return <span class="small failed-text">✕ {incomplete_today} incomplete today</span>;
+  if (builds_today > 0) return <span class="small complete-text">✓ all complete today</span>;
+  return <span class="small quiet">{running > 0 ? 'running' : 'no build today'}</span>;
+}
+
+function Figures({ project }: { project: ProjectOverview }) {
+  const { builds_today, running, median_wall, idle_share, saved_30_days, builds_30_days } = project;
+  return (
+    <dl class="figures">
+      <div>
+        <dt>builds today</dt>
+        <dd class="number">
+          {builds_today}
+          {running > 0 && <span class="quiet"> and {running} running</span>}
+        </dd>
+      </div>
+      <div>
+        <dt>median</dt>
+        <dd>
+          <Duration seconds={median_wall} />
+        </dd>
+      </div>
+      <div>
+        <dt>idle</dt>
+        <dd class="number">{percent(idle_share)}</dd>
+      </div>
+      <div title="Wall time that the best of round-robin, by name and one at a time would have taken more, on the same recorded times.">
+        <dt>saved in 30 days</dt>
+        <dd class="number">
+          {duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'build')}</span>
+        </dd>
+      </div>
+    </dl>
+  );
 }

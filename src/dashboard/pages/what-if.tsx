@@ -1,5 +1,165 @@
-import { Empty } from '../parts/states.js';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ProjectLine } from '../../api/messages/dashboard.js';
+import type { BuildLines } from '../../api/messages/insight/trends.js';
+import type { Variant, WhatIfAnswer } from '../../api/messages/insight/what-if.js';
+import { count, number, percent } from '../format.js';
+import { useLive } from '../live.js';
+import type { ProjectPageProps } from '../pages.js';
+import { Duration, When } from '../parts/amounts.js';
+import { FirstLine } from '../parts/first-line.js';
+import { Path } from '../parts/path.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { type Column, Table } from '../parts/table.js';
+import { setQuery, useAddress } from '../router.js';
+import { projectPath } from '../routes.js';
+import { Chart } from '../what-if/chart.js';
+import { choicesOf, whatIfPath } from '../what-if/choices.js';
+import { Controls } from '../what-if/controls.js';
+import { columnOf } from '../what-if/curve.js';
+import { Savings } from '../what-if/savings.js';
+import { difference, whatIfSentences } from '../what-if/sentences.js';
 
-export default function WhatIfPage() {
-  return <Empty title="Nothing is shown here yet." />;
+/** How long the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
+const REST = 200;
+
+export default function WhatIfPage({ project }: ProjectPageProps) {
+  const build = useAddress().query.get('build');
+  return build === null ? <Newest project={project} /> : <WhatIf project={project} build={build} />;
 }
+
+/** Plays the newest build that has ended, where the address names none. */
+function Newest({ project }: { project: ProjectLine }) {
+  const live = useLive<BuildLines>('/v1/build_summaries?limit=20', { attempt: 'find the newest build', project: project.id });
+  return (
+    <Loaded live={live}>
+      {({ builds }) => {
+        const newest = builds.find(build => build.build_id !== null && !build.is_running);
+        if (newest) return <WhatIf project={project} build={newest.build_id!} />;
+        return (
+          <Empty title="No build can be played yet.">
+            <p>This page plays a recorded build again with other numbers of nodes. It needs one build that has ended.</p>
+            <a class="button" href={projectPath(project.name, 'set-up')}>
+              Set up the first build
+            </a>
+          </Empty>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function WhatIf({ project, build }: { project: ProjectLine; build: string }) {
+  const choices = choicesOf(useAddress().query);
+  const live = useLive<WhatIfAnswer>(whatIfPath(build, choices), { attempt: 'play this build again', project: project.id });
+  return <Loaded live={live}>{answer => <Played {...{ project, build, choices, answer }} />}</Loaded>;
+}
+
+interface PlayedProps {
+  project: ProjectLine;
+  build: string;
+  choices: ReturnType<typeof choicesOf>;
+  answer: WhatIfAnswer;
+}
+
+function Played({ project, build, choices, answer }: PlayedProps) {
+  const { variants, node_total, useful_nodes } = answer;
+  const [nodes, setNodes] = useNodes(build, node_total);
+  const chosen = columnOf(variants, nodes);
+  const today = columnOf(variants, node_total);
+  if (variants.length === 0) return <Empty title="Nothing of this build is recorded, so it cannot be played again." />;
+  return (
+    <>
+      <FirstLine sentences={whatIfSentences(answer, nodes)}>
+        <p class="small quiet build-name">
+          Played again:&nbsp;
+          <a href={projectPath(project.name, 'build', build)}>
+            <Path text={answer.branch} />
+          </a>
+          &nbsp;· {answer.commit_hash.slice(0, 7)} · {count(node_total, 'node')} · <When time={answer.started_at} />
+        </p>
+      </FirstLine>
+      <Chart
+        {...{ variants, chosen, today }}
+        useful={columnOf(variants, useful_nodes)}
+        onChoose={index => setNodes(variants[index]!.nodes)}
+      />
+      <Reading chosen={variants[chosen]!} today={variants[today]!} />
+      <Controls answer={answer} choices={choices} onChange={changes => setQuery({ build, ...changes })} />
+      <Savings answer={answer} wall={variants[today]!.wall} />
+      <section>
+        <h2>What this assumes</h2>
+        <ul>
+          {answer.assumptions.sentences.map(sentence => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      </section>
+      <details>
+        <summary>The same numbers as a table</summary>
+        <Table label="Numbers of nodes" columns={COLUMNS} rows={variants} keyOf={variant => variant.nodes} />
+      </details>
+    </>
+  );
+}
+
+/** The number of nodes at the handle, which the address holds once it rests. */
+function useNodes(build: string, today: number): [number, (nodes: number) => void] {
+  const text = useAddress().query.get('nodes');
+  const [moved, setMoved] = useState<number | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => setMoved(null), [text]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const move = (nodes: number) => {
+    setMoved(nodes);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setQuery({ build, nodes: nodes === today ? null : String(nodes) }), REST);
+  };
+  return [moved ?? (Number(text) || today), move];
+}
+
+function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
+  return (
+    <dl class="figures what-if-reading">
+      <div>
+        <dt>nodes</dt>
+        <dd class="number">{number(chosen.nodes)}</dd>
+      </div>
+      <div>
+        <dt>wall time</dt>
+        <dd>
+          <Duration seconds={chosen.wall} />
+        </dd>
+      </div>
+      <div>
+        <dt>node-minutes</dt>
+        <dd class="number">{number(chosen.node_seconds / 60)}</dd>
+      </div>
+      <div>
+        <dt>against {count(today.nodes, 'node')}</dt>
+        <dd>{difference(chosen, today)}</dd>
+      </div>
+      <div title="No plan with whole files could end sooner.">
+        <dt>above the possible</dt>
+        <dd class="number">{percent(Math.max(0, chosen.ratio - 1))}</dd>
+      </div>
+      <div>
+        <dt>measured</dt>
+        <dd>{chosen.measured === null ? 'no build had it' : <Duration seconds={chosen.measured} />}</dd>
+      </div>
+    </dl>
+  );
+}
+
+const COLUMNS: Column<Variant>[] = [
+  { name: 'nodes', title: 'nodes', isNumber: true, cell: ({ nodes }) => nodes },
+  { name: 'wall', title: 'wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
+  { name: 'work', title: 'node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
+  { name: 'floor', title: 'possible', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'measured', title: 'measured', isNumber: true, cell: ({ measured }) => <Duration seconds={measured} /> },
+  {
+    name: 'bound',
+    title: 'decided by',
+    isWide: true,
+    cell: ({ bound_by_file }) => (bound_by_file ? 'the longest file' : 'the sum of the files'),
+  },
+];

@@ -1,0 +1,18 @@
+import { setQuery } from '../router.js';
+
+/** Which branch a page is about. Empty: the default branch. */
+export function BranchChoice({ branch }: { branch: string }) {
+  return (
+    <label>
+      branch
+      <input
+        class="branch"
+        value={branch}
+        maxLength={500}
+        spellcheck={false}
+        autocomplete="off"
+        onChange={event => setQuery({ branch: event.currentTarget.value.trim() })}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,13 @@
+import type { ComponentChildren } from 'preact';
+
+/** What a page answers, in sentences: the first one large. Below it what the reader may choose. */
+export function FirstLine({ sentences, children }: { sentences: string[]; children?: ComponentChildren }) {
+  const [first, ...rest] = sentences;
+  return (
+    <header class="first-line">
+      <h1 class="headline">{first}</h1>
+      {rest.length > 0 && <p class="rest">{rest.join(' ')}</p>}
+      {children}
+    </header>
+  );
+}

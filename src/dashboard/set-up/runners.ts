@@ -1,0 +1,79 @@
+/** A test runner, and how a CI node runs it. */
+export interface Runner {
+  id: string;
+  name: string;
+  /** `ballast`: Ballast's own client runs it. `knapsack`: a client of Knapsack Pro does. */
+  client: 'ballast' | 'knapsack';
+  /** What the token's variable ends with, with a client of Knapsack Pro. */
+  suffix?: string;
+  /** Lines of a shell script. */
+  script: readonly string[];
+}
+
+const queue = (id: string, name: string, ...script: string[]): Runner => ({ id, name, client: 'ballast', script });
+const client = (id: string, name: string, suffix: string, command: string): Runner => ({
+  id: `knapsack-${id}`,
+  name,
+  client: 'knapsack',
+  suffix,
+  script: [command],
+});
+
+/** The recipes of the guides any-runner.md and clients.md. */
+export const runners: readonly Runner[] = [
+  queue(
+    'jest',
+    'jest, with jest-junit',
+    'export JEST_JUNIT_ADD_FILE_ATTRIBUTE=true JEST_JUNIT_REPORT_TEST_SUITE_ERRORS=true',
+    'npx ballast queue "src/**/*.test.js" --junit junit.xml --fail-unreported -- \\',
+    '  npx jest --reporters=default --reporters=jest-junit --runTestsByPath {}',
+  ),
+  queue(
+    'vitest',
+    'vitest',
+    'npx ballast queue "src/**/*.test.ts" --junit vitest.xml --fail-unreported -- \\',
+    '  npx vitest run --reporter=default --reporter=junit --outputFile.junit=vitest.xml {}',
+  ),
+  queue(
+    'playwright',
+    'Playwright',
+    'export PLAYWRIGHT_JUNIT_OUTPUT_NAME=playwright.xml',
+    'npx ballast queue "tests/**/*.spec.ts" --junit playwright.xml --fail-unreported -- \\',
+    '  sh -c \'for file do shift; set -- "$@" "$(printf %s "$file" | sed "s/[][(){}+?*^$|]/./g")"; done',
+    '    npx playwright test --reporter=line,junit "$@"\' sh {}',
+  ),
+  queue(
+    'pytest',
+    'pytest',
+    'npx ballast queue "tests/**/test_*.py" --junit pytest.xml -- \\',
+    '  sh -c \'python3 -m pytest --junitxml=pytest.xml "$@" || [ $? = 5 ]\' sh {}',
+  ),
+  queue(
+    'rspec',
+    'rspec, with rspec_junit_formatter',
+    'npx ballast queue "spec/**/*_spec.rb" --junit rspec.xml --fail-unreported -- \\',
+    '  bundle exec rspec --format progress --format RspecJunitFormatter --out rspec.xml {}',
+  ),
+  queue(
+    'go',
+    'go test',
+    'go list -e ./... > packages.txt || exit',
+    'npx ballast queue --stdin --junit go-test.txt --fail-unreported -- \\',
+    '  sh -c \'go test "$@" > go-test.txt; code=$?; cat go-test.txt; exit $code\' sh {} < packages.txt',
+  ),
+  client('rspec', 'knapsack_pro: RSpec', 'RSPEC', 'bundle exec rake knapsack_pro:queue:rspec'),
+  client('minitest', 'knapsack_pro: Minitest', 'MINITEST', 'bundle exec rake knapsack_pro:queue:minitest'),
+  client('cucumber', 'knapsack_pro: Cucumber', 'CUCUMBER', 'bundle exec rake knapsack_pro:queue:cucumber'),
+  client('jest', '@knapsack-pro/jest', 'JEST', 'npx @knapsack-pro/jest'),
+  client('vitest', '@knapsack-pro/vitest', 'VITEST', 'npx @knapsack-pro/vitest'),
+  client('cypress', '@knapsack-pro/cypress', 'CYPRESS', 'npx @knapsack-pro/cypress'),
+  client(
+    'playwright',
+    '@knapsack-pro/playwright',
+    'PLAYWRIGHT',
+    'npx @knapsack-pro/playwright --reporter=line,@knapsack-pro/playwright/reporters/batch',
+  ),
+];
+
+/** The runner with an id; the first one if there is none. */
+export const runnerOf = (id: string | null): Runner => runners.find(runner => runner.id === id) ?? runners[0]!;

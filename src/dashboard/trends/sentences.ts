@@ -1,0 +1,53 @@
+import type { FileHistory, FileTrends, NodeTrends } from '../../api/messages/insight/trends.js';
+import { count, duration, times as factor, number, percent } from '../format.js';
+import { nameOf } from '../paths.js';
+
+const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
+const worded = (value: number) => WORDS[value] ?? number(value);
+
+/** The part of the builds' ends that "a few files" decide. */
+const MOST_ENDS = 0.8;
+
+/** How few files decide when builds end: "Five of 1,122 files decide 80 % of your builds' ends." */
+export function filesSentence({ decided, file_count, builds }: Pick<FileTrends, 'decided' | 'file_count' | 'builds'>): string {
+  if (file_count === 0) return 'No file was measured yet.';
+  const ends = decided.reduce((sum, file) => sum + file.builds, 0);
+  if (ends === 0 || builds === 0) return `${count(file_count, 'file')}, none of which decided when a build ended.`;
+  let files = 0;
+  let reached = 0;
+  for (const file of [...decided].sort((a, b) => b.builds - a.builds)) {
+    if (reached >= MOST_ENDS * builds) break;
+    reached += file.builds;
+    files++;
+  }
+  const part = percent(Math.min(1, reached / builds));
+  return `${worded(files)} of ${number(file_count)} files ${files === 1 ? 'decides' : 'decide'} ${part} of your builds’ ends.`;
+}
+
+/** What a file costs, whether that changed, and how often it decided. */
+export function fileSentences({ path, points, changes, decided }: FileHistory): string[] {
+  const last = points.at(-1);
+  if (!last) return [`${nameOf(path)} was not measured on this branch.`];
+  const times = points.map(point => point.seconds).sort((a, b) => a - b);
+  const change = changes.at(-1);
+  return [
+    `${nameOf(path)} takes ${duration(times[times.length >> 1]!)}.`,
+    change ? `Since ${change.commit_hash.slice(0, 7)} it takes ${factor(change.factor)} as long as before.` : 'Its time did not change.',
+    decided.length > 0 ? `It decided ${number(decided.length)} of ${number(points.length)} builds.` : '',
+  ].filter(Boolean);
+}
+
+/** Which nodes are slow again and again: "Node 3 was slow in 18 of 20 builds: the runner, not the split." */
+export function nodesSentence({ nodes, builds }: Pick<NodeTrends, 'nodes' | 'builds'>): string {
+  if (builds.length === 0) return 'No build was measured yet.';
+  const slow = nodes.filter(node => node.is_slow);
+  if (slow.length === 0) return `No node was slow again and again in the last ${number(builds.length)} builds.`;
+  const named = slow
+    .slice(0, 3)
+    .map(node => `node ${node.node_index} was slow in ${number(node.slow_builds)} of ${number(known(node.slowness))} builds`);
+  const rest = slow.length > 3 ? `, and ${number(slow.length - 3)} more` : '';
+  const sentence = named.join(', ') + rest;
+  return `${sentence[0]!.toUpperCase()}${sentence.slice(1)}: the ${slow.length === 1 ? 'runner' : 'runners'}, not the split.`;
+}
+
+const known = (values: readonly (number | null)[]) => values.filter(value => value !== null).length;

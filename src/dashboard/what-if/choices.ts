@@ -1,0 +1,43 @@
+import { withQuery } from '../routes.js';
+
+/** What is played, as it stands in the address of the page. */
+export interface Choices {
+  estimates: 'then' | 'now' | 'exact' | null;
+  /** Seconds; null: as measured in the build. */
+  start_spread: string | null;
+  pull_cost: string | null;
+  /** Paths of files that are cut in two. */
+  cut: string[];
+}
+
+const ESTIMATES = ['then', 'now', 'exact'] as const;
+
+/** The most files that are cut at once. */
+const MOST_CUT = 10;
+
+export function choicesOf(query: URLSearchParams): Choices {
+  return {
+    estimates: ESTIMATES.find(name => name === query.get('estimates')) ?? null,
+    start_spread: secondsOf(query.get('start_spread')),
+    pull_cost: secondsOf(query.get('pull_cost')),
+    cut: (query.get('cut') ?? '').split('\n').filter(Boolean).slice(0, MOST_CUT),
+  };
+}
+
+/** Returns the text of a number of seconds; null: it is none. */
+function secondsOf(text: string | null): string | null {
+  return text !== null && /^\d{1,6}(\.\d{1,3})?$/.test(text) ? text : null;
+}
+
+/** The query of the address after a file is cut, or no longer cut. */
+export function withCut(cut: readonly string[], path: string): string | null {
+  const next = cut.includes(path) ? cut.filter(other => other !== path) : [...cut, path].slice(-MOST_CUT);
+  return next.length === 0 ? null : next.join('\n');
+}
+
+/** The path of the request that plays a build. */
+export function whatIfPath(build: string, { estimates, start_spread, pull_cost, cut }: Choices): string {
+  const path = withQuery(`/v1/builds/${encodeURIComponent(build)}/what_if`, { estimates, start_spread, pull_cost });
+  const cuts = cut.map(file => `cut=${encodeURIComponent(file)}`);
+  return cuts.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${cuts.join('&')}`;
+}

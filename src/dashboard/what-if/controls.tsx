@@ -1,0 +1,107 @@
+import type { WhatIfAnswer } from '../../api/messages/insight/what-if.js';
+import { duration } from '../format.js';
+import { Duration } from '../parts/amounts.js';
+import { Path } from '../parts/path.js';
+import { type Choices, withCut } from './choices.js';
+
+interface Props {
+  answer: WhatIfAnswer;
+  choices: Choices;
+  onChange: (changes: Record<string, string | null>) => void;
+}
+
+/** The switches: with which estimates, starts and costs the build is played again, and which files are cut. */
+export function Controls({ answer, choices, onChange }: Props) {
+  const { assumptions } = answer;
+  return (
+    <section>
+      <h2>Play it with</h2>
+      <div class="choices">
+        <label>
+          estimates
+          <select value={assumptions.estimates} onChange={event => onChange({ estimates: event.currentTarget.value })}>
+            <option value="then">of that build</option>
+            <option value="now">of today</option>
+            <option value="exact">exactly right</option>
+          </select>
+        </label>
+        <Seconds
+          name="start spread"
+          about="Seconds over which the nodes start."
+          value={choices.start_spread}
+          used={assumptions.start_spread}
+          onChange={start_spread => onChange({ start_spread })}
+        />
+        <Seconds
+          name="pull cost"
+          about="Seconds that a node loses between two batches."
+          value={choices.pull_cost}
+          used={assumptions.pull_cost}
+          onChange={pull_cost => onChange({ pull_cost })}
+        />
+      </div>
+      <Cuts {...{ answer, choices, onChange }} />
+    </section>
+  );
+}
+
+interface SecondsProps {
+  name: string;
+  about: string;
+  value: string | null;
+  /** What the answer was played with. */
+  used: number;
+  onChange: (value: string | null) => void;
+}
+
+function Seconds({ name, about, value, used, onChange }: SecondsProps) {
+  return (
+    <label title={about}>
+      {name}
+      <input
+        class="seconds"
+        type="number"
+        min={0}
+        max={86_400}
+        step="any"
+        value={value ?? ''}
+        placeholder={String(Math.round(used * 10) / 10)}
+        onChange={event => onChange(event.currentTarget.value || null)}
+      />
+      <span class="quiet">s</span>
+    </label>
+  );
+}
+
+/** Files worth cutting, and those that are cut. */
+function Cuts({ answer, choices, onChange }: Props) {
+  const { worth_cutting, assumptions } = answer;
+  const others = choices.cut.filter(path => !worth_cutting.some(file => file.path === path));
+  if (worth_cutting.length + others.length === 0) {
+    return <p class="quiet">No file is worth cutting in two: none of them delays the end of this build.</p>;
+  }
+  const change = (path: string) => onChange({ cut: withCut(choices.cut, path) });
+  return (
+    <fieldset class="cuts">
+      <legend>Cut a file in two</legend>
+      {worth_cutting.map(({ path, seconds, saves }) => (
+        <label key={path}>
+          <input type="checkbox" checked={choices.cut.includes(path)} onChange={() => change(path)} />
+          <Path text={path} />
+          <span class="number quiet">
+            <Duration seconds={seconds} />, brings {duration(saves)}
+          </span>
+        </label>
+      ))}
+      {others.map(path => (
+        <label key={path}>
+          <input type="checkbox" checked onChange={() => change(path)} />
+          <Path text={path} />
+          <span class="quiet">
+            {assumptions.cut.find(cut => cut.path === path)?.is_measured === false ? 'its cases are not measured' : ''}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

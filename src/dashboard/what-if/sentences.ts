@@ -1,0 +1,38 @@
+import type { Variant, WhatIfAnswer } from '../../api/messages/insight/what-if.js';
+import { count, duration, number } from '../format.js';
+import { nameOf } from '../paths.js';
+import { columnOf } from './curve.js';
+
+/** What the numbers of nodes bring, in sentences: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on a_spec.rb decides, ..." */
+export function whatIfSentences({ variants, node_total, useful_nodes, longest }: WhatIfAnswer, nodes: number): string[] {
+  const today = variants[columnOf(variants, node_total)];
+  const chosen = variants[columnOf(variants, nodes)];
+  const useful = variants[columnOf(variants, useful_nodes)];
+  if (!today || !chosen || !useful) return ['No number of nodes was played.'];
+  const compared = chosen !== today ? [chosen] : useful.nodes > today.nodes ? [useful] : [];
+  return [
+    `${count(today.nodes, 'node')}: ${duration(today.wall)}.`,
+    ...compared.map(variant => `${number(variant.nodes)}: ${duration(variant.wall)}.`),
+    limit(variants, useful, today, longest?.path ?? null),
+  ];
+}
+
+function limit(variants: readonly Variant[], useful: Variant, today: Variant, longest: string | null): string {
+  if (useful === variants.at(-1) && !useful.bound_by_file) return `Each node up to ${number(useful.nodes)} brings something.`;
+  const reason =
+    useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides, more nodes bring nothing` : 'more nodes bring nothing';
+  const spare = today.nodes - useful.nodes;
+  const enough = spare > 0 ? `${number(useful.nodes)} are enough. ` : '';
+  return `${enough}From ${number(useful.nodes)} on ${reason}.`;
+}
+
+/** A number of nodes beside today's: "1 m 08 s sooner, for 4 node-minutes more". */
+export function difference(chosen: Variant, today: Variant): string {
+  if (chosen.nodes === today.nodes) return 'today';
+  const sooner = today.wall - chosen.wall;
+  const minutes = Math.round((chosen.node_seconds - today.node_seconds) / 60);
+  const time = Math.abs(sooner) < 0.5 ? 'as long' : `${duration(Math.abs(sooner))} ${sooner > 0 ? 'sooner' : 'later'}`;
+  const cost =
+    minutes === 0 ? 'for as many node-minutes' : `for ${count(Math.abs(minutes), 'node-minute')} ${minutes > 0 ? 'more' : 'less'}`;
+  return `${time}, ${cost}`;
+}
