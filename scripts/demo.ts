@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { numberParser, positiveInteger } from '../bench/option-parsers.js';
+import { openDemo } from './demo/open-demo.js';
+
+/** Serves a temporary folder with invented builds of three projects, and plays more of them while it runs. */
+
+interface Options {
+  port: number;
+  seed: number;
+  days: number;
+  keep?: true;
+}
+
+const port = numberParser(value => Number.isInteger(value) && value >= 0 && value <= 65_535, 'It must be a whole number from 0 to 65535.');
+const days = numberParser(value => Number.isInteger(value) && value >= 1 && value <= 89, 'It must be a whole number from 1 to 89.');
+
+const program = new Command('npm run demo --')
+  .description(
+    'Serve two months of invented builds of three projects from a temporary folder, with a build a minute while it runs. Ctrl-C ends it and deletes the folder.',
+  )
+  .option('--port <number>', 'port to listen on; 0 picks a free one', port, 8080)
+  .option('--seed <number>', 'seed of the builds', positiveInteger, 1)
+  .option('--days <number>', 'days of builds before now', days, 62)
+  .option('--keep', 'keep the folder')
+  .showHelpAfterError('(add --help for the usage)')
+  .action(demo);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`demo: ${(error as Error).message}\n`);
+  process.exitCode = 1;
+}
+
+async function demo({ port, seed, days, keep = false as true }: Options): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ballast-demo-'));
+  const remove = () => {
+    if (!keep) rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stopping.abort());
+  try {
+    process.stderr.write('demo: making builds ...\n');
+    const begun = performance.now();
+    const running = await openDemo({ dataDir, port, seed, days, now: Date.now() });
+    const took = ((performance.now() - begun) / 1000).toFixed(1);
+    process.stderr.write(`demo: made ${running.ciRuns} CI runs in ${took} s\n`);
+    process.stdout.write(`Ballast listens on ${running.url} (data in ${dataDir}). Tokens of the projects:\n`);
+    for (const { name, token } of running.projects) process.stdout.write(`  ${name.padEnd(12)} ${token}\n`);
+    try {
+      await running.play(stopping.signal);
+    } finally {
+      await running.close();
+    }
+  } finally {
+    remove();
+  }
+  if (keep) process.stdout.write(`The data is in ${dataDir}\n`);
+}

@@ -1,0 +1,91 @@
+import type { RecordedTestFile } from '../../src/engine/test-file.js';
+import type { CiRun, NodePlan } from './ci-run.js';
+
+/** What a node asks of the server, and when, in milliseconds since 1970. */
+export type NodeRequest = PullRequest | SplitRequest | RecordRequest;
+
+export interface PullRequest {
+  kind: 'pull';
+  at: number;
+  /** Distinguishes the processes of the node. */
+  process: string;
+  batch_index: number;
+  /** The batch that it has run; null: this is the first request of the process. */
+  batch_id: number | null;
+  failed: string[];
+}
+
+export interface SplitRequest {
+  kind: 'split';
+  at: number;
+}
+
+export interface RecordRequest {
+  kind: 'record';
+  at: number;
+  files: RecordedTestFile[];
+}
+
+export interface Handed {
+  batch_id: number;
+  paths: readonly string[];
+}
+
+/** A node: it yields its requests, and gets what it is handed; null: no files, or the request was a recording. */
+export type Node = Generator<NodeRequest, void, Handed | null>;
+
+export function startNode(run: CiRun, plan: NodePlan): Node {
+  return run.project.mode === 'queue' ? pullingNode(run, plan) : splitNode(run, plan);
+}
+
+function* pullingNode(run: CiRun, plan: NodePlan): Node {
+  let at = plan.at;
+  for (let process = 1; ; process++) {
+    const name = `${run.id} node ${plan.node_index} process ${process}`;
+    const ran: RecordedTestFile[] = [];
+    const mayDie = process === 1 ? plan.death : null;
+    let batch_id: number | null = null;
+    let failed: string[] = [];
+    for (let batch_index = 0; ; batch_index++) {
+      const handed: Handed | null = yield { kind: 'pull', at, process: name, batch_index, batch_id, failed };
+      if (!handed) {
+        yield { kind: 'record', at: at + 900, files: ran };
+        return;
+      }
+      const files = measure(run, plan, handed.paths);
+      const took = durationOf(run, files);
+      if (mayDie?.batches === batch_index) {
+        at += 0.6 * took;
+        break;
+      }
+      ran.push(...files);
+      at += took;
+      batch_id = handed.batch_id;
+      failed = handed.paths.filter(path => run.failing.has(path));
+    }
+    if (mayDie!.restart === null) return;
+    at += 1000 * mayDie!.restart;
+  }
+}
+
+function* splitNode(run: CiRun, plan: NodePlan): Node {
+  let at = plan.at;
+  let handed = yield { kind: 'split', at };
+  if (!handed) return;
+  const files = measure(run, plan, handed.paths);
+  if (plan.death) {
+    if (plan.death.restart === null) return;
+    at += 0.6 * durationOf(run, files) + 1000 * plan.death.restart;
+    handed = yield { kind: 'split', at };
+  }
+  yield { kind: 'record', at: at + durationOf(run, files), files };
+}
+
+function measure({ seconds }: CiRun, { slowness }: NodePlan, paths: readonly string[]): RecordedTestFile[] {
+  return paths.map(path => ({ path, time_execution: Math.round(1000 * seconds.get(path)! * slowness) / 1000 }));
+}
+
+/** In milliseconds, with the start of the test runner. */
+function durationOf({ project }: CiRun, files: readonly RecordedTestFile[]): number {
+  return Math.round(1000 * files.reduce((sum, { time_execution }) => sum + time_execution, project.boot));
+}

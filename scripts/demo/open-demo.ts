@@ -1,0 +1,76 @@
+import { createProject } from '../../src/engine/access.js';
+import { toWeight } from '../../src/planning/weight.js';
+import { parseConfig } from '../../src/server/config.js';
+import { openLog } from '../../src/server/log.js';
+import { openService } from '../../src/server/service.js';
+import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
+import { Calendar } from './calendar.js';
+import { type LiveProject, playLive } from './live.js';
+import { playPast } from './past.js';
+import { projects } from './projects.js';
+
+export interface DemoOptions {
+  /** An empty folder. */
+  dataDir: string;
+  port: number;
+  seed: number;
+  /** How many days before `now` the builds begin. */
+  days: number;
+  now: number;
+  /** The clock of the server; undefined: the real one. */
+  clock?: () => number;
+}
+
+export interface Demo {
+  url: string;
+  projects: { name: string; token: string }[];
+  /** How many CI runs there are. */
+  ciRuns: number;
+  /** Plays the CI runs that are running, and a new one a minute, until the signal aborts. */
+  play(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+const DAY = 86_400_000;
+
+/** Makes the builds in a folder, then serves it. */
+export async function openDemo({ dataDir, port, seed, days, now, clock }: DemoOptions): Promise<Demo> {
+  const config = parseConfig({ port: String(port), dataDir, logLevel: 'error', leaseFactor: '1.5', leaseGraceSeconds: '30' });
+  const log = openLog(config.logLevel);
+  const live = await makeBuilds(config, log, seed, days, now);
+  const service = await openService(config, log, clock && { now: clock });
+  return {
+    url: service.url,
+    projects: live.map(({ token, calendar }) => ({ name: calendar.project.name, token })),
+    ciRuns: live.reduce((sum, { ciRuns }) => sum + ciRuns, 0),
+    play: signal => playLive(service.url, live, signal),
+    close: () => service.close(),
+  };
+}
+
+type Config = ReturnType<typeof parseConfig>;
+
+/** The projects are played at the same time, as each waits for the disk. */
+async function makeBuilds(config: Config, log: ReturnType<typeof openLog>, seed: number, days: number, now: number) {
+  const { dataDir, leaseFactor, leaseGraceSeconds, queueCacheBytes } = config;
+  const pullCost = toWeight(config.pullCostSeconds);
+  const clock = { millis: 0 };
+  const lease = {
+    factor: leaseFactor,
+    graceMilliseconds: 1000 * leaseGraceSeconds,
+    uptime: () => clock.millis,
+    uptimeAt: (at: number) => at,
+  };
+  const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
+  try {
+    return await Promise.all(
+      projects.map(async (project, i): Promise<LiveProject & { ciRuns: number }> => {
+        const { id, token } = await createProject(store.access, project.name, now - days * DAY);
+        const calendar = new Calendar(project, 1000 * seed + i, now, days);
+        return { token, calendar, ...(await playPast({ store, project: id, pullCost, clock }, calendar)) };
+      }),
+    );
+  } finally {
+    await store.close();
+  }
+}

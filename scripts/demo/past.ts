@@ -1,0 +1,162 @@
+import { digest } from '../../src/engine/digest.js';
+import { queueKey, splitKey } from '../../src/engine/keys.js';
+import { decodeFiles, pathsOfQueue, planQueue, planSplit } from '../../src/engine/plans.js';
+import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
+import type { Store } from '../../src/engine/ports/store.js';
+import { failedOf } from '../../src/engine/queue/failed.js';
+import { newRun } from '../../src/engine/recordings.js';
+import { shareOf } from '../../src/engine/splits.js';
+import type { Calendar } from './calendar.js';
+import type { CiRun } from './ci-run.js';
+import { type Handed, type Node, type NodeRequest, type PullRequest, type RecordRequest, startNode } from './node.js';
+
+/** A node that has not ended yet, with its next request. */
+export interface RunningNode {
+  run: CiRun;
+  node_index: number;
+  node: Node;
+  request: NodeRequest;
+}
+
+export interface Past {
+  store: Store;
+  project: number;
+  pullCost: number;
+  /** The clock of the leases. */
+  clock: { millis: number };
+}
+
+type Recording = RunningNode & { request: RecordRequest };
+
+/**
+ * Plays the CI runs before now at their times. Each is planned with what was recorded before it began.
+ * Returns the nodes that still run now, and how many CI runs were played.
+ */
+export async function playPast(past: Past, calendar: Calendar): Promise<{ running: RunningNode[]; ciRuns: number }> {
+  const running: RunningNode[] = [];
+  let recordings: Recording[] = [];
+  let ciRuns = 0;
+  const recordUntil = async (at: number) => {
+    const due = recordings.filter(({ request }) => request.at <= at).sort((a, b) => a.request.at - b.request.at);
+    recordings = recordings.filter(({ request }) => request.at > at);
+    await Promise.all(due.map(recording => record(past, recording)));
+  };
+  for (const run of calendar.past()) {
+    ciRuns += 1;
+    await recordUntil(run.at);
+    const nodes = run.project.mode === 'queue' ? await playQueue(past, run, calendar.now) : await playSplit(past, run, calendar.now);
+    for (const node of nodes) {
+      if (node.request.kind === 'record') recordings.push(node as Recording);
+      else running.push(node);
+    }
+  }
+  await recordUntil(calendar.now);
+  return { running: [...running, ...recordings], ciRuns };
+}
+
+async function record({ store, project }: Past, { run, node_index, request }: Recording): Promise<void> {
+  await store.recordings.record(project, { ...run.build, node_index }, newRun(request.files, run.id), false, request.at);
+}
+
+/** Plays a queue until each node records or ends, or until now. */
+async function playQueue({ store, project, pullCost, clock }: Past, run: CiRun, now: number): Promise<RunningNode[]> {
+  const key = queueKey(project, run.build, run.id);
+  const { plan } = (await planQueue(store, key, run, false, { isWorker: true, pullCost }))!;
+  const nodes = begin(run);
+  await store.queues.create(key, plan!, nodes[0]!.request.at);
+  const { id } = (await store.queues.find(key))!;
+  const paths = await pathsOfQueue(store, id);
+  const recordedBefore = (await store.builds.find(project, run.build))?.recorded ?? 0;
+  await store.queues.update(
+    key,
+    () => null,
+    open => {
+      const changes: Change[] = [];
+      for (;;) {
+        const pulling = nodes.filter(({ request }) => request.kind === 'pull' && request.at <= now);
+        if (pulling.length === 0) return { value: null, changes };
+        const node = pulling.reduce((first, other) => (other.request.at < first.request.at ? other : first));
+        clock.millis = node.request.at;
+        const recorded = nodes.filter(({ request }) => request.kind === 'record' && request.at <= clock.millis).length;
+        const handed = pull(open, node as RunningNode & { request: PullRequest }, paths, recordedBefore + recorded, changes);
+        advance(nodes, node, handed);
+      }
+    },
+    run.at,
+  );
+  return nodes;
+}
+
+/** Pulls as the use case does, but without waiting for the disk. */
+function pull(
+  { queue }: OpenQueue,
+  { node_index, request }: RunningNode & { request: PullRequest },
+  paths: readonly string[],
+  runs_before: number,
+  changes: Change[],
+): Handed | null {
+  const { at, process, batch_index, batch_id, failed } = request;
+  const run = digest(process);
+  const node = { node_index, batch_uuid: `${run} ${batch_index}` };
+  if (batch_id !== null) {
+    const ended = queue.batchOf(node, batch_id)!;
+    const reported = failedOf(
+      ended,
+      ended.files.map(file => paths[file]!),
+      failed,
+    );
+    const acknowledged = queue.acknowledge(node, batch_id, failed.length === 0 ? { failed: [] } : reported);
+    if (acknowledged) changes.push(acknowledged);
+  }
+  const isFirstRequest = batch_id === null;
+  const handed = queue.pull(
+    {
+      ...node,
+      run,
+      isRetry: false,
+      isFirstRequest,
+      ...(isFirstRequest && { runs_before }),
+      wantsLastSplit: false,
+      acknowledges: true,
+      recordedSubset: null,
+      hasLeft: () => false,
+    },
+    at,
+  );
+  changes.push(...queue.takeChanged());
+  if (!handed) return null;
+  const { batch } = handed;
+  changes.push(batch);
+  queue.delivered(batch.seq);
+  return { batch_id: batch.seq, paths: batch.files.map(file => paths[file]!) };
+}
+
+/** Plays a split until each node records or ends, or until now. */
+async function playSplit({ store, project, pullCost }: Past, run: CiRun, now: number): Promise<RunningNode[]> {
+  const key = splitKey(project, run.build, run.id, true);
+  const planned = (await planSplit(store, key, run, { isWorker: true, pullCost }))!;
+  const nodes = begin(run);
+  for (;;) {
+    const node = nodes.find(({ request }) => request.kind === 'split' && request.at <= now);
+    if (!node) return nodes;
+    const request = { key, node_index: node.node_index, suite: run, listDigest: undefined };
+    const { files } = (await shareOf(store, request, planned, node.request.at))!;
+    advance(nodes, node, { batch_id: 0, paths: decodeFiles(files!).map(({ path }) => path) });
+  }
+}
+
+/** The nodes of a CI run, the first to ask first. */
+function begin(run: CiRun): RunningNode[] {
+  const nodes = run.nodes.map(plan => {
+    const node = startNode(run, plan);
+    return { run, node_index: plan.node_index, node, request: node.next().value as NodeRequest };
+  });
+  return nodes.sort((a, b) => a.request.at - b.request.at);
+}
+
+/** Tells a node what it is handed. A node that ends leaves the list. */
+function advance(nodes: RunningNode[], node: RunningNode, handed: Handed | null): void {
+  const { value, done } = node.node.next(handed);
+  if (done) nodes.splice(nodes.indexOf(node), 1);
+  else node.request = value;
+}

@@ -1,0 +1,71 @@
+import { normal, pick, type Random } from '../../bench/random.js';
+import { NOUNS, QUALIFIERS, VERBS } from './words.js';
+
+/** A folder of a suite: its files are named alike and take about the same time. */
+export interface Folder {
+  path: string;
+  ending: string;
+  files: number;
+  /** The median of their durations in seconds, and the standard deviation of the logarithm. */
+  median: number;
+  spread: number;
+}
+
+export interface SuiteFile {
+  path: string;
+  /** The usual duration in seconds, before `changes`. */
+  seconds: number;
+  /** The standard deviation of the logarithm, from one CI run to the next. */
+  noise: number;
+  /** The part of the CI runs in which it fails for no reason. */
+  flakiness: number;
+  /** When it was added and deleted, in days before now. */
+  addedDaysAgo: number;
+  deletedDaysAgo: number;
+  /** Commits from which on it takes this many times longer. */
+  changes: { daysAgo: number; factor: number }[];
+}
+
+const NEW_FILES = 0.06;
+const DELETED_FILES = 0.01;
+const FLAKY_FILES = 0.006;
+
+/** Draws the files of a suite, sorted by path. The newest list has exactly the given number of files in each folder. */
+export function drawSuite(random: Random, folders: readonly Folder[], days: number): SuiteFile[] {
+  const files = folders.flatMap(({ path, ending, files, median, spread }) => {
+    const deleted = Math.round(DELETED_FILES * files);
+    return drawNames(random, files + deleted).map((name, i): SuiteFile => {
+      const isVariable = random() < 0.05;
+      return {
+        path: `${path}/${ending.includes('_') ? name : name.replaceAll('_', '-')}${ending}`,
+        seconds: median * Math.exp(spread * normal(random)),
+        noise: isVariable ? 0.4 : 0.06 + 0.06 * random(),
+        flakiness: random() < FLAKY_FILES ? 0.02 : 0,
+        addedDaysAgo: random() < NEW_FILES ? days * random() : Infinity,
+        deletedDaysAgo: i < files ? -1 : days * random(),
+        changes: [],
+      };
+    });
+  });
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Draws distinct names of one to three words. */
+function drawNames(random: Random, count: number): string[] {
+  const names = new Set<string>();
+  while (names.size < count) {
+    const noun = pick(random, NOUNS);
+    const kind = random();
+    names.add(kind < 0.4 ? noun : kind < 0.7 ? `${pick(random, VERBS)}_${noun}` : `${pick(random, QUALIFIERS)}_${noun}`);
+  }
+  return [...names];
+}
+
+/** What a file takes in a CI run, in seconds, without noise. */
+export function secondsOf({ seconds, changes }: SuiteFile, daysAgo: number): number {
+  return changes.reduce((product, change) => (change.daysAgo >= daysAgo ? product * change.factor : product), seconds);
+}
+
+export function exists({ addedDaysAgo, deletedDaysAgo }: SuiteFile, daysAgo: number): boolean {
+  return addedDaysAgo >= daysAgo && deletedDaysAgo < daysAgo;
+}
