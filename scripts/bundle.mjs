@@ -2,7 +2,7 @@
 //   node scripts/bundle.mjs FOLDER
 // Every file but index.html has the hash of its content in its name. Each has compressed copies beside it (.br, .gz).
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src', 'dashboard');
 const out = join(process.argv[2], 'src', 'dashboard');
 
+rmSync(join(out, 'assets'), { recursive: true, force: true });
 mkdirSync(join(out, 'assets'), { recursive: true });
 const guides = renderGuides(root).map(({ html, ...guide }) => {
   const hash = createHash('sha256').update(html).digest('hex').slice(0, 8);

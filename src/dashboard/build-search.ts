@@ -1,0 +1,31 @@
+import { parseSearch } from './search.js';
+
+/** What the list of builds is searched by. */
+export const BUILD_WORDS = {
+  branch: { kind: 'text', about: 'the name of a branch' },
+  commit: { kind: 'text', about: 'a commit hash' },
+  failed: { kind: 'flag', about: 'only builds with failed tests' },
+  nodes: { kind: 'number', about: 'a number of nodes' },
+} as const;
+
+export interface BuildSearch {
+  /** The query of GET /v1/build_summaries. */
+  query: Record<string, string>;
+  problems: string[];
+}
+
+/** Reads a search for builds. A word alone is a branch, because most people look for theirs. */
+export function parseBuildSearch(text: string): BuildSearch {
+  const { filters, words, problems } = parseSearch(text, BUILD_WORDS);
+  const query: Record<string, string> = {};
+  const branch = filters.branch ?? words[0];
+  if (branch !== undefined) query.branch = branch;
+  if (filters.commit !== undefined) query.commit_hash = filters.commit;
+  if (filters.nodes !== undefined) query.node_total = filters.nodes;
+  if (filters.failed !== undefined) query.failed = 'true';
+  const ignored = filters.branch === undefined ? words.slice(1) : words;
+  return {
+    query,
+    problems: [...problems, ...ignored.map(word => `"${word}" has no name before it. Write branch:${word} or commit:${word}.`)],
+  };
+}

@@ -1,0 +1,92 @@
+import type { BuildLine } from '../../api/messages/insight/trends.js';
+import { buildKey } from '../build-list.js';
+import { buildState, whatDecided } from '../build-state.js';
+import { percent } from '../format.js';
+import { projectPath, withQuery } from '../routes.js';
+import { Duration, When } from './amounts.js';
+import { Path } from './path.js';
+import { Status } from './status.js';
+import { type Column, Table } from './table.js';
+import { WallBar } from './wall-bar.js';
+
+/** Builds, a row each. The whole row is the link to the build. */
+export function BuildTable({ builds, total, project }: { builds: readonly BuildLine[]; total: number; project: string }) {
+  const longest = builds.reduce((longest, { summary }) => Math.max(longest, summary?.wall ?? 0), 0);
+  return <Table label="Builds" columns={columnsOf(project, longest)} rows={builds} keyOf={buildKey} total={total} />;
+}
+
+function columnsOf(project: string, longest: number): Column<BuildLine>[] {
+  return [
+    {
+      name: 'status',
+      title: 'Status',
+      cell: build => <Status state={buildState(build)} failed={build.summary?.failed ?? 0} missing={build.summary?.missing ?? 0} />,
+    },
+    {
+      name: 'branch',
+      title: 'Branch',
+      isWide: true,
+      cell: build => (
+        <a class="row" href={projectPath(project, 'build', build.build_id ?? build.ci_run_id!)}>
+          <Path text={build.branch} />
+        </a>
+      ),
+    },
+    { name: 'commit', title: 'Commit', isExtra: true, cell: ({ commit_hash }) => <CommitHash hash={commit_hash} /> },
+    { name: 'nodes', title: 'Nodes', isNumber: true, isExtra: true, cell: ({ node_total }) => node_total },
+    { name: 'when', title: 'Began', isNumber: true, cell: ({ created_at }) => <When time={created_at} /> },
+    {
+      name: 'wall',
+      title: 'Wall time',
+      about: 'From the start of the first node to the end of the last one. The light end is what was lost beyond the possible time.',
+      isNumber: true,
+      cell: build => <Wall build={build} longest={longest} />,
+    },
+    {
+      name: 'idle',
+      title: 'Idle',
+      about: 'The part of the node time in which nodes had ended and waited for the last one',
+      isNumber: true,
+      isExtra: true,
+      cell: ({ summary }) => percent(summary?.idle_share),
+    },
+    { name: 'decided', title: 'What decided', isExtra: true, cell: build => <Decided build={build} project={project} /> },
+    {
+      name: 'saved',
+      title: 'Saved',
+      about: 'How much longer the best of round-robin, by name and one at a time would have taken on the same recorded times',
+      isNumber: true,
+      isExtra: true,
+      cell: ({ summary }) => <Duration seconds={summary?.saved} />,
+    },
+  ];
+}
+
+function CommitHash({ hash }: { hash: string }) {
+  return (
+    <bdi class="hash" title={hash}>
+      {hash.slice(0, 8)}
+    </bdi>
+  );
+}
+
+function Wall({ build: { summary, is_running, created_at }, longest }: { build: BuildLine; longest: number }) {
+  if (!summary) return is_running ? <Duration seconds={(Date.now() - Date.parse(created_at)) / 1000} /> : '–';
+  return (
+    <span class="wall">
+      <WallBar wall={summary.wall} floor={summary.floor} longest={longest} />
+      <Duration seconds={summary.wall} />
+    </span>
+  );
+}
+
+function Decided({ build, project }: { build: BuildLine; project: string }) {
+  const decided = whatDecided(build);
+  if (decided === null) return '';
+  if (decided.kind === 'node') return `node ${decided.node}`;
+  return (
+    <a class="decided" href={withQuery(projectPath(project, 'file'), { path: decided.path, branch: build.branch })}>
+      <Path text={decided.path} />
+    </a>
+  );
+}

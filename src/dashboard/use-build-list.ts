@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { BuildLine, BuildLines } from '../api/messages/insight/trends.js';
+import { get, type Request } from './api.js';
+import { mergeBuilds, updateBuilds } from './build-list.js';
+import type { Live } from './live.js';
+import { withQuery } from './routes.js';
+
+interface List {
+  path: string;
+  builds: BuildLine[];
+  next: string | null;
+}
+
+/** From here on in pixels, a reader is reading: new builds at the top would move the rows. */
+const READING_FROM = 120;
+
+/** The newest page, kept live, and the older pages that were asked for. Rows do not move under a reader. */
+export function useBuildList(path: string, request: Request, { data, isLoading }: Live<BuildLines>) {
+  const [list, setList] = useState<List>({ path, builds: data?.builds ?? [], next: data?.next ?? null });
+  const [held, setHeld] = useState<{ page: BuildLine[]; added: number }>({ page: [], added: 0 });
+  const [isLoadingOlder, setLoadingOlder] = useState(false);
+
+  useEffect(() => {
+    if (!data || isLoading) return;
+    setList(list => {
+      if (list.path !== path || list.builds.length === 0) return { path, builds: data.builds, next: data.next };
+      const { builds, added } = updateBuilds(list.builds, data.builds);
+      const isReading = added > 0 && scrollY > READING_FROM;
+      setHeld({ page: data.builds, added: isReading ? added : 0 });
+      return { ...list, builds: isReading ? builds : mergeBuilds(list.builds, data.builds) };
+    });
+  }, [data, path, isLoading]);
+
+  const loadOlder = async () => {
+    setLoadingOlder(true);
+    try {
+      const older = await get<BuildLines>(withQuery(path, { cursor: list.next }), { ...request, attempt: 'load older builds' });
+      setList(list => (list.path === path ? { path, builds: [...list.builds, ...older.builds], next: older.next } : list));
+    } catch {
+      // The button stays, and the list itself tells when the server does not answer.
+    } finally {
+      setLoadingOlder(false);
+    }
+  };
+
+  return {
+    builds: list.builds,
+    added: held.added,
+    showAdded: () => {
+      setList(list => ({ ...list, builds: mergeBuilds(list.builds, held.page) }));
+      setHeld({ page: [], added: 0 });
+      scrollTo(0, 0);
+    },
+    /** Null: there are none. */
+    loadOlder: list.next === null ? null : () => void loadOlder(),
+    isLoadingOlder,
+  };
+}
