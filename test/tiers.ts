@@ -18,3 +18,9 @@ export const SLOW = [
   'test/server/{kill,restart}.test.js',
   'test/workers/large-suites.test.js',
 ];
+
+/** Tests of the dashboard in Chromium. */
+export const BROWSER = ['test/browser/**/*.test.js'];
+
+/** The one that says so where there is no Chromium. */
+export const WITHOUT_BROWSER = ['test/browser/missing.test.js'];

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { PROCESS, SLOW, STORE } from './tiers.js';
+import { chromiumPath } from './browser/chromium.js';
+import { BROWSER, PROCESS, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
   () => true,
@@ -12,12 +13,16 @@ const tier = (name: string, test: TestProjectInlineConfiguration['test']): TestP
   extends: true,
   test: { name, ...test },
 });
-const fast = { exclude: [...STORE, ...PROCESS, ...SLOW], setupFiles: ['test/no-processes.js'] };
+const fast = { exclude: [...STORE, ...PROCESS, ...SLOW, ...BROWSER], setupFiles: ['test/no-processes.js'] };
 const tiers = [
   tier('fast', { ...fast, include: ['test/**/*.test.js'] }),
   tier('store', { include: STORE }),
   tier('process', { include: PROCESS }),
   tier('slow', { include: SLOW }),
+  tier('browser', {
+    globalSetup: ['test/browser/chromium.js'],
+    ...(chromiumPath ? { include: BROWSER, exclude: WITHOUT_BROWSER } : { include: WITHOUT_BROWSER }),
+  }),
 ];
 /** What is sent and received over HTTP, a second time where the fast tier runs it over uWebSockets.js. */
 const overNode = tier('fast over node:http', { ...fast, include: ['test/http/*.test.js'], env: { BALLAST_HTTP_SERVER: 'node' } });

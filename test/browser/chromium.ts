@@ -1,0 +1,50 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** The path of the installed Chromium; null: there is none. */
+export const chromiumPath = findChromium();
+
+export const MISSING =
+  'the tests in a browser do not run: no chromium, chromium-browser or google-chrome is in PATH; "apt-get install chromium" installs it';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where the tests connect to the browser. */
+    browser: string;
+  }
+}
+
+function findChromium(): string | null {
+  const paths = (process.env.PATH ?? '').split(':').flatMap(folder => NAMES.map(name => join(folder, name)));
+  return paths.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts one browser for all tests of the tier, with an empty profile. Says on stderr when there is none. */
+export default async function launch(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (!chromiumPath) {
+    process.stderr.write(`\n  ${MISSING}\n\n`);
+    return;
+  }
+  const { chromium } = await import('playwright-core');
+  const browser = await chromium.launchServer({
+    executablePath: chromiumPath,
+    host: '127.0.0.1',
+    // The sandbox of Chromium does not work for root.
+    chromiumSandbox: process.getuid!() !== 0,
+    args: ['--disable-gpu', '--disable-quic', '--disable-sync'],
+  });
+  project.provide('browser', browser.wsEndpoint());
+  return () => browser.close();
+}

@@ -1,0 +1,25 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect, inject, onTestFinished } from 'vitest';
+
+let browser: Promise<Browser> | null = null;
+
+/**
+ * Opens an empty tab with a profile of its own, until the end of the test. The test fails if a page violates its Content-Security-Policy,
+ * logs an error, or throws one.
+ */
+export async function openTab(options: BrowserContextOptions = {}): Promise<Page> {
+  browser ??= chromium.connect(inject('browser'));
+  const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(5000);
+  const problems: string[] = [];
+  context.on('console', message => {
+    // A refused request is told on the page.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) problems.push(message.text());
+  });
+  context.on('weberror', error => problems.push(String(error.error())));
+  onTestFinished(async () => {
+    await context.close();
+    expect(problems).toEqual([]);
+  });
+  return context.newPage();
+}
