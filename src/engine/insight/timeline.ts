@@ -10,6 +10,8 @@ export interface Timeline {
   start: Millis;
   /** When the last node ended; while it is running, now. */
   end: Millis;
+  /** How long nothing ran before a node was retried. This time is cut out: what came later has earlier times here. */
+  paused: Millis;
   /** Some node has files that it has not recorded, and was heard of recently; or files are left in the queue. */
   isRunning: boolean;
   /** All files that were planned or recorded. */
@@ -21,7 +23,7 @@ export interface Timeline {
 /** Columns, because a suite may have 200,000 files. */
 export interface TimelineFiles {
   paths: string[];
-  /** The seconds that the plan was made with, guesses included; NaN: not planned. */
+  /** The seconds that the plan was made with, guesses included; NaN: not planned, or a split does not have its guess. */
   estimates: Float64Array;
   /** 1: the estimate is a guess, because the file was never measured. */
   isGuess: Uint8Array;
@@ -35,7 +37,7 @@ export interface NodeLane {
   recordedAt: Millis | null;
   /** When it ended: `recordedAt`, or else its last sign of life; null: it never came. */
   end: Millis | null;
-  /** In the order of time, without overlaps. Of a split or of recordings: one. */
+  /** In the order of time, without overlaps. Of a split or of recordings: one for each recorded run, or one of what is planned. */
   spans: Span[];
 }
 
@@ -45,11 +47,14 @@ export interface Span {
   seq: number | null;
   /** When the batch was handed out. */
   from: Millis;
-  /** When the node asked again, recorded, or was last heard of. The files may have ended earlier: the rest is a gap. */
+  /**
+   * When the node asked again or recorded. The files may have ended earlier: the rest is a gap. Of a node that did neither: when it
+   * should have ended by the estimates, or when its files went to another node if that was earlier; while it may be at work, now.
+   */
   to: Millis;
   /** Indices into the timeline's files, in the order in which the node was given them. */
   files: Uint32Array;
-  /** By file: the recorded seconds; NaN: not recorded by this node (yet). */
+  /** By file: the seconds that the node recorded for this execution; NaN: none (yet). */
   seconds: Float64Array;
   /** The node had these files before. */
   isReplay: boolean;

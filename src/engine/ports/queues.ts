@@ -40,6 +40,8 @@ export interface Queues {
   noteOtherList(queue: QueueInfo, difference: string): Promise<void>;
   /** Some files of a queue, at least one, in UTF-8, as a JSON array of PlannedTestFile. Throws a 503 when the queue expired. */
   files(queue: string, files: readonly number[]): Soon<Buffer>;
+  /** The weights that the files of a queue were planned with (see weight.ts), in the order of the files; empty: the queue expired. */
+  weights(queue: string): Soon<Float64Array>;
   /** How many files a queue has. */
   size(queue: string): Soon<number>;
   /** The batches of this queue that are on disk, oldest first. */

@@ -19,8 +19,8 @@ export interface Splits {
   /** When a CI run first used a fixed split; null: it never did. */
   firstUse(split: Split, ci_run: string): Soon<SplitUse | null>;
   /** The files of a node in UTF-8, as a JSON array of PlannedTestFile, slowest first; null: the split expired. */
-  files(split: Split, node_index: number): Soon<Buffer | null>;
-  forecast(split: Split): Soon<Forecast | null>;
+  files(split: Pick<Split, 'id'>, node_index: number): Soon<Buffer | null>;
+  forecast(split: Pick<Split, 'id'>): Soon<Forecast | null>;
   /** Encodes the files of each node (indices into the estimates) for `create`. Pure: any thread may call it. */
   encode(files: Estimates, nodes: readonly (readonly number[])[]): Segments;
 }

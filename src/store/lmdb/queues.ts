@@ -79,6 +79,10 @@ export class LmdbQueues implements Queues {
     return readFiles(this.parts, queue, files);
   }
 
+  weights(queue: string): Float64Array {
+    return this.parts.queues.doesExist(queue) ? weightsOfQueue(this.parts, queue) : new Float64Array(0);
+  }
+
   size(queue: string): number {
     return weightsOfQueue(this.parts, queue).length;
   }

@@ -103,12 +103,12 @@ export function lmdbSplits(parts: Parts) {
 
     firstUse,
 
-    files(split, node_index) {
+    files(split: Pick<Split, 'id'>, node_index: number) {
       const blob = blobs.get([split.id, node_index]);
       return blob ? filesInBlob(blob) : null;
     },
 
-    forecast: split => toForecast(forecasts.get(split.id)),
+    forecast: (split: Pick<Split, 'id'>) => toForecast(forecasts.get(split.id)),
 
     encode: encodeSplitFiles,
   } satisfies Splits;

@@ -129,6 +129,7 @@ export function memoryQueues({ queues, ciRuns, recorded }: Tables, options: Queu
       if (!texts) throw apiErrors.expired('queue');
       return Buffer.from(`[${files.map(file => segment(texts, file).toString()).join()}]`);
     },
+    weights: id => byId(id)?.content.weights ?? new Float64Array(0),
     size: id => byId(id)?.content.weights.length ?? 0,
     batches: id => byId(id)?.batches ?? [],
     copiedBatches: id => structuredClone([...(byId(id)?.copied ?? [])]),

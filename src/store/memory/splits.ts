@@ -16,7 +16,7 @@ export interface KeptSplit extends Pick<NewSplit, 'files' | 'forecast'> {
 
 export function memorySplits({ splits, ciRuns, recorded }: Tables): Splits {
   const runsBefore = ({ project, build }: SplitKey) => recorded.get(buildDigest(project, build)) ?? 0;
-  const kept = ({ id }: Split) => [...splits.values()].find(({ split }) => split.id === id);
+  const kept = ({ id }: Pick<Split, 'id'>) => [...splits.values()].find(({ split }) => split.id === id);
   /** The first use of a split by a CI run, which is noted. */
   const begin = (key: SplitKey, { id: plan }: Split, at: Millis, id: string = randomUUID()): SplitUse => {
     const runs_before = runsBefore(key);

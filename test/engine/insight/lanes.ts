@@ -36,6 +36,7 @@ export function timelineOf(nodes: readonly (readonly Batch[] | null)[], estimate
     kind: 'queue',
     start: START,
     end: Math.max(START, ...lanes.map(({ end }) => end ?? START)),
+    paused: 0,
     isRunning: false,
     files: {
       paths,

@@ -46,6 +46,10 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
     for (const other of [key('2'), key('1', { ...BUILD, node_total: 5 }), queueKey(project + 1, BUILD, '1')])
       expect(await queues.find(other)).toBeNull();
     expect([await queues.forecast(info.id), await queues.size(info.id)]).toEqual([FORECAST, 20]);
+    expect([await queues.weights(info.id), await queues.weights('unknown')]).toEqual([
+      new Float64Array(20).fill(20_000),
+      new Float64Array(0),
+    ]);
     expect([await queues.batches(info.id), await queues.copiedBatches(info.id)]).toEqual([[], []]);
   });
 

@@ -1,0 +1,46 @@
+import type { NodeLane, Span } from './timeline.js';
+
+/** When nothing runs for this long before nodes are only retried, the time is not that of the build. */
+const PAUSE_MILLISECONDS = 300_000;
+
+/**
+ * Cuts pauses out of the lanes: the time in which no node had files, after each node had begun. Somebody retried a node later. Returns the
+ * lanes with earlier times after each pause, and how long the pauses were.
+ */
+export function cutPauses(lanes: readonly NodeLane[]): { nodes: NodeLane[]; paused: number } {
+  const pauses = pausesIn(lanes);
+  const earlier = (time: number) => pauses.reduce((at, { from, to }) => at - Math.max(0, Math.min(time, to) - from), time);
+  const orNull = (time: number | null) => (time === null ? null : earlier(time));
+  const spanOf = (span: Span): Span => ({ ...span, from: earlier(span.from), to: earlier(span.to) });
+  const paused = pauses.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (paused === 0) return { nodes: [...lanes], paused };
+  const nodes = lanes.map(lane => ({
+    ...lane,
+    start: orNull(lane.start),
+    recordedAt: orNull(lane.recordedAt),
+    end: orNull(lane.end),
+    spans: lane.spans.map(spanOf),
+  }));
+  return { nodes, paused };
+}
+
+interface Interval {
+  from: number;
+  to: number;
+}
+
+function pausesIn(lanes: readonly NodeLane[]): Interval[] {
+  const came = lanes.filter(({ start }) => start !== null);
+  const lastStart = Math.max(...came.map(({ start }) => start!));
+  const active: Interval[] = came.flatMap(({ recordedAt, spans }) => [
+    ...spans,
+    ...(recordedAt === null ? [] : [{ from: recordedAt, to: recordedAt }]),
+  ]);
+  const pauses: Interval[] = [];
+  let to = lastStart;
+  for (const interval of active.sort((a, b) => a.from - b.from)) {
+    if (interval.from - to > PAUSE_MILLISECONDS) pauses.push({ from: to, to: interval.from });
+    to = Math.max(to, interval.to);
+  }
+  return pauses;
+}

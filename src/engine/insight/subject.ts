@@ -1,0 +1,95 @@
+import type { BuildKey } from '../build-key.js';
+import { buildWithId } from '../builds.js';
+import { splitKey } from '../keys.js';
+import { beginningOf, isLater, type Moment } from '../moment.js';
+import type { Build } from '../ports/builds.js';
+import type { CiRun } from '../ports/ci-runs.js';
+import type { QueueInfo } from '../ports/queues.js';
+import type { Store } from '../ports/store.js';
+
+/** A CI run of a build, and what is known of it. */
+export interface Subject {
+  project: number;
+  build: BuildKey;
+  /** Null: nothing is recorded yet. */
+  recorded: Build | null;
+  /** Null: the build has no known queue or split, only recordings. */
+  ciRun: SubjectRun | null;
+  /** The CI runs of the build, newest first, at most `limits.ciRunsPerBuild`. */
+  ciRuns: CiRun[];
+}
+
+/** What a timeline needs of a CI run. */
+export interface SubjectRun extends Pick<CiRun, 'id' | 'kind' | 'plan'> {
+  /** The id that the CI system gave it, cut; null: an older Ballast did not note it. */
+  ci_run: string | null;
+  /** See CiRun; null: unknown, so runs of every CI run count. */
+  digest: number | null;
+  /** Only runs that were recorded after this moment count. */
+  since: Moment;
+  /** When the next CI run of the build began: later runs that name no CI run belong to that one; null: there is none. */
+  next: Moment | null;
+}
+
+/** The id of a CI run whose clients send none: see UNKNOWN_CI_BUILD_ID. */
+const UNNAMED = 'unknown';
+
+/**
+ * The subject with the id of a build or of a CI run, in upper or lower case; null: the project has neither.
+ *
+ * @param ci_run the id of another CI run of the same build; undefined: the newest, or the one with the first id
+ */
+export async function findSubject(store: Store, project: number, id: string, ci_run?: string): Promise<Subject | null> {
+  const recorded = await buildWithId(store.builds, project, id);
+  const named = recorded ? null : await store.ciRuns.get(project, id.toLowerCase());
+  const build = recorded ?? named;
+  return build && subjectOf(store, project, build, recorded, ci_run?.toLowerCase() ?? named?.id);
+}
+
+/** The newest CI run of a recorded build. */
+export async function newestSubject(store: Store, build: Build): Promise<Subject> {
+  return (await subjectOf(store, build.project, build, build, undefined))!;
+}
+
+async function subjectOf(
+  store: Store,
+  project: number,
+  { commit_hash, branch, node_total }: BuildKey,
+  found: Build | null,
+  id: string | undefined,
+): Promise<Subject | null> {
+  const build = { commit_hash, branch, node_total };
+  const recorded = found ?? (await store.builds.find(project, build));
+  const ciRuns = await store.ciRuns.ofBuild(project, build);
+  if (ciRuns.length === 0)
+    return id === undefined ? { project, build, recorded, ciRun: await unlisted(store, project, build), ciRuns } : null;
+  const at = id === undefined ? 0 : ciRuns.findIndex(run => run.id === id);
+  const run = ciRuns[at];
+  if (!run) return null;
+  const { kind, plan, ci_run, digest } = run;
+  const next = ciRuns[at - 1];
+  const ciRun: SubjectRun = {
+    ...{ id: run.id, kind, plan, ci_run },
+    digest: ci_run === UNNAMED ? null : digest,
+    since: beginningOf(run),
+    next: next ? beginningOf(next) : null,
+  };
+  return { project, build, recorded, ciRun, ciRuns };
+}
+
+/** The newest queue or fixed split of a build whose CI runs an older Ballast did not note. */
+async function unlisted(store: Store, project: number, build: BuildKey): Promise<SubjectRun | null> {
+  const split = await store.splits.find(splitKey(project, build, UNNAMED, true));
+  const queue = await store.queues.newest(project, build);
+  const known = { ci_run: null, digest: null, next: null };
+  const ofSplit = split && { ...known, id: split.id, kind: 'split' as const, plan: split.id, since: beginningOf(split) };
+  const ofQueue = queue && { ...known, id: queue.id, kind: 'queue' as const, plan: queue.id, since: await sinceOf(store, queue) };
+  return ofSplit && ofQueue ? (isLater(ofQueue.since, ofSplit.since) ? ofQueue : ofSplit) : (ofSplit ?? ofQueue);
+}
+
+async function sinceOf({ queues }: Store, queue: QueueInfo): Promise<Moment> {
+  if (!queue.repeats) return beginningOf(queue);
+  const copied = new Set((await queues.copiedBatches(queue.id)).map(({ seq }) => seq));
+  const first = (await queues.batches(queue.id)).find(({ seq }) => !copied.has(seq));
+  return { runs_before: queue.copied_runs_before ?? null, at: queue.copied_at ?? first?.handed_at ?? queue.used_at };
+}

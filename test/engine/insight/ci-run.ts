@@ -1,0 +1,109 @@
+import { readTimeline } from '../../../src/engine/insight/read-timeline.js';
+import { findSubject } from '../../../src/engine/insight/subject.js';
+import type { Timeline } from '../../../src/engine/insight/timeline.js';
+import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
+import type { Split } from '../../../src/engine/ports/splits.js';
+import type { Store } from '../../../src/engine/ports/store.js';
+import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
+import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
+import type { Estimates } from '../../../src/planning/estimating/estimate.js';
+import { forecast } from '../../../src/planning/forecasting/forecast.js';
+import { toWeight } from '../../../src/planning/weight.js';
+import { openMemoryStore } from '../../../src/store/memory/store.js';
+import { BUILD, NOBODY, NOW, newProject, pull, record, settle } from '../../store/contract/fixtures.js';
+
+/** Seconds by path; null: never measured. */
+export type Suite = Record<string, number | null>;
+
+const at = (seconds: number) => NOW + Math.round(seconds * 1000);
+const GUESS_SECONDS = 1;
+
+/** A build of BUILD's nodes in a store in memory. Times are seconds since the build began. */
+export class TestBuild {
+  constructor(
+    readonly store: Store,
+    readonly project: number,
+    readonly build = BUILD,
+  ) {}
+
+  static async begin({ lease = null, nodes = BUILD.node_total }: { lease?: LeasePolicy | null; nodes?: number } = {}): Promise<TestBuild> {
+    const store = openMemoryStore({ pullCost: 0, lease });
+    return new TestBuild(store, await newProject(store), { ...BUILD, node_total: nodes });
+  }
+
+  queueKey(ci_run = '1'): QueueKey {
+    return queueKey(this.project, this.build, ci_run);
+  }
+
+  async createQueue(suite: Suite, ci_run = '1', seconds = 0): Promise<QueueKey> {
+    const { store } = this;
+    const files = estimatesOf(suite);
+    const key = this.queueKey(ci_run);
+    const plan = { ...planOf(files), files: store.queues.encode(files), weights: files.weights, guessed: false };
+    await store.queues.create(key, plan, at(seconds));
+    return key;
+  }
+
+  /** Hands a node its next batch; null: none is left. */
+  async pull(node: number, seconds: number, more: Partial<Pull> = {}, ci_run = '1'): Promise<Batch | null> {
+    const key = this.queueKey(ci_run);
+    const batch = await pull(this.store, key, node, { batch_uuid: `${ci_run} ${node} ${seconds}`, ...more }, at(seconds));
+    if (batch) await settle(this.store, key, batch, true);
+    return batch;
+  }
+
+  /** @param parts the files of each node */
+  createSplit(suite: Suite, parts: string[][], key = splitKey(this.project, this.build, '1', false), seconds = 0): Promise<Split> {
+    const { splits } = this.store;
+    const files = estimatesOf(suite);
+    const nodes = parts.map(paths => paths.map(path => files.paths.indexOf(path)));
+    return Promise.resolve(splits.create(key, { ...planOf(files), files: splits.encode(files, nodes) }, at(seconds)));
+  }
+
+  splitKey(ci_run: string, isFixed: boolean): SplitKey {
+    return splitKey(this.project, this.build, ci_run, isFixed);
+  }
+
+  async record(node_index: number, seconds: number, times: Record<string, number>, ci_build_id: string | null = '1'): Promise<void> {
+    const ci = ci_build_id === null ? {} : { ci_build_id };
+    await record(this.store, this.project, times, { ...this.build, node_index, at: at(seconds), ...ci });
+  }
+
+  /** The timeline as it is at some time. @param ci_run the id of its CI run, in the store */
+  async timeline(seconds: number, ci_run?: string): Promise<Timeline> {
+    const build = await this.store.builds.find(this.project, this.build);
+    const [newest] = await this.store.ciRuns.ofBuild(this.project, this.build);
+    const subject = await findSubject(this.store, this.project, build?.id ?? newest!.id, ci_run);
+    return readTimeline(this.store, subject!, at(seconds));
+  }
+}
+
+/** The lanes in a short form: per span `from-to path=seconds ...`, in seconds since the build began. */
+export function lanesOf({ nodes, files, start }: Timeline): string[] {
+  const since = (time: number) => (time - start) / 1000;
+  return nodes.map(({ start: began, spans, end }) =>
+    began === null
+      ? 'never came'
+      : [
+          ...spans.map(({ from, to, files: indices, seconds, isReplay, lease }) => {
+            const named = Array.from(indices, (file, i) => `${files.paths[file]}${Number.isNaN(seconds[i]) ? '' : `=${seconds[i]}`}`);
+            return [`${since(from)}-${since(to)}${isReplay ? ' again' : ''}${lease ? ` ${lease}` : ''}`, ...named].join(' ');
+          }),
+          `until ${since(end!)}`,
+        ].join(', '),
+  );
+}
+
+function estimatesOf(suite: Suite): Estimates {
+  const listed = Object.entries(suite).sort(([, a], [, b]) => (b ?? GUESS_SECONDS) - (a ?? GUESS_SECONDS));
+  return {
+    paths: listed.map(([path]) => path),
+    seconds: Float64Array.from(listed, ([, seconds]) => seconds ?? NaN),
+    weights: Float64Array.from(listed, ([, seconds]) => toWeight(seconds ?? GUESS_SECONDS)),
+  };
+}
+
+function planOf(files: Estimates) {
+  const outcome = { makespan: 20_000, lowerBound: 20_000, isBoundByFile: false };
+  return { people: NOBODY, list: { digest: 'digest', test_files: files.paths.length }, forecast: forecast(files, 2, outcome) };
+}
