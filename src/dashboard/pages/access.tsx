@@ -1,5 +1,39 @@
-import { Empty } from '../parts/states.js';
+import type { AccessAnswer } from '../../api/messages/dashboard.js';
+import { Links, Sessions } from '../access/people.js';
+import { Projects } from '../access/projects.js';
+import { useChange } from '../access/use-change.js';
+import { count } from '../format.js';
+import { useLive } from '../live.js';
+import { FirstLine } from '../parts/first-line.js';
+import { Failure, Loaded } from '../parts/states.js';
+import { useSession } from '../session.js';
 
 export default function AccessPage() {
-  return <Empty title="Nothing is shown here yet." />;
+  const live = useLive<AccessAnswer>('/dashboard/access', { attempt: 'load who has access' });
+  const session = useSession();
+  const change = useChange(() => {
+    live.reload();
+    session.reload();
+  });
+  return (
+    <Loaded live={live}>
+      {access => (
+        <>
+          <FirstLine sentences={sentences(access)} />
+          {change.problem && <Failure problem={change.problem} reload={live.reload} />}
+          <Projects projects={access.projects} change={change} />
+          <Links access={access} change={change} />
+          <Sessions access={access} change={change} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function sentences({ projects, sessions, links }: AccessAnswer): string[] {
+  const tokens = projects.flatMap(project => project.tokens).filter(token => token.revoked_at === null).length;
+  return [
+    `${count(tokens, 'token')} for ${count(projects.length, 'project')}.`,
+    `${count(sessions.length, 'session')} and ${count(links.length, 'link')} to these pages.`,
+  ];
 }

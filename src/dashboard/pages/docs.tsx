@@ -1,5 +1,111 @@
-import { Empty } from '../parts/states.js';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Problem } from '../api.js';
+import { guideHtml } from '../guide-html.js';
+import { type Guide, guides } from '../guides.js';
+import type { PageProps } from '../pages.js';
+import { FirstLine } from '../parts/first-line.js';
+import { Empty, Failure, ProgressLine } from '../parts/states.js';
+import { useSession } from '../session.js';
 
-export default function DocsPage() {
-  return <Empty title="Nothing is shown here yet." />;
+export default function DocsPage({ id }: PageProps) {
+  if (id === '') return <Index />;
+  const guide = guides.find(({ name }) => name === id);
+  if (!guide) {
+    return (
+      <Empty title={`There is no guide "${id}".`}>
+        <a class="button" href="/docs">
+          All guides
+        </a>
+      </Empty>
+    );
+  }
+  return (
+    <div class="docs">
+      <nav aria-label="Guides">
+        <Groups current={id} />
+      </nav>
+      <Text guide={guide} />
+    </div>
+  );
+}
+
+function Index() {
+  return (
+    <>
+      <FirstLine sentences={['Guides.', 'They show the address of this server in their commands.']} />
+      <Groups current={null} />
+    </>
+  );
+}
+
+function Groups({ current }: { current: string | null }) {
+  const groups = [...new Set(guides.map(({ group }) => group))];
+  return (
+    <>
+      {groups.map(group => (
+        <section key={group} class="guides">
+          <h2>{group}</h2>
+          <ul>
+            {guides
+              .filter(guide => guide.group === group)
+              .map(({ name, title, about }) => (
+                <li key={name}>
+                  <a href={`/docs/${name}`} aria-current={name === current ? 'page' : undefined}>
+                    {title}
+                  </a>
+                  {current === null && <span class="quiet"> {about}</span>}
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+/** The text of a guide, which was rendered when the dashboard was built. */
+function Text({ guide }: { guide: Guide }) {
+  const { url } = useSession();
+  const [html, setHtml] = useState<string | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const abort = new AbortController();
+    load(guide, abort.signal).then(
+      html => {
+        setHtml(html);
+        setProblem(null);
+      },
+      (error: unknown) => {
+        if (!abort.signal.aborted) setProblem(error instanceof Problem ? error : new Problem(`load the guide "${guide.title}"`, 0, []));
+      },
+    );
+    return () => abort.abort();
+  }, [guide, turn]);
+  const shown = useMemo(() => html && { __html: guideHtml(html, url) }, [html, url]);
+  useEffect(() => {
+    // The browser looked for the section before the text was there.
+    if (shown && location.hash !== '') document.getElementById(decoded(location.hash.slice(1)))?.scrollIntoView();
+  }, [shown]);
+  return (
+    <div class="guide-text">
+      <ProgressLine isLoading={!shown && !problem} />
+      {problem && <Failure problem={problem} reload={() => setTurn(turn => turn + 1)} />}
+      {shown && <article class="guide" dangerouslySetInnerHTML={shown} />}
+    </div>
+  );
+}
+
+async function load({ path, title }: Guide, signal: AbortSignal): Promise<string> {
+  const response = await fetch(path, { signal });
+  if (!response.ok) throw new Problem(`load the guide "${title}"`, response.status, []);
+  return response.text();
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

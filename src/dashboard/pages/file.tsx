@@ -105,16 +105,16 @@ type Decided = FileHistory['decided'][number];
 
 const buildColumn = <Row extends { build_id: string; commit_hash: string }>(project: string): Column<Row> => ({
   name: 'build',
-  title: 'build',
+  title: 'Build',
   cell: ({ build_id, commit_hash }) => <a href={projectPath(project, 'build', build_id)}>{commit_hash.slice(0, 7)}</a>,
 });
 
 const decidedColumns = (project: string): Column<Decided>[] => [
   buildColumn(project),
-  { name: 'at', title: 'when', cell: ({ at }) => <When time={at} /> },
+  { name: 'at', title: 'When', cell: ({ at }) => <When time={at} /> },
   {
     name: 'seconds',
-    title: 'the last node was later by',
+    title: 'The last node was later by',
     isNumber: true,
     cell: ({ seconds }) => <Duration seconds={seconds} />,
   },
@@ -123,13 +123,13 @@ const decidedColumns = (project: string): Column<Decided>[] => [
 
 const pointColumns = (project: string): Column<FilePoint>[] => [
   buildColumn(project),
-  { name: 'at', title: 'when', cell: ({ at }) => <When time={at} /> },
-  { name: 'node', title: 'node', isNumber: true, cell: ({ node_index }) => node_index },
-  { name: 'seconds', title: 'took', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
-  { name: 'estimate', title: 'estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
+  { name: 'at', title: 'When', cell: ({ at }) => <When time={at} /> },
+  { name: 'node', title: 'Node', isNumber: true, cell: ({ node_index }) => node_index },
+  { name: 'seconds', title: 'Took', isNumber: true, cell: ({ seconds }) => <Duration seconds={seconds} /> },
+  { name: 'estimate', title: 'Estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
   {
     name: 'band',
-    title: 'two of three between',
+    title: 'Two of three between',
     isWide: true,
     cell: ({ low, high }) => (low === null ? '' : `${duration(low)} and ${duration(high)}`),
   },

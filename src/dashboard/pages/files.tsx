@@ -109,7 +109,7 @@ function NoFiles({ project, trends }: { project: string; trends: FileTrends }) {
 const columnsOf = (project: string, branch: string | null): Column<FileTrend>[] => [
   {
     name: 'path',
-    title: 'file',
+    title: 'File',
     isWide: true,
     cell: ({ path }) => (
       <a href={withQuery(projectPath(project, 'file'), { path, branch })}>
@@ -120,7 +120,7 @@ const columnsOf = (project: string, branch: string | null): Column<FileTrend>[] 
   },
   {
     name: 'decided',
-    title: 'decided',
+    title: 'Decided',
     about: 'Builds that ended with it as the last or longest file.',
     isNumber: true,
     cell: ({ decided }) => (decided === 0 ? '' : count(decided, 'build')),
@@ -128,7 +128,7 @@ const columnsOf = (project: string, branch: string | null): Column<FileTrend>[] 
   },
   {
     name: 'median',
-    title: 'median',
+    title: 'Median',
     about: 'The median of its times.',
     isNumber: true,
     cell: ({ median }) => <Duration seconds={median} />,
@@ -136,7 +136,7 @@ const columnsOf = (project: string, branch: string | null): Column<FileTrend>[] 
   },
   {
     name: 'spread',
-    title: 'varies by',
+    title: 'Varies by',
     about: 'The usual deviation: 1.2× means from 1/1.2 to 1.2 times the usual time.',
     isNumber: true,
     isExtra: true,
@@ -145,13 +145,13 @@ const columnsOf = (project: string, branch: string | null): Column<FileTrend>[] 
   },
   {
     name: 'recent',
-    title: 'last times',
+    title: 'Last times',
     isExtra: true,
     cell: ({ recent }) => <Sparkline values={recent} />,
   },
   {
     name: 'growth',
-    title: 'changed',
+    title: 'Changed',
     about: 'Its duration after the last change, relative to before.',
     isNumber: true,
     isExtra: true,
@@ -160,7 +160,7 @@ const columnsOf = (project: string, branch: string | null): Column<FileTrend>[] 
   },
   {
     name: 'share',
-    title: 'share',
+    title: 'Share',
     about: 'Its part of the sum of all medians.',
     isNumber: true,
     cell: ({ share }) => percent(share),

@@ -1,5 +1,102 @@
-import { Empty } from '../parts/states.js';
+import type { NodeTrend, NodeTrends } from '../../api/messages/insight/trends.js';
+import { count, number } from '../format.js';
+import { useLive } from '../live.js';
+import type { ProjectPageProps } from '../pages.js';
+import { When } from '../parts/amounts.js';
+import { BranchChoice } from '../parts/branch-choice.js';
+import { FirstLine } from '../parts/first-line.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { type Column, Table } from '../parts/table.js';
+import { setQuery, useAddress } from '../router.js';
+import { projectPath, withQuery } from '../routes.js';
+import { nodesSentence } from '../trends/sentences.js';
+import { Slowness } from '../trends/slowness.js';
 
-export default function NodesPage() {
-  return <Empty title="Nothing is shown here yet." />;
+export default function NodesPage({ project }: ProjectPageProps) {
+  const { query } = useAddress();
+  const path = withQuery('/v1/trends/nodes', { branch: query.get('branch'), node_total: query.get('node_total') });
+  const live = useLive<NodeTrends>(path, { attempt: 'load the nodes', project: project.id });
+  return <Loaded live={live}>{trends => <Nodes project={project.name} trends={trends} query={query} />}</Loaded>;
 }
+
+function Nodes({ project, trends, query }: { project: string; trends: NodeTrends; query: URLSearchParams }) {
+  const { nodes, builds, node_total, branch } = trends;
+  const first = builds[0];
+  if (!first) {
+    return (
+      <Empty title={query.size === 0 ? 'No build was measured yet.' : 'No build was found with these choices.'}>
+        <p>This page compares the nodes of the last builds: is one of them slow again and again?</p>
+        <a class="button" href={query.size === 0 ? projectPath(project, 'set-up') : projectPath(project, 'nodes')}>
+          {query.size === 0 ? 'Set up the first build' : 'Show the newest builds'}
+        </a>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <FirstLine sentences={[nodesSentence(trends)]}>
+        <p class="quiet">
+          {count(builds.length, 'build')} with {count(node_total, 'node')}
+          {branch === null ? ' on all branches' : ''}, since <When time={first.at} />. A node is compared with its estimates and with the
+          other nodes of the same build, so files that grew count for nobody.
+        </p>
+      </FirstLine>
+      <div class="choices">
+        <BranchChoice branch={branch ?? ''} />
+        <label>
+          Nodes
+          <input
+            class="seconds"
+            type="number"
+            min={1}
+            max={10_000}
+            value={node_total}
+            onChange={event => setQuery({ node_total: event.currentTarget.value })}
+          />
+        </label>
+      </div>
+      <Table
+        label="Nodes"
+        columns={COLUMNS}
+        rows={nodes}
+        keyOf={node => node.node_index}
+        order={query.get('order') ?? ''}
+        onOrder={order => setQuery({ order })}
+      />
+      <p class="small quiet">
+        The line is the pace of the other nodes. A bar above it is a build in which the node was slower; orange: by more than a tenth.
+      </p>
+    </>
+  );
+}
+
+const COLUMNS: Column<NodeTrend>[] = [
+  { name: 'node', title: 'Node', cell: ({ node_index }) => `Node ${node_index}`, sortBy: ({ node_index }) => node_index },
+  { name: 'slowness', title: 'By build, the newest at the right', isWide: true, cell: ({ slowness }) => <Slowness values={slowness} /> },
+  {
+    name: 'median',
+    title: 'Usual',
+    about: 'The median of its duration relative to its estimates and to the other nodes.',
+    isNumber: true,
+    cell: ({ median }) => (median === null ? '–' : `${number(median, 2)}×`),
+    sortBy: ({ median }) => median,
+  },
+  {
+    name: 'slow',
+    title: 'Slow in',
+    isNumber: true,
+    cell: ({ slow_builds, is_slow, slowness }) => {
+      const text = `${slow_builds} of ${slowness.filter(value => value !== null).length}`;
+      return is_slow ? <strong title="So often that it is no chance: the runner, not the split">▲ {text}</strong> : text;
+    },
+    sortBy: ({ slow_builds }) => slow_builds,
+  },
+  {
+    name: 'last',
+    title: 'Ended last in',
+    isNumber: true,
+    isExtra: true,
+    cell: ({ last_builds }) => count(last_builds, 'build'),
+    sortBy: ({ last_builds }) => last_builds,
+  },
+];

@@ -1,3 +1,5 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import type { ProjectOverview, ProjectsAnswer } from '../../api/messages/dashboard.js';
 import { count, duration, percent } from '../format.js';
 import { useLive } from '../live.js';
@@ -7,6 +9,7 @@ import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { projectsSentences } from '../projects-sentences.js';
+import { setQuery, useAddress } from '../router.js';
 import { projectPath } from '../routes.js';
 import { useSession } from '../session.js';
 
@@ -16,6 +19,7 @@ const REFRESH = 15;
 export default function ProjectsPage() {
   const live = useLive<ProjectsAnswer>('/dashboard/projects', { attempt: 'load the projects' }, () => REFRESH);
   const { role } = useSession();
+  const open = useAddress().query.get('trend');
   return (
     <Loaded live={live}>
       {({ projects }) =>
@@ -26,7 +30,7 @@ export default function ProjectsPage() {
             <FirstLine sentences={projectsSentences(projects)} />
             <ul class="projects">
               {projects.map(project => (
-                <Project key={project.id} project={project} />
+                <Project key={project.id} project={project} isOpen={open === project.name || projects.length === 1} />
               ))}
             </ul>
             {role === 'operator' && (
@@ -56,8 +60,8 @@ function NoProjects({ isOperator }: { isOperator: boolean }) {
   );
 }
 
-function Project({ project }: { project: ProjectOverview }) {
-  const { name, recent, running } = project;
+function Project({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
+  const { name, recent, running, builds_30_days } = project;
   const isNew = recent.length === 0 && running === 0;
   return (
     <li>
@@ -77,9 +81,24 @@ function Project({ project }: { project: ProjectOverview }) {
         <>
           <Figures project={project} />
           <BuildBars project={name} builds={recent} />
+          {builds_30_days > 0 && <Trend project={project} isOpen={isOpen} />}
         </>
       )}
     </li>
+  );
+}
+
+/** How the builds changed, day by day. Its chart is loaded when it is first shown. */
+function Trend({ project, isOpen }: { project: ProjectOverview; isOpen: boolean }) {
+  const [Chart, setChart] = useState<ComponentType<{ project: ProjectOverview }> | null>(null);
+  useEffect(() => {
+    if (isOpen) void import('../trends/build-trend.js').then(loaded => setChart(() => loaded.default));
+  }, [isOpen]);
+  return (
+    <details open={isOpen} onToggle={event => event.currentTarget.open !== isOpen && setQuery({ trend: isOpen ? null : project.name })}>
+      <summary class="small quiet">Day by day</summary>
+      {isOpen && Chart && <Chart project={project} />}
+    </details>
   );
 }
 
@@ -97,24 +116,24 @@ function Figures({ project }: { project: ProjectOverview }) {
   return (
     <dl class="figures">
       <div>
-        <dt>builds today</dt>
+        <dt>Builds today</dt>
         <dd class="number">
           {builds_today}
           {running > 0 && <span class="quiet"> and {running} running</span>}
         </dd>
       </div>
       <div>
-        <dt>median</dt>
+        <dt>Median</dt>
         <dd>
           <Duration seconds={median_wall} />
         </dd>
       </div>
       <div>
-        <dt>idle</dt>
+        <dt>Idle</dt>
         <dd class="number">{percent(idle_share)}</dd>
       </div>
       <div title="Wall time that the best of round-robin, by name and one at a time would have taken more, on the same recorded times.">
-        <dt>saved in 30 days</dt>
+        <dt>Saved in 30 days</dt>
         <dd class="number">
           {duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'build')}</span>
         </dd>

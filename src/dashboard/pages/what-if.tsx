@@ -75,7 +75,8 @@ function Played({ project, build, choices, answer }: PlayedProps) {
           <a href={projectPath(project.name, 'build', build)}>
             <Path text={answer.branch} />
           </a>
-          &nbsp;· {answer.commit_hash.slice(0, 7)} · {count(node_total, 'node')} · <When time={answer.started_at} />
+          &nbsp;· {answer.commit_hash.slice(0, 7)} · {count(node_total, 'node')} ·&nbsp;
+          <When time={answer.started_at} />
         </p>
       </FirstLine>
       <Chart
@@ -121,29 +122,29 @@ function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
   return (
     <dl class="figures what-if-reading">
       <div>
-        <dt>nodes</dt>
+        <dt>Nodes</dt>
         <dd class="number">{number(chosen.nodes)}</dd>
       </div>
       <div>
-        <dt>wall time</dt>
+        <dt>Wall time</dt>
         <dd>
           <Duration seconds={chosen.wall} />
         </dd>
       </div>
       <div>
-        <dt>node-minutes</dt>
+        <dt>Node-minutes</dt>
         <dd class="number">{number(chosen.node_seconds / 60)}</dd>
       </div>
       <div>
-        <dt>against {count(today.nodes, 'node')}</dt>
+        <dt>Against {count(today.nodes, 'node')}</dt>
         <dd>{difference(chosen, today)}</dd>
       </div>
       <div title="No plan with whole files could end sooner.">
-        <dt>above the possible</dt>
+        <dt>Above the possible</dt>
         <dd class="number">{percent(Math.max(0, chosen.ratio - 1))}</dd>
       </div>
       <div>
-        <dt>measured</dt>
+        <dt>Measured</dt>
         <dd>{chosen.measured === null ? 'no build had it' : <Duration seconds={chosen.measured} />}</dd>
       </div>
     </dl>
@@ -151,14 +152,14 @@ function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
 }
 
 const COLUMNS: Column<Variant>[] = [
-  { name: 'nodes', title: 'nodes', isNumber: true, cell: ({ nodes }) => nodes },
-  { name: 'wall', title: 'wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
-  { name: 'work', title: 'node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
-  { name: 'floor', title: 'possible', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
-  { name: 'measured', title: 'measured', isNumber: true, cell: ({ measured }) => <Duration seconds={measured} /> },
+  { name: 'nodes', title: 'Nodes', isNumber: true, cell: ({ nodes }) => nodes },
+  { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
+  { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
+  { name: 'floor', title: 'Possible', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'measured', title: 'Measured', isNumber: true, cell: ({ measured }) => <Duration seconds={measured} /> },
   {
     name: 'bound',
-    title: 'decided by',
+    title: 'Decided by',
     isWide: true,
     cell: ({ bound_by_file }) => (bound_by_file ? 'the longest file' : 'the sum of the files'),
   },

@@ -4,7 +4,7 @@ import { setQuery } from '../router.js';
 export function BranchChoice({ branch }: { branch: string }) {
   return (
     <label>
-      branch
+      Branch
       <input
         class="branch"
         value={branch}

@@ -31,7 +31,7 @@ export function fileSentences({ path, points, changes, decided }: FileHistory): 
   const times = points.map(point => point.seconds).sort((a, b) => a - b);
   const change = changes.at(-1);
   return [
-    `${nameOf(path)} takes ${duration(times[times.length >> 1]!)}.`,
+    `${nameOf(path)} takes ${duration(change?.after ?? times[times.length >> 1]!)}.`,
     change ? `Since ${change.commit_hash.slice(0, 7)} it takes ${factor(change.factor)} as long as before.` : 'Its time did not change.',
     decided.length > 0 ? `It decided ${number(decided.length)} of ${number(points.length)} builds.` : '',
   ].filter(Boolean);

@@ -18,7 +18,7 @@ export function Controls({ answer, choices, onChange }: Props) {
       <h2>Play it with</h2>
       <div class="choices">
         <label>
-          estimates
+          Estimates
           <select value={assumptions.estimates} onChange={event => onChange({ estimates: event.currentTarget.value })}>
             <option value="then">of that build</option>
             <option value="now">of today</option>
@@ -26,14 +26,14 @@ export function Controls({ answer, choices, onChange }: Props) {
           </select>
         </label>
         <Seconds
-          name="start spread"
+          name="Start spread"
           about="Seconds over which the nodes start."
           value={choices.start_spread}
           used={assumptions.start_spread}
           onChange={start_spread => onChange({ start_spread })}
         />
         <Seconds
-          name="pull cost"
+          name="Pull cost"
           about="Seconds that a node loses between two batches."
           value={choices.pull_cost}
           used={assumptions.pull_cost}

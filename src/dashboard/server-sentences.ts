@@ -1,0 +1,17 @@
+import type { ServerAnswer } from '../api/messages/dashboard.js';
+import { count, number } from './format.js';
+
+const capitalized = (text: string) => text.replace(/^./, letter => letter.toUpperCase());
+
+/** Does the server work, and did clients send what could not be used? */
+export function serverSentences({ health, refused }: Pick<ServerAnswer, 'health' | 'refused'>): string[] {
+  const failing = health.filter(({ is_ok }) => !is_ok);
+  const requests = refused.reduce((sum, line) => sum + line.count, 0);
+  return [
+    failing.length === 0
+      ? 'Everything works.'
+      : `${number(failing.length)} of ${count(health.length, 'check')} ${failing.length === 1 ? 'fails' : 'fail'}.`,
+    ...failing.map(({ name, text }) => `${capitalized(name)}: ${text}.`),
+    ...(requests > 0 ? [`${count(requests, 'request')} of clients could not be used since the start.`] : []),
+  ];
+}

@@ -1,0 +1,92 @@
+import { useMemo, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
+import type { ProjectLine } from '../../api/messages/dashboard.js';
+import type { BuildTrend, DayTrend } from '../../api/messages/insight/trends.js';
+import { count, duration, offset, percent } from '../format.js';
+import { useLive } from '../live.js';
+import { Duration } from '../parts/amounts.js';
+import { axisOf, type Colours, Plot } from '../parts/plot.js';
+import { Loaded } from '../parts/states.js';
+import { type Column, Table } from '../parts/table.js';
+import { secondTicks } from '../ticks.js';
+import { weeksOf } from './weeks.js';
+
+const HEIGHT = 200;
+
+/** Wall time and possible time of a project's builds by day, and the same by week as a table. */
+export default function BuildTrendChart({ project }: { project: ProjectLine }) {
+  const live = useLive<BuildTrend>('/v1/trends/builds', { attempt: `load the trend of ${project.name}`, project: project.id });
+  return (
+    <div class="build-trend">
+      <Loaded live={live}>
+        {({ days }) => (days.length === 0 ? <p class="quiet">No day with builds is known yet.</p> : <Days days={days} />)}
+      </Loaded>
+    </div>
+  );
+}
+
+function Days({ days }: { days: DayTrend[] }) {
+  const [index, setIndex] = useState<number | null>(null);
+  const weeks = useMemo(() => weeksOf(days).reverse(), [days]);
+  const data = useMemo<uPlot.AlignedData>(
+    () => [days.map(({ day }) => Date.parse(day) / 1000), days.map(({ median_wall }) => median_wall), days.map(({ floor }) => floor)],
+    [days],
+  );
+  const { day, builds, median_wall, floor, idle_share } = days[index ?? days.length - 1]!;
+  return (
+    <>
+      <Plot label="Wall time by day" height={HEIGHT} data={data} options={optionsOf} onPoint={setIndex} />
+      <p class="small quiet plot-reading">
+        {day}, {count(builds, 'build')}: median {duration(median_wall)} (line), possible {duration(floor)} (dashed), {percent(idle_share)}{' '}
+        idle.
+      </p>
+      <Table label="By week" columns={COLUMNS} rows={weeks} keyOf={week => week.day} />
+    </>
+  );
+}
+
+const optionsOf = (colours: Colours): Omit<uPlot.Options, 'width' | 'height'> => ({
+  scales: { x: { time: false }, y: { range: (_, __, max) => [0, max * 1.08 || 1] } },
+  series: [
+    {},
+    { stroke: colours.work, width: 2, points: { show: true, size: 5, fill: colours.work, width: 0 } },
+    { stroke: colours.quiet, width: 1, dash: [4, 4], points: { show: false } },
+  ],
+  axes: [
+    axisOf(colours, {
+      grid: { show: false },
+      space: 96,
+      values: (_, splits) => splits.map(time => new Date(time * 1000).toISOString().slice(0, 10)),
+    }),
+    axisOf(colours, {
+      size: 64,
+      splits: (_, __, ___, max) => secondTicks(max, 4),
+      values: (_, splits) => splits.map(seconds => offset(seconds, splits[1] ?? 1)),
+    }),
+  ],
+  cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+});
+
+const COLUMNS: Column<DayTrend>[] = [
+  { name: 'week', title: 'Week of', cell: ({ day }) => day },
+  { name: 'builds', title: 'Builds', isNumber: true, cell: ({ builds }) => builds },
+  {
+    name: 'wall',
+    title: 'Wall time',
+    about: 'The mean of the median wall times of its days.',
+    isNumber: true,
+    cell: ({ median_wall }) => <Duration seconds={median_wall} />,
+  },
+  { name: 'floor', title: 'Possible', isNumber: true, isExtra: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'idle', title: 'Idle', isNumber: true, cell: ({ idle_share }) => percent(idle_share) },
+  {
+    name: 'saved',
+    title: 'Saved',
+    about: 'Wall time that the best of round-robin, by name and one at a time would have taken more, on the same recorded times.',
+    isNumber: true,
+    isExtra: true,
+    cell: ({ saved }) => <Duration seconds={Math.max(0, Math.min(saved.round_robin, saved.by_name, saved.one_at_a_time))} />,
+  },
+  { name: 'incomplete', title: 'Incomplete', isNumber: true, isExtra: true, cell: ({ incomplete }) => incomplete || '' },
+  { name: 'failures', title: 'With failures', isWide: true, cell: ({ with_failures }) => with_failures || '' },
+];
