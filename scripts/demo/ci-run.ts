@@ -36,7 +36,7 @@ export interface NodePlan {
   death: { batches: number; restart: number | null } | null;
 }
 
-const BROKEN_PUSHES = 0.14;
+const BROKEN_PUSHES = 0.09;
 const INCIDENTS: [Incident, number][] = [
   ['late node', 0.07],
   ['slow start', 0.03],

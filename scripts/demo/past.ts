@@ -3,6 +3,7 @@ import { queueKey, splitKey } from '../../src/engine/keys.js';
 import { decodeFiles, pathsOfQueue, planQueue, planSplit } from '../../src/engine/plans.js';
 import type { Change, OpenQueue } from '../../src/engine/ports/queues.js';
 import type { Store } from '../../src/engine/ports/store.js';
+import type { Batch } from '../../src/engine/queue/batch.js';
 import { failedOf } from '../../src/engine/queue/failed.js';
 import { newRun } from '../../src/engine/recordings.js';
 import { shareOf } from '../../src/engine/splits.js';
@@ -98,14 +99,10 @@ function pull(
   const { at, process, batch_index, batch_id, failed } = request;
   const run = digest(process);
   const node = { node_index, batch_uuid: `${run} ${batch_index}` };
+  const pathsOf = ({ files }: Batch) => files.map(file => paths[file]!);
   if (batch_id !== null) {
     const ended = queue.batchOf(node, batch_id)!;
-    const reported = failedOf(
-      ended,
-      ended.files.map(file => paths[file]!),
-      failed,
-    );
-    const acknowledged = queue.acknowledge(node, batch_id, failed.length === 0 ? { failed: [] } : reported);
+    const acknowledged = queue.acknowledge(node, batch_id, failed.length === 0 ? { failed: [] } : failedOf(ended, pathsOf(ended), failed));
     if (acknowledged) changes.push(acknowledged);
   }
   const isFirstRequest = batch_id === null;
@@ -128,7 +125,7 @@ function pull(
   const { batch } = handed;
   changes.push(batch);
   queue.delivered(batch.seq);
-  return { batch_id: batch.seq, paths: batch.files.map(file => paths[file]!) };
+  return { batch_id: batch.seq, paths: pathsOf(batch) };
 }
 
 /** Plays a split until each node records or ends, or until now. */

@@ -28,7 +28,7 @@ export interface SuiteFile {
 
 const NEW_FILES = 0.06;
 const DELETED_FILES = 0.01;
-const FLAKY_FILES = 0.006;
+const FLAKY_FILES = 0.004;
 
 /** Draws the files of a suite, sorted by path. The newest list has exactly the given number of files in each folder. */
 export function drawSuite(random: Random, folders: readonly Folder[], days: number): SuiteFile[] {
@@ -40,7 +40,7 @@ export function drawSuite(random: Random, folders: readonly Folder[], days: numb
         path: `${path}/${ending.includes('_') ? name : name.replaceAll('_', '-')}${ending}`,
         seconds: median * Math.exp(spread * normal(random)),
         noise: isVariable ? 0.4 : 0.06 + 0.06 * random(),
-        flakiness: random() < FLAKY_FILES ? 0.02 : 0,
+        flakiness: random() < FLAKY_FILES ? 0.01 : 0,
         addedDaysAgo: random() < NEW_FILES ? days * random() : Infinity,
         deletedDaysAgo: i < files ? -1 : days * random(),
         changes: [],
