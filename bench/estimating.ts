@@ -1,3 +1,4 @@
+import { emptyBasis } from '../src/planning/estimating/basis.js';
 import { estimate, SPLIT_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { pack } from '../src/planning/packing/pack.js';
 import { seededRandom } from './random.js';
@@ -153,7 +154,11 @@ function weightedError(history: History, estimator: () => Estimator): number {
 }
 
 function splitRatio(paths: readonly string[], seconds: readonly (number | null)[], next: ReadonlyMap<string, number>): number {
-  const recorded = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
+  const recorded = {
+    seconds: Float64Array.from(seconds, time => time ?? NaN),
+    files: new Map<string, number>(),
+    basis: emptyBasis(paths.length),
+  };
   const files = estimate(paths, recorded, SPLIT_PERCENTILE);
   const { nodes } = pack(files.weights, NODES);
   const loads = nodes.map(node => node.reduce((sum, file) => sum + next.get(files.paths[file]!)!, 0));

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { emptyBasis } from '../src/planning/estimating/basis.js';
 import { estimate, QUEUE_PERCENTILE } from '../src/planning/estimating/estimate.js';
 import { type Level, secondsOf, updateLevel } from '../src/planning/estimating/level.js';
 import { toSeconds } from '../src/planning/weight.js';
@@ -104,7 +105,11 @@ function buildsOfHistory({ versions }: History): Build[] {
 
 /** The files with the predictions of a queue. */
 function queueFiles(paths: readonly string[], seconds: readonly (number | null)[], actual: (path: string) => number): QueueFile[] {
-  const recorded = { seconds: Float64Array.from(seconds, time => time ?? NaN), files: new Map<string, number>() };
+  const recorded = {
+    seconds: Float64Array.from(seconds, time => time ?? NaN),
+    files: new Map<string, number>(),
+    basis: emptyBasis(paths.length),
+  };
   const files = estimate(paths, recorded, QUEUE_PERCENTILE);
   return files.paths.map((path, i) => ({
     predicted: toSeconds(files.weights[i]!),

@@ -3,6 +3,7 @@ import { limits } from '../limits.js';
 import { digestOfList } from '../list-digest.js';
 import { simulateQueue } from '../planning/batching/simulate-queue.js';
 import { type Estimates, estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
+import { encodeBasis } from '../planning/estimating/plan-basis.js';
 import { forecast, unknownFiles } from '../planning/forecasting/forecast.js';
 import { pack } from '../planning/packing/pack.js';
 import type { BuildKey } from './build-key.js';
@@ -53,7 +54,13 @@ export async function planSplit(
   const { node_total } = key.build;
   const packing = pack(files.weights, node_total);
   const list = listOf(paths);
-  const plan = { people, list, files: store.splits.encode(files, packing.nodes), forecast: forecast(files, node_total, packing) };
+  const plan = {
+    people,
+    list,
+    files: store.splits.encode(files, packing.nodes),
+    basis: encodeBasis(files, packing.nodes),
+    forecast: forecast(files, node_total, packing),
+  };
   return { plan, sent: { ...list, difference: null } };
 }
 
@@ -81,6 +88,7 @@ export async function planQueue(
     people,
     list,
     files: store.queues.encode(files),
+    basis: encodeBasis(files),
     weights,
     guessed: isGuessed,
     forecast: forecast(files, nodeTotal, expectation),

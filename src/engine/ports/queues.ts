@@ -1,4 +1,4 @@
-import type { Estimates } from '../../planning/estimating/estimate.js';
+import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { BuildKey } from '../build-key.js';
 import type { QueueKey } from '../keys.js';
@@ -49,8 +49,10 @@ export interface Queues {
   /** Of a copy: the batches of the copied queue. Otherwise empty. */
   copiedBatches(queue: string): Soon<Batch[]>;
   forecast(queue: string): Soon<Forecast | null>;
+  /** What the estimates of its files rest on, see plan-basis.ts; null: an older Ballast made the queue. */
+  basis(queue: string): Soon<Uint8Array | null>;
   /** Encodes test files for `create`. Pure: any thread may call it. */
-  encode(files: Estimates): Segments;
+  encode(files: PathTimes): Segments;
   /** The queues in memory now. */
   load(): QueueLoad;
 }
@@ -91,6 +93,8 @@ export interface NewQueue {
   weights: Float64Array;
   /** Most files were never measured. */
   guessed: boolean;
+  /** What the estimates of these files rest on, see plan-basis.ts. */
+  basis: Uint8Array;
   forecast: Forecast;
 }
 

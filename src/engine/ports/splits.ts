@@ -1,4 +1,4 @@
-import type { Estimates } from '../../planning/estimating/estimate.js';
+import type { PathTimes } from '../../planning/estimating/estimate.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import type { SplitKey } from '../keys.js';
 import type { People } from '../people.js';
@@ -21,8 +21,10 @@ export interface Splits {
   /** The files of a node in UTF-8, as a JSON array of PlannedTestFile, slowest first; null: the split expired. */
   files(split: Pick<Split, 'id'>, node_index: number): Soon<Buffer | null>;
   forecast(split: Pick<Split, 'id'>): Soon<Forecast | null>;
+  /** What the estimates of its files, node by node, rest on, see plan-basis.ts; null: an older Ballast made the split. */
+  basis(split: Pick<Split, 'id'>): Soon<Uint8Array | null>;
   /** Encodes the files of each node (indices into the estimates) for `create`. Pure: any thread may call it. */
-  encode(files: Estimates, nodes: readonly (readonly number[])[]): Segments;
+  encode(files: PathTimes, nodes: readonly (readonly number[])[]): Segments;
 }
 
 /** Which node runs which test files. */
@@ -45,6 +47,8 @@ export interface NewSplit {
   list: TestFileList;
   /** The files of each node, made by `encode`. */
   files: Segments;
+  /** What the estimates of these files rest on, see plan-basis.ts. */
+  basis: Uint8Array;
   forecast: Forecast;
 }
 

@@ -1,19 +1,27 @@
 import { toWeight } from '../weight.js';
+import { BASIS_BYTES, type Basis, codeOf, setBasis } from './basis.js';
 import { fileOf } from './test-case.js';
 
 /** The files of a request in planning order: slowest first, equal ones by path. Columns, because objects take twice as long. */
-export interface Estimates {
+export interface Estimates extends PathTimes {
+  /** The durations to plan with, guesses included (see weight.ts). */
+  weights: Float64Array;
+  /** What the estimates rest on. */
+  basis: Basis;
+}
+
+export interface PathTimes {
   paths: readonly string[];
   /** The known durations; NaN when neither the path nor, for a test case, its file was ever measured. */
   seconds: Float64Array;
-  /** The durations to plan with, guesses included (see weight.ts). */
-  weights: Float64Array;
 }
 
 /** The known durations of the paths of a request, in seconds. */
 export interface KnownTimes {
   /** In the order of the paths; NaN: unknown. */
   seconds: Float64Array;
+  /** Of the known ones. */
+  basis: Basis;
   /** The durations of whole files, for test cases that are unknown themselves. */
   files: ReadonlyMap<string, number>;
 }
@@ -33,16 +41,33 @@ const MAX_LEVELS = 8;
 /** An unknown test case takes at least this part of the mean duration of its file's cases, even when the known cases take it all. */
 const MIN_CASE_PART = 0.1;
 
+const OF_FILE = codeOf('file');
+const OF_DIRECTORY = codeOf('directory');
+const OF_SUITE = codeOf('suite');
+const OF_NOTHING = codeOf('none');
+
 export function estimate(paths: readonly string[], known: KnownTimes, percentile: number): Estimates {
-  const seconds = withShares(paths, known);
-  const guess = guesses(paths, seconds, percentile);
-  const weights = seconds.map((time, i) => toWeight(Number.isNaN(time) ? guess(paths[i]!) : time));
+  const basis = known.basis.slice();
+  const seconds = withShares(paths, known, basis);
+  const guess = guesses(paths, seconds, percentile, basis);
+  const weights = seconds.map((time, i) => toWeight(Number.isNaN(time) ? guess(paths[i]!, i) : time));
   const order = slowestFirst(paths, weights);
   return {
     paths: Array.from(order, i => paths[i]!),
     seconds: inOrder(seconds, order),
     weights: inOrder(weights, order),
+    basis: basisInOrder(basis, order),
   };
+}
+
+function basisInOrder(basis: Basis, order: Uint32Array): Basis {
+  const ordered = new Uint8Array(basis.length);
+  let at = 0;
+  for (let i = 0; i < order.length; i++) {
+    const start = BASIS_BYTES * order[i]!;
+    for (let part = 0; part < BASIS_BYTES; part++) ordered[at++] = basis[start + part]!;
+  }
+  return ordered;
 }
 
 function inOrder(values: Float64Array, order: Uint32Array): Float64Array {
@@ -79,11 +104,16 @@ function sortByPath(indices: Uint32Array, paths: readonly string[]): void {
   indices.set(Array.from(indices).sort((a, b) => (paths[a]! < paths[b]! ? -1 : 1)));
 }
 
-/** Returns the known durations. A test case that is unknown itself gets a share of its file. */
-function withShares(paths: readonly string[], known: KnownTimes): Float64Array {
+/** Returns the known durations. A test case that is unknown itself gets a share of its file, which is noted in the basis. */
+function withShares(paths: readonly string[], known: KnownTimes, basis: Basis): Float64Array {
   const shares = sharesOfFiles(paths, known);
   if (shares.size === 0) return known.seconds;
-  return known.seconds.map((time, i) => (Number.isNaN(time) ? (shares.get(fileOf(paths[i]!) ?? '') ?? NaN) : time));
+  return known.seconds.map((time, i) => {
+    const share = Number.isNaN(time) ? shares.get(fileOf(paths[i]!) ?? '') : undefined;
+    if (share === undefined) return time;
+    setBasis(basis, i, OF_FILE);
+    return share;
+  });
 }
 
 /** Returns by file the duration of each of its listed cases that is unknown itself. */
@@ -108,9 +138,18 @@ function sharesOfFiles(paths: readonly string[], { seconds, files }: KnownTimes)
   return shares;
 }
 
-/** Returns guesses for unknown paths, from the known files in the nearest directory that has enough of them. */
-function guesses(paths: readonly string[], seconds: Float64Array, percentile: number): (path: string) => number {
-  if (!seconds.some(Number.isNaN) || seconds.every(Number.isNaN)) return () => FIRST_GUESS_SECONDS;
+/** Returns guesses for unknown paths, from the known files in the nearest directory that has enough of them, which is noted in the basis. */
+function guesses(
+  paths: readonly string[],
+  seconds: Float64Array,
+  percentile: number,
+  basis: Basis,
+): (path: string, index: number) => number {
+  const noted = (index: number, code: number, guess: number) => {
+    setBasis(basis, index, code);
+    return guess;
+  };
+  if (!seconds.some(Number.isNaN) || seconds.every(Number.isNaN)) return (_, index) => noted(index, OF_NOTHING, FIRST_GUESS_SECONDS);
   const timesByDirectory = new Map<string, number[]>();
   for (const [i, path] of paths.entries()) {
     if (!Number.isNaN(seconds[i])) continue;
@@ -132,12 +171,12 @@ function guesses(paths: readonly string[], seconds: Float64Array, percentile: nu
   for (const [directory, known] of timesByDirectory) {
     if (known.length >= MIN_KNOWN_FILES) guessByDirectory.set(directory, percentileOf(known, percentile)!);
   }
-  return path => {
+  return (path, index) => {
     for (const directory of directoriesOf(path)) {
       const guess = guessByDirectory.get(directory);
-      if (guess !== undefined) return guess;
+      if (guess !== undefined) return noted(index, directory === fileOf(path) ? OF_FILE : OF_DIRECTORY, guess);
     }
-    return fallback;
+    return noted(index, OF_SUITE, fallback);
   };
 }
 

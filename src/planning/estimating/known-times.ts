@@ -1,9 +1,10 @@
 import { limits } from '../../limits.js';
 import { toSeconds, toWeight } from '../weight.js';
+import { codeOf, emptyBasis, setBasis } from './basis.js';
 import { type BranchTiming, type BranchTimings, timingOn } from './branch-timings.js';
 import type { KnownTimes } from './estimate.js';
 import { fileOf } from './test-case.js';
-import { estimateOf } from './timing.js';
+import { type Expectation, estimateOf, expectationOf } from './timing.js';
 
 /** Looks up what a store knows of the paths of one project. */
 export interface TimingLookup {
@@ -22,16 +23,28 @@ export interface LookedUpTimes extends KnownTimes {
   isComplete: boolean;
 }
 
+const OWN_BRANCH = codeOf('branch');
+const DEFAULT_BRANCH = codeOf('default_branch');
+const OTHER_BRANCH = codeOf('other_branch');
+const CASES = codeOf('cases');
+
 /** What is known of each path; for a file that was never measured itself, the sum of its test cases, of `mostCases` in all. */
 export function knownTimes(paths: readonly string[], lookup: TimingLookup, mostCases: number): LookedUpTimes {
   const files = new Map<string, number>();
-  const seconds = new Float64Array(paths.length);
+  const seconds = new Float64Array(paths.length).fill(NaN);
+  const basis = emptyBasis(paths.length);
+  const set = (i: number, code: number, expected: Expectation) => {
+    seconds[i] = expected.seconds;
+    setBasis(basis, i, code, expected.builds, expected.deviation);
+  };
   let casesLeft = mostCases;
   for (let i = 0; i < paths.length; i++) {
     const path = paths[i]!;
     const timing = lookup.timing(path);
-    seconds[i] = timing ? estimateOf(timing) : NaN;
-    if (timing) continue;
+    if (timing) {
+      set(i, sourceOf(timing, lookup), expectationOf(timing));
+      continue;
+    }
     const file = fileOf(path);
     if (file !== null) {
       const whole = files.has(file) ? undefined : lookup.timing(copyOf(file));
@@ -39,10 +52,16 @@ export function knownTimes(paths: readonly string[], lookup: TimingLookup, mostC
     } else if (lookup.cases && casesLeft > 0) {
       const cases = lookup.cases(path, Math.min(limits.testCasesPerFile, casesLeft));
       casesLeft -= cases.length;
-      seconds[i] = sumOfCases(cases, lookup.branch, lookup.defaultBranch);
+      const sum = sumOfCases(cases, lookup.branch, lookup.defaultBranch);
+      if (sum) set(i, CASES, sum);
     }
   }
-  return { seconds, files, isComplete: casesLeft > 0 };
+  return { seconds, files, basis, isComplete: casesLeft > 0 };
+}
+
+function sourceOf({ branch }: BranchTiming, lookup: TimingLookup): number {
+  if (branch === lookup.branch) return OWN_BRANCH;
+  return branch === lookup.defaultBranch && branch !== null ? DEFAULT_BRANCH : OTHER_BRANCH;
 }
 
 /** Copies a part of a text: a substring would keep the whole text in memory as long as its path is kept. */
@@ -52,16 +71,24 @@ function copyOf(part: string): string {
 
 /**
  * What the current test cases of a file take, as far as the branch and the default branch tell; if they tell nothing, as far as any
- * branch does. NaN when there are none.
+ * branch does. Null: there are none. It has as many builds as the case with the fewest.
  */
-function sumOfCases(cases: readonly BranchTimings[], branch: number, defaultBranch: number | null): number {
+function sumOfCases(cases: readonly BranchTimings[], branch: number, defaultBranch: number | null): Expectation | null {
   const onBranch = (name: number) => fresh(cases.map(timings => timings.find(timing => timing.branch === name)));
   const own = onBranch(branch);
   const others = defaultBranch === null ? [] : onBranch(defaultBranch);
   let known = cases.flatMap((_, i) => own[i] ?? others[i] ?? []);
   if (known.length === 0) known = fresh(cases.map(timings => timingOn(timings, branch, defaultBranch))).flatMap(timing => timing ?? []);
-  if (known.length === 0) return NaN;
-  return toSeconds(toWeight(known.reduce((sum, timing) => sum + estimateOf(timing), 0)));
+  if (known.length === 0) return null;
+  let [sum, builds, variance] = [0, Infinity, 0];
+  for (const timing of known) {
+    const expected = expectationOf(timing);
+    sum += expected.seconds;
+    builds = Math.min(builds, expected.builds);
+    // The deviations of cases are independent: their squares add up.
+    variance += (expected.seconds * expected.deviation) ** 2;
+  }
+  return { seconds: toSeconds(toWeight(sum)), builds, deviation: Math.sqrt(variance) / sum };
 }
 
 /** The timings that were measured about when the last one was: an older case was deleted or renamed. */

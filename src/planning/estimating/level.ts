@@ -16,6 +16,8 @@ export interface Level {
   residual: number;
   /** When the last recording was made, in milliseconds since 1970. */
   at: number;
+  /** How many recordings it follows. Below version 9 of the store they were not counted: those before are one. */
+  builds: number;
 }
 
 /** The variance of a recording: 10 %. */
@@ -44,7 +46,7 @@ const TRUSTED_PART = 1 / 3;
  */
 export function updateLevel(level: Level | null, seconds: number, at: number): Level {
   const log = Math.log(seconds);
-  if (!level) return { log, variance: FIRST_VARIANCE, drift: FIRST_DRIFT, residual: 0, at };
+  if (!level) return { log, variance: FIRST_VARIANCE, drift: FIRST_DRIFT, residual: 0, at, builds: 1 };
   const deviation = log - level.log;
   const byClock = Math.min(MAX_VARIANCE_BY_CLOCK, Math.max(0, at - level.at) * VARIANCE_PER_MILLISECOND);
   const variance = level.variance + byClock + level.drift + square(trustedShift(deviation, level.residual));
@@ -56,6 +58,7 @@ export function updateLevel(level: Level | null, seconds: number, at: number): L
     drift: adaptDrift(level.drift, (deviation * level.residual) / (variance + NOISE_VARIANCE)),
     residual: (1 - gain) * deviation,
     at: Math.max(at, level.at),
+    builds: level.builds + 1,
   };
 }
 
@@ -63,6 +66,14 @@ export function updateLevel(level: Level | null, seconds: number, at: number): L
 export function secondsOf(level: Level): number {
   return Math.min(Number.MAX_VALUE, Math.exp(level.log));
 }
+
+/** The usual deviation of the next recording from the level, in the logarithm of seconds. */
+export function deviationOf({ variance, drift }: Pick<Level, 'variance' | 'drift'>): number {
+  return Math.sqrt(variance + drift + NOISE_VARIANCE);
+}
+
+/** The same after the first recording. */
+export const FIRST_DEVIATION = deviationOf({ variance: FIRST_VARIANCE, drift: FIRST_DRIFT });
 
 function square(x: number): number {
   // `** 2` takes many times as long.

@@ -1,5 +1,5 @@
 import { toSeconds, toWeight } from '../weight.js';
-import { type Level, secondsOf, updateLevel } from './level.js';
+import { deviationOf, FIRST_DEVIATION, type Level, secondsOf, updateLevel } from './level.js';
 import { median } from './median.js';
 
 /** What is known about the duration of a path on a branch. Its size is bounded. */
@@ -47,9 +47,25 @@ export function measure(timing: Timing | undefined, { build, seconds, at, began,
   return { before: levelOf(timing), build, times: [seconds], at: Math.max(at, timing.at) };
 }
 
-/** Returns the expected seconds: the exact median if there is one build, else rounded to tenths of milliseconds. */
+/** What a timing tells about the next build. */
+export interface Expectation {
+  /** The exact median if there is one build, else rounded to tenths of milliseconds. */
+  seconds: number;
+  /** How many builds measured the path. */
+  builds: number;
+  /** The usual deviation of the logarithm of the seconds. */
+  deviation: number;
+}
+
+export function expectationOf(timing: Timing): Expectation {
+  if (timing.before === null) return { seconds: median(timing.times), builds: 1, deviation: FIRST_DEVIATION };
+  const level = levelOf(timing);
+  return { seconds: toSeconds(toWeight(secondsOf(level))), builds: level.builds, deviation: deviationOf(level) };
+}
+
+/** Returns the expected seconds. */
 export function estimateOf(timing: Timing): number {
-  return timing.before === null ? median(timing.times) : toSeconds(toWeight(secondsOf(levelOf(timing))));
+  return expectationOf(timing).seconds;
 }
 
 function levelOf({ before, times, at }: Timing): Level {

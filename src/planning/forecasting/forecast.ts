@@ -36,7 +36,7 @@ export interface Forecast {
 const MAX_BINDING_FILES = 10;
 
 export function forecast(
-  { paths, seconds, weights }: Estimates,
+  { paths, seconds, weights }: Omit<Estimates, 'basis'>,
   nodes: number,
   { makespan, lowerBound, isBoundByFile }: ExpectedOutcome,
 ): Forecast {

@@ -18,7 +18,7 @@ import { createOnce } from './writes/create-once.js';
 export async function createQueue(
   parts: Parts,
   key: QueueKey,
-  { people, list, files, weights, guessed, forecast }: NewQueue,
+  { people, list, files, weights, basis, guessed, forecast }: NewQueue,
   at: Millis,
 ): Promise<boolean> {
   const id = randomUUID();
@@ -27,10 +27,11 @@ export async function createQueue(
     key,
     id,
     at,
-    blobs: () => blobsOfQueue(id, files, weights),
+    blobs: () => blobsOfQueue(id, { files, weights, basis }),
     content: () => ({
       record: {
         v: 1,
+        has_basis: true,
         name: key.digest,
         node_total: key.build.node_total,
         guessed,

@@ -6,7 +6,7 @@ import type { Batch } from '../../engine/queue/batch.js';
 import { limits } from '../../limits.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
 import { decodeChange } from './codecs/batch-codec.js';
-import { encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
+import { BASIS, encodeFileBlocks, readFiles, weightsOfQueue } from './codecs/file-blocks.js';
 import { copyQueue, createQueue } from './create-queue.js';
 import { toForecast } from './forecasts.js';
 import { batchesOf, type CachedQueue, type QueueOptions, readQueue, toQueueInfo } from './open-queue.js';
@@ -97,6 +97,10 @@ export class LmdbQueues implements Queues {
 
   forecast(queue: string): Forecast | null {
     return toForecast(this.parts.forecasts.get(queue));
+  }
+
+  basis(queue: string): Uint8Array | null {
+    return this.parts.blobs.get([queue, BASIS]) ?? null;
   }
 
   readonly encode = encodeFileBlocks;

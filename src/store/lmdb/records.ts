@@ -56,6 +56,8 @@ export interface ForecastRecord extends Forecast {
 /** A split. Its files are in `blobs`. `runs_before` and `list` are missing below store version 7. */
 export interface SplitRecord extends Split {
   v: 1;
+  /** `blobs` has the basis of its estimates; missing below store version 9. */
+  has_basis?: true;
   people: People;
 }
 
@@ -71,6 +73,8 @@ export type SplitRunRecord = { at: Millis; runs_before: number; other_list?: str
  */
 export interface QueueRecord extends Omit<QueueInfo, 'id'> {
   v: 1;
+  /** As in SplitRecord. */
+  has_basis?: true;
   /** Most files were never measured. */
   guessed: boolean;
   people: People;

@@ -8,6 +8,7 @@ import { segment } from '../../engine/segments.js';
 import { limits } from '../../limits.js';
 import { runsRecordedOf } from './builds.js';
 import { putCiRun } from './ci-runs.js';
+import { asBuffer, BASIS } from './codecs/file-blocks.js';
 import { encodeSplitFiles, filesInBlob } from './codecs/split-files.js';
 import { toForecast } from './forecasts.js';
 import type { Parts } from './parts.js';
@@ -56,17 +57,22 @@ export function lmdbSplits(parts: Parts) {
   return {
     find: key => (creations.has(nameOf(key)) ? creationSettled(parts, nameOf(key)).then(() => found(key)) : found(key)),
 
-    async create(key, { people, list, files, forecast }, at) {
+    async create(key, { people, list, files, basis, forecast }, at) {
       const id = randomUUID();
       const { node_total } = key.build;
       const split = await createOnce(parts, {
         name: nameOf(key),
         expiry: [at, 'split', key.digest, id],
         find: () => found(key),
-        blobs: () => ({ owner: id, count: node_total, blob: node => ({ part: node, bytes: segment(files, node) }) }),
+        blobs: () => ({
+          owner: id,
+          count: node_total + 1,
+          blob: i => (i < node_total ? { part: i, bytes: segment(files, i) } : { part: BASIS, bytes: asBuffer(basis) }),
+        }),
         put() {
           const use = firstUseOf(key, at);
-          const record: SplitRecord = { v: 1, id, node_total, people, created_at: at, runs_before: use.runs_before, list, used_at: at };
+          const times = { created_at: at, runs_before: use.runs_before, used_at: at };
+          const record: SplitRecord = { v: 1, has_basis: true, id, node_total, people, list, ...times };
           void splits.put(key.digest, record);
           void forecasts.put(id, { v: 1, ...forecast });
           if (key.isFixed) void splitRuns.put(useKey(record, key.ci_run), use);
@@ -109,6 +115,8 @@ export function lmdbSplits(parts: Parts) {
     },
 
     forecast: (split: Pick<Split, 'id'>) => toForecast(forecasts.get(split.id)),
+
+    basis: split => blobs.get([split.id, BASIS]) ?? null,
 
     encode: encodeSplitFiles,
   } satisfies Splits;

@@ -57,6 +57,7 @@ const OLDEST_VERSION = 5;
  * blobs          [split id, node_index]                        the test files of the node, see split-files.ts
  *                [queue id, block]                             some of its test files, see file-blocks.ts
  *                [queue id, 'weights']                         the weights of all of them, in descending order
+ *                [split id | queue id, 'basis']                what their estimates rest on, see plan-basis.ts
  * forecasts      split id | queue id                           ForecastRecord
  * summaries      build number                                  SummaryRecord  see summary-codec.ts
  * days           [project, digest(branch) | '', day]           DayRecord      '': all branches together

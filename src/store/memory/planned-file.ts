@@ -1,8 +1,8 @@
 import type { PlannedTestFile } from '../../engine/test-file.js';
-import type { Estimates } from '../../planning/estimating/estimate.js';
+import type { PathTimes } from '../../planning/estimating/estimate.js';
 
 /** The JSON of a PlannedTestFile. */
-export function plannedFile({ paths, seconds }: Estimates, file: number): string {
+export function plannedFile({ paths, seconds }: PathTimes, file: number): string {
   const time = seconds[file]!;
   const planned: PlannedTestFile = { path: paths[file]!, time_execution: Number.isNaN(time) ? null : time };
   return JSON.stringify(planned);

@@ -19,7 +19,7 @@ export interface QueueOptions {
   lease: LeasePolicy | null;
 }
 
-type Content = Pick<NewQueue, 'files' | 'weights' | 'guessed' | 'forecast'>;
+type Content = Pick<NewQueue, 'files' | 'weights' | 'basis' | 'guessed' | 'forecast'>;
 
 export class KeptQueue implements OpenQueue {
   queue: Queue;
@@ -134,6 +134,7 @@ export function memoryQueues({ queues, ciRuns, recorded }: Tables, options: Queu
     batches: id => byId(id)?.batches ?? [],
     copiedBatches: id => structuredClone([...(byId(id)?.copied ?? [])]),
     forecast: id => byId(id)?.content.forecast ?? null,
+    basis: id => byId(id)?.content.basis ?? null,
     encode: files => toSegments(files.paths.map((_, file) => plannedFile(files, file))),
     load() {
       const left = [...queues.values()].map(({ queue }) => queue.filesLeft);

@@ -8,7 +8,7 @@ import { segment, toSegments } from '../../engine/segments.js';
 import { plannedFile } from './planned-file.js';
 import type { Tables } from './tables.js';
 
-export interface KeptSplit extends Pick<NewSplit, 'files' | 'forecast'> {
+export interface KeptSplit extends Pick<NewSplit, 'files' | 'basis' | 'forecast'> {
   split: Split;
   /** First uses of a fixed split, by CI run. */
   readonly uses: Map<string, SplitUse>;
@@ -25,13 +25,13 @@ export function memorySplits({ splits, ciRuns, recorded }: Tables): Splits {
   };
   return {
     find: key => splits.get(key.digest)?.split ?? null,
-    async create(key, { list, files, forecast }, at) {
+    async create(key, { list, files, basis, forecast }, at) {
       if (!splits.has(key.digest)) {
         const { node_total } = key.build;
         const split: Split = { id: randomUUID(), node_total, created_at: at, runs_before: runsBefore(key), list, used_at: at };
         const use = begin(key, split, at, split.id);
         const uses = new Map(key.isFixed ? [[key.ci_run, use]] : []);
-        splits.set(key.digest, { split, files, forecast, uses });
+        splits.set(key.digest, { split, files, basis, forecast, uses });
       }
       const { split } = splits.get(key.digest)!;
       await nextTurn();
@@ -60,6 +60,7 @@ export function memorySplits({ splits, ciRuns, recorded }: Tables): Splits {
       return files && node_index < files.ends.length ? segment(files, node_index) : null;
     },
     forecast: split => kept(split)?.forecast ?? null,
+    basis: split => kept(split)?.basis ?? null,
     encode: (files, nodes) => toSegments(nodes.map(indices => `[${indices.map(file => plannedFile(files, file)).join()}]`)),
   };
 }

@@ -6,7 +6,9 @@ import type { Split } from '../../../src/engine/ports/splits.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
+import { codeOf, emptyBasis, setBasis } from '../../../src/planning/estimating/basis.js';
 import type { Estimates } from '../../../src/planning/estimating/estimate.js';
+import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
 import { toWeight } from '../../../src/planning/weight.js';
 import { openMemoryStore } from '../../../src/store/memory/store.js';
@@ -39,7 +41,8 @@ export class TestBuild {
     const { store } = this;
     const files = estimatesOf(suite);
     const key = this.queueKey(ci_run);
-    const plan = { ...planOf(files), files: store.queues.encode(files), weights: files.weights, guessed: false };
+    const basis = encodeBasis(files);
+    const plan = { ...planOf(files), files: store.queues.encode(files), weights: files.weights, basis, guessed: false };
     await store.queues.create(key, plan, at(seconds));
     return key;
   }
@@ -57,7 +60,9 @@ export class TestBuild {
     const { splits } = this.store;
     const files = estimatesOf(suite);
     const nodes = parts.map(paths => paths.map(path => files.paths.indexOf(path)));
-    return Promise.resolve(splits.create(key, { ...planOf(files), files: splits.encode(files, nodes) }, at(seconds)));
+    return Promise.resolve(
+      splits.create(key, { ...planOf(files), files: splits.encode(files, nodes), basis: encodeBasis(files, nodes) }, at(seconds)),
+    );
   }
 
   splitKey(ci_run: string, isFixed: boolean): SplitKey {
@@ -96,7 +101,12 @@ export function lanesOf({ nodes, files, start }: Timeline): string[] {
 
 function estimatesOf(suite: Suite): Estimates {
   const listed = Object.entries(suite).sort(([, a], [, b]) => (b ?? GUESS_SECONDS) - (a ?? GUESS_SECONDS));
+  const basis = emptyBasis(listed.length);
+  for (const [i, [, seconds]] of listed.entries())
+    if (seconds === null) setBasis(basis, i, codeOf('suite'));
+    else setBasis(basis, i, codeOf('branch'), 1, 0.2);
   return {
+    basis,
     paths: listed.map(([path]) => path),
     seconds: Float64Array.from(listed, ([, seconds]) => seconds ?? NaN),
     weights: Float64Array.from(listed, ([, seconds]) => toWeight(seconds ?? GUESS_SECONDS)),

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { codeOf, emptyBasis, fileBasis, setBasis } from '../../../src/planning/estimating/basis.js';
 import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../src/planning/estimating/estimate.js';
+import { decodeBasis, encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { toWeight } from '../../../src/planning/weight.js';
 
 const seed = 20_260_102;
@@ -16,7 +18,11 @@ const estimateSuite = (
   wholes: Record<string, number> = {},
   percentile = SPLIT_PERCENTILE,
 ) => {
-  const known = { seconds: Float64Array.from(files, ([, time]) => time ?? NaN), files: new Map(Object.entries(wholes)) };
+  const known = {
+    seconds: Float64Array.from(files, ([, time]) => time ?? NaN),
+    files: new Map(Object.entries(wholes)),
+    basis: emptyBasis(files.length),
+  };
   const { paths, seconds, weights } = estimate(
     files.map(([path]) => path),
     known,
@@ -167,5 +173,48 @@ describe('an unknown test case', () => {
     const files = [...cases(1, 1, 1, null), ...others];
     expect(planned(files)['a_spec.rb[1:3]']).toBe(1);
     expect(answered(files)['a_spec.rb[1:3]']).toBeNull();
+  });
+});
+
+describe('the basis of an estimate', () => {
+  const basisOf = (paths: readonly string[], measured: Record<string, number>, wholes: Record<string, number> = {}) => {
+    const basis = emptyBasis(paths.length);
+    for (const [i, path] of paths.entries()) if (path in measured) setBasis(basis, i, codeOf('branch'), 3, 0.2);
+    const known = { seconds: Float64Array.from(paths, path => measured[path] ?? NaN), files: new Map(Object.entries(wholes)), basis };
+    const planned = estimate(paths, known, QUEUE_PERCENTILE);
+    return Object.fromEntries(planned.paths.map((path, i) => [path, fileBasis(planned.basis, i)]));
+  };
+  const guess = (source: string) => ({ source, count: 0, spread: null });
+
+  it('goes with its path into the order of the plan', () => {
+    const bases = basisOf(['a/1', 'a/2', 'a/3', 'a/new', 'b/new', 'c/1'], { 'a/1': 1, 'a/2': 9, 'a/3': 5, 'c/1': 7 });
+    expect(bases['a/2']).toEqual({ source: 'branch', count: 3, spread: expect.closeTo(Math.exp(0.2)) as number });
+    expect([bases['a/new'], bases['b/new']]).toEqual([guess('directory'), guess('suite')]);
+  });
+
+  it('of a test case is its file, by its whole time or by its other cases', () => {
+    const cases = ['a[1]', 'a[2]', 'a[3]', 'a[4]', 'b[1]', 'b[2]'];
+    const bases = basisOf(cases, { 'a[1]': 1, 'a[2]': 2, 'a[3]': 3, 'b[1]': 1 }, { b: 4 });
+    expect([bases['a[4]'], bases['b[2]']]).toEqual([guess('file'), guess('file')]);
+  });
+
+  it('is nothing while nothing was measured', () => {
+    expect(basisOf(['a', 'b'], {})).toEqual({ a: guess('none'), b: guess('none') });
+  });
+
+  it('is read from the bytes that a plan keeps, node by node, with the seconds of its guesses', () => {
+    const paths = ['a/1', 'a/2', 'a/3', 'a/new', 'b/new'];
+    const basis = emptyBasis(paths.length);
+    for (const file of [0, 1, 2]) setBasis(basis, file, codeOf('branch'), 200 + 100 * file, 0.1 + file);
+    const files = estimate(paths, { seconds: Float64Array.of(1, 9, 5, NaN, NaN), files: new Map(), basis }, QUEUE_PERCENTILE);
+    expect(files.paths).toEqual(['a/2', 'a/new', 'b/new', 'a/3', 'a/1']);
+    const bytes = encodeBasis(files, [[3, 0], [], [1, 4, 2]]);
+    expect(bytes.length).toBe(1 + 3 * 5 + 4 * 2);
+    const decoded = decodeBasis(bytes, 5);
+    expect(Array.from({ length: 5 }, (_, file) => fileBasis(decoded.basis, file))).toEqual(
+      [3, 0, 1, 4, 2].map(file => fileBasis(files.basis, file)),
+    );
+    expect(decoded.guesses).toEqual(Float32Array.of(NaN, NaN, 9, NaN, 9));
+    expect(() => decodeBasis(bytes, 4)).toThrow('bytes instead of');
   });
 });

@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../src/limits.js';
+import { emptyBasis, fileBasis } from '../../../src/planning/estimating/basis.js';
 import type { BranchTiming, BranchTimings } from '../../../src/planning/estimating/branch-timings.js';
 import { timingOn } from '../../../src/planning/estimating/branch-timings.js';
 import { knownTimes } from '../../../src/planning/estimating/known-times.js';
 
-const [MAIN, FEATURE, NEW] = [1, 2, 3];
+const [MAIN, FEATURE, NEW, OTHER] = [1, 2, 3, 4];
 
 /** A timing of one build. */
-const timing = (seconds: number, branch = MAIN, at = 0): BranchTiming => ({ branch, before: null, build: 1, times: [seconds], at });
+const timing = (seconds: number, branch: number | null = MAIN, at = 0): BranchTiming => ({
+  branch,
+  before: null,
+  build: 1,
+  times: [seconds],
+  at,
+});
 
 /** The times of paths as a branch finds them, with MAIN as the default branch. */
 function timesOn(branch: number, timings: Record<string, BranchTimings>, paths: readonly string[], mostCases = 100) {
@@ -48,7 +55,12 @@ describe('the time of a file that only its test cases tell', () => {
   it('is unknown when there are none, or the project has no test cases', () => {
     expect(secondsOn(MAIN, {})).toBeNaN();
     const lookup = { branch: MAIN, defaultBranch: MAIN, timing: () => undefined, cases: null };
-    expect(knownTimes(['a'], lookup, 10)).toEqual({ seconds: Float64Array.of(NaN), files: new Map(), isComplete: true });
+    expect(knownTimes(['a'], lookup, 10)).toEqual({
+      seconds: Float64Array.of(NaN),
+      files: new Map(),
+      basis: emptyBasis(1),
+      isComplete: true,
+    });
   });
 
   it('is added up of so many test cases in all', () => {
@@ -63,4 +75,33 @@ it('the time of a file is known for its test cases that were never measured', ()
   const { seconds, files } = timesOn(MAIN, timings, ['a', 'a[1]', 'a[2]', 'b[1]']);
   expect(seconds).toEqual(Float64Array.of(12, 3, NaN, NaN));
   expect(files).toEqual(new Map([['a', 12]]));
+});
+
+describe('the basis of a known time', () => {
+  const basesOn = (branch: number, timings: Record<string, BranchTimings>, paths: readonly string[]) => {
+    const { basis } = timesOn(branch, timings, paths);
+    return paths.map((_, i) => fileBasis(basis, i));
+  };
+  const once = { count: 1, spread: expect.closeTo(1.297, 2) as number };
+
+  it('is the branch itself, the default branch, or another one', () => {
+    const timings = { a: [timing(1, FEATURE), timing(2), timing(1, null)], b: [timing(1)], c: [timing(1, OTHER), timing(1, null)] };
+    const sources = (branch: number) => basesOn(branch, timings, ['a', 'b', 'c']);
+    expect(sources(FEATURE)).toEqual(['branch', 'default_branch', 'other_branch'].map(source => ({ source, ...once })));
+    expect(sources(MAIN).map(({ source }) => source)).toEqual(['branch', 'branch', 'other_branch']);
+  });
+
+  it('is the test cases of a file, of which one was measured least often', () => {
+    const often = { ...timing(3), before: { log: Math.log(3), variance: 0.01, drift: 0.01, residual: 0, at: 0, builds: 8 } };
+    const [steady, sum] = basesOn(MAIN, { a: [often], 'b[1]': [often], 'b[2]': [often], 'b[3]': [timing(3)] }, ['a', 'b']);
+    expect(steady).toMatchObject({ source: 'branch', count: 9 });
+    expect(sum).toMatchObject({ source: 'cases', count: 1 });
+    // The errors of two cases cancel in part.
+    expect(sum!.spread).toBeGreaterThan(1);
+    expect(sum!.spread).toBeLessThan(steady!.spread!);
+  });
+
+  it('is unknown where no time is', () => {
+    expect(basesOn(MAIN, {}, ['a', 'b[1]'])).toEqual(Array(2).fill({ source: null, count: null, spread: null }));
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimateOf, type Measurement, measure, type Timing } from '../../../src/planning/estimating/timing.js';
+import { estimateOf, expectationOf, type Measurement, measure, type Timing } from '../../../src/planning/estimating/timing.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const DAY = 86_400_000;
@@ -64,6 +64,21 @@ describe('a timing', () => {
     const seconds = estimateOf(timingAfter([[10], [12], [11]]));
     expect(seconds).toBeGreaterThan(10);
     expect(seconds).toBeLessThan(12);
+  });
+});
+
+describe('what a timing tells', () => {
+  it('counts the builds that measured the path', () => {
+    const counts = [[[10]], [[10, 11]], [[10], [12]], [[10], [12, 13, 9], [11]]].map(builds => expectationOf(timingAfter(builds)).builds);
+    expect(counts).toEqual([1, 1, 2, 3]);
+  });
+
+  it('has a deviation that is smaller while the times agree, and larger while they grow', () => {
+    const histories = [[[10]], Array.from({ length: 20 }, () => [10]), Array.from({ length: 20 }, (_, i) => [10 * 1.3 ** i])];
+    const [once, steady, growing] = histories.map(builds => expectationOf(timingAfter(builds)).deviation) as [number, number, number];
+    expect(once).toBeCloseTo(Math.sqrt(0.07));
+    expect(steady).toBeLessThan(0.2);
+    expect(growing).toBeGreaterThan(1.3 * steady);
   });
 });
 

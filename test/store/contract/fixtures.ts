@@ -9,7 +9,9 @@ import type { Millis, Store } from '../../../src/engine/ports/store.js';
 import type { Summary } from '../../../src/engine/ports/summaries.js';
 import type { Batch, Pull } from '../../../src/engine/queue/batch.js';
 import { newRun } from '../../../src/engine/recordings.js';
+import { BASIS_BYTES } from '../../../src/planning/estimating/basis.js';
 import type { Estimates } from '../../../src/planning/estimating/estimate.js';
+import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { forecast } from '../../../src/planning/forecasting/forecast.js';
 
 export const NOW = Date.UTC(2026, 0, 1);
@@ -66,7 +68,12 @@ export const LIST = { digest: 'digest of a list', test_files: 3 };
 /** Test files of two seconds each, the last one of them never measured. */
 export function estimates(count: number): Estimates {
   const paths = Array.from({ length: count }, (_, i) => `spec/größe_${i}_spec.rb`);
-  return { paths, seconds: new Float64Array(count).fill(2).fill(NaN, count - 1), weights: new Float64Array(count).fill(20_000) };
+  return {
+    paths,
+    seconds: new Float64Array(count).fill(2).fill(NaN, count - 1),
+    weights: new Float64Array(count).fill(20_000),
+    basis: new Uint8Array(BASIS_BYTES * count).fill(1),
+  };
 }
 
 /** Returns some of these files as the store encodes them. */
@@ -80,7 +87,8 @@ export const FORECAST = forecast(estimates(3), 4, { makespan: 20_000, lowerBound
 /** A split in which each node has one file. */
 export function newSplit(store: Pick<Store, 'splits'>, { build: { node_total } }: SplitKey, list = LIST): NewSplit {
   const nodes = Array.from({ length: node_total }, (_, node) => [node]);
-  return { people: NOBODY, list, files: store.splits.encode(estimates(node_total), nodes), forecast: FORECAST };
+  const plan = estimates(node_total);
+  return { people: NOBODY, list, files: store.splits.encode(plan, nodes), basis: encodeBasis(plan, nodes), forecast: FORECAST };
 }
 
 /** A store of which only queues are used. */
@@ -88,7 +96,8 @@ type QueueStore = Pick<Store, 'queues'>;
 
 export function newQueue(store: QueueStore, count: number, list = LIST): NewQueue {
   const plan = estimates(count);
-  return { people: NOBODY, list, files: store.queues.encode(plan), weights: plan.weights, guessed: false, forecast: FORECAST };
+  const { weights } = plan;
+  return { people: NOBODY, list, files: store.queues.encode(plan), weights, basis: encodeBasis(plan), guessed: false, forecast: FORECAST };
 }
 
 /** Pulls for a node. Resolves with null if no file is left for it or there is no queue. */

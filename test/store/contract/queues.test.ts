@@ -4,9 +4,11 @@ import { type QueueKey, queueKey } from '../../../src/engine/keys.js';
 import type { Soon, Store } from '../../../src/engine/ports/store.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import type { LeasePolicy } from '../../../src/engine/queue/leases.js';
+import { decodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import {
   ascending,
   BUILD,
+  estimates,
   FORECAST,
   HOUR,
   LIST,
@@ -51,6 +53,8 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       new Float64Array(0),
     ]);
     expect([await queues.batches(info.id), await queues.copiedBatches(info.id)]).toEqual([[], []]);
+    expect([...decodeBasis((await queues.basis(info.id))!, 20).basis]).toEqual([...estimates(20).basis]);
+    expect(await queues.basis('unknown')).toBeNull();
   });
 
   it('that many nodes create concurrently are one', async () => {
@@ -221,6 +225,7 @@ describe.each(stores)('queues in a store in $name', ({ open }) => {
       expect(await queues.newest(project, BUILD)).toEqual(copy);
       expect([await queues.size(copy.id), await queues.forecast(copy.id)]).toEqual([20, FORECAST]);
       expect(await queues.files(copy.id, [3])).toEqual(await queues.files(copied.id, [3]));
+      expect(await queues.basis(copy.id)).toEqual(await queues.basis(copied.id));
       const before = await queues.copiedBatches(copy.id);
       expect(before).toMatchObject([{ node_index: 2, files: handed.files, delivered: true }]);
       expect((await pull(store, second, 2, { run: 'another', wantsLastSplit: true }))!.files).toEqual(handed.files);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type SplitKey, splitKey } from '../../../src/engine/keys.js';
-import { BUILD, FORECAST, HOUR, LIST, NOW, newProject, newSplit, planned, record, sweep } from './fixtures.js';
+import { decodeBasis } from '../../../src/planning/estimating/plan-basis.js';
+import { BUILD, estimates, FORECAST, HOUR, LIST, NOW, newProject, newSplit, planned, record, sweep } from './fixtures.js';
 import { stores } from './stores.js';
 
 const OTHER = { digest: 'digest of another list', test_files: 2 };
@@ -27,6 +28,8 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
     const others = [key('8'), key('null', true), key('7', false, { ...BUILD, branch: 'next' }), splitKey(project + 1, BUILD, '7', false)];
     for (const other of others) expect(await splits.find(other)).toBeNull();
     expect(await splits.forecast(split)).toEqual(FORECAST);
+    expect([...decodeBasis((await splits.basis(split))!, 4).basis]).toEqual([...estimates(4).basis]);
+    expect(await splits.basis({ id: 'unknown' })).toBeNull();
   });
 
   it('that many nodes create concurrently are one, also for a node that looks for it meanwhile', async () => {
@@ -55,12 +58,8 @@ describe.each(stores)('splits in a store in $name', ({ open }) => {
   it('have nodes without files, and files in the order of the plan', async () => {
     const { store, splits, key } = await opened();
     const own = key('7');
-    const { paths, seconds, weights } = {
-      paths: ['c', 'b"},{"p[1].rb', 'a'],
-      seconds: Float64Array.of(3, NaN, 0.25),
-      weights: new Float64Array(3),
-    };
-    const files = splits.encode({ paths, seconds, weights }, [[0, 2], [], [1], []]);
+    const planned = { paths: ['c', 'b"},{"p[1].rb', 'a'], seconds: Float64Array.of(3, NaN, 0.25) };
+    const files = splits.encode(planned, [[0, 2], [], [1], []]);
     const split = await splits.create(own, { ...newSplit(store, own), files }, NOW);
     const texts = await Promise.all([0, 1, 2, 3].map(async node => (await splits.files(split, node))!.toString()));
     expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KnownPath } from '../../../src/engine/ports/timings.js';
+import { emptyBasis } from '../../../src/planning/estimating/basis.js';
 import { DAY, NOW, newProject, type Recording, record, secondsOf, type Times } from './fixtures.js';
 import { stores } from './stores.js';
 
@@ -147,7 +148,8 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
       ['spec/a_spec.rb[1:1]', 'spec/a_spec.rb[1:2]', 'test/b.py::test_two'],
       100,
     );
-    expect(known).toEqual({ seconds: Float64Array.of(NaN, NaN, NaN), files: new Map([['spec/a_spec.rb', 12]]), isComplete: true });
+    const unknown = { seconds: Float64Array.of(NaN, NaN, NaN), basis: emptyBasis(3) };
+    expect(known).toEqual({ ...unknown, files: new Map([['spec/a_spec.rb', 12]]), isComplete: true });
   });
 
   it('of all projects are listed by number, in pieces', async () => {

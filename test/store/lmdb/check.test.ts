@@ -4,6 +4,7 @@ import { createProject } from '../../../src/engine/access.js';
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
 import type { Batch } from '../../../src/engine/queue/batch.js';
 import { digestOfList } from '../../../src/list-digest.js';
+import { encodeBasis } from '../../../src/planning/estimating/plan-basis.js';
 import { lmdbAccess } from '../../../src/store/lmdb/access.js';
 import { lmdbBuilds } from '../../../src/store/lmdb/builds.js';
 import { problemsOf, repair } from '../../../src/store/lmdb/check/check.js';
@@ -48,14 +49,17 @@ async function filledStore(): Promise<Parts> {
   const splits = lmdbSplits(store);
   const split = ['0.rb', '1.rb'];
   const parts = { people: NOBODY, forecast: FORECAST };
-  await splits.create(SPLIT, { ...parts, list: list(split), files: splits.encode(estimatesOf(split), [[0], [1]]) }, NOW + 3 * DAY);
+  const [plan, nodes] = [estimatesOf(split), [[0], [1]]];
+  const newSplit = { ...parts, list: list(split), files: splits.encode(plan, nodes), basis: encodeBasis(plan, nodes) };
+  await splits.create(SPLIT, newSplit, NOW + 3 * DAY);
   const queues = new LmdbQueues(store, { cacheBytes: 1_000_000, pullCost: 20_000, lease: null });
   const files = estimatesOf(
     Array.from({ length: 70 }, (_, file) => `${file}.rb`),
     10_000,
   );
   const { weights } = files;
-  await queues.create(QUEUE, { ...parts, list: list(files.paths), files: queues.encode(files), weights, guessed: true }, NOW + 3 * DAY);
+  const newQueue = { ...parts, list: list(files.paths), files: queues.encode(files), weights, basis: encodeBasis(files), guessed: true };
+  await queues.create(QUEUE, newQueue, NOW + 3 * DAY);
   for (const node_index of [0, 1]) {
     await queues.update(
       QUEUE,
@@ -242,6 +246,16 @@ describe('a store', () => {
       /cannot be read: block 1 of the files of queue [-\w]+ is damaged/,
     ],
     [
+      'a truncated basis of estimates',
+      store => void store.blobs.put([queueId(store), 'basis'], store.blobs.get([queueId(store), 'basis'])!.subarray(0, 80)),
+      /basis of estimates of 80 bytes instead of 211/,
+    ],
+    [
+      'a basis of estimates of a later Ballast',
+      store => void store.blobs.put([splitId(store), 'basis'], Buffer.from([9, 0, 0])),
+      /basis of estimates of version 9/,
+    ],
+    [
       'weights in disorder',
       store => void store.blobs.put([queueId(store), 'weights'], Buffer.from(new Float64Array(70).map((_, i) => i + 1).buffer)),
       /disorder/,
@@ -274,8 +288,9 @@ describe('a store', () => {
   it('with a split of hundreds of thousands of files per node has no problems', async () => {
     const store = await filledStore();
     const paths = Array.from({ length: 200_000 }, (_, file) => `${file}.js`);
-    const { list: _, ...older } = store.splits.get(SPLIT.digest)!;
+    const { list: _l, has_basis: _h, ...older } = store.splits.get(SPLIT.digest)!;
     await store.splits.put(SPLIT.digest, older);
+    await store.blobs.remove([splitId(store), 'basis']);
     await store.blobs.put([splitId(store), 1], Buffer.from(JSON.stringify(paths.map(path => ({ path })))));
     expect(problemsIn(store).map(({ what }) => what)).toEqual([]);
   });

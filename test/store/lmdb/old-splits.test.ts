@@ -19,8 +19,10 @@ async function oldFolder(version: number): Promise<string> {
   const parts = openParts(dataDir);
   const splits = lmdbSplits(parts);
   const files = splits.encode(estimatesOf(paths), [[0, 1], []]);
-  const { id } = await splits.create(key, { people: NOBODY, list: { digest: '', test_files: 2 }, files, forecast: FORECAST }, NOW);
-  const { list: _, ...record } = parts.splits.get(key.digest)!;
+  const plan = { people: NOBODY, list: { digest: '', test_files: 2 }, files, basis: new Uint8Array(), forecast: FORECAST };
+  const { id } = await splits.create(key, plan, NOW);
+  await parts.blobs.remove([id, 'basis']);
+  const { list: _l, has_basis: _h, ...record } = parts.splits.get(key.digest)!;
   await parts.splits.put(key.digest, record);
   for (const [node_index, listed] of [paths, []].entries()) {
     const test_files = listed.map(path => ({ path, time_execution: 1.5 }));
@@ -37,6 +39,7 @@ it.each([5, 6, 7])('a split of store version %d is served and checked as before'
   const split = (await store.splits.find(key))!;
   const listed = [0, 1].map(node => JSON.parse(store.splits.files(split, node)!.toString()) as unknown);
   expect(listed).toEqual([paths.map(path => ({ path, time_execution: 1.5 })), []]);
+  expect(store.splits.basis(split)).toBeNull();
   // Other tables report the missing project.
   expect([...problemsOf(store.parts, () => {})].filter(({ table }) => table === 'splits')).toEqual([]);
   expect(store.parts.meta.get('version')).toBe(STORE_VERSION);

@@ -4,6 +4,7 @@ import type { NodeKey } from '../../../src/engine/build-key.js';
 import { queueKey, splitKey } from '../../../src/engine/keys.js';
 import type { Recorded } from '../../../src/engine/ports/recordings.js';
 import type { RecordedTestFile } from '../../../src/engine/test-file.js';
+import { emptyBasis } from '../../../src/planning/estimating/basis.js';
 import { expirePaths, expireStep } from '../../../src/store/lmdb/expiry.js';
 import { closeParts, openParts, type Parts } from '../../../src/store/lmdb/parts.js';
 import { lmdbRecordings } from '../../../src/store/lmdb/recordings.js';
@@ -45,7 +46,9 @@ export async function nextTurns(): Promise<void> {
 
 /** Estimates of files with these paths, all of the same weight and never measured. */
 export function estimatesOf(paths: readonly string[], weight = 100_000) {
-  return { paths, seconds: new Float64Array(paths.length).fill(NaN), weights: new Float64Array(paths.length).fill(weight) };
+  const { length } = paths;
+  const weights = new Float64Array(length).fill(weight);
+  return { paths, seconds: new Float64Array(length).fill(NaN), weights, basis: emptyBasis(length) };
 }
 
 const COMMIT = { commit_hash: 'abc', branch: 'main' };

@@ -1,7 +1,8 @@
 import { wasReassigned } from '../../../engine/queue/batch.js';
 import type { TestFileList } from '../../../engine/test-file-list.js';
 import { digestOfList } from '../../../list-digest.js';
-import { blockCount, blocksOfQueue, readFiles, weightsOfQueue } from '../codecs/file-blocks.js';
+import { decodeBasis } from '../../../planning/estimating/plan-basis.js';
+import { BASIS, blockCount, blocksOfQueue, readFiles, weightsOfQueue } from '../codecs/file-blocks.js';
 import { filesInBlob } from '../codecs/split-files.js';
 import { batchesOf } from '../open-queue.js';
 import type { Parts } from '../parts.js';
@@ -64,9 +65,27 @@ function* problemsOfSplit(parts: Parts, key: string, split: SplitRecord): Genera
   const twice = firstTwice(paths);
   if (twice !== undefined) yield problem(`has the file ${JSON.stringify(twice)} twice`);
   if (isOther(split.list, paths)) yield problem('has other files than its list');
+  yield* problemsOfBasis(parts, split.id, split, paths.length, problem);
 }
 
-function* problemsOfQueue(parts: Parts, id: string, { node_total, list }: QueueRecord): Generator<Problem> {
+function* problemsOfBasis(
+  { blobs }: Parts,
+  owner: string,
+  { has_basis }: SplitRecord | QueueRecord,
+  files: number,
+  problem: (what: string) => Problem,
+): Generator<Problem> {
+  const bytes = blobs.get([owner, BASIS]);
+  if (has_basis && !bytes) yield problem('has no basis of estimates');
+  try {
+    if (bytes) decodeBasis(bytes, files);
+  } catch (error) {
+    yield problem((error as Error).message);
+  }
+}
+
+function* problemsOfQueue(parts: Parts, id: string, queue: QueueRecord): Generator<Problem> {
+  const { node_total, list } = queue;
   const problem = (what: string): Problem => ({ table: 'queues', key: id, what, repair: null });
   if (!parts.forecasts.doesExist(id)) yield problem('has no forecast');
   let files = 0;
@@ -86,6 +105,7 @@ function* problemsOfQueue(parts: Parts, id: string, { node_total, list }: QueueR
     yield problem(`has files that cannot be read: ${(error as Error).message}`);
     return;
   }
+  yield* problemsOfBasis(parts, id, queue, files, problem);
   const taken = new Map<number, number>();
   for (const batch of batchesOf(parts, id)) {
     const { seq, node_index } = batch;

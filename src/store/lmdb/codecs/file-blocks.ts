@@ -1,9 +1,10 @@
 import { apiErrors } from '../../../api-error.js';
+import type { NewQueue } from '../../../engine/ports/queues.js';
 import { cutSegments, type Segments, segment } from '../../../engine/segments.js';
-import type { Estimates } from '../../../planning/estimating/estimate.js';
+import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import type { Parts } from '../parts.js';
 import type { Tables } from '../tables.js';
-import { type Blobs, entriesOf } from '../writes/blobs.js';
+import { type Blob, type Blobs, entriesOf } from '../writes/blobs.js';
 import { plannedFiles } from './planned-files.js';
 
 /**
@@ -14,8 +15,9 @@ import { plannedFiles } from './planned-files.js';
 const FILES_PER_BLOCK = 64;
 const END = 4;
 const WEIGHTS = 'weights';
+export const BASIS = 'basis';
 
-export function encodeFileBlocks(files: Estimates): Segments {
+export function encodeFileBlocks(files: PathTimes): Segments {
   const { bytes, ends } = cutSegments(plannedFiles(files));
   const count = blockCount(ends.length);
   const blocks = Buffer.from(new ArrayBuffer(END * FILES_PER_BLOCK * count + bytes.length));
@@ -32,14 +34,14 @@ export function encodeFileBlocks(files: Estimates): Segments {
   return { bytes: blocks, ends: endsOfBlocks };
 }
 
-/** The blobs of a queue: the blocks of its files, then their weights. */
-export function blobsOfQueue(queue: string, blocks: Segments, weights: Float64Array): Blobs {
-  const { length } = blocks.ends;
-  return {
-    owner: queue,
-    count: length + 1,
-    blob: i => (i < length ? { part: i, bytes: segment(blocks, i) } : { part: WEIGHTS, bytes: asBuffer(weights) }),
-  };
+/** The blobs of a queue: the blocks of its files, then their weights and the basis of these. */
+export function blobsOfQueue(queue: string, { files, weights, basis }: Pick<NewQueue, 'files' | 'weights' | 'basis'>): Blobs {
+  const { length } = files.ends;
+  const last: Blob[] = [
+    { part: WEIGHTS, bytes: asBuffer(weights) },
+    { part: BASIS, bytes: asBuffer(basis) },
+  ];
+  return { owner: queue, count: length + last.length, blob: i => last[i - length] ?? { part: i, bytes: segment(files, i) } };
 }
 
 /** The same for another queue with the same files. */
@@ -68,7 +70,7 @@ export function weightsOfQueue({ blobs }: Pick<Tables, 'blobs'>, queue: string):
   return new Float64Array(new Uint8Array(weights).buffer, 0, weights.length / Float64Array.BYTES_PER_ELEMENT);
 }
 
-function asBuffer({ buffer, byteOffset, byteLength }: Float64Array): Buffer {
+export function asBuffer({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 

@@ -1,9 +1,9 @@
 import type { CutText } from '../../../engine/segments.js';
 import type { PlannedTestFile } from '../../../engine/test-file.js';
-import type { Estimates } from '../../../planning/estimating/estimate.js';
+import type { PathTimes } from '../../../planning/estimating/estimate.js';
 
 /** The JSON of planned test files, slowest first, each with a comma before it: a list of some of them is a join. */
-export function plannedFiles({ paths, seconds }: Estimates): CutText {
+export function plannedFiles({ paths, seconds }: PathTimes): CutText {
   const ends = new Uint32Array(paths.length);
   if (paths.length === 0) return { text: '', ends };
   const list = JSON.stringify(paths.map((path, i) => toPlanned(path, seconds[i]!)));

@@ -1,5 +1,5 @@
 import { type Segments, toSegments } from '../../../engine/segments.js';
-import type { Estimates } from '../../../planning/estimating/estimate.js';
+import type { PathTimes } from '../../../planning/estimating/estimate.js';
 import { plannedFiles } from './planned-files.js';
 
 /**
@@ -10,7 +10,7 @@ import { plannedFiles } from './planned-files.js';
 const BRACKET = 0x5b;
 
 /** @param nodes the files of each node, as indices into the estimates */
-export function encodeSplitFiles(files: Estimates, nodes: readonly (readonly number[])[]): Segments {
+export function encodeSplitFiles(files: PathTimes, nodes: readonly (readonly number[])[]): Segments {
   const { text, ends } = plannedFiles(files);
   return toSegments(
     nodes.map(indices => {

@@ -23,14 +23,19 @@ export interface PathTimings {
  * 6   at
  * 8   each of the times, little-endian
  * 16  the level: log, variance, drift, residual, little-endian
- * 6   at of the level
+ * 4   at of the level, in seconds
+ * 2   builds of the level, at most 65,535
+ *
+ * In version 2 (below store version 9) the level ended with 6 bytes for `at`.
  */
-const VERSION = 2;
+const VERSION = 3;
+const UNCOUNTED_VERSION = 2;
 const START = 11;
 const HEAD = 19;
 const TIME = 8;
 const LEVEL = 22;
 const HAS_LEVEL = 128;
+const MAX_BUILDS = 65_535;
 
 export function encodeTimings({ project, seen_at, timings }: PathTimings): Buffer {
   let size = START;
@@ -74,7 +79,8 @@ export function decodeTimingOn(bytes: Buffer, branch: number, defaultBranch: num
 }
 
 export function headOfTimings(bytes: Buffer): Omit<PathTimings, 'timings'> {
-  if (bytes[0] !== VERSION) throw new Error(`timings have version ${bytes[0]}, and this Ballast reads ${VERSION}`);
+  if (bytes[0] !== VERSION && bytes[0] !== UNCOUNTED_VERSION)
+    throw new Error(`timings have version ${bytes[0]}, and this Ballast reads ${VERSION}`);
   return { project: bytes.readUInt32BE(1), seen_at: bytes.readUIntBE(5, 6) };
 }
 
@@ -94,9 +100,10 @@ function sizeAt(bytes: Buffer, offset: number): number {
   return HEAD + TIME * (flags & ~HAS_LEVEL) + (flags & HAS_LEVEL ? LEVEL : 0);
 }
 
-function writeLevel(bytes: Buffer, { log, variance, drift, residual, at }: Level, offset: number): number {
+function writeLevel(bytes: Buffer, { log, variance, drift, residual, at, builds }: Level, offset: number): number {
   for (const value of [log, variance, drift, residual]) offset = bytes.writeFloatLE(value, offset);
-  return bytes.writeUIntBE(dated(at), offset, 6);
+  offset = bytes.writeUInt32BE(Math.min(2 ** 32 - 1, Math.floor(dated(at) / 1000)), offset);
+  return bytes.writeUInt16BE(Math.min(MAX_BUILDS, builds), offset);
 }
 
 /** Bounds a time to what six bytes can hold, because a clock may be far off. */
@@ -105,11 +112,13 @@ function dated(at: number): number {
 }
 
 function readLevel(bytes: Buffer, offset: number): Level {
+  const isCounted = bytes[0] === VERSION;
   return {
     log: bytes.readFloatLE(offset),
     variance: bytes.readFloatLE(offset + 4),
     drift: bytes.readFloatLE(offset + 8),
     residual: bytes.readFloatLE(offset + 12),
-    at: bytes.readUIntBE(offset + 16, 6),
+    at: isCounted ? 1000 * bytes.readUInt32BE(offset + 16) : bytes.readUIntBE(offset + 16, 6),
+    builds: isCounted ? bytes.readUInt16BE(offset + 20) : 1,
   };
 }
