@@ -114,6 +114,33 @@ export const limits = {
   /** How long a command may read one snapshot of the store. Meanwhile freed pages cannot be reused. */
   snapshotSeconds: 3600,
 
+  /** Validity of a sign-in link of an operator, and the longest and the usual one of a reader's link. */
+  operatorLinkMilliseconds: 600_000,
+  readerLinkDays: 365,
+  readerLinkDefaultDays: 30,
+  /** Links in force of operators, and of each project. */
+  linksPerProject: 100,
+  /** Sessions of operators, and of each project; beyond it the one that was not used for longest ends. */
+  sessionsPerProject: 200,
+  /** A session ends when it is not used for this long, and this long after its beginning. */
+  sessionIdleDays: 14,
+  sessionDays: 90,
+  /** Interval at which the last use of a session is stored. */
+  sessionUseUpdateMilliseconds: 300_000,
+  passwordMinCharacters: 12,
+  passwordMaxCharacters: 1024,
+  /** Wrong sign-ins after which each further one doubles the wait, and the longest wait: of one address, and of all. */
+  wrongSignInsPerAddress: 5,
+  signInWaitMilliseconds: 900_000,
+  wrongSignInsOfAll: 50,
+  signInWaitOfAllMilliseconds: 10_000,
+  /** Time without a wrong sign-in after which the earlier ones are forgotten. */
+  wrongSignInMilliseconds: 3_600_000,
+  /** Addresses whose wrong sign-ins are counted. */
+  signInAddresses: 10_000,
+  /** Body of a request of the dashboard; beyond it 413. */
+  dashboardBodyBytes: 65_536,
+
   /** CI builds that are known to use a split, so that their requests need not read that from the store. */
   cachedSplitUsers: 2000,
   /** Memory for the file lists of queues, kept for the next node. */

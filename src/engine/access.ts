@@ -1,19 +1,20 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Access, Project, Token } from './ports/access.js';
 import type { Millis, Soon } from './ports/store.js';
+import { Refusal } from './refusal.js';
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._/-]{0,199}$/u;
 const ID_CHARACTERS = 12;
 
-/** Creates a project with its first token. Throws a sentence when the name is invalid or taken. */
+/** Creates a project with its first token. Throws a Refusal when the name is invalid or taken. */
 export async function createProject(access: Access, name: string, at: Millis, token = newToken()): Promise<Project & { token: string }> {
   if (!NAME.test(name)) {
-    throw new Error(
+    throw new Refusal(
       `cannot create the project "${name}": a name has 1 to 200 letters, digits, spaces and . _ / -, and starts with a letter or digit`,
     );
   }
   const project = await access.createProject(name, hashOf(token), at);
-  if (!project) throw new Error(`cannot create the project "${name}": it exists already; "token create" makes another token for it`);
+  if (!project) throw new Refusal(`cannot create the project "${name}": it exists already; "token create" makes another token for it`);
   return { ...project, token };
 }
 
@@ -37,12 +38,12 @@ export async function projectOfToken(access: Access, token: string): Promise<num
   return found?.revoked_at === null ? found.project : null;
 }
 
-/** Revokes a token, named by itself or by its id. Returns the id. Throws a sentence when no token in force has that name. */
+/** Revokes a token, named by itself or by its id. Returns the id. Throws a Refusal when no token in force has that name. */
 export async function revokeToken(access: Access, tokenOrId: string, at: Millis): Promise<string> {
   const digest = hashOf(tokenOrId);
   const tokens = await access.tokens();
   const found = tokens.find(token => token.revoked_at === null && (token.hash === digest || tokenId(token) === tokenOrId));
-  if (!found) throw new Error('cannot revoke: no token in force has this value or id; "token list" shows the ids');
+  if (!found) throw new Refusal('cannot revoke: no token in force has this value or id; "token list" shows the ids');
   await access.revokeToken(found.hash, at);
   return tokenId(found);
 }
@@ -56,6 +57,7 @@ export function hashOf(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-function newToken(): string {
+/** A secret of 256 random bits. */
+export function newToken(): string {
   return randomBytes(32).toString('hex');
 }

@@ -1,6 +1,7 @@
 import type { ExpiringKind } from '../engine/ports/maintenance.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import { DAY_MILLISECONDS, deleteExpired } from '../engine/retention.js';
+import { deleteEndedSignIns } from '../engine/sign-in.js';
 import { limits } from '../limits.js';
 import type { Logger } from './log.js';
 import type { SlewedClock } from './slewed-clock.js';
@@ -33,6 +34,7 @@ export function startSweeping(store: Store, retentionDays: number, log: Logger, 
   };
   const sweep = async (time: Millis) => {
     await store.maintenance.keepTime(clock.reached);
+    await deleteEndedSignIns(store.signIns, time);
     await deleteExpired(store, time, retentionDays, options);
   };
   let sweeping: Promise<void> | null = null;

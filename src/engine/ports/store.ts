@@ -4,6 +4,7 @@ import type { CiRuns } from './ci-runs.js';
 import type { Maintenance } from './maintenance.js';
 import type { Queues } from './queues.js';
 import type { Recordings } from './recordings.js';
+import type { SignIns } from './sign-ins.js';
 import type { Splits } from './splits.js';
 import type { Summaries } from './summaries.js';
 import type { Timings } from './timings.js';
@@ -28,6 +29,7 @@ export interface Store {
   readonly queues: Queues;
   readonly ciRuns: CiRuns;
   readonly summaries: Summaries;
+  readonly signIns: SignIns;
   readonly maintenance: Maintenance;
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { People } from '../../engine/people.js';
 import type { Token } from '../../engine/ports/access.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
 import type { QueueInfo } from '../../engine/ports/queues.js';
+import type { Link, Password, Session } from '../../engine/ports/sign-ins.js';
 import type { Split } from '../../engine/ports/splits.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Forecast } from '../../planning/forecasting/forecast.js';
@@ -23,6 +24,18 @@ export interface ProjectRecord {
 }
 
 export interface TokenRecord extends Token {
+  v: 1;
+}
+
+export interface LinkRecord extends Link {
+  v: 1;
+}
+
+export interface SessionRecord extends Session {
+  v: 1;
+}
+
+export interface PasswordRecord extends Password {
   v: 1;
 }
 

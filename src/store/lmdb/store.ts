@@ -8,6 +8,7 @@ import type { QueueOptions } from './open-queue.js';
 import { closeParts, openParts, type Parts, type PartsOptions } from './parts.js';
 import { LmdbQueues } from './queues.js';
 import { lmdbRecordings } from './recordings.js';
+import { lmdbSignIns } from './sign-ins.js';
 import { lmdbSplits } from './splits.js';
 import { lmdbSummaries } from './summaries.js';
 import { STORE_FILE } from './tables.js';
@@ -23,6 +24,7 @@ export interface LmdbStore extends Store {
   readonly queues: LmdbQueues;
   readonly ciRuns: ReturnType<typeof lmdbCiRuns>;
   readonly summaries: ReturnType<typeof lmdbSummaries>;
+  readonly signIns: ReturnType<typeof lmdbSignIns>;
   readonly maintenance: ReturnType<typeof lmdbMaintenance>;
   /** Parts that only commands on the folder need. */
   readonly parts: Parts;
@@ -48,6 +50,7 @@ export function openLmdbStore(dataDir: string, { queues: queueOptions = NO_CACHE
     queues,
     ciRuns: lmdbCiRuns(parts),
     summaries: lmdbSummaries(parts),
+    signIns: lmdbSignIns(parts),
     maintenance: lmdbMaintenance(parts, join(dataDir, STORE_FILE), key => queues.drop(key)),
     parts,
     close: () => closeParts(parts),

@@ -10,9 +10,12 @@ import type {
   CiRunKey,
   CiRunRecord,
   ForecastRecord,
+  LinkRecord,
+  PasswordRecord,
   ProjectRecord,
   QueueRecord,
   RunKey,
+  SessionRecord,
   SplitRecord,
   SplitRunRecord,
   TokenRecord,
@@ -32,6 +35,10 @@ const OLDEST_VERSION = 5;
  * projects       project (1, 2, ...)                           ProjectRecord
  * projectNames   name                                          project
  * tokens         first 32 hex digits of the token's SHA-256    TokenRecord
+ * links          the same of a sign-in link                    LinkRecord
+ * sessions       the same of a session of the dashboard        SessionRecord
+ * dashboard      'password'                                    PasswordRecord
+ *                'address'                                     string         the address at the last start
  * builds         build number (1, 2, ...)                      BuildRecord
  * buildNumbers   build id                                      build number
  *                digest(project, commit, branch, total)        build number
@@ -71,6 +78,9 @@ export interface Tables {
   readonly projects: Database<ProjectRecord, number>;
   readonly projectNames: Database<number, string>;
   readonly tokens: Database<TokenRecord, string>;
+  readonly links: Database<LinkRecord, string>;
+  readonly sessions: Database<SessionRecord, string>;
+  readonly dashboard: Database<PasswordRecord | string, 'password' | 'address'>;
   readonly builds: Database<BuildRecord, number>;
   readonly buildNumbers: Database<number, string>;
   readonly buildIndex: Database<number, [filter: string, place: number]>;
@@ -184,6 +194,9 @@ function open(dataDir: string): Tables {
     projects: table('projects'),
     projectNames: table('projectNames'),
     tokens: table('tokens'),
+    links: table('links'),
+    sessions: table('sessions'),
+    dashboard: table('dashboard'),
     builds: table('builds'),
     buildNumbers: table('buildNumbers'),
     buildIndex: table('buildIndex'),

@@ -6,6 +6,7 @@ import { memoryCiRuns } from './ci-runs.js';
 import { memoryMaintenance } from './maintenance.js';
 import { memoryQueues, type QueueOptions } from './queues.js';
 import { memoryRecordings } from './recordings.js';
+import { memorySignIns } from './sign-ins.js';
 import { memorySplits } from './splits.js';
 import { memorySummaries } from './summaries.js';
 import { Tables } from './tables.js';
@@ -23,6 +24,7 @@ export function openMemoryStore(options: QueueOptions): Store {
     queues: memoryQueues(tables, options),
     ciRuns: memoryCiRuns(tables),
     summaries: memorySummaries(tables),
+    signIns: memorySignIns(tables),
     maintenance: memoryMaintenance(tables),
     close: () => nextTurn(),
   };

@@ -1,6 +1,7 @@
 import type { Project, Token } from '../../engine/ports/access.js';
 import type { Build, Run } from '../../engine/ports/builds.js';
 import type { CiRun } from '../../engine/ports/ci-runs.js';
+import type { Link, Password, Session } from '../../engine/ports/sign-ins.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { DaySummary, Summary } from '../../engine/ports/summaries.js';
 import type { KnownPath } from '../../engine/ports/timings.js';
@@ -15,6 +16,11 @@ export class Tables {
   readonly projects = new Map<number, Project>();
   /** By hash. */
   readonly tokens = new Map<string, Token>();
+  /** By hash. */
+  readonly links = new Map<string, Link>();
+  readonly sessions = new Map<string, Session>();
+  password: Password | null = null;
+  address: string | null = null;
   /** By buildDigest. */
   readonly builds = new Map<string, Build>();
   /** By number of the build, in the order of recording. */

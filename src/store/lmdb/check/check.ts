@@ -7,10 +7,12 @@ import { problemsOfPaths } from './paths.js';
 import { problemsOfPlans } from './plans.js';
 import { ofRecord, type Problem, type Seen } from './problem.js';
 import { problemsOfProjects } from './projects.js';
+import { problemsOfSignIns } from './sign-ins.js';
 import { problemsOfSummaries } from './summaries.js';
 
 const kinds: Readonly<Record<string, (parts: Parts, seen: Seen) => Iterable<Problem>>> = {
   projects: problemsOfProjects,
+  signIns: problemsOfSignIns,
   builds: problemsOfBuilds,
   buildIndex: problemsOfBuildIndex,
   paths: problemsOfPaths,

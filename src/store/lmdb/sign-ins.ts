@@ -1,0 +1,90 @@
+import type { Link, Session, SignIns } from '../../engine/ports/sign-ins.js';
+import type { LinkRecord, PasswordRecord, SessionRecord } from './records.js';
+import type { Tables } from './tables.js';
+import { type Committing, commit } from './writes/commit.js';
+
+const KEY_CHARACTERS = 32;
+
+/** The key of a link or session. */
+const keyOf = (hash: string) => hash.slice(0, KEY_CHARACTERS);
+
+export function lmdbSignIns(parts: Pick<Tables, 'links' | 'sessions' | 'dashboard'> & Committing) {
+  const { links, sessions, dashboard } = parts;
+  const passwordRecord = () => dashboard.get('password') as PasswordRecord | undefined;
+  const deleteSessions = (isEnded: (session: Session) => boolean) => {
+    for (const { key, value } of [...sessions.getRange()]) if (isEnded(value)) void sessions.remove(key);
+  };
+  /** Whether a session may be created. Uses up the link of an operator. */
+  const takeOrigin = ({ origin }: Session): boolean => {
+    if (passwordRecord()?.hash === origin) return true;
+    const link = links.get(keyOf(origin));
+    if (link?.hash !== origin) return false;
+    if (link.project === null) void links.remove(keyOf(origin));
+    return true;
+  };
+  return {
+    links: () => [...links.getRange()].map(({ value }) => toLink(value)).sort(byCreation),
+    link(hash) {
+      const record = links.get(keyOf(hash));
+      return record ? toLink(record) : null;
+    },
+    createLink: link => commit(parts, () => void links.put(keyOf(link.hash), { v: 1, ...link })),
+    deleteLink: hash =>
+      commit(parts, () => {
+        if (links.get(keyOf(hash))?.hash === hash) void links.remove(keyOf(hash));
+        deleteSessions(({ origin }) => origin === hash);
+      }),
+    sessions: () => [...sessions.getRange()].map(({ value }) => toSession(value)).sort(byCreation),
+    session(hash) {
+      const record = sessions.get(keyOf(hash));
+      return record ? toSession(record) : null;
+    },
+    createSession: (session, most) =>
+      commit(parts, () => {
+        if (!takeOrigin(session)) return false;
+        const others = [...sessions.getRange()].map(({ value }) => value).filter(({ project }) => project === session.project);
+        others.sort((a, b) => b.used_at - a.used_at);
+        for (const { hash } of others.slice(most - 1)) void sessions.remove(keyOf(hash));
+        void sessions.put(keyOf(session.hash), { v: 1, ...session });
+        return true;
+      }),
+    useSession: (hash, at) =>
+      commit(parts, () => {
+        const record = sessions.get(keyOf(hash));
+        if (record?.hash === hash) void sessions.put(keyOf(hash), { ...record, used_at: at });
+      }),
+    deleteSession: hash => commit(parts, () => void (sessions.get(keyOf(hash))?.hash === hash && sessions.remove(keyOf(hash)))),
+    password() {
+      const record = passwordRecord();
+      if (!record) return null;
+      const { v: _, ...password } = record;
+      return password;
+    },
+    setPassword: password =>
+      commit(parts, () => {
+        const before = passwordRecord();
+        if (before) deleteSessions(({ origin }) => origin === before.hash);
+        if (password) void dashboard.put('password', { v: 1, ...password });
+        else void dashboard.remove('password');
+      }),
+    deleteEnded: (at, unusedSince) =>
+      commit(parts, () => {
+        for (const { key, value } of [...links.getRange()]) if (value.expires_at < at) void links.remove(key);
+        deleteSessions(({ used_at, ends_at }) => used_at < unusedSince || ends_at < at);
+      }),
+    address: () => (dashboard.get('address') as string | undefined) ?? null,
+    keepAddress: url => commit(parts, () => void dashboard.put('address', url)),
+  } satisfies SignIns;
+}
+
+function byCreation(a: { created_at: number }, b: { created_at: number }): number {
+  return a.created_at - b.created_at;
+}
+
+function toLink({ v: _, ...link }: LinkRecord): Link {
+  return link;
+}
+
+function toSession({ v: _, ...session }: SessionRecord): Session {
+  return session;
+}
