@@ -27,13 +27,31 @@ export class ApiError extends Error {
 const unavailable = (reason: UnavailableReason, retryAfterSeconds: number, message: string, cause?: unknown) =>
   new ApiError(503, [message], { 'Retry-After': String(retryAfterSeconds) }, cause, reason);
 
+/** Only the dashboard answers it. The challenge is one that no browser asks a password for. */
+const unauthorized = (message: string) => new ApiError(401, [message], { 'WWW-Authenticate': 'Ballast' });
+
 /** All error answers. */
 export const apiErrors = {
   notJson: (why: string) => new ApiError(400, [`the request body is not valid JSON: ${why}`]),
   malformed: (why: string) => new ApiError(400, [`malformed request: ${why}`]),
+  signedOut: () => unauthorized('not signed in; "ballast dashboard link" prints a link that signs in'),
+  linkInvalid: () => unauthorized('this link was used, revoked or has expired; "ballast dashboard link" prints another'),
+  passwordWrong: () =>
+    unauthorized('the password is wrong, or none is set; "ballast dashboard password" sets one, "ballast dashboard link" prints a link'),
+  tooManySignIns: (seconds: number) =>
+    new ApiError(429, [`too many wrong sign-ins; try again in ${seconds} seconds, or use a link from "ballast dashboard link"`], {
+      'Retry-After': String(seconds),
+    }),
   tokenMissing: (header: string) =>
     new ApiError(403, [`invalid test suite token: none was sent; send the header ${header}, or test_suite_token in the body of a POST`]),
   tokenInvalid: () => new ApiError(403, ['invalid test suite token']),
+  projectNotReadable: () => new ApiError(403, ['this session does not show this project; sign in with a link of the project']),
+  operatorsOnly: () => new ApiError(403, ['this session is read-only; sign in with the password, or a link from "ballast dashboard link"']),
+  notOwnPage: () =>
+    new ApiError(403, [
+      'this request did not come from a page of this dashboard; a browser sends Sec-Fetch-Site or Origin, and the page the header Ballast-Dashboard: 1; ' +
+        'behind a proxy that changes Host, set BALLAST_PUBLIC_URL',
+    ]),
   pathNotFound: (method: string, path: string) => new ApiError(404, [`there is no ${method} ${path}; the API's base address ends in /v1`]),
   dashboardNotBuilt: () =>
     new ApiError(404, ['the dashboard was not built: "npm run build" in the folder of Ballast builds it; restart the server afterwards']),
@@ -69,6 +87,8 @@ export const apiErrors = {
     new ApiError(413, [
       `the request body is larger than ${limitBytes} bytes; the server's setting BALLAST_MAX_BODY_BYTES raises the limit`,
     ]),
+  dashboardBodyTooLarge: (limitBytes: number) =>
+    new ApiError(413, [`the request body is larger than ${limitBytes} bytes, the limit of the dashboard`]),
   bodyTooComplex: (limit: number) =>
     new ApiError(413, [`the request body has more than ${limit} JSON objects and arrays; no valid request needs that many`]),
   // Not an empty batch: that ends the queue, and the node would pass although files did not run. Not 404 or 5xx: clients treat those as an
@@ -88,6 +108,7 @@ export const apiErrors = {
     new ApiError(422, [
       `cannot merge or compare the runs of the build: they have more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`,
     ]),
+  refused: (sentence: string) => new ApiError(422, [sentence]),
   invalid: (errors: ValidationErrors) => new ApiError(422, [errors]),
   internal: (requestId: string) =>
     new ApiError(500, [`internal error; the server's log has the details under the request id ${requestId}`]),

@@ -3,6 +3,7 @@ import { findToken } from '../engine/access.js';
 import type { Access } from '../engine/ports/access.js';
 import type { Request } from '../http/request.js';
 import type { Context } from './context.js';
+import { projectOfSession } from './dashboard/session.js';
 
 /**
  * The project of a token in force. Throws the 403.
@@ -15,7 +16,12 @@ export async function authenticate(access: Access, token: string | null, header:
   return found.project;
 }
 
-/** The project of the token in a request's header. Throws the 403. */
-export function projectOf({ store, tokenHeader }: Context, { token }: Request): Promise<number> {
-  return authenticate(store.access, token, tokenHeader);
+/**
+ * The project of the token in a request's header, or, for a page of the dashboard, the one that it names. Throws a 403, or, for a page, a
+ * 401. Only handlers that change nothing may call it.
+ */
+export function projectOf(context: Context, request: Request): Promise<number> {
+  const { store, tokenHeader, dashboard } = context;
+  if (request.token === null && request.project !== '' && dashboard) return projectOfSession(context, request);
+  return authenticate(store.access, request.token, tokenHeader);
 }

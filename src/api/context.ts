@@ -1,3 +1,4 @@
+import type { PasswordAttempts } from '../engine/password-attempts.js';
 import type { Store } from '../engine/ports/store.js';
 import type { Logger } from '../server/log.js';
 import type { Metrics } from '../server/metrics.js';
@@ -34,4 +35,7 @@ export interface Context {
 /** What only the dashboard needs. */
 export interface Dashboard {
   files: DashboardFiles;
+  passwords: PasswordAttempts;
+  /** The address of the API if that is another port; null: it is this one. */
+  apiUrl: () => string | null;
 }

@@ -3,9 +3,13 @@ import type { DashboardFiles } from '../api/dashboard/files.js';
 import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
 import { createProject, createToken, findToken } from '../engine/access.js';
+import { PASSWORD_COST } from '../engine/password.js';
+import { PasswordAttempts } from '../engine/password-attempts.js';
 import type { Access } from '../engine/ports/access.js';
+import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
+import { createOperatorLink } from '../engine/sign-in.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
 import type { Observe } from '../http/exchange.js';
 import { MemoryBudget } from '../http/memory-budget.js';
@@ -19,6 +23,7 @@ import { CompletenessChecker } from '../workers/completeness-checker.js';
 import { WorkerPool } from '../workers/pool.js';
 import { onThisThread, startThreads } from '../workers/threads.js';
 import type { Config } from './config.js';
+import { reachableUrl, signInUrl } from './dashboard-address.js';
 import { readDashboardFiles } from './dashboard-files.js';
 import type { Logger } from './log.js';
 import { Metrics } from './metrics.js';
@@ -34,6 +39,8 @@ export interface Service {
   adminUrl: string | null;
   /** The token of the project that the first start creates; null at every other start. */
   firstToken: string | null;
+  /** The address that signs in to the dashboard, once; null at every start but the first, and without a dashboard. */
+  firstLink: string | null;
   /** Deletes records older than the retention; resolves when none is left. */
   sweep(): Promise<void>;
   /** Reads the files of the certificate again. Rejects with a sentence when they are invalid. */
@@ -55,6 +62,8 @@ export interface ServiceDependencies {
   hasThreads?: boolean;
   /** Reads the front end of the dashboard. */
   dashboardFiles?: () => DashboardFiles;
+  /** What the check of a password costs when none is set. */
+  passwordCost?: ScryptCost;
 }
 
 /** Opens the store, worker threads and HTTP, and starts the sweeps. */
@@ -69,6 +78,7 @@ export async function openService(
     openStore = serveFolder,
     hasThreads = true,
     dashboardFiles = readDashboardFiles,
+    passwordCost = PASSWORD_COST,
   }: ServiceDependencies = {},
 ): Promise<Service> {
   const { dataDir, headerPrefixes, publicUrl, clientVersions } = config;
@@ -97,6 +107,7 @@ export async function openService(
     if (config.bootstrapToken !== null) await ensureBootstrapToken(store, config.bootstrapToken, now(), log);
     const completeness = new CompletenessChecker(workers);
     const readiness = new Readiness(store.maintenance, now, uptime);
+    let apiUrl: string | null = null;
     const hasAdminPort = config.adminPort !== null;
     const context: Context = {
       store,
@@ -112,10 +123,14 @@ export async function openService(
       clientVersions,
       headerPrefixes,
       tokenHeader,
-      dashboard: config.dashboard === 'off' ? null : { files: dashboardFiles() },
+      dashboard:
+        config.dashboard === 'off'
+          ? null
+          : { files: dashboardFiles(), passwords: new PasswordAttempts(passwordCost), apiUrl: () => apiUrl },
     };
     const memory = new MemoryBudget(limits.requestMemoryBytes);
     const { http, admin, adapter } = await openPorts(config, context, memory, log);
+    if (config.dashboard === 'admin') apiUrl = reachableUrl(http.url);
     closers.push(() => admin?.drain() ?? Promise.resolve());
     closers.push(() => {
       completeness.close();
@@ -137,11 +152,28 @@ export async function openService(
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;
     const firstToken = isFirstStart ? (await createProject(store.access, DEFAULT_PROJECT, now())).token : null;
-    return { url: http.url, adminUrl: admin?.url ?? null, firstToken, sweep, renew: () => http.reloadCertificate(), close };
+    const dashboardUrl = config.dashboard === 'admin' ? reachableUrl(admin!.url) : (publicUrl ?? reachableUrl(http.url));
+    const firstLink = isFirstStart && context.dashboard ? await createOperatorLink(store.signIns, now()) : null;
+    if (context.dashboard) await keepAddress(store, dashboardUrl, log);
+    return {
+      url: http.url,
+      adminUrl: admin?.url ?? null,
+      firstToken,
+      firstLink: firstLink && signInUrl(dashboardUrl, firstLink.secret),
+      sweep,
+      renew: () => http.reloadCertificate(),
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Notes where the dashboard is, for the links that commands make. A store that refuses writes is reported elsewhere. */
+async function keepAddress({ signIns }: Store, url: string, log: Logger): Promise<void> {
+  if ((await signIns.address()) === url) return;
+  await signIns.keepAddress(url).catch((err: unknown) => log.error({ err }, 'could not note the address of the dashboard'));
 }
 
 /** Listens for requests, and on the admin port if there is one. */

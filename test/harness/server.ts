@@ -14,10 +14,15 @@ import { temporaryFolder } from './temporary-folder.js';
 
 /** Servers in the process of the test. */
 
+/** What a password costs in tests. */
+export const CHEAP = { N: 2, r: 1, p: 1 };
+
 type Settings = { [K in keyof Config]?: string };
 
 export interface TestServer extends Client {
   service: Service;
+  /** Only without a folder: the store in memory. */
+  store: Store;
   /** Empty: the store is in memory. */
   dataDir: string;
   /** Lines of the log at level debug. */
@@ -39,17 +44,28 @@ async function openServer(settings: Settings, dependencies: ServiceDependencies 
     hasThreads: false,
   };
   const logger = openLog(config.logLevel, { write: line => log.push(line) });
-  const service = await openService(config, logger, { ...(settings.dataDir === undefined && inMemory), ...dependencies, isWarm: false });
+  const service = await openService(config, logger, {
+    ...(settings.dataDir === undefined && inMemory),
+    passwordCost: CHEAP,
+    ...dependencies,
+    isWarm: false,
+  });
   return { service, log, store: store as Store | null };
 }
 
 /** A server on a free port, closed after the test. It keeps nothing on disk unless the settings name a folder. */
 export async function startServer(settings: Settings = {}, now = Date.now, uptime = () => performance.now()): Promise<TestServer> {
-  const { service, log } = await openServer(settings, { now, uptime });
+  const { service, log, store } = await openServer(settings, { now, uptime });
   let closed: Promise<void> | null = null;
   const close = () => (closed ??= service.close());
   onTestFinished(close);
-  return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), { service, dataDir: settings.dataDir ?? '', log, close });
+  return Object.assign(new Client(service.url, settings.bootstrapToken ?? TOKEN), {
+    service,
+    store: store!,
+    dataDir: settings.dataDir ?? '',
+    log,
+    close,
+  });
 }
 
 /** The same with a folder of its own, and worker threads. */

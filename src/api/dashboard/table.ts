@@ -1,41 +1,101 @@
-import { ApiError } from '../../api-error.js';
+import { ApiError, apiErrors } from '../../api-error.js';
+import type { Session } from '../../engine/ports/sign-ins.js';
+import { Refusal } from '../../engine/refusal.js';
+import { signInId } from '../../engine/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context, Dashboard } from '../context.js';
+import { json } from '../json.js';
+import type { RawParameters } from '../messages/coerce.js';
+import { decodeDashboardBody } from '../messages/dashboard-request.js';
+import { answerAccess, endSessionById, makeLink, makeProject, makeToken, revokeLinkById, revokeTokenById } from './access.js';
 import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
 import { SECURITY_HEADERS } from './security-headers.js';
+import { requireOwnPage, requireSession } from './session.js';
+import { answerSession, signIn, signOut } from './sign-in.js';
 
-type Handle = (dashboard: Dashboard, request: Request) => Answer;
+type Handle = (context: Context, dashboard: Dashboard, request: Request) => Answer | Promise<Answer>;
+
+/** The requests of the dashboard's pages: see api/messages/dashboard.ts. */
+const table: Readonly<Record<string, { GET?: Handle; POST?: Handle }>> = {
+  '/dashboard/session': { GET: read('reader', answerSession) },
+  '/dashboard/sign_in': { POST: signIn },
+  '/dashboard/sign_out': { POST: signOutOfOwnPage },
+  '/dashboard/access': { GET: read('operator', answerAccess) },
+  '/dashboard/projects': { POST: change(makeProject) },
+  '/dashboard/tokens': { POST: change(makeToken) },
+  '/dashboard/tokens/revoke': { POST: change(revokeTokenById) },
+  '/dashboard/links': { POST: change(makeLink) },
+  '/dashboard/links/revoke': { POST: change(revokeLinkById) },
+  '/dashboard/sessions/end': { POST: change(endSessionById) },
+};
+const endpoints = new Map(Object.entries(table));
 
 /** Answers a request of the dashboard; null: its path or method is none of the dashboard's, or this port does not serve the dashboard. */
-export function routeDashboard({ dashboard }: Context, request: Request): Answer | null {
-  const handle = dashboard && handlerOf(request);
-  if (!handle) return null;
-  try {
-    return secured(handle(dashboard, request));
-  } catch (error) {
-    throw securedError(error);
-  }
+export function routeDashboard(context: Context, request: Request): Answer | Promise<Answer> | null {
+  const handle = context.dashboard && handlerOf(request);
+  return handle ? secured(() => handle(context, context.dashboard!, request)) : null;
 }
 
 /** The endpoint of a path in metrics; null: it is none of the dashboard's. */
 export function dashboardEndpointOf(path: string): string | null {
   if (isAsset(path)) return '/assets';
+  if (endpoints.has(path)) return path;
   return isPage(path) ? '/' : null;
 }
 
 function handlerOf({ method, path }: Request): Handle | null {
-  if (method !== 'GET' && method !== 'HEAD') return null;
-  if (isPage(path)) return ({ files }, request) => pageAnswer(files, request);
-  if (isAsset(path)) return ({ files }, request) => assetAnswer(files, request);
-  return null;
+  const verb = method === 'HEAD' ? 'GET' : method;
+  const methods = endpoints.get(path);
+  if (methods) {
+    const allowed = Object.keys(methods).flatMap(name => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+    const handle = verb === 'GET' || verb === 'POST' ? methods[verb] : undefined;
+    return handle ?? (() => Promise.reject(apiErrors.methodNotAllowed(method, path, allowed.join(', '))));
+  }
+  if (verb !== 'GET') return null;
+  if (isPage(path)) return (_, { files }, request) => pageAnswer(files, request);
+  return isAsset(path) ? (_, { files }, request) => assetAnswer(files, request) : null;
 }
 
-function secured(answer: Answer): Answer {
-  return { ...answer, headers: { ...SECURITY_HEADERS, ...answer.headers } };
+/** A GET for those who are signed in. */
+function read(role: 'reader' | 'operator', answer: (context: Context, request: Request, session: Session) => Promise<Answer>): Handle {
+  return async (context, _, request) => {
+    const session = await requireSession(context, request);
+    if (role === 'operator') requireOperator(session);
+    return answer(context, request, session);
+  };
 }
 
-function securedError(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error;
-  const { status, errors, headers, cause, reason } = error;
-  return new ApiError(status, errors, { ...SECURITY_HEADERS, ...headers }, cause, reason);
+/** A POST of an operator that changes something. */
+function change(make: (context: Context, message: RawParameters, request: Request) => Promise<object>): Handle {
+  return async (context, _, request) => {
+    requireOwnPage(context, request);
+    const message = decodeDashboardBody(request);
+    const session = await requireSession(context, request);
+    requireOperator(session);
+    const answer = json(200, await make(context, message, request));
+    context.log.info({ session: signInId(session), path: request.path }, 'changed with the dashboard');
+    return answer;
+  };
+}
+
+async function signOutOfOwnPage(context: Context, _: Dashboard, request: Request): Promise<Answer> {
+  requireOwnPage(context, request);
+  return signOut(context, request, await requireSession(context, request));
+}
+
+function requireOperator({ project }: Session): void {
+  if (project !== null) throw apiErrors.operatorsOnly();
+}
+
+/** Adds the security headers to an answer, and to an error. */
+async function secured(answer: () => Answer | Promise<Answer>): Promise<Answer> {
+  try {
+    const { headers, ...rest } = await answer();
+    return { ...rest, headers: { ...SECURITY_HEADERS, ...headers } };
+  } catch (error) {
+    const apiError = error instanceof Refusal ? apiErrors.refused(error.message) : error;
+    if (!(apiError instanceof ApiError)) throw error;
+    const { status, errors, headers, cause, reason } = apiError;
+    throw new ApiError(status, errors, { ...SECURITY_HEADERS, ...headers }, cause, reason);
+  }
 }

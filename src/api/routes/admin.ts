@@ -2,6 +2,7 @@ import { apiErrors } from '../../api-error.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { routeDashboard } from '../dashboard/table.js';
+import { route } from '../table.js';
 import { healthy, ready } from './health.js';
 import { metricsAnswer } from './metrics.js';
 
@@ -10,6 +11,7 @@ export function routeAdmin(context: Context, request: Request): Answer | Promise
   const { method, path } = request;
   const answer = routeDashboard(context, request);
   if (answer) return answer;
+  if (context.dashboard && isOfPage(request)) return route(context, request);
   if (method !== 'GET' && method !== 'HEAD') throw apiErrors.methodNotAllowed(method, path, 'GET, HEAD');
   switch (path) {
     case '/metrics':
@@ -20,4 +22,9 @@ export function routeAdmin(context: Context, request: Request): Answer | Promise
       return ready(context);
   }
   throw apiErrors.adminPathNotFound(path);
+}
+
+/** Whether a page of the dashboard sends the request to the API. Clients with a token belong on the other port. */
+function isOfPage({ method, path, token, project }: Request): boolean {
+  return token === null && project !== '' && path.startsWith('/v1/') && (method === 'GET' || method === 'HEAD' || path === '/v1/plan');
 }

@@ -1,0 +1,98 @@
+import { apiErrors } from '../../api-error.js';
+import { createProject, createToken, hashOf, revokeToken, tokenId } from '../../engine/access.js';
+import type { Session } from '../../engine/ports/sign-ins.js';
+import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in.js';
+import type { Answer, Request } from '../../http/request.js';
+import type { Context } from '../context.js';
+import { json } from '../json.js';
+import type { RawParameters } from '../messages/coerce.js';
+import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken } from '../messages/dashboard.js';
+import { toNamed, toNewLink, toProjectName, toProjectNumber } from '../messages/dashboard-request.js';
+
+/** Projects, tokens, links and sessions, for operators. */
+
+const iso = (millis: number) => new Date(millis).toISOString();
+const isoOrNull = (millis: number | null) => (millis === null ? null : iso(millis));
+
+/** GET /dashboard/access */
+export async function answerAccess({ store, now }: Context, _: Request, own: Session): Promise<Answer> {
+  const { access, signIns } = store;
+  const [projects, tokens, sessions, links] = await Promise.all([access.projects(), access.tokens(), signIns.sessions(), signIns.links()]);
+  const at = now();
+  const answer: AccessAnswer = {
+    projects: projects.map(({ id, name, created_at }) => ({
+      id,
+      name,
+      created_at: iso(created_at),
+      tokens: tokens
+        .filter(({ project }) => project === id)
+        .map(token => ({ id: tokenId(token), created_at: iso(token.created_at), revoked_at: isoOrNull(token.revoked_at) })),
+    })),
+    sessions: sessions
+      .filter(session => expiryOf(session) > at)
+      .map(session => ({
+        id: signInId(session),
+        role: session.project === null ? 'operator' : 'reader',
+        project: session.project,
+        created_at: iso(session.created_at),
+        used_at: iso(session.used_at),
+        expires_at: iso(expiryOf(session)),
+        is_own: session.hash === own.hash,
+      })),
+    links: links
+      .filter(({ expires_at }) => expires_at > at)
+      .map(link => ({ id: signInId(link), project: link.project, created_at: iso(link.created_at), expires_at: iso(link.expires_at) })),
+  };
+  return json(200, answer);
+}
+
+/** POST /dashboard/projects */
+export async function makeProject({ store, now }: Context, message: RawParameters): Promise<CreatedProject> {
+  const { name } = toProjectName(message);
+  const { id, token } = await createProject(store.access, name, now());
+  return { id, name, token };
+}
+
+/** POST /dashboard/tokens */
+export async function makeToken(context: Context, message: RawParameters): Promise<CreatedToken> {
+  const { project } = toProjectNumber(message);
+  await requireProject(context, project);
+  const token = await createToken(context.store.access, project, context.now());
+  return { id: tokenId({ hash: hashOf(token) }), token };
+}
+
+/** POST /dashboard/tokens/revoke */
+export async function revokeTokenById({ store, now }: Context, message: RawParameters): Promise<object> {
+  return { id: await revokeToken(store.access, toNamed(message).id, now()) };
+}
+
+/** POST /dashboard/links: of a reader if the message names a project, else of an operator. */
+export async function makeLink(context: Context, message: RawParameters, { origin, scheme, host }: Request): Promise<CreatedLink> {
+  const { project, days = 0 } = toNewLink(message);
+  const { store, now } = context;
+  if (project !== undefined) await requireProject(context, project);
+  const link =
+    project === undefined ? await createOperatorLink(store.signIns, now()) : await createReaderLink(store.signIns, project, days, now());
+  // The browser knows best by which address it reaches these pages.
+  const url = `${origin || `${scheme}://${host}`}/sign-in#${link.secret}`;
+  return { id: signInId(link), url, expires_at: iso(link.expires_at) };
+}
+
+/** POST /dashboard/links/revoke */
+export async function revokeLinkById({ store }: Context, message: RawParameters): Promise<object> {
+  const { id } = toNamed(message);
+  await revokeLink(store.signIns, id);
+  return { id };
+}
+
+/** POST /dashboard/sessions/end */
+export async function endSessionById({ store }: Context, message: RawParameters): Promise<object> {
+  const { id } = toNamed(message);
+  await endSession(store.signIns, id);
+  return { id };
+}
+
+async function requireProject({ store }: Context, project: number): Promise<void> {
+  const projects = await store.access.projects();
+  if (!projects.some(({ id }) => id === project)) throw apiErrors.refused(`there is no project ${project}`);
+}

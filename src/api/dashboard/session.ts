@@ -1,0 +1,53 @@
+import { apiErrors } from '../../api-error.js';
+import type { Session } from '../../engine/ports/sign-ins.js';
+import { findSession, isUseStale, mayRead } from '../../engine/sign-in.js';
+import type { Request } from '../../http/request.js';
+import type { Context } from '../context.js';
+import { sessionSecret } from './cookie.js';
+
+/** The session of a request's cookie; null: it has none in force. */
+export async function findSessionOf({ store, now, log }: Context, request: Request): Promise<Session | null> {
+  const secret = sessionSecret(request);
+  if (secret === null) return null;
+  const at = now();
+  const session = await findSession(store.signIns, secret, at);
+  if (!session || !isUseStale(session, at)) return session;
+  store.signIns.useSession(session.hash, at).catch((err: unknown) => log.error({ err }, 'could not note the use of a session'));
+  return { ...session, used_at: at };
+}
+
+/** The same. Throws a 401 when there is none. */
+export async function requireSession(context: Context, request: Request): Promise<Session> {
+  const session = await findSessionOf(context, request);
+  if (!session) throw apiErrors.signedOut();
+  return session;
+}
+
+/**
+ * The project that a page of the dashboard names in Ballast-Project, for a path of the API that only reads. Throws a 401 without a session
+ * in force, and a 403 when the session does not show the project or the request did not come from a page.
+ */
+export async function projectOfSession(context: Context, request: Request): Promise<number> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') requireOwnPage(context, request);
+  const session = await requireSession(context, request);
+  const project = /^\d{1,15}$/.test(request.project) ? Number(request.project) : Number.NaN;
+  const projects = await context.store.access.projects();
+  if (!mayRead(session, project) || !projects.some(({ id }) => id === project)) throw apiErrors.projectNotReadable();
+  return project;
+}
+
+/**
+ * Throws a 403 unless the request came from a page of this dashboard. Another site can make a browser send the cookie only from the same
+ * site (SameSite=Strict), which other ports and subdomains are, and never the header Ballast-Dashboard without asking first (CORS).
+ */
+export function requireOwnPage({ publicUrl }: Context, { origin, fetchSite, host, dashboard }: Request): void {
+  const isOwn = fetchSite === '' ? isOwnOrigin(origin, host, publicUrl) : fetchSite === 'same-origin';
+  if (!isOwn || dashboard !== '1') throw apiErrors.notOwnPage();
+}
+
+function isOwnOrigin(origin: string, host: string, publicUrl: string | null): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { host: originHost } = new URL(origin);
+  const ownHosts = [host, ...(publicUrl === null ? [] : [new URL(publicUrl).host])];
+  return ownHosts.some(own => own.toLowerCase() === originHost);
+}

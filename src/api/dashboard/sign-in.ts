@@ -1,0 +1,95 @@
+import { type ApiError, apiErrors } from '../../api-error.js';
+import type { Link, Session } from '../../engine/ports/sign-ins.js';
+import { expiryOf, findLink, mayRead, signInId, signInWithLink, signInWithPassword, type WithSecret } from '../../engine/sign-in.js';
+import type { Answer, Request } from '../../http/request.js';
+import { version } from '../../version.js';
+import type { Context, Dashboard } from '../context.js';
+import { json } from '../json.js';
+import type { SessionAnswer } from '../messages/dashboard.js';
+import { decodeDashboardBody, toSignIn } from '../messages/dashboard-request.js';
+import { noSessionCookie, sessionCookie } from './cookie.js';
+import { networkOf } from './network.js';
+import { findSessionOf, requireOwnPage } from './session.js';
+
+/** GET /dashboard/session */
+export async function answerSession(context: Context, request: Request, session: Session): Promise<Answer> {
+  return json(200, await sessionAnswer(context, request, session));
+}
+
+/**
+ * POST /dashboard/sign_in: creates a session from a link or the password. Throws a 401 when it is wrong, and a 429 when too many were. A
+ * right link is never throttled, so that strangers cannot lock an operator out. An operator who opens a reader's link stays an operator.
+ */
+export async function signIn(context: Context, dashboard: Dashboard, request: Request): Promise<Answer> {
+  requireOwnPage(context, request);
+  const address = request.peer.address();
+  const { link: secret, password = '' } = toSignIn(decodeDashboardBody(request));
+  const { store, now, log } = context;
+  const before = await findSessionOf(context, request);
+  const link = secret === undefined ? null : await findLink(store.signIns, secret, now());
+  if (before && before.project === null && link && link.project !== null) return answerSession(context, request, before);
+  try {
+    const session =
+      secret === undefined
+        ? await sessionOfPassword(context, dashboard, password, networkOf(address))
+        : await sessionOfLink(context, dashboard, link, networkOf(address));
+    if (before) await store.signIns.deleteSession(before.hash);
+    log.info({ session: signInId(session), project: session.project, address }, 'signed in to the dashboard');
+    return { ...(await answerSession(context, request, session)), headers: sessionCookie(request, session.secret) };
+  } catch (error) {
+    if ((error as ApiError).status === 401) log.warn({ address }, 'a wrong sign-in to the dashboard');
+    throw error;
+  }
+}
+
+async function sessionOfLink(
+  { store, now }: Context,
+  { passwords }: Dashboard,
+  link: Link | null,
+  network: string,
+): Promise<WithSecret<Session>> {
+  const session = link && (await signInWithLink(store.signIns, link, now()));
+  if (session) return session;
+  const wait = passwords.throttle.attempt(network, now());
+  throw wait > 0 ? tooMany(wait) : apiErrors.linkInvalid();
+}
+
+async function sessionOfPassword(
+  { store, now }: Context,
+  { passwords }: Dashboard,
+  text: string,
+  network: string,
+): Promise<WithSecret<Session>> {
+  const password = await passwords.check(store.signIns, text, network, now());
+  if (typeof password === 'number') throw tooMany(password);
+  const session = password && (await signInWithPassword(store.signIns, password.hash, now()));
+  if (!session) throw apiErrors.passwordWrong();
+  return session;
+}
+
+function tooMany(milliseconds: number): ApiError {
+  return apiErrors.tooManySignIns(Math.ceil(milliseconds / 1000));
+}
+
+/** POST /dashboard/sign_out: ends the session. */
+export async function signOut({ store }: Context, request: Request, session: Session): Promise<Answer> {
+  await store.signIns.deleteSession(session.hash);
+  return { ...json(200, {}), headers: noSessionCookie(request) };
+}
+
+async function sessionAnswer(
+  { store, publicUrl, tokenHeader, dashboard }: Context,
+  request: Request,
+  session: Session,
+): Promise<SessionAnswer> {
+  const projects = (await store.access.projects()).filter(({ id }) => mayRead(session, id));
+  return {
+    role: session.project === null ? 'operator' : 'reader',
+    expires_at: new Date(expiryOf(session)).toISOString(),
+    projects: projects.map(({ id, name, default_branch }) => ({ id, name, default_branch })),
+    has_password: (await store.signIns.password()) !== null,
+    version,
+    url: publicUrl ?? dashboard?.apiUrl() ?? `${request.scheme}://${request.host}`,
+    token_header: tokenHeader,
+  };
+}

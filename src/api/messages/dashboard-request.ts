@@ -1,0 +1,62 @@
+import typia, { type tags } from 'typia';
+import { apiErrors } from '../../api-error.js';
+import { limits } from '../../limits.js';
+import { coerce, type RawParameters } from './coerce.js';
+import type { SignInMessage } from './dashboard.js';
+import { decodeBody } from './decode.js';
+import type { Count } from './text.js';
+import { requireValid } from './validation.js';
+
+/** The messages of the dashboard's POST requests. Each function throws a 422 when the message is invalid. */
+
+type Id = string & tags.MinLength<1> & tags.MaxLength<100>;
+
+interface SignIn extends SignInMessage {
+  link?: string & tags.MinLength<1> & tags.MaxLength<200>;
+  password?: string & tags.MinLength<1> & tags.MaxLength<typeof limits.passwordMaxCharacters>;
+}
+interface ProjectName {
+  name: string & tags.MinLength<1> & tags.MaxLength<200>;
+}
+interface ProjectNumber {
+  project: Count;
+}
+interface Named {
+  id: Id;
+}
+interface NewLink {
+  /** Missing: a link of an operator. */
+  project?: Count;
+  days?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.readerLinkDays>;
+}
+
+const signIn = typia.createValidate<SignIn>();
+const projectName = typia.createValidate<ProjectName>();
+const projectNumber = typia.createValidate<ProjectNumber>();
+const named = typia.createValidate<Named>();
+const newLink = typia.createValidate<NewLink>();
+
+export function toSignIn(raw: RawParameters): SignIn {
+  const message = requireValid(signIn(coerce(raw, ['link', 'password'])));
+  if (message.link === undefined && message.password === undefined) throw apiErrors.refused('send a link or a password');
+  return message;
+}
+
+export const toProjectName = (raw: RawParameters): ProjectName => requireValid(projectName(coerce(raw, ['name'])));
+export const toProjectNumber = (raw: RawParameters): ProjectNumber => requireValid(projectNumber(coerce(raw, ['project'])));
+export const toNamed = (raw: RawParameters): Named => requireValid(named(coerce(raw, ['id'])));
+
+export function toNewLink(raw: RawParameters): NewLink {
+  const message = requireValid(newLink(coerce(raw, ['project', 'days'])));
+  if (message.project !== undefined && message.days === undefined)
+    throw apiErrors.invalid({ days: [`parameter is required: 1 to ${limits.readerLinkDays}`] });
+  return message;
+}
+
+/** Decodes the body of a POST of the dashboard. Throws a 400, 413 or 415. The body is valid only until the first await. */
+export function decodeDashboardBody({ body, contentType }: { body: Uint8Array[]; contentType: string }): RawParameters {
+  if (contentType.split(';')[0]!.trim().toLowerCase() !== 'application/json') throw apiErrors.unsupportedContentType(contentType);
+  const bytes = body.reduce((sum, { length }) => sum + length, 0);
+  if (bytes > limits.dashboardBodyBytes) throw apiErrors.dashboardBodyTooLarge(limits.dashboardBodyBytes);
+  return decodeBody(body.length === 1 ? body[0]! : Buffer.concat(body));
+}
