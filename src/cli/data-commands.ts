@@ -58,7 +58,7 @@ function addTokenCommands(program: Command): void {
 }
 
 /** Adds a command on the data folder. It takes at most one argument, and flags. */
-function addDataCommand(
+export function addDataCommand(
   parent: Command,
   usage: string,
   description: string,

@@ -3,6 +3,7 @@ import { UsageError } from '../client/usage-error.js';
 import { ConfigError } from '../server/config.js';
 import { escapeControls, printToStderr } from '../terminal.js';
 import { version } from '../version.js';
+import { addDashboardCommands } from './dashboard-commands.js';
 import { addDataCommands } from './data-commands.js';
 import { addImportCommand } from './import-command.js';
 import { addNodeCommands } from './node-commands.js';
@@ -39,6 +40,7 @@ const program = new Command('ballast')
 const { args, testCommand } = splitArguments(process.argv);
 addServeCommand(program, process.env);
 addDataCommands(program);
+addDashboardCommands(program);
 addNodeCommands(program, { environment: process.env, testCommand });
 addImportCommand(program);
 

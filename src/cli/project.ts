@@ -69,7 +69,8 @@ export function revoke(dataDir: string, tokenOrId: string, { json }: PrintOption
   });
 }
 
-async function requireProject(access: Access, name: string): Promise<Project> {
+/** The project with a name. Throws a sentence when there is none. */
+export async function requireProject(access: Access, name: string): Promise<Project> {
   const project = await access.project(name);
   if (!project) throw new Error(`there is no project "${name}"; "project list" shows all, "project create" makes one`);
   return project;

@@ -77,6 +77,10 @@ export async function serve(config: Config, unknown: string[]): Promise<void> {
     print(service.firstToken);
     print(`Clients send it as ${headers.join(' or ')}.`);
   }
+  if (service.firstLink) {
+    print('Sign in to the dashboard with this link, once and within 10 minutes:');
+    print(service.firstLink);
+  }
   if (adminUrl) print(`Metrics are at ${adminUrl}/metrics`);
   print(`Ballast listens on ${url} (data in ${config.dataDir})`);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { Browser } from '../harness/browser.js';
 import { Client } from '../harness/client.js';
 import { record, subsetMessage } from '../harness/messages.js';
 import { runBallast, spawnServer } from '../harness/process.js';
@@ -7,18 +8,22 @@ import { temporaryFolder } from '../harness/temporary-folder.js';
 import { RawConnection, requestHead } from '../http/raw-connection.js';
 
 describe('the first start', () => {
-  it('in an empty folder creates a project and prints its token once', async () => {
+  it('in an empty folder creates a project and prints its token and a sign-in link once', async () => {
     const dataDir = temporaryFolder();
     const first = await spawnServer({ dataDir, token: null });
     const token = /^[0-9a-f]{32,}$/m.exec(first.stdout())?.[0] ?? '';
+    const link = new RegExp(`^${first.url}/sign-in#([0-9a-f]{64})$`, 'm').exec(first.stdout());
     expect(first.stdout()).toBe(
       `Made the project "default". Its test-suite token, shown only now:\n${token}\n` +
         'Clients send it as SERVICE-TEST-SUITE-TOKEN or KNAPSACK-PRO-TEST-SUITE-TOKEN.\n' +
+        `Sign in to the dashboard with this link, once and within 10 minutes:\n${link?.[0]}\n` +
         `Ballast listens on ${first.url} (data in ${dataDir})\n`,
     );
     await record(new Client(first.url, token));
+    expect((await new Browser(first.url).signIn(link![1]!)).json.role).toBe('operator');
     expect(await first.stop('SIGTERM')).toBe(0);
     expect(first.stderr()).not.toContain(token);
+    expect(first.stderr()).not.toContain(link![1]);
 
     const second = await spawnServer({ dataDir, token: null });
     expect(second.stdout()).toBe(`Ballast listens on ${second.url} (data in ${dataDir})\n`);

@@ -1,0 +1,105 @@
+import { hashPassword } from '../engine/password.js';
+import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../engine/sign-in.js';
+import { limits } from '../limits.js';
+import { parseConfig } from '../server/config.js';
+import { reachableUrl, signInUrl } from '../server/dashboard-address.js';
+import type { LmdbStore } from '../store/lmdb/store.js';
+import { print, printRow, printToStderr } from '../terminal.js';
+import { withExistingStore } from './data-folder/data-folder.js';
+import { readPassword } from './process/read-password.js';
+import { requireProject } from './project.js';
+
+/** Commands for those who use the dashboard. A running server sees a change at its next request. */
+
+export interface LinkOptions {
+  project?: string;
+  days?: number;
+  publicUrl?: string;
+  json?: true;
+}
+
+/** Creates a sign-in link and prints its address, and nothing else: of an operator, or, with a project, of its readers. */
+export function createSignInLink(dataDir: string, { project: name, days, publicUrl, json }: LinkOptions): Promise<void> {
+  if (days !== undefined && name === undefined)
+    throw new Error('cannot create a link: --days needs --project; the link of an operator is valid for 10 minutes');
+  return withExistingStore(dataDir, async ({ access, signIns }) => {
+    const project = name === undefined ? null : (await requireProject(access, name)).id;
+    const link =
+      project === null
+        ? await createOperatorLink(signIns, Date.now())
+        : await createReaderLink(signIns, project, checkedDays(days ?? limits.readerLinkDefaultDays), Date.now());
+    const url = signInUrl(addressOf(signIns, publicUrl), link.secret);
+    print(json ? JSON.stringify({ id: signInId(link), url, expires_at: iso(link.expires_at) }) : url);
+  });
+}
+
+function checkedDays(days: number): number {
+  if (days < 1 || days > limits.readerLinkDays)
+    throw new Error(`cannot create a link for ${days} days: give 1 to ${limits.readerLinkDays}`);
+  return days;
+}
+
+/** The address of the dashboard: the public one, that of the server's last start, or the one that a server would have. */
+function addressOf(signIns: LmdbStore['signIns'], publicUrl: string | undefined): string {
+  const { publicUrl: url, host, port } = parseConfig(publicUrl === undefined ? {} : { publicUrl });
+  return url ?? signIns.address() ?? reachableUrl(`http://${host}:${port}`);
+}
+
+/** Sets the password of operators, read from stdin or typed twice, or removes it. The sessions that it signed in end. */
+export async function changePassword(dataDir: string, { remove }: { remove?: true }): Promise<void> {
+  await withExistingStore(dataDir, async ({ signIns }) => {
+    if (remove) {
+      await signIns.setPassword(null);
+      printToStderr('removed the password; sessions that it signed in have ended');
+      return;
+    }
+    await signIns.setPassword(await hashPassword(await readPassword(), Date.now()));
+    printToStderr('set the password; sessions that the one before signed in have ended');
+  });
+}
+
+/** Prints one line for each session and link in force: id, kind, project, creation, last use, expiry. */
+export function printSessions(dataDir: string, { json }: { json?: true }): Promise<void> {
+  return withExistingStore(dataDir, async ({ access, signIns }) => {
+    const now = Date.now();
+    const names = new Map(access.projects().map(({ id, name }) => [id, name]));
+    const nameOf = (project: number | null) => (project === null ? null : (names.get(project) ?? null));
+    const sessions = signIns.sessions().map(session => ({
+      id: signInId(session),
+      kind: 'session',
+      project: nameOf(session.project),
+      created_at: iso(session.created_at),
+      used_at: iso(session.used_at),
+      expires_at: iso(expiryOf(session)),
+    }));
+    const links = signIns.links().map(link => ({
+      id: signInId(link),
+      kind: 'link',
+      project: nameOf(link.project),
+      created_at: iso(link.created_at),
+      used_at: null,
+      expires_at: iso(link.expires_at),
+    }));
+    const inForce = [...sessions, ...links].filter(({ expires_at }) => Date.parse(expires_at) > now);
+    if (json) return print(JSON.stringify(inForce));
+    for (const { id, kind, project, created_at, used_at, expires_at } of inForce)
+      printRow([id, kind, project === null ? 'operator' : `reader of ${project}`, created_at, used_at ?? '-', `until ${expires_at}`]);
+  });
+}
+
+/** Ends the session with an id, or revokes the link with it, which ends the sessions of its readers. */
+export function endSessionOrLink(dataDir: string, id: string): Promise<void> {
+  return withExistingStore(dataDir, async ({ signIns }) => {
+    if (signIns.links().some(link => signInId(link) === id)) {
+      await revokeLink(signIns, id);
+      printToStderr(`revoked link ${id}`);
+    } else {
+      await endSession(signIns, id);
+      printToStderr(`ended session ${id}`);
+    }
+  });
+}
+
+function iso(millis: number): string {
+  return new Date(millis).toISOString();
+}
