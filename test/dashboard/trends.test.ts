@@ -1,34 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DayTrend, FileHistory, NodeTrend } from '../../src/api/messages/insight/trends.js';
+import type { FileHistory, NodeTrend } from '../../src/api/messages/insight/trends.js';
 import { fileSentences, filesSentence, nodesSentence } from '../../src/dashboard/trends/sentences.js';
-import { weeksOf } from '../../src/dashboard/trends/weeks.js';
-
-const day = (name: string, builds: number, wall: number): DayTrend => ({
-  day: name,
-  builds,
-  incomplete: 1,
-  with_failures: 0,
-  wall,
-  floor: wall / 2,
-  median_wall: wall,
-  idle_share: 0.1,
-  parts: [{ name: 'idle', seconds: wall / 10 }],
-  saved: { round_robin: 60, by_name: 30, one_at_a_time: 10 },
-  node_seconds: wall * builds,
-});
-
-describe('days as weeks', () => {
-  it('begin on Monday, and count each build once', () => {
-    const weeks = weeksOf([day('2026-11-15', 1, 100), day('2026-11-16', 1, 100), day('2026-11-22', 3, 200)]);
-    expect(weeks.map(week => [week.day, week.builds, week.wall])).toEqual([
-      ['2026-11-09', 1, 100],
-      ['2026-11-16', 4, 175],
-    ]);
-    expect(weeks[1]!.saved.round_robin).toBe(120);
-    expect(weeks[1]!.parts).toEqual([{ name: 'idle', seconds: 17.5 }]);
-    expect(weeks[1]!.idle_share).toBeCloseTo(0.1);
-  });
-});
 
 describe('the first line of the files', () => {
   it('says how few decide when builds end', () => {

@@ -1,55 +1,70 @@
-import { useMemo } from 'preact/hooks';
-import type { FileTrend, FileTrends } from '../../api/messages/insight/trends.js';
-import { count, duration, number, percent, times } from '../format.js';
+import type { FileTrends } from '../../api/messages/insight/trends.js';
+import { count, duration } from '../format.js';
 import { useLive } from '../live.js';
 import type { ProjectPageProps } from '../pages.js';
-import { Duration, When } from '../parts/amounts.js';
+import { When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { SearchBox } from '../parts/search-box.js';
-import { Sparkline } from '../parts/sparkline.js';
 import { Empty, Loaded } from '../parts/states.js';
-import { type Column, Table } from '../parts/table.js';
+import { Table } from '../parts/table.js';
 import { Tabs } from '../parts/tabs.js';
 import { setQuery, useAddress } from '../router.js';
 import { projectPath, withQuery } from '../routes.js';
+import { fileColumns } from '../trends/file-columns.js';
 import { filesSentence } from '../trends/sentences.js';
+import { type FilePages, type FileRow, useFilePages } from '../trends/use-file-pages.js';
 
-/** How often the list is loaded again, in seconds. */
-const REFRESH = 60;
-
-/** Orders by which files hurt. */
-const VIEWS = [
-  { order: '-decided', title: 'Decide the end' },
-  { order: '-median', title: 'Slowest' },
-  { order: '-spread', title: 'Most variable' },
-  { order: '-growth', title: 'Growing' },
+/** Which files come first. */
+const ORDERS = [
+  { sort: 'decided', title: 'Decide the end' },
+  { sort: 'median', title: 'Slowest' },
+  { sort: 'spread', title: 'Most variable' },
+  { sort: 'growth', title: 'Growing' },
+  { sort: 'path', title: 'By name' },
 ];
 
 export default function FilesPage({ project }: ProjectPageProps) {
   const { query } = useAddress();
-  const path = withQuery('/v1/trends/files', { branch: query.get('branch') });
-  const live = useLive<FileTrends>(path, { attempt: 'load the files', project: project.id }, () => REFRESH);
-  return <Loaded live={live}>{trends => <Files project={project.name} trends={trends} query={query} />}</Loaded>;
+  const [branch, search] = [query.get('branch'), query.get('q') ?? ''];
+  const sort = ORDERS.find(order => order.sort === query.get('sort'))?.sort ?? ORDERS[0]!.sort;
+  const pages = useFilePages(project.id, { branch, path: search, sort });
+  // With a search, the list counts what was found: the first line is about all files.
+  const all = useLive<FileTrends>(search === '' ? null : withQuery('/v1/trends/files', { branch, limit: 1 }), {
+    attempt: 'count the files',
+    project: project.id,
+  });
+  return (
+    <Loaded live={pages.live}>
+      {found => <Files project={project.name} all={search === '' ? found : all.data} {...{ found, pages, branch, search, sort }} />}
+    </Loaded>
+  );
 }
 
-function Files({ project, trends, query }: { project: string; trends: FileTrends; query: URLSearchParams }) {
-  const { files, file_count, branch, builds, since, total } = trends;
-  const search = query.get('q') ?? '';
-  const order = query.get('order') ?? VIEWS[0]!.order;
-  const found = useMemo(() => filesWith(files, search), [files, search]);
-  if (file_count === 0) return <NoFiles project={project} trends={trends} />;
-  const here = projectPath(project, 'files');
-  const address = (order: string) => withQuery(here, { branch: query.get('branch'), q: search, order });
+interface FilesProps {
+  project: string;
+  found: FileTrends;
+  /** Without the search; null: not known yet. */
+  all: FileTrends | null;
+  pages: FilePages;
+  branch: string | null;
+  search: string;
+  sort: string;
+}
+
+function Files({ project, found, all, pages, branch, search, sort }: FilesProps) {
+  if (found.file_count === 0 && search === '') return <NoFiles project={project} branch={found.branch} />;
+  const here = (changes: Record<string, string | null>) =>
+    withQuery(projectPath(project, 'files'), { branch, q: search, sort, ...changes });
   return (
     <>
-      <FirstLine sentences={[filesSentence(trends)]}>
+      <FirstLine sentences={[all ? filesSentence(all) : '…']}>
         <p class="quiet">
-          {duration(total)} of tests on <Path text={branch} /> in its last {count(builds, 'build')}
-          {since !== null && (
+          {duration(found.total)} of tests on <Path text={found.branch} /> in its last {count(found.builds, 'build')}
+          {found.since !== null && (
             <>
-              , since <When time={since} />
+              , since <When time={found.since} />
             </>
           )}
           .
@@ -57,121 +72,36 @@ function Files({ project, trends, query }: { project: string; trends: FileTrends
       </FirstLine>
       <div class="choices">
         <SearchBox label="Search files" placeholder="spec/features" value={search} onSearch={q => setQuery({ q })}>
-          {search !== '' && `${number(found.length)} of ${count(file_count, 'file')} have "${search}" in their paths`}
+          {search !== '' && `${count(found.file_count, 'path has', 'paths have')} "${search}" in ${found.file_count === 1 ? 'it' : 'them'}`}
         </SearchBox>
-        <BranchChoice branch={branch} />
+        <BranchChoice branch={found.branch} />
       </div>
-      <Tabs label="Order" current={order} tabs={VIEWS.map(({ order, title }) => ({ name: order, title, href: address(order) }))} />
-      {found.length === 0 ? (
-        <Empty title={`No path has "${search}" in it.`}>
-          <a class="button" href={withQuery(here, { branch: query.get('branch'), order: query.get('order') })}>
-            Show all {count(file_count, 'file')}
+      <Tabs label="Order" current={sort} tabs={ORDERS.map(({ sort, title }) => ({ name: sort, title, href: here({ sort }) }))} />
+      {found.file_count === 0 ? (
+        <div class="empty">
+          <h2>No path has “{search}” in it.</h2>
+          <a class="button" href={here({ q: null })}>
+            Show all files
           </a>
-        </Empty>
+        </div>
       ) : (
-        <Table
-          label="Files"
-          columns={columnsOf(project, query.get('branch'))}
-          rows={found}
-          keyOf={file => file.path}
-          order={order}
-          onOrder={order => setQuery({ order })}
-        />
-      )}
-      {files.length < file_count && (
-        <p class="quiet">
-          These are {number(files.length)} of {count(file_count, 'file')}, the slowest ones.
-        </p>
+        <Table label="Files" columns={fileColumns(project, branch, pages.load)} rows={pages.rows} keyOf={keyOf} />
       )}
     </>
   );
 }
 
-function filesWith(files: readonly FileTrend[], search: string): readonly FileTrend[] {
-  if (search === '') return files;
-  const wanted = search.toLowerCase();
-  return files.filter(file => file.path.toLowerCase().includes(wanted));
-}
+const keyOf = (row: FileRow) => (typeof row === 'number' ? row : row.path);
 
-function NoFiles({ project, trends }: { project: string; trends: FileTrends }) {
+function NoFiles({ project, branch }: { project: string; branch: string }) {
   return (
     <Empty title="No file was measured on this branch yet.">
       <p>
-        Each recorded build adds the time of each of its test files. The branch is <Path text={trends.branch} />.
+        Each recorded build adds the time of each of its test files. The branch is <Path text={branch} />.
       </p>
       <a class="button" href={projectPath(project, 'set-up')}>
         Set up the first build
       </a>
     </Empty>
-  );
-}
-
-const columnsOf = (project: string, branch: string | null): Column<FileTrend>[] => [
-  {
-    name: 'path',
-    title: 'File',
-    isWide: true,
-    cell: ({ path }) => (
-      <a href={withQuery(projectPath(project, 'file'), { path, branch })}>
-        <Path text={path} />
-      </a>
-    ),
-    sortBy: ({ path }) => path,
-  },
-  {
-    name: 'decided',
-    title: 'Decided',
-    about: 'Builds that ended with it as the last or longest file.',
-    isNumber: true,
-    cell: ({ decided }) => (decided === 0 ? '' : count(decided, 'build')),
-    sortBy: ({ decided }) => decided,
-  },
-  {
-    name: 'median',
-    title: 'Median',
-    about: 'The median of its times.',
-    isNumber: true,
-    cell: ({ median }) => <Duration seconds={median} />,
-    sortBy: ({ median }) => median,
-  },
-  {
-    name: 'spread',
-    title: 'Varies by',
-    about: 'The usual deviation: 1.2× means from 1/1.2 to 1.2 times the usual time.',
-    isNumber: true,
-    isExtra: true,
-    cell: ({ spread }) => `${number(spread, 2)}×`,
-    sortBy: ({ spread }) => spread,
-  },
-  {
-    name: 'recent',
-    title: 'Last times',
-    isExtra: true,
-    cell: ({ recent }) => <Sparkline values={recent} />,
-  },
-  {
-    name: 'growth',
-    title: 'Changed',
-    about: 'Its duration after the last change, relative to before.',
-    isNumber: true,
-    isExtra: true,
-    cell: ({ change }) => change && <Change factor={change.factor} commit={change.commit_hash} />,
-    sortBy: ({ change }) => change?.factor ?? null,
-  },
-  {
-    name: 'share',
-    title: 'Share',
-    about: 'Its part of the sum of all medians.',
-    isNumber: true,
-    cell: ({ share }) => percent(share),
-    sortBy: ({ share }) => share,
-  },
-];
-
-function Change({ factor, commit }: { factor: number; commit: string }) {
-  return (
-    <span class={factor > 1 ? 'grew' : undefined} title={`since ${commit}`}>
-      {factor > 1 ? '▲' : '▼'} {times(factor)}
-    </span>
   );
 }

@@ -64,7 +64,8 @@ function Nodes({ project, trends, query }: { project: string; trends: NodeTrends
         onOrder={order => setQuery({ order })}
       />
       <p class="small quiet">
-        The line is the pace of the other nodes. A bar above it is a build in which the node was slower; orange: by more than a tenth.
+        The line is the pace of the other nodes, the newest build is at the right. A bar above the line is a build in which the node was
+        slower; orange: by more than a tenth.
       </p>
     </>
   );
@@ -72,12 +73,13 @@ function Nodes({ project, trends, query }: { project: string; trends: NodeTrends
 
 const COLUMNS: Column<NodeTrend>[] = [
   { name: 'node', title: 'Node', cell: ({ node_index }) => `Node ${node_index}`, sortBy: ({ node_index }) => node_index },
-  { name: 'slowness', title: 'By build, the newest at the right', isWide: true, cell: ({ slowness }) => <Slowness values={slowness} /> },
+  { name: 'slowness', title: 'By build', isWide: true, cell: ({ slowness }) => <Slowness values={slowness} /> },
   {
     name: 'median',
     title: 'Usual',
     about: 'The median of its duration relative to its estimates and to the other nodes.',
     isNumber: true,
+    isExtra: true,
     cell: ({ median }) => (median === null ? '–' : `${number(median, 2)}×`),
     sortBy: ({ median }) => median,
   },

@@ -121,7 +121,7 @@ const REFUSED: Column<RefusedLine>[] = [
   { name: 'project', title: 'Project', isExtra: true, cell: ({ project }) => (project === null ? '–' : <Path text={project} />) },
   { name: 'client', title: 'Client', isExtra: true, cell: ({ client }) => <Path text={client} /> },
   { name: 'count', title: 'Times', isNumber: true, cell: ({ count }) => number(count) },
-  { name: 'last', title: 'Last', isNumber: true, cell: ({ last_at }) => <When time={last_at} /> },
+  { name: 'last', title: 'Last', isNumber: true, isExtra: true, cell: ({ last_at }) => <When time={last_at} /> },
 ];
 
 const CLIENTS: Column<ServerAnswer['clients'][number]>[] = [

@@ -22,29 +22,27 @@ import { difference, whatIfSentences } from '../what-if/sentences.js';
 /** How long the handle rests before its number stands in the address, in milliseconds. Browsers limit how often it may change. */
 const REST = 200;
 
+/** Plays the build in the address, or else the newest one that has ended. */
 export default function WhatIfPage({ project }: ProjectPageProps) {
-  const build = useAddress().query.get('build');
-  return build === null ? <Newest project={project} /> : <WhatIf project={project} build={build} />;
+  const named = useAddress().query.get('build');
+  const live = useLive<BuildLines>(named === null ? '/v1/build_summaries?limit=20' : null, {
+    attempt: 'find the newest build',
+    project: project.id,
+  });
+  const newest = live.data?.builds.find(build => build.build_id !== null && !build.is_running);
+  const build = named ?? newest?.build_id ?? null;
+  // The same element for both, so that the handle keeps the focus when the address names the build.
+  return build === null ? <Loaded live={live}>{() => <NoBuild project={project} />}</Loaded> : <WhatIf project={project} build={build} />;
 }
 
-/** Plays the newest build that has ended, where the address names none. */
-function Newest({ project }: { project: ProjectLine }) {
-  const live = useLive<BuildLines>('/v1/build_summaries?limit=20', { attempt: 'find the newest build', project: project.id });
+function NoBuild({ project }: { project: ProjectLine }) {
   return (
-    <Loaded live={live}>
-      {({ builds }) => {
-        const newest = builds.find(build => build.build_id !== null && !build.is_running);
-        if (newest) return <WhatIf project={project} build={newest.build_id!} />;
-        return (
-          <Empty title="No build can be played yet.">
-            <p>This page plays a recorded build again with other numbers of nodes. It needs one build that has ended.</p>
-            <a class="button" href={projectPath(project.name, 'set-up')}>
-              Set up the first build
-            </a>
-          </Empty>
-        );
-      }}
-    </Loaded>
+    <Empty title="No build can be played yet.">
+      <p>This page plays a recorded build again with other numbers of nodes. It needs one build that has ended.</p>
+      <a class="button" href={projectPath(project.name, 'set-up')}>
+        Set up the first build
+      </a>
+    </Empty>
   );
 }
 

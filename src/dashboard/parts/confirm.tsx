@@ -12,7 +12,6 @@ interface Props {
 export function ConfirmButton({ name, consequence, onConfirm }: Props) {
   const [isAsking, setAsking] = useState(false);
   const yes = useRef<HTMLButtonElement>(null);
-  const box = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     if (isAsking) yes.current?.focus();
   }, [isAsking]);
@@ -27,9 +26,8 @@ export function ConfirmButton({ name, consequence, onConfirm }: Props) {
     // biome-ignore lint/a11y/noStaticElementInteractions: it hears the keys of its two buttons.
     <span
       class="confirm"
-      ref={box}
       onKeyDown={event => event.key === 'Escape' && setAsking(false)}
-      onFocusOut={event => !box.current!.contains(event.relatedTarget as Node | null) && setAsking(false)}
+      onFocusOut={event => !event.currentTarget.contains(event.relatedTarget as Node | null) && setAsking(false)}
     >
       <span class="small">{consequence}</span>
       <button

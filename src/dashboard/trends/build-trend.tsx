@@ -9,25 +9,31 @@ import { axisOf, type Colours, Plot } from '../parts/plot.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import { secondTicks } from '../ticks.js';
-import { weeksOf } from './weeks.js';
 
 const HEIGHT = 200;
 
 /** Wall time and possible time of a project's builds by day, and the same by week as a table. */
 export default function BuildTrendChart({ project }: { project: ProjectLine }) {
-  const live = useLive<BuildTrend>('/v1/trends/builds', { attempt: `load the trend of ${project.name}`, project: project.id });
+  const request = { attempt: `load the trend of ${project.name}`, project: project.id };
+  const live = useLive<BuildTrend>('/v1/trends/builds?by=day', request);
+  const weekly = useLive<BuildTrend>('/v1/trends/builds?by=week', request);
   return (
     <div class="build-trend">
       <Loaded live={live}>
-        {({ days }) => (days.length === 0 ? <p class="quiet">No day with builds is known yet.</p> : <Days days={days} />)}
+        {({ days }) =>
+          days.length === 0 ? (
+            <p class="quiet">No day with builds is known yet.</p>
+          ) : (
+            <Days days={days} weeks={weekly.data?.days.toReversed() ?? []} />
+          )
+        }
       </Loaded>
     </div>
   );
 }
 
-function Days({ days }: { days: DayTrend[] }) {
+function Days({ days, weeks }: { days: DayTrend[]; weeks: DayTrend[] }) {
   const [index, setIndex] = useState<number | null>(null);
-  const weeks = useMemo(() => weeksOf(days).reverse(), [days]);
   const data = useMemo<uPlot.AlignedData>(
     () => [days.map(({ day }) => Date.parse(day) / 1000), days.map(({ median_wall }) => median_wall), days.map(({ floor }) => floor)],
     [days],
@@ -73,7 +79,7 @@ const COLUMNS: Column<DayTrend>[] = [
   {
     name: 'wall',
     title: 'Wall time',
-    about: 'The mean of the median wall times of its days.',
+    about: 'The median.',
     isNumber: true,
     cell: ({ median_wall }) => <Duration seconds={median_wall} />,
   },

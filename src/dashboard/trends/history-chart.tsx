@@ -6,6 +6,8 @@ import { axisOf, type Colours, Plot } from '../parts/plot.js';
 import { secondTicks } from '../ticks.js';
 
 const HEIGHT = 300;
+/** What a date takes on the axis, in pixels. */
+const DATE_WIDTH = 120;
 
 interface Props {
   history: FileHistory;
@@ -64,7 +66,8 @@ function optionsOf(history: FileHistory, decided: ReadonlySet<string>, colours: 
     axes: [
       axisOf(colours, {
         grid: { show: false },
-        splits: (_, __, min, max) => daySplits(Math.max(0, Math.ceil(min)), Math.min(points.length - 1, Math.floor(max))),
+        splits: ({ width }, _, min, max) =>
+          evenly(Math.max(0, Math.ceil(min)), Math.min(points.length - 1, Math.floor(max)), width / DATE_WIDTH),
         values: (_, splits) => splits.map(i => points[i]?.at.slice(0, 10) ?? ''),
       }),
       axisOf(colours, {
@@ -80,9 +83,9 @@ function optionsOf(history: FileHistory, decided: ReadonlySet<string>, colours: 
 
 const faint = (colour: string) => colour.replace(/^rgb\((.*)\)$/, 'rgb($1 / 30%)').replaceAll(',', ' ');
 
-/** At most six dates, evenly apart. */
-function daySplits(first: number, last: number): number[] {
-  const step = Math.max(1, Math.ceil((last - first) / 5));
+/** Up to `most` whole numbers, evenly apart. */
+function evenly(first: number, last: number, most: number): number[] {
+  const step = Math.max(1, Math.ceil((last - first) / Math.max(1, most - 1)));
   return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => first + i * step);
 }
 

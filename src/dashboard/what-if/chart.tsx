@@ -4,7 +4,7 @@ import { count, duration, number, offset } from '../format.js';
 import { useWidth } from '../parts/width.js';
 import { type Curve, columnAfter, columnAt, curveOf, type Frame } from './curve.js';
 
-const HEIGHT = 340;
+const HEIGHT = 360;
 
 interface Props {
   variants: readonly Variant[];
@@ -27,7 +27,7 @@ export function Chart(props: Props) {
 
 function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & { width: number }) {
   const margin = width < 600 ? 44 : 64;
-  const frame: Frame = { width, height: HEIGHT, left: margin, right: margin, top: 48, bottom: 44 };
+  const frame: Frame = { width, height: HEIGHT, left: margin, right: margin, top: 72, bottom: 44 };
   const curve = curveOf(variants, frame);
   const svg = useRef<SVGSVGElement>(null);
   const choose = (event: PointerEvent) => {
@@ -108,8 +108,8 @@ function Axes({ curve, frame }: { curve: Curve; frame: Frame }) {
 function Mark({ x, frame, text, isLast }: { x: number; frame: Frame; text: string; isLast: boolean }) {
   return (
     <g class="useful">
-      <path d={`M${Math.round(x) + 0.5} ${frame.top - 12}V${frame.height - frame.bottom}`} />
-      <text x={isLast ? x - 6 : x + 6} y={frame.top - 4} text-anchor={isLast ? 'end' : 'start'}>
+      <path d={`M${Math.round(x) + 0.5} ${frame.top - 16}V${frame.height - frame.bottom}`} />
+      <text x={isLast ? x - 6 : x + 6} y={frame.top - 8} text-anchor={isLast ? 'end' : 'start'}>
         {text}
       </text>
     </g>
@@ -125,7 +125,7 @@ function Handle({ variants, chosen, curve, frame, onChoose }: Omit<Props, 'today
     <g
       class="handle"
       role="slider"
-      tabIndex={0}
+      tabindex={0}
       aria-label="Number of nodes"
       aria-valuemin={variants[0]!.nodes}
       aria-valuemax={variants.at(-1)!.nodes}
@@ -138,13 +138,13 @@ function Handle({ variants, chosen, curve, frame, onChoose }: Omit<Props, 'today
         onChoose(next);
       }}
     >
-      <path d={`M${Math.round(x) + 0.5} ${frame.top - 28}V${frame.height - frame.bottom + 4}`} />
+      <path d={`M${Math.round(x) + 0.5} ${frame.top - 32}V${frame.height - frame.bottom + 4}`} />
       <rect class="grip" x={x - 12} y={frame.height - frame.bottom + 3} width={24} height={22} rx={4} />
       <text class="grip-text" x={x} y={frame.height - frame.bottom + 19} text-anchor="middle">
         {nodes}
       </text>
       <circle cx={x} cy={curve.ys[chosen]} r={6} />
-      <text class="reading" x={labelX} y={frame.top - 32} text-anchor="middle">
+      <text class="reading" x={labelX} y={frame.top - 36} text-anchor="middle">
         {text}
       </text>
     </g>

@@ -1,0 +1,87 @@
+import { useEffect } from 'preact/hooks';
+import type { FileTrend } from '../../api/messages/insight/trends.js';
+import { count, number, percent, times } from '../format.js';
+import { Duration } from '../parts/amounts.js';
+import { Path } from '../parts/path.js';
+import { Sparkline } from '../parts/sparkline.js';
+import type { Column } from '../parts/table.js';
+import { projectPath, withQuery } from '../routes.js';
+import type { FileRow } from './use-file-pages.js';
+
+type Cell = Omit<Column<FileTrend>, 'sortBy'>;
+
+/** The columns of the list of files. A row that is not loaded shows nothing, and asks for its page. */
+export function fileColumns(project: string, branch: string | null, load: (place: number) => void): Column<FileRow>[] {
+  return cellsOf(project, branch).map(({ cell, ...column }) => ({
+    ...column,
+    cell: row => {
+      if (typeof row !== 'number') return cell(row);
+      return column.name === 'path' ? <Awaited key={row} place={row} load={load} /> : '';
+    },
+  }));
+}
+
+function Awaited({ place, load }: { place: number; load: (place: number) => void }) {
+  useEffect(() => load(place), [place]);
+  return <span class="quiet">…</span>;
+}
+
+const cellsOf = (project: string, branch: string | null): Cell[] => [
+  {
+    name: 'path',
+    title: 'File',
+    isWide: true,
+    cell: ({ path }) => (
+      <a href={withQuery(projectPath(project, 'file'), { path, branch })}>
+        <Path text={path} />
+      </a>
+    ),
+  },
+  {
+    name: 'decided',
+    title: 'Decided',
+    about: 'Builds that ended with it as the last or longest file.',
+    isNumber: true,
+    cell: ({ decided }) => (decided === 0 ? '' : count(decided, 'build')),
+  },
+  {
+    name: 'median',
+    title: 'Median',
+    about: 'The median of its times.',
+    isNumber: true,
+    cell: ({ median }) => <Duration seconds={median} />,
+  },
+  {
+    name: 'spread',
+    title: 'Varies by',
+    about: 'The usual deviation: 1.2× means from 1/1.2 to 1.2 times the usual time.',
+    isNumber: true,
+    isExtra: true,
+    cell: ({ spread }) => `${number(spread, 2)}×`,
+  },
+  { name: 'recent', title: 'Last times', isExtra: true, cell: ({ recent }) => <Sparkline values={recent} /> },
+  {
+    name: 'change',
+    title: 'Changed',
+    about: 'Its duration after the last change, relative to before.',
+    isNumber: true,
+    isExtra: true,
+    cell: ({ change }) => change && <Change factor={change.factor} commit={change.commit_hash} />,
+  },
+  {
+    name: 'share',
+    title: 'Share',
+    about: 'Its part of the sum of all medians.',
+    isNumber: true,
+    isExtra: true,
+    cell: ({ share }) => percent(share),
+  },
+];
+
+function Change({ factor, commit }: { factor: number; commit: string }) {
+  return (
+    <span class={factor > 1 ? 'grew' : undefined} title={`since ${commit}`}>
+      {factor > 1 ? '▲' : '▼'} {times(factor)}
+    </span>
+  );
+}

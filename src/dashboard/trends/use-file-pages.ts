@@ -1,0 +1,57 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { FileTrend, FileTrends } from '../../api/messages/insight/trends.js';
+import { get } from '../api.js';
+import { type Live, useLive } from '../live.js';
+import { withQuery } from '../routes.js';
+
+/** Files of one request. */
+const PAGE = 500;
+/** How often the first page is loaded again, in seconds. */
+const REFRESH = 60;
+
+/** A file of a list, or, while it is not loaded, its place in the list. */
+export type FileRow = FileTrend | number;
+
+export interface FilePages {
+  live: Live<FileTrends>;
+  rows: readonly FileRow[];
+  /** Loads the page with a place of the list. */
+  load: (place: number) => void;
+}
+
+/** The files of a branch in the server's order: the first ones, and further ones as they come into view. */
+export function useFilePages(project: number, query: Record<string, string | null>): FilePages {
+  const path = withQuery('/v1/trends/files', { ...query, limit: PAGE });
+  const request = { attempt: 'load the files', project };
+  const live = useLive<FileTrends>(path, request, () => REFRESH);
+  const [further, setFurther] = useState<ReadonlyMap<number, FileTrend[]>>(new Map());
+  const asked = useRef(new Set<number>());
+  const current = useRef(path);
+  current.current = path;
+
+  useEffect(() => {
+    asked.current = new Set();
+    setFurther(new Map());
+  }, [path]);
+  const load = (place: number) => {
+    const page = Math.floor(place / PAGE);
+    if (page === 0 || asked.current.has(page)) return;
+    const pages = asked.current.add(page);
+    get<FileTrends>(withQuery(path, { offset: page * PAGE }), request).then(
+      ({ files }) => current.current === path && setFurther(further => new Map(further).set(page, files)),
+      // The row asks again when it comes into view again.
+      () => pages.delete(page),
+    );
+  };
+  const rows = useMemo(() => rowsOf(live.data, further), [live.data, further]);
+  return { live, rows, load };
+}
+
+function rowsOf(first: FileTrends | null, further: ReadonlyMap<number, FileTrend[]>): FileRow[] {
+  if (!first) return [];
+  const rows: FileRow[] = [...first.files];
+  for (let place = rows.length; place < first.file_count; place++) {
+    rows.push(further.get(Math.floor(place / PAGE))?.[place % PAGE] ?? place);
+  }
+  return rows;
+}
