@@ -3,6 +3,20 @@ import type { Run } from '../ports/builds.js';
 import type { FileColumns } from './file-columns.js';
 import type { Span } from './timeline.js';
 
+/** Recorded times beyond a week are errors, which must not drown all others. */
+const MAX_SECONDS = 7 * 86_400;
+
+/** How long the files of a run took together, in whole milliseconds. */
+export function millisecondsIn({ seconds }: Pick<Run, 'seconds'>): number {
+  return Math.round(
+    1000 *
+      Math.min(
+        MAX_SECONDS,
+        seconds.reduce((sum, each) => sum + each, 0),
+      ),
+  );
+}
+
 /** A span that is being read. */
 export interface DraftSpan extends Omit<Span, 'files' | 'seconds'> {
   files: number[];
@@ -34,7 +48,7 @@ export function addRun({ paths, seconds }: Pick<Run, 'paths' | 'seconds'>, spans
   for (const span of spans) for (const [at, file] of span.files.entries()) places.set(file, { span, at });
   let cases: Map<string, number[]> | null = null;
   for (const [i, path] of paths.entries()) {
-    const time = seconds[i]!;
+    const time = Math.min(MAX_SECONDS, seconds[i]!);
     const known = columns.find(path);
     const place = known === undefined ? undefined : places.get(known);
     const parent = place ? null : fileOf(path);

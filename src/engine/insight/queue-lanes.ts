@@ -3,7 +3,7 @@ import type { Millis } from '../ports/store.js';
 import type { Batch } from '../queue/batch.js';
 import { decisionOf } from '../queue/decision.js';
 import { estimateOf, mayBeAtWork } from './at-work.js';
-import { addRun, type DraftSpan, draftSpan, finishSpan } from './draft-span.js';
+import { addRun, type DraftSpan, draftSpan, finishSpan, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import { steadyTimes } from './steady-times.js';
 import type { NodeLane } from './timeline.js';
@@ -12,6 +12,8 @@ export interface Lanes {
   nodes: NodeLane[];
   /** Some node may be at work. */
   isRunning: boolean;
+  /** Now, by the time of the lanes. */
+  now: Millis;
 }
 
 /** The batches of a CI run, in the order of their numbers, and its recorded runs, by node and in the order of recording. */
@@ -39,8 +41,10 @@ export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, 
     lane.hand(batch, from, shifts.get(batch)!, movedAt.get(batch) ?? Infinity);
   }
   for (const lane of lanes) for (const run of runsOf[lane.node_index]!) lane.record(run);
-  const ended = lanes.map(lane => lane.end(now));
-  return { nodes: lanes.map(lane => lane.toLane()), isRunning: ended.includes(false) };
+  const last = batches.at(-1);
+  const steadyNow = now + (last ? shifts.get(last)! : 0);
+  const ended = lanes.map(lane => lane.end(steadyNow));
+  return { nodes: lanes.map(lane => lane.toLane()), isRunning: ended.includes(false), now: steadyNow };
 }
 
 /**
@@ -123,8 +127,8 @@ class QueueLane {
   end(now: Millis): boolean {
     const open = this.#open;
     if (!open) return true;
-    const isAtWork = mayBeAtWork(open, this.columns, now + this.#shift);
-    open.to = isAtWork ? Math.max(open.from, now + this.#shift) : this.#expectedEnd(open);
+    const isAtWork = mayBeAtWork(open, this.columns, now);
+    open.to = isAtWork ? Math.max(open.from, now) : this.#expectedEnd(open);
     return !isAtWork;
   }
 
@@ -136,10 +140,9 @@ class QueueLane {
   }
 
   /** A run of files that the node did not get from the queue. */
-  #addUnplanned({ seconds }: Run, at: Millis): void {
+  #addUnplanned(run: Run, at: Millis): void {
     const earliest = this.#spans.at(-1)?.to ?? this.beganAt;
-    const duration = Math.round(seconds.reduce((sum, each) => sum + each, 0) * 1000);
-    const span = draftSpan(Math.min(at, Math.max(earliest, at - duration)), at, []);
+    const span = draftSpan(Math.min(at, Math.max(earliest, at - millisecondsIn(run))), at, []);
     this.#spans.push(span);
     this.#unrecorded.push(span);
   }

@@ -6,10 +6,11 @@ import type { Run, RunHead } from '../ports/builds.js';
 import type { Millis, Store } from '../ports/store.js';
 import { type Batch, isRequeued } from '../queue/batch.js';
 import { SILENT_MILLISECONDS } from './at-work.js';
+import { millisecondsIn } from './draft-span.js';
 import { FileColumns } from './file-columns.js';
 import { cutPauses } from './pauses.js';
 import { type Lanes, queueLanes } from './queue-lanes.js';
-import { millisecondsIn, recordedLanes } from './recorded-lanes.js';
+import { recordedLanes } from './recorded-lanes.js';
 import type { Subject, SubjectRun } from './subject.js';
 import type { Timeline } from './timeline.js';
 
@@ -61,7 +62,7 @@ async function ofQueue(
     ...[...batches.slice(-1).map(({ handed_at }) => handed_at), ...runs.map(({ created_at }) => created_at)],
   );
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
-  return toTimeline('queue', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning || isWaiting, now });
+  return toTimeline('queue', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning || isWaiting });
 }
 
 function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
@@ -89,7 +90,7 @@ async function ofSplit(
     planned.push(decodeFiles(files).map(({ path, time_execution }) => columns.plan(path, time_execution ?? NaN, time_execution === null)));
   }
   const lanes = recordedLanes({ nodeTotal: build.node_total, planned, runs, beganAt: since.at }, columns, now);
-  return toTimeline('split', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning, now });
+  return toTimeline('split', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning });
 }
 
 function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Millis): Timeline {
@@ -99,7 +100,7 @@ function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Milli
   const lastAt = lastOf(runs, -Infinity);
   const isWaiting = lanes.nodes.some(({ start }) => start === null) && now - lastAt <= SILENT_MILLISECONDS;
   const beganAt = ciRun?.since.at ?? runs.reduce((first, run) => Math.min(first, run.created_at - millisecondsIn(run)), now);
-  return toTimeline('recordings', lanes, columns, { beganAt, isRunning: isWaiting, now });
+  return toTimeline('recordings', lanes, columns, { beganAt, isRunning: isWaiting });
 }
 
 /**
@@ -136,14 +137,13 @@ function lastOf(runs: readonly Run[], at: Millis): Millis {
 interface Extent {
   beganAt: Millis;
   isRunning: boolean;
-  now: Millis;
 }
 
-function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, { beganAt, isRunning, now }: Extent): Timeline {
+function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, { beganAt, isRunning }: Extent): Timeline {
   const { nodes, paused } = cutPauses(lanes.nodes);
   const starts = nodes.flatMap(({ start }) => start ?? []);
   // A split is first used by the first node that begins.
   const start = kind === 'split' || starts.length === 0 ? Math.min(beganAt, ...starts) : Math.min(...starts);
-  const end = Math.max(start, ...(isRunning ? [now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
+  const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
   return { kind, start, end, paused, isRunning, files: columns.toColumns(), nodes };
 }

@@ -1,7 +1,7 @@
 import type { Run } from '../ports/builds.js';
 import type { Millis } from '../ports/store.js';
 import { mayBeAtWork } from './at-work.js';
-import { addRun, type DraftSpan, draftSpan, finishSpan } from './draft-span.js';
+import { addRun, type DraftSpan, draftSpan, finishSpan, millisecondsIn } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 import type { Lanes } from './queue-lanes.js';
 import type { NodeLane } from './timeline.js';
@@ -31,7 +31,7 @@ export function recordedLanes({ nodeTotal, planned, runs, beganAt }: RecordedHis
     const end = (span.to = Math.max(beganAt, now));
     return { node_index, start: beganAt, recordedAt: null, end, spans: [finishSpan(span)] };
   });
-  return { nodes, isRunning };
+  return { nodes, isRunning, now };
 }
 
 function recordedLane(
@@ -64,9 +64,4 @@ function dropUnrecorded(spans: readonly DraftSpan[]): void {
     span.files = kept.map(i => span.files[i]!);
     span.seconds = kept.map(i => span.seconds[i]!);
   }
-}
-
-/** How long the files of a run took together. */
-export function millisecondsIn({ seconds }: Pick<Run, 'seconds'>): number {
-  return Math.round(seconds.reduce((sum, each) => sum + each, 0) * 1000);
 }

@@ -129,7 +129,7 @@ describe('the timeline of a queue', () => {
     for (const [i, seconds] of times.entries()) pulled.push(await build.pull(0, seconds, i === 0 ? FIRST : {}));
     expect(pulled.every(batch => batch !== null)).toBe(true);
     await build.record(0, 90, suite);
-    const { nodes, start, end } = await build.timeline(HOUR);
+    const { nodes, start, end } = await build.timeline(3 * HOUR);
     expect(nodes[0]!.spans.map(({ from, to }) => [from - start, to - start])).toEqual([
       [0, 40_000],
       [40_000, 40_000],

@@ -1,0 +1,42 @@
+import { type NodeWork, sumOf, type Work } from './executions.js';
+
+/** Where the wall time of one node went, in milliseconds. late + work + repeats + gaps + idle is the wall time of the build. */
+export interface NodeMinutes {
+  node_index: number;
+  /** Until its first request. All of the wall time, when it never came. */
+  late: number;
+  /** First recorded executions of files. */
+  work: number;
+  /** Files that had run before, files that ran elsewhere, and what is left of the build of a lost node. */
+  repeats: number;
+  /** Between its files: the rest of each span, and the time between spans. */
+  gaps: number;
+  /** After its end. */
+  idle: number;
+  /** Its duration relative to its estimates and to the other nodes; null: unknown. */
+  slowness: number | null;
+}
+
+/** @param extent the start and end of the build */
+export function nodeMinutes(
+  { lane, works, isLost }: NodeWork,
+  extent: { start: number; end: number },
+  slowness: number | null,
+): NodeMinutes {
+  const { node_index, start, end } = lane;
+  const wall = extent.end - extent.start;
+  if (start === null) return { node_index, late: wall, work: 0, repeats: 0, gaps: 0, idle: 0, slowness };
+  const sum = (part: (work: Work) => number) => works.reduce((total, work) => total + part(work), 0);
+  const work = sum(({ executions }) => sumOf(executions, ({ isRepeat }) => !isRepeat));
+  const repeats = sum(({ executions }) => sumOf(executions, ({ isRepeat }) => isRepeat));
+  const tail = extent.end - end!;
+  return {
+    node_index,
+    late: start - extent.start,
+    work,
+    repeats: repeats + (isLost ? tail : 0),
+    gaps: Math.max(0, end! - start - work - repeats),
+    idle: isLost ? 0 : tail,
+    slowness,
+  };
+}
