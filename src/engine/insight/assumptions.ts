@@ -1,0 +1,83 @@
+import { type Mode, type Scenario, startSpreadOf } from './scenario.js';
+
+/** The estimates to plan with: those of the build, those of today, or the recorded times. */
+export type EstimatesOf = 'then' | 'now' | 'exact';
+
+/** A file that is played in pieces. */
+export interface Cut {
+  path: string;
+  pieces: number;
+  /** The times of its test cases are known. */
+  isMeasured: boolean;
+}
+
+/** What a suite is played with. Durations are seconds. */
+export interface Assumptions {
+  mode: Mode;
+  startSpread: number;
+  pullCost: number;
+  estimates: EstimatesOf;
+  cut: Cut[];
+  sentences: string[];
+}
+
+/** What cannot be seen in a scenario. */
+export interface Background {
+  estimates: EstimatesOf;
+  cuts: readonly Cut[];
+  /** Files without a recorded time; null: nothing was to be recorded, the suite is planned ahead. */
+  unrecorded: number | null;
+  /** The pull cost is the observed one, and not one to try. */
+  isPullCostObserved: boolean;
+}
+
+export function assume(scenario: Scenario, { estimates, cuts, unrecorded, isPullCostObserved }: Background): Assumptions {
+  const { mode, pullCost, rate } = scenario;
+  const startSpread = startSpreadOf(scenario);
+  const sentences = [
+    mode === 'queue'
+      ? 'The planner of the server hands out batches from a queue.'
+      : 'The planner of the server makes a split before the nodes start.',
+    unrecorded === null ? 'Each file takes its estimate.' : `Each file takes its recorded time${unrecordedText(unrecorded)}.`,
+    `The files are planned with ${estimatesText(estimates)}.`,
+    startText(scenario, startSpread),
+    `A node loses ${seconds(pullCost)} with each batch${isPullCostObserved ? ', the median of that build' : ''}.`,
+    ...(rate > 1.02 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files in a second.`] : []),
+    ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
+    ...speedTexts(scenario),
+    ...cuts.map(cutText),
+  ];
+  return { mode, startSpread, pullCost, estimates, cut: [...cuts], sentences };
+}
+
+function estimatesText(estimates: EstimatesOf): string {
+  if (estimates === 'now') return 'the estimates of today';
+  return estimates === 'exact' ? 'the recorded times, as if every estimate were right' : 'the estimates of that build';
+}
+
+function unrecordedText(files: number): string {
+  if (files === 0) return '';
+  return files === 1 ? '. One file was not recorded and takes its estimate' : `. ${files} files were not recorded and take their estimates`;
+}
+
+function startText({ startSpread, starts }: Scenario, spread: number): string {
+  if (spread === 0) return 'The nodes start together.';
+  if (startSpread !== null) return `The nodes start evenly over ${seconds(spread)}.`;
+  return `The ${starts.length} nodes of that build started within ${seconds(spread)}. Another number of nodes starts like a sample of the same kind.`;
+}
+
+function speedTexts({ speeds }: Scenario): string[] {
+  const unusual = [...speeds.entries()].filter(([, speed]) => speed !== 1);
+  if (unusual.length === 0) return ['All nodes have the same speed.'];
+  const list = unusual.slice(0, 10).map(([node, speed]) => `node ${node} ${speed.toFixed(2)}`);
+  const more = unusual.length > list.length ? ` and ${unusual.length - list.length} more` : '';
+  return [`Speeds as measured in that build, where the usual speed is 1: ${list.join(', ')}${more}. Added nodes have the usual speed.`];
+}
+
+function cutText({ path, pieces, isMeasured }: Cut): string {
+  return `${path} is cut into ${pieces} ${isMeasured ? 'pieces, its test cases with their times' : 'equal pieces, as the times of its test cases are not known'}.`;
+}
+
+function seconds(value: number): string {
+  return `${Number(value.toFixed(1))} s`;
+}

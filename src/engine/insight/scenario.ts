@@ -1,0 +1,80 @@
+import { usefulNodes } from '../../planning/forecasting/useful-nodes.js';
+import { lowerBound } from '../../planning/packing/bound.js';
+import { toSeconds, toWeight } from '../../planning/weight.js';
+import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
+import { evenStarts, resampleStarts } from './starts.js';
+
+export type Mode = 'queue' | 'split';
+
+/** A suite, and what is known of the nodes that run it. It can be played with any number of nodes. Durations are seconds. */
+export interface Scenario {
+  mode: Mode;
+  suite: PlayedSuite;
+  /** Most estimates are guesses. */
+  isGuessed: boolean;
+  /** When the nodes of a real build started; empty: no build is known. */
+  starts: Float64Array;
+  /** The nodes start evenly over this time instead; null: they start like those of the real build. */
+  startSpread: number | null;
+  /** The speeds of the first nodes, relative to the usual speed. Further ones have the usual speed. */
+  speeds: Float64Array;
+  /** Seconds of test files that a node of usual speed runs in a second: more than 1 when it runs files side by side. */
+  rate: number;
+  /** What a node loses with each batch. */
+  pullCost: number;
+  /** What the planner expects that to be, before it has learned it, as a weight. */
+  expectedPullCost: number;
+}
+
+/** The outcome with a number of nodes. Durations are seconds. */
+export interface Outcome {
+  nodes: number;
+  wall: number;
+  nodeSeconds: number;
+  /** No plan with whole files ends sooner on nodes of usual speed that start together and lose nothing between batches. */
+  floor: number;
+  /** The longest file alone takes that long, and longer than an even share. */
+  isBoundByFile: boolean;
+}
+
+/** Plays a scenario with each number of nodes. */
+export function playVariants(scenario: Scenario, counts: readonly number[]): Outcome[] {
+  const weights = exactWeights(scenario.suite);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return counts.map(nodes => {
+    const { wall, nodeSeconds } = play(scenario, nodes);
+    const bound = lowerBound(weights, nodes);
+    const isBoundByFile = weights[0] === bound && bound * nodes > total;
+    return { nodes, wall, nodeSeconds, floor: toSeconds(bound) / scenario.rate, isBoundByFile };
+  });
+}
+
+/** @param suite played instead of that of the scenario */
+export function play(scenario: Scenario, count: number, suite: PlayedSuite = scenario.suite): Played {
+  const { mode, isGuessed, expectedPullCost: pullCost } = scenario;
+  const nodes = nodesOf(scenario, count);
+  return mode === 'queue' ? playQueue(suite, nodes, { nodeTotal: count, pullCost, isGuessed }) : playSplit(suite, nodes);
+}
+
+/** The number of nodes at which all others finish with the longest file, if they start together. */
+export function mostUsefulNodes({ suite }: Scenario): number {
+  return usefulNodes(exactWeights(suite));
+}
+
+/** Over how many seconds the nodes start. */
+export function startSpreadOf({ startSpread, starts }: Scenario): number {
+  return startSpread ?? starts.reduce((latest, start) => Math.max(latest, start), 0);
+}
+
+function nodesOf({ starts, startSpread, speeds, rate, pullCost }: Scenario, count: number): PlayedNodes {
+  return {
+    starts: startSpread === null && starts.length > 0 ? resampleStarts(starts, count) : evenStarts(startSpread ?? 0, count),
+    speeds: Float64Array.from({ length: count }, (_, node) => rate * (speeds[node] ?? 1)),
+    pullCost,
+  };
+}
+
+/** The durations of the files as weights, in descending order. */
+function exactWeights({ seconds }: PlayedSuite): Float64Array {
+  return seconds.map(toWeight).sort().reverse();
+}
