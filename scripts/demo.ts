@@ -48,8 +48,10 @@ async function demo({ port, seed, days, keep = false as true }: Options): Promis
     const running = await openDemo({ dataDir, port, seed, days, now: Date.now() });
     const took = ((performance.now() - begun) / 1000).toFixed(1);
     process.stderr.write(`demo: made ${running.ciRuns} CI runs in ${took} s\n`);
-    process.stdout.write(`Ballast listens on ${running.url} (data in ${dataDir}). Tokens of the projects:\n`);
-    for (const { name, token } of running.projects) process.stdout.write(`  ${name.padEnd(12)} ${token}\n`);
+    for (const { name, token } of running.projects) process.stdout.write(`Token of ${name}: ${token}\n`);
+    process.stdout.write('Sign in to the dashboard with this link, once and within 10 minutes:\n');
+    process.stdout.write(`${running.link}\n`);
+    process.stdout.write(`"npm run -s ballast -- dashboard link --data-dir ${dataDir}" makes another. Ctrl-C ends the demo.\n`);
     try {
       await running.play(stopping.signal);
     } finally {

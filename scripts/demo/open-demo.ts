@@ -1,6 +1,8 @@
 import { createProject } from '../../src/engine/access.js';
+import { createOperatorLink } from '../../src/engine/sign-in.js';
 import { toWeight } from '../../src/planning/weight.js';
 import { parseConfig } from '../../src/server/config.js';
+import { signInUrl } from '../../src/server/dashboard-address.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
@@ -23,6 +25,8 @@ export interface DemoOptions {
 
 export interface Demo {
   url: string;
+  /** The address that signs in to the dashboard, once. */
+  link: string;
   projects: { name: string; token: string }[];
   /** How many CI runs there are. */
   ciRuns: number;
@@ -37,10 +41,11 @@ const DAY = 86_400_000;
 export async function openDemo({ dataDir, port, seed, days, now, clock }: DemoOptions): Promise<Demo> {
   const config = parseConfig({ port: String(port), dataDir, logLevel: 'error', leaseFactor: '1.5', leaseGraceSeconds: '30' });
   const log = openLog(config.logLevel);
-  const live = await makeBuilds(config, log, seed, days, now);
+  const { live, secret } = await makeBuilds(config, log, { seed, days, now, linkedAt: clock ?? Date.now });
   const service = await openService(config, log, clock && { now: clock });
   return {
     url: service.url,
+    link: signInUrl(service.url, secret),
     projects: live.map(({ token, calendar }) => ({ name: calendar.project.name, token })),
     ciRuns: live.reduce((sum, { ciRuns }) => sum + ciRuns, 0),
     play: signal => playLive(service.url, live, signal),
@@ -51,7 +56,11 @@ export async function openDemo({ dataDir, port, seed, days, now, clock }: DemoOp
 type Config = ReturnType<typeof parseConfig>;
 
 /** The projects are played at the same time, as each waits for the disk. */
-async function makeBuilds(config: Config, log: ReturnType<typeof openLog>, seed: number, days: number, now: number) {
+async function makeBuilds(
+  config: Config,
+  log: ReturnType<typeof openLog>,
+  { seed, days, now, linkedAt }: Pick<DemoOptions, 'seed' | 'days' | 'now'> & { linkedAt: () => number },
+) {
   const { dataDir, leaseFactor, leaseGraceSeconds, queueCacheBytes } = config;
   const pullCost = toWeight(config.pullCostSeconds);
   const clock = { millis: 0 };
@@ -63,13 +72,15 @@ async function makeBuilds(config: Config, log: ReturnType<typeof openLog>, seed:
   };
   const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
   try {
-    return await Promise.all(
+    const live = await Promise.all(
       projects.map(async (project, i): Promise<LiveProject & { ciRuns: number }> => {
         const { id, token } = await createProject(store.access, project.name, now - days * DAY);
         const calendar = new Calendar(project, 1000 * seed + i, now, days);
         return { token, calendar, ...(await playPast({ store, project: id, pullCost, clock }, calendar)) };
       }),
     );
+    const { secret } = await createOperatorLink(store.signIns, linkedAt());
+    return { live, secret };
   } finally {
     await store.close();
   }

@@ -1,14 +1,70 @@
 import { describe, expect, it } from 'vitest';
-import { SharedServer } from '../harness/server.js';
+import { hashPassword } from '../../src/engine/password.js';
+import { CHEAP, SharedServer, startServer } from '../harness/server.js';
+import { openAsOperator, operatorLink } from './operator.js';
 import { openTab } from './tab.js';
 
 const server = new SharedServer();
 
-describe('the sign-in page', () => {
-  it('is shown without a session', async () => {
+describe('signing in', () => {
+  it('works once with a link, whose secret leaves the address', async () => {
+    const link = await operatorLink(server);
     const tab = await openTab();
-    const answer = await tab.goto(`${server.url}/sign-in`);
-    expect(answer!.headers()['content-security-policy']).toMatch(/script-src 'self'/);
-    await tab.getByRole('heading').waitFor();
+    await tab.goto(link);
+    await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
+    expect(tab.url()).toBe(`${server.url}/`);
+    const other = await openTab();
+    await other.goto(link);
+    await other.getByRole('alert').getByText('This link does not sign you in').waitFor();
+    expect(other.url()).toBe(`${server.url}/sign-in`);
+  });
+
+  it('returns to the page that was asked for', async () => {
+    const tab = await openTab();
+    await tab.goto(`${server.url}/access`);
+    await tab.waitForURL('**/sign-in?to=%2Faccess');
+    const [, secret] = (await operatorLink(server)).split('#');
+    await tab.goto(`${server.url}/sign-in?to=%2Faccess#${secret}`);
+    await tab.getByRole('heading', { name: 'Projects and tokens' }).waitFor();
+    expect(new URL(tab.url()).pathname).toBe('/access');
+  });
+
+  it('works with the password, and waits after too many wrong ones', async () => {
+    const own = await startServer();
+    await own.store.signIns.setPassword(await hashPassword('correct horse battery', Date.now(), CHEAP));
+    const tab = await openTab();
+    await tab.goto(`${own.url}/sign-in`);
+    const password = tab.getByLabel('Or the password');
+    const enter = async (text: string) => {
+      await password.fill(text);
+      await password.press('Enter');
+    };
+    for (let attempt = 1; ; attempt++) {
+      expect(attempt).toBeLessThan(10);
+      const answered = tab.waitForResponse('**/dashboard/sign_in');
+      await enter('wrong horse battery');
+      const alert = tab.getByRole('alert');
+      if ((await answered).status() === 401) {
+        await alert.getByText(/^The password is wrong/i).waitFor();
+      } else {
+        expect((await answered).status()).toBe(429);
+        await alert.getByText(/Wait, then try again/).waitFor();
+        break;
+      }
+    }
+    const other = await startServer();
+    await other.store.signIns.setPassword(await hashPassword('correct horse battery', Date.now(), CHEAP));
+    await tab.goto(`${other.url}/sign-in`);
+    await enter('correct horse battery');
+    await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
+  });
+
+  it('ends when the session is ended', async () => {
+    const tab = await openAsOperator(server, '/access');
+    const own = tab.getByRole('listitem').filter({ hasText: '(this one)' });
+    await own.getByRole('button', { name: 'End' }).click();
+    await own.getByText('You are signed out.').waitFor();
+    await own.getByRole('button', { name: 'End' }).click();
+    await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 });

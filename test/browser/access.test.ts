@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { SharedServer } from '../harness/server.js';
+import { emptyProject } from './demo-project.js';
+import { openAsOperator } from './operator.js';
+
+const server = new SharedServer();
+
+describe('the page of tokens, links and sessions', () => {
+  it('revokes a token, by keys alone, after it was asked to', async () => {
+    const { name, client } = await emptyProject(server);
+    expect((await client.get('/v1/builds')).status).toBe(200);
+    const tab = await openAsOperator(server, '/access');
+    const project = tab.getByRole('listitem').filter({ has: tab.getByRole('heading', { name, exact: true }) });
+    await project.getByRole('button', { name: 'Revoke' }).focus();
+    await tab.keyboard.press('Enter');
+    await project.getByText('CI jobs that send it are refused at once.').waitFor();
+    await tab.keyboard.press('Escape');
+    await project.getByRole('button', { name: 'Keep' }).waitFor({ state: 'detached' });
+    expect((await client.get('/v1/builds')).status).toBe(200);
+
+    await project.getByRole('button', { name: 'Revoke' }).focus();
+    await tab.keyboard.press('Enter');
+    await project.getByRole('button', { name: 'Keep' }).waitFor();
+    await tab.keyboard.press('Enter');
+    await project.getByText('No token: no CI job can reach this project.').waitFor();
+    expect((await client.get('/v1/builds')).status).toBe(403);
+  });
+
+  it('creates a project, and shows its token once', async () => {
+    const tab = await openAsOperator(server, '/access');
+    await tab.getByLabel('New project').fill('a new project');
+    await tab.getByRole('button', { name: 'Create' }).click();
+    const secret = tab.getByRole('status').filter({ hasText: 'A token of a new project.' });
+    const token = await secret.getByRole('code').innerText();
+    const { status } = await fetch(`${server.url}/v1/builds`, { headers: { 'SERVICE-TEST-SUITE-TOKEN': token } });
+    expect(status).toBe(200);
+    await tab.reload();
+    await tab.getByRole('heading', { name: 'a new project' }).waitFor();
+    expect(await tab.getByText(token).count()).toBe(0);
+  });
+
+  it('makes a read-only link, which shows one project and no page of operators', async () => {
+    const { name } = await emptyProject(server);
+    await emptyProject(server);
+    const tab = await openAsOperator(server, '/access');
+    await tab.getByLabel('New link to').selectOption({ label: name });
+    await tab.getByRole('button', { name: 'Make' }).click();
+    const link = await tab.getByRole('status').getByRole('code').innerText();
+    await tab.context().clearCookies();
+    await tab.goto(link);
+    await tab.getByRole('navigation', { name: 'Ballast' }).waitFor();
+    expect(await tab.getByRole('link', { name: 'Access' }).count()).toBe(0);
+    expect(await tab.getByLabel('Project').getByRole('option').allInnerTexts()).toEqual(['All projects', name]);
+  });
+});

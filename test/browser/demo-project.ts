@@ -1,0 +1,41 @@
+import { Calendar } from '../../scripts/demo/calendar.js';
+import { playPast } from '../../scripts/demo/past.js';
+import { projects } from '../../scripts/demo/projects.js';
+import { createProject } from '../../src/engine/access.js';
+import { Client } from '../harness/client.js';
+import type { Served } from './operator.js';
+
+const DAY = 86_400_000;
+
+/** A project of its own, with a client of its API. */
+export interface BrowsedProject {
+  id: number;
+  name: string;
+  client: Client;
+}
+
+let made = 0;
+
+/** Creates a project without builds. */
+export async function emptyProject({ url, store }: Served): Promise<BrowsedProject> {
+  const { id, name, token } = await createProject(store.access, `project-${++made}`, Date.now());
+  return { id, name, client: new Client(url, token) };
+}
+
+/** Creates a project with the end-to-end builds of the demo in the last days. One is running. */
+export async function demoProject(server: Served, days = 3): Promise<BrowsedProject> {
+  const project = await emptyProject(server);
+  const kind = projects.find(({ mode, nodes }) => mode === 'queue' && nodes === 8)!;
+  const calendar = new Calendar(kind, 1, Date.now(), days);
+  await playPast({ store: server.store, project: project.id, pullCost: 20_000, clock: { millis: 0 } }, calendar);
+  return project;
+}
+
+/** A build that has ended: the newest of the main branch. */
+export async function endedBuild({ client }: BrowsedProject): Promise<string> {
+  const { json } = await client.get('/v1/builds?branch=main');
+  const ended = (json.data as { id: string; created_at: string }[]).find(
+    ({ created_at }) => Date.parse(created_at) < Date.now() - DAY / 24,
+  );
+  return ended!.id;
+}

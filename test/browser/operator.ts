@@ -1,0 +1,29 @@
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Store } from '../../src/engine/ports/store.js';
+import { createOperatorLink } from '../../src/engine/sign-in.js';
+import { openTab } from './tab.js';
+
+/** A server of the test. */
+export interface Served {
+  url: string;
+  store: Store;
+}
+
+/** A link that signs an operator in, as the first start of a server prints it. */
+export async function operatorLink({ url, store }: Served): Promise<string> {
+  const { secret } = await createOperatorLink(store.signIns, Date.now());
+  return `${url}/sign-in#${secret}`;
+}
+
+/** Opens a page of the dashboard, signed in as an operator. */
+export async function openAsOperator(server: Served, path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const tab = await openTab({ baseURL: server.url, ...options });
+  const { secret } = await createOperatorLink(server.store.signIns, Date.now());
+  const answer = await tab.request.post('/dashboard/sign_in', {
+    data: { link: secret },
+    headers: { Origin: server.url, 'Ballast-Dashboard': '1' },
+  });
+  if (!answer.ok()) throw new Error(`could not sign in: ${answer.status()} ${await answer.text()}`);
+  await tab.goto(path);
+  return tab;
+}
