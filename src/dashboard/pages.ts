@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { ProjectLine } from '../api/messages/dashboard.js';
+import type { MinutesAnswer } from '../api/messages/insight/minutes.js';
 import type { OtherPage, ProjectPage } from './routes.js';
 
 /** What a page of a project is given. It is made anew when the project or the id changes, and kept when the query does. */
@@ -7,6 +8,14 @@ export interface ProjectPageProps {
   project: ProjectLine;
   /** Of the build page, the build; else empty. */
   id: string;
+}
+
+/** What a view of the build page is given. */
+export interface BuildViewProps {
+  project: ProjectLine;
+  /** As in the address: the build, or one of its CI runs. */
+  id: string;
+  build: MinutesAnswer;
 }
 
 export interface PageProps {

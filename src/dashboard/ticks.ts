@@ -6,8 +6,12 @@ const upTo = (max: number, step: number) => Array.from({ length: Math.floor(max 
 
 /** Round durations from 0 to `max` seconds for an axis, about `count` of them. */
 export function secondTicks(max: number, count = 5): number[] {
-  const step = STEPS.find(seconds => max / seconds <= count) ?? 86_400 * Math.ceil(max / 86_400 / count);
-  return upTo(max, step);
+  return upTo(max, secondStep(max, count));
+}
+
+/** A round duration of which at most `count` fit into `length` seconds. */
+export function secondStep(length: number, count: number): number {
+  return STEPS.find(seconds => length / seconds <= count) ?? 86_400 * Math.ceil(length / 86_400 / count);
 }
 
 /** The same in round minutes (1, 2 or 5 times a power of ten), in seconds. */

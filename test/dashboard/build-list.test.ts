@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BuildLine, BuildLineSummary } from '../../src/api/messages/insight/trends.js';
-import { mergeBuilds, updateBuilds } from '../../src/dashboard/build-list.js';
-import { buildState, whatDecided } from '../../src/dashboard/build-state.js';
+import { mergeBuilds, updateBuilds } from '../../src/dashboard/builds/list.js';
+import { buildState, whatDecided } from '../../src/dashboard/builds/state.js';
 
 /** A build that began so many minutes after midnight. */
 const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({

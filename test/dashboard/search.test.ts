@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBuildSearch } from '../../src/dashboard/build-search.js';
+import { parseBuildSearch } from '../../src/dashboard/builds/search.js';
 import { parseSearch, searchWord } from '../../src/dashboard/search.js';
 
 describe('a search for builds', () => {

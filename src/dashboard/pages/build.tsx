@@ -1,5 +1,79 @@
-import { Empty } from '../parts/states.js';
+import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
+import { Evidence } from '../build/evidence.js';
+import { FileSearch } from '../build/file-search.js';
+import { BuildGate } from '../build/gate.js';
+import { BuildHead } from '../build/head.js';
+import { linkTo } from '../build/link.js';
+import { MinutesBar } from '../build/minutes-bar.js';
+import { BuildNodes } from '../build/nodes.js';
+import { OtherRuns } from '../build/other-runs.js';
+import { Why } from '../build/why.js';
+import { number } from '../format.js';
+import { useLive } from '../live.js';
+import type { ProjectPageProps } from '../pages.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { Tabs } from '../parts/tabs.js';
+import { useAddress } from '../router.js';
+import { projectPath } from '../routes.js';
 
-export default function BuildPage() {
-  return <Empty title="Nothing is shown here yet." />;
+/** Seconds between two looks at a build that runs. */
+const REFRESH = 2;
+
+/** A build: what it took, why, and the evidence. */
+export default function BuildPage({ project, id }: ProjectPageProps) {
+  const { path, query } = useAddress();
+  const request = { attempt: 'load the build', project: project.id };
+  const live = useLive<MinutesAnswer>(`/v1/builds/${encodeURIComponent(id)}/minutes`, request, build =>
+    build.is_running ? REFRESH : null,
+  );
+  if (live.problem?.status === 404) {
+    return (
+      <Empty title="This project has no such build.">
+        <p>It has expired, or its address was cut off.</p>
+        <a class="button" href={projectPath(project.name, 'builds')}>
+          All builds
+        </a>
+      </Empty>
+    );
+  }
+  const tab = query.get('tab') ?? 'timeline';
+  const isSearched = tab === 'timeline' || tab === 'files';
+  return (
+    <Loaded live={live}>
+      {build => (
+        <>
+          <BuildHead project={project} build={build} id={id} />
+          {!build.is_running && <MinutesBar build={build} />}
+          {build.assumptions.map(sentence => (
+            <p key={sentence} class="quiet small">
+              {sentence}
+            </p>
+          ))}
+          <div class="tab-row">
+            <Tabs
+              label="Evidence"
+              current={tab}
+              tabs={[
+                { name: 'timeline', title: 'Timeline', href: linkTo(path, query, { tab: null, sort: null }) },
+                { name: 'files', title: `Files ${number(build.files)}`, href: linkTo(path, query, { tab: 'files', sort: null }) },
+                { name: 'nodes', title: `Nodes ${number(build.node_total)}`, href: linkTo(path, query, { tab: 'nodes', sort: null }) },
+                { name: 'why', title: 'Why', href: linkTo(path, query, { tab: 'why', sort: null }) },
+                {
+                  name: 'gate',
+                  title: build.missing_count > 0 && !build.is_running ? `Gate ▲ ${number(build.missing_count)}` : 'Gate',
+                  href: linkTo(path, query, { tab: 'gate', sort: null }),
+                },
+              ]}
+            />
+            {isSearched && <FileSearch />}
+          </div>
+          {isSearched && <Evidence project={project} build={build} id={id} tab={tab} />}
+          {tab === 'nodes' && <BuildNodes build={build} />}
+          {tab === 'why' && <Why project={project} build={build} id={id} />}
+          {tab === 'gate' && <BuildGate build={build} />}
+          <OtherRuns project={project} build={build} />
+        </>
+      )}
+    </Loaded>
+  );
 }

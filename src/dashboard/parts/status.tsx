@@ -1,4 +1,4 @@
-import type { BuildState } from '../build-state.js';
+import type { BuildState } from '../builds/state.js';
 import { count } from '../format.js';
 
 const SHAPES: Record<BuildState, string> = { running: '◌', missing: '▲', failed: '✕', complete: '✓', unknown: '·' };

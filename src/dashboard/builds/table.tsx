@@ -1,12 +1,12 @@
 import type { BuildLine } from '../../api/messages/insight/trends.js';
-import { buildKey } from '../build-list.js';
-import { buildState, whatDecided } from '../build-state.js';
 import { percent } from '../format.js';
+import { Duration, When } from '../parts/amounts.js';
+import { Path } from '../parts/path.js';
+import { Status } from '../parts/status.js';
+import { type Column, Table } from '../parts/table.js';
 import { projectPath, withQuery } from '../routes.js';
-import { Duration, When } from './amounts.js';
-import { Path } from './path.js';
-import { Status } from './status.js';
-import { type Column, Table } from './table.js';
+import { buildKey } from './list.js';
+import { buildState, whatDecided } from './state.js';
 import { WallBar } from './wall-bar.js';
 
 /** Builds, a row each. The whole row is the link to the build. */

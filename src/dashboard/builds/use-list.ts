@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { BuildLine, BuildLines } from '../api/messages/insight/trends.js';
-import { get, type Request } from './api.js';
-import { mergeBuilds, updateBuilds } from './build-list.js';
-import type { Live } from './live.js';
-import { withQuery } from './routes.js';
+import type { BuildLine, BuildLines } from '../../api/messages/insight/trends.js';
+import { get, type Request } from '../api.js';
+import type { Live } from '../live.js';
+import { withQuery } from '../routes.js';
+import { mergeBuilds, updateBuilds } from './list.js';
 
 interface List {
   path: string;

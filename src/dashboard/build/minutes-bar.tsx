@@ -1,0 +1,95 @@
+import type { MinutePartAnswer, MinutesAnswer } from '../../api/messages/insight/minutes.js';
+import { duration, exactDuration } from '../format.js';
+import { type Column, Table } from '../parts/table.js';
+import { useAddress } from '../router.js';
+import { linkTo } from './link.js';
+
+const NAMES: Record<MinutePartAnswer['name'], string> = {
+  even_share: 'even share',
+  longest_file: 'longest file',
+  slow_nodes: 'slow nodes',
+  estimates: 'estimates',
+  late_starts: 'late starts',
+  gaps: 'gaps',
+  repeats: 'repeats',
+  idle: 'idle',
+};
+
+/** What no plan with whole files avoids. */
+const POSSIBLE: MinutePartAnswer['name'][] = ['even_share', 'longest_file'];
+/** Parts below half a millisecond are none. */
+const SMALLEST = 0.0005;
+
+/** Where the wall time went: a bar of its parts, and each part as a link to its definition and its nodes. */
+export function MinutesBar({ build }: { build: MinutesAnswer }) {
+  const { query } = useAddress();
+  const parts = build.parts.filter(({ seconds }) => Math.abs(seconds) >= SMALLEST);
+  const chosen = build.parts.find(({ name }) => name === query.get('part'));
+  const sum = parts.reduce((sum, { seconds }) => sum + Math.max(0, seconds), 0);
+  return (
+    <section class="minutes" aria-label="Where the time went">
+      <div class="minutes-bar" aria-hidden="true">
+        {parts.map(({ name, seconds }) => (
+          <span key={name} class={`swatch ${name}`} style={{ width: `${(100 * Math.max(0, seconds)) / sum}%` }} />
+        ))}
+      </div>
+      <dl>
+        <Group title="possible" seconds={build.floor} parts={parts.filter(({ name }) => POSSIBLE.includes(name))} />
+        <Group title="lost" seconds={build.lost} parts={parts.filter(({ name }) => !POSSIBLE.includes(name))} />
+      </dl>
+      {chosen && <Part part={chosen} />}
+    </section>
+  );
+}
+
+function Group({ title, seconds, parts }: { title: string; seconds: number; parts: MinutePartAnswer[] }) {
+  const { path, query } = useAddress();
+  if (parts.length === 0) return null;
+  return (
+    <div class="group">
+      <dt>
+        {title} <span class="number">{duration(seconds)}</span>
+      </dt>
+      {parts.map(({ name, seconds }, i) => (
+        <dd key={name}>
+          <span class="quiet" aria-hidden="true">
+            {i === 0 ? '=' : '+'}
+          </span>{' '}
+          <a
+            href={linkTo(path, query, { part: name === query.get('part') ? null : name })}
+            aria-current={name === query.get('part') ? 'true' : undefined}
+          >
+            <span class={`swatch ${name}`} aria-hidden="true" />
+            {NAMES[name]}{' '}
+            <span class="number" title={exactDuration(seconds)}>
+              {duration(seconds)}
+            </span>
+          </a>
+        </dd>
+      ))}
+    </div>
+  );
+}
+
+type Share = MinutePartAnswer['nodes'][number];
+
+const COLUMNS: Column<Share>[] = [
+  { name: 'node', title: 'Node', cell: ({ node_index }) => `node ${node_index}` },
+  { name: 'seconds', title: 'Node time', isNumber: true, cell: ({ seconds }) => duration(seconds) },
+];
+
+function Part({ part: { name, definition, nodes } }: { part: MinutePartAnswer }) {
+  const { path, query } = useAddress();
+  return (
+    <div class="part">
+      <div>
+        <h2>{NAMES[name]}</h2>
+        <p>{definition}</p>
+        <a href={linkTo(path, query, { part: null })}>Close</a>
+      </div>
+      {nodes.length > 0 && (
+        <Table label={`Nodes of ${NAMES[name]}`} columns={COLUMNS} rows={nodes.slice(0, 8)} keyOf={row => row.node_index} />
+      )}
+    </div>
+  );
+}

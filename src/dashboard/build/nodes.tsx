@@ -1,0 +1,70 @@
+import type { MinutesAnswer, NodeSummary } from '../../api/messages/insight/minutes.js';
+import { number, times } from '../format.js';
+import { Duration } from '../parts/amounts.js';
+import { type Column, Table } from '../parts/table.js';
+import { setQuery, useAddress } from '../router.js';
+import { linkTo } from './link.js';
+
+/** The nodes of a build as a table. */
+export function BuildNodes({ build }: { build: MinutesAnswer }) {
+  const { path, query } = useAddress();
+  return (
+    <Table
+      label="Nodes"
+      columns={columnsOf(node => linkTo(path, query, { tab: null, q: `node:${node}` }))}
+      rows={build.nodes}
+      keyOf={({ node_index }) => node_index}
+      order={query.get('sort') ?? ''}
+      onOrder={sort => setQuery({ sort })}
+    />
+  );
+}
+
+function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
+  const time = (name: 'start' | 'end' | 'busy' | 'gaps' | 'idle' | 'repeats', title: string, about: string): Column<NodeSummary> => ({
+    name,
+    title,
+    about,
+    isNumber: true,
+    isExtra: name === 'repeats' || name === 'gaps' || name === 'start',
+    cell: node => <Duration seconds={node[name]} />,
+    sortBy: node => node[name],
+  });
+  return [
+    {
+      name: 'node',
+      title: 'Node',
+      cell: ({ node_index }) => <a href={link(node_index)}>node {node_index}</a>,
+      sortBy: ({ node_index }) => node_index,
+    },
+    { name: 'state', title: 'State', cell: stateOf, sortBy: stateOf },
+    time('start', 'Began', 'After the start of the build'),
+    time('end', 'Ended', 'After the start of the build'),
+    {
+      name: 'batches',
+      title: 'Batches',
+      isNumber: true,
+      isExtra: true,
+      cell: ({ batches }) => number(batches),
+      sortBy: ({ batches }) => batches,
+    },
+    { name: 'files', title: 'Files', isNumber: true, isExtra: true, cell: ({ files }) => number(files), sortBy: ({ files }) => files },
+    time('busy', 'Tests', 'The sum of the recorded times'),
+    time('gaps', 'Gaps', 'Between two batches, and between the files and the end of their batch'),
+    time('idle', 'Idle', 'From its end to the end of the build'),
+    time('repeats', 'Repeats', 'Work that was done twice'),
+    {
+      name: 'slowness',
+      title: 'Speed',
+      about: 'How long its files took, relative to their estimates and to the other nodes: above 1 it is slower than they are',
+      isNumber: true,
+      cell: ({ slowness }) => times(slowness),
+      sortBy: ({ slowness }) => slowness,
+    },
+  ];
+}
+
+function stateOf({ start, recorded }: NodeSummary): string {
+  if (start === null) return 'never came';
+  return recorded ? 'recorded' : 'not recorded';
+}

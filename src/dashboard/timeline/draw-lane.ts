@@ -1,0 +1,132 @@
+import { duration } from '../format.js';
+import { type Bar, barsOf } from './bars.js';
+import type { Picture } from './draw.js';
+import { type Geometry, LEFT, laneTop } from './geometry.js';
+import type { Lane } from './lanes.js';
+import type { Palette } from './palette.js';
+import { type Span, xOf } from './view.js';
+
+/** Draws one lane: what its node did, and its number. */
+export function drawLane(
+  context: CanvasRenderingContext2D,
+  picture: Picture,
+  index: number,
+  geometry: Geometry,
+  palette: Palette,
+  hatch: CanvasPattern,
+): void {
+  const { width, laneHeight, barHeight } = geometry;
+  const { view, wall, isRunning, last } = picture;
+  const lane = picture.lanes[index]!;
+  const middle = laneTop(index, geometry) + laneHeight / 2;
+  const top = middle - barHeight / 2;
+  const isLast = last?.lane === lane;
+  context.globalAlpha = picture.nodes && !picture.nodes.has(lane.node) ? 0.25 : 1;
+
+  context.textAlign = 'right';
+  context.fillStyle = isLast ? palette.text : palette.quiet;
+  context.font = `${isLast ? '600 ' : ''}13px ${palette.font}`;
+  context.fillText(String(lane.node), LEFT - 12, middle);
+
+  context.save();
+  context.beginPath();
+  context.rect(LEFT, top - 4, width, barHeight + 8);
+  context.clip();
+  context.translate(LEFT, 0);
+  const rect = (from: number, to: number, style: string | CanvasPattern) => {
+    const [x, end] = [xOf(from, view, width), xOf(to, view, width)];
+    if (end < 0 || x > width || end <= x) return;
+    context.fillStyle = style;
+    context.fillRect(Math.max(x, -1), top, Math.min(end, width + 1) - Math.max(x, -1), barHeight);
+  };
+  const gap = (from: number, to: number) => {
+    const [x, end] = [xOf(from, view, width), xOf(to, view, width)];
+    context.fillStyle = palette.edge;
+    context.fillRect(x, middle - 1, end - x, 2);
+  };
+  if (lane.start === null) rect(0, wall, palette.late);
+  else {
+    rect(0, lane.start, palette.late);
+    for (const { filesEnd, to } of lane.batches) gap(filesEnd, to);
+    if (!isRunning && lane.end !== null) rect(lane.end, wall, hatch);
+    const alpha = context.globalAlpha;
+    if (picture.matching) context.globalAlpha = alpha * 0.2;
+    for (const bar of barsOf(lane, view, width)) drawBar(context, bar, top, barHeight, palette);
+    context.globalAlpha = alpha;
+    const found = picture.matching?.[index];
+    if (found) for (const bar of barsOf(found, view, width)) drawBar(context, bar, top, barHeight, palette);
+    drawBatches(context, lane, view, width, top, barHeight, palette);
+  }
+  if (picture.current?.lane === index) drawCurrent(context, lane, picture.current.run, view, width, top, barHeight, palette);
+  context.restore();
+
+  if (isLast && !isRunning) {
+    context.textAlign = 'left';
+    context.fillStyle = palette.text;
+    context.fillText(`last, +${duration(last.after)}`, LEFT + width + 8, middle);
+  }
+  context.globalAlpha = 1;
+}
+
+function drawBar(context: CanvasRenderingContext2D, { kind, x, width, run }: Bar, top: number, height: number, palette: Palette): void {
+  if (kind === 'unrecorded' || kind === 'running') {
+    context.strokeStyle = kind === 'running' ? palette.work : palette.failed;
+    context.setLineDash(kind === 'running' ? [] : [3, 2]);
+    context.strokeRect(x + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
+    context.setLineDash([]);
+    return;
+  }
+  // A line between two files, where there is room for it. What failed is higher than the lane.
+  const line = run !== null && width > 4 ? 1 : 0;
+  const higher = kind === 'failed' ? 3 : 0;
+  context.fillStyle = palette[kind];
+  context.fillRect(x, top - higher, width - line, height + 2 * higher);
+}
+
+/** The begin of a batch is a tick; a repeated batch has an arrow. */
+function drawBatches(
+  context: CanvasRenderingContext2D,
+  { batches }: Lane,
+  view: Span,
+  width: number,
+  top: number,
+  height: number,
+  palette: Palette,
+): void {
+  let free = -Infinity;
+  for (const { from, to, isRepeat } of batches) {
+    if (to < view.from || from > view.to) continue;
+    const x = xOf(from, view, width);
+    // Ticks that are closer than this would be a fence.
+    if (x - free >= 12) {
+      context.fillStyle = palette.text;
+      context.fillRect(x, top - 3, 1, height + 6);
+      free = x;
+    }
+    if (!isRepeat) continue;
+    context.textAlign = 'left';
+    context.fillStyle = palette.ground;
+    context.fillText('↺', x + 4, top + height / 2);
+  }
+}
+
+function drawCurrent(
+  context: CanvasRenderingContext2D,
+  lane: Lane,
+  run: number,
+  view: Span,
+  width: number,
+  top: number,
+  height: number,
+  palette: Palette,
+): void {
+  const x = xOf(lane.from[run]!, view, width);
+  const end = Math.max(x + 2, xOf(lane.to[run]!, view, width));
+  context.strokeStyle = palette.ground;
+  context.lineWidth = 4;
+  context.strokeRect(x - 1, top - 1, end - x + 2, height + 2);
+  context.strokeStyle = palette.focus;
+  context.lineWidth = 2;
+  context.strokeRect(x - 1, top - 1, end - x + 2, height + 2);
+  context.lineWidth = 1;
+}

@@ -1,0 +1,111 @@
+import type { LaneAnswer, SpanAnswer, TimelineAnswer } from '../../api/messages/insight/timeline.js';
+
+/** What is special about a run of a file. */
+export const FAILED = 1;
+/** It took longer than its estimate, by more than chance. */
+export const OVER = 2;
+/** It was handed out and not recorded: its place is guessed from the estimates. */
+export const UNRECORDED = 4;
+/** The node had it before. */
+export const REPEATED = 8;
+/** Its batch is being run: nothing of it is recorded yet. */
+export const RUNNING = 16;
+
+/** A file is over its estimate from this ratio on, and by at least these seconds. */
+const OVER_RATIO = 1.25;
+const OVER_SECONDS = 0.5;
+
+/** A node's runs of files, as columns in the order of time. Seconds since the start of the build. */
+export interface Lane {
+  node: number;
+  start: number | null;
+  end: number | null;
+  isRecorded: boolean;
+  from: Float64Array;
+  to: Float64Array;
+  /** Where the estimate ends, or `to` if that is earlier. */
+  expected: Float64Array;
+  /** Recorded; NaN: not recorded. */
+  seconds: Float64Array;
+  /** Indices into the paths of the timeline. */
+  file: Uint32Array;
+  flags: Uint8Array;
+  /** The index into `batches`. */
+  batch: Uint32Array;
+  batches: Batch[];
+}
+
+export interface Batch {
+  /** Its number in the queue; null: a split or recordings. */
+  number: number | null;
+  from: number;
+  /** When its files had ended; the rest until `to` is a gap. */
+  filesEnd: number;
+  to: number;
+  lease: SpanAnswer['lease'];
+  isRepeat: boolean;
+}
+
+/** Places the files of each batch one after another. Batches do not overlap; files that took longer than their batch are drawn shorter. */
+export function lanesOf({ nodes, estimates, is_running }: Pick<TimelineAnswer, 'nodes' | 'estimates' | 'is_running'>): Lane[] {
+  return nodes.map(node => laneOf(node, estimates, is_running));
+}
+
+function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, estimates: readonly (number | null)[], isRunning: boolean): Lane {
+  const runs = spans.reduce((sum, { files }) => sum + files.length, 0);
+  const lane: Lane = {
+    node: node_index,
+    start,
+    end,
+    isRecorded: recorded,
+    from: new Float64Array(runs),
+    to: new Float64Array(runs),
+    expected: new Float64Array(runs),
+    seconds: new Float64Array(runs),
+    file: new Uint32Array(runs),
+    flags: new Uint8Array(runs),
+    batch: new Uint32Array(runs),
+    batches: [],
+  };
+  let run = 0;
+  for (const [index, span] of spans.entries()) {
+    const isUnrecorded = span.files.length > 0 && span.seconds.every(seconds => seconds === null);
+    const isCurrent = isRunning && isUnrecorded && index === spans.length - 1 && span.lease === null;
+    const durations = isUnrecorded ? span.files.map(file => estimates[file] ?? 0) : span.seconds.map(seconds => seconds ?? 0);
+    const room = span.to - span.from;
+    const sum = durations.reduce((sum, seconds) => sum + seconds, 0);
+    const scale = sum > room ? room / sum : 1;
+    const failed = new Set(span.failed);
+    let at = span.from;
+    for (const [i, file] of span.files.entries()) {
+      const estimate = estimates[file] ?? null;
+      const seconds = span.seconds[i] ?? null;
+      lane.from[run] = at;
+      lane.to[run] = at += durations[i]! * scale;
+      lane.expected[run] = Math.min(lane.to[run]!, lane.from[run]! + (estimate ?? Infinity) * scale);
+      lane.seconds[run] = seconds ?? Number.NaN;
+      lane.file[run] = file;
+      lane.batch[run] = lane.batches.length;
+      lane.flags[run] =
+        (failed.has(file) ? FAILED : 0) |
+        (isOver(seconds, estimate) ? OVER : 0) |
+        (isCurrent ? RUNNING : seconds === null ? UNRECORDED : 0) |
+        (span.is_replay ? REPEATED : 0);
+      run++;
+    }
+    const { batch: number, from, to, lease, is_replay: isRepeat } = span;
+    lane.batches.push({ number, from, filesEnd: at, to, lease, isRepeat });
+  }
+  return lane;
+}
+
+/** Whether a duration is longer than its estimate by more than chance. */
+export function isOver(seconds: number | null, estimate: number | null): boolean {
+  return seconds !== null && estimate !== null && seconds > estimate * OVER_RATIO && seconds - estimate > OVER_SECONDS;
+}
+
+/** Returns the lane that ended last, and how many seconds after the one before. Null: fewer than two nodes ended. */
+export function lastLane(lanes: readonly Lane[]): { lane: Lane; after: number } | null {
+  const ended = lanes.filter(({ end }) => end !== null).sort((a, b) => b.end! - a.end!);
+  return ended.length < 2 ? null : { lane: ended[0]!, after: ended[0]!.end! - ended[1]!.end! };
+}

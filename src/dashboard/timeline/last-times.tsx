@@ -1,0 +1,42 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { FileHistory } from '../../api/messages/insight/trends.js';
+import { duration } from '../format.js';
+import { useLive } from '../live.js';
+import { Sparkline } from '../parts/sparkline.js';
+import { withQuery } from '../routes.js';
+
+/** How many of the last builds are shown. */
+const SHOWN = 10;
+/** A file is asked about when the mouse rests on it for so many milliseconds. */
+const REST = 150;
+
+/** What a file took in the last builds of a branch, and on which nodes. */
+export function LastTimes({ path, branch, project }: { path: string; branch: string; project: number }) {
+  const asked = useRested(path);
+  const address = asked === null ? null : withQuery('/v1/trends/files/history', { path: asked, branch });
+  const { data } = useLive<FileHistory>(address, { attempt: 'load the times of this file', project });
+  const points = data?.path === path ? data.points.slice(-SHOWN) : [];
+  const last = points.at(-1);
+  return (
+    <div class="last-times">
+      {last && (
+        <>
+          <Sparkline values={points.map(({ seconds }) => seconds)} />
+          <span>
+            last {points.length === 1 ? 'build' : `${points.length} builds`}: {duration(Math.min(...points.map(({ seconds }) => seconds)))}{' '}
+            to {duration(Math.max(...points.map(({ seconds }) => seconds)))}; before on node {last.node_index}
+          </span>
+        </>
+      )}
+    </div>
+  );
+}
+
+function useRested(path: string): string | null {
+  const [rested, setRested] = useState<string | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(path), REST);
+    return () => clearTimeout(timer);
+  }, [path]);
+  return rested === path ? path : null;
+}

@@ -1,0 +1,27 @@
+const ENTRIES: [kind: string, text: string][] = [
+  ['work', 'files of a batch'],
+  ['over', 'over its estimate'],
+  ['failed', 'failed'],
+  ['unrecorded', 'not recorded'],
+  ['running', 'being run'],
+  ['late', 'before its start'],
+  ['gap', 'gap'],
+  ['idle', 'idle'],
+];
+
+/** What the shapes and colours of the timeline mean. */
+export function Legend({ isRunning }: { isRunning: boolean }) {
+  return (
+    <ul class="legend">
+      {ENTRIES.filter(([kind]) => isRunning || kind !== 'running').map(([kind, text]) => (
+        <li key={kind}>
+          <span class={`swatch ${kind}`} aria-hidden="true" />
+          {text}
+        </li>
+      ))}
+      <li>
+        <span aria-hidden="true">↺</span> repeated
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,43 @@
+import { useMemo } from 'preact/hooks';
+import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
+import { duration, offset } from '../format.js';
+import { Path } from '../parts/path.js';
+import { type Column, Table } from '../parts/table.js';
+import { FAILED, type Lane, REPEATED, RUNNING } from './lanes.js';
+
+interface Row {
+  lane: Lane;
+  run: number;
+}
+
+/** What the timeline shows, in the order of the nodes and of the time. */
+export function RunTable({ lanes, timeline }: { lanes: readonly Lane[]; timeline: TimelineAnswer }) {
+  const rows = useMemo(() => lanes.flatMap(lane => Array.from(lane.file, (_, run) => ({ lane, run }))), [lanes]);
+  return (
+    <Table label="The timeline as a table" columns={columnsOf(timeline)} rows={rows} keyOf={({ lane, run }) => `${lane.node} ${run}`} />
+  );
+}
+
+function columnsOf({ paths, estimates }: TimelineAnswer): Column<Row>[] {
+  return [
+    { name: 'node', title: 'Node', isNumber: true, cell: ({ lane }) => lane.node },
+    { name: 'batch', title: 'Batch', isNumber: true, cell: ({ lane, run }) => lane.batches[lane.batch[run]!]!.number ?? '–' },
+    { name: 'start', title: 'Begins at', isNumber: true, cell: ({ lane, run }) => offset(lane.from[run]!, 1) },
+    { name: 'file', title: 'File', isWide: true, cell: ({ lane, run }) => <Path text={paths[lane.file[run]!]!} /> },
+    {
+      name: 'estimate',
+      title: 'Estimate',
+      isNumber: true,
+      isExtra: true,
+      cell: ({ lane, run }) => duration(estimates[lane.file[run]!]),
+    },
+    { name: 'seconds', title: 'Time', isNumber: true, cell: ({ lane, run }) => duration(lane.seconds[run]!) },
+    { name: 'result', title: 'Result', isExtra: true, cell: resultOf },
+  ];
+}
+
+function resultOf({ lane, run }: Row): string {
+  const flags = lane.flags[run]!;
+  const result = flags & FAILED ? 'failed' : flags & RUNNING ? 'being run' : Number.isNaN(lane.seconds[run]!) ? 'not recorded' : '';
+  return flags & REPEATED ? `${result} repeated`.trim() : result;
+}

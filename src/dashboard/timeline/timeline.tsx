@@ -1,0 +1,173 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
+import { useWidth } from '../parts/width.js';
+import { TimelineCanvas } from './canvas.js';
+import { runAt } from './find.js';
+import { AXIS_HEIGHT, type Geometry, LEFT, laneAt, laneSize, laneTop, rightMargin, slackOf } from './geometry.js';
+import { afterKey, type Current } from './keys.js';
+import { type Lane, lastLane } from './lanes.js';
+import { RunCard } from './run-card.js';
+import { axisEnd, pan, type Span, timeAt, zoom } from './view.js';
+
+interface Props {
+  timeline: TimelineAnswer;
+  lanes: readonly Lane[];
+  view: Span | null;
+  onView: (view: Span | null) => void;
+  selected: Span | null;
+  onSelect: (span: Span | null) => void;
+  /** The lanes with only the runs that a search found, the others are dim; null: there is no search. */
+  matching: readonly Lane[] | null;
+  /** Emphasised nodes; null: all. */
+  nodes: ReadonlySet<number> | null;
+  onOpen: (path: string) => void;
+  project: number;
+}
+
+/** How far the mouse moves before a press becomes a drag, in pixels. */
+const DRAG_FROM = 4;
+const WHEEL_ZOOM = 1.0015;
+
+/** The lanes of the nodes to scale. All that the mouse does, keys do as well; a table beside it has the same data. */
+export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSelect, matching, nodes, onOpen, project }: Props) {
+  const { wall, floor, is_running: isRunning, paths } = timeline;
+  const [box, boxWidth] = useWidth<HTMLDivElement>();
+  const [scroll, setScroll] = useState(0);
+  const [hovered, setHovered] = useState<Current | null>(null);
+  const [focused, setFocused] = useState<Current | null>(null);
+  const press = useRef<{ x: number; time: number; isDrag: boolean } | null>(null);
+  const current = hovered ?? focused;
+  const last = useMemo(() => lastLane(lanes), [lanes]);
+
+  const end = axisEnd(wall, floor, isRunning);
+  const view = chosen && chosen.to <= end ? chosen : { from: 0, to: end };
+  const { laneHeight, barHeight } = laneSize(lanes.length);
+  const whole = AXIS_HEIGHT + lanes.length * laneHeight + 8;
+  const width = Math.max(1, boxWidth - LEFT - rightMargin(boxWidth));
+  const geometry: Geometry = { width, laneHeight, barHeight, scroll, height: Math.min(whole, Math.max(240, innerHeight - 240)) };
+
+  const show = (view: Span) => onView(view.from <= 0 && view.to >= end ? null : view);
+  const at = (event: MouseEvent) => {
+    const { left, top } = box.current!.getBoundingClientRect();
+    const [x, y] = [event.clientX - left - LEFT, event.clientY - top];
+    const time = timeAt(x, view, width);
+    const lane = laneAt(y, geometry, lanes.length);
+    const run = lane === null || x < 0 || x > width ? null : runAt(lanes[lane]!, time, slackOf(view, width));
+    return { x, time: Math.min(end, Math.max(0, time)), current: run === null ? null : { lane: lane!, run } };
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Enter' && focused) onOpen(paths[lanes[focused.lane]!.file[focused.run]!]!);
+    else {
+      const sight = afterKey(event.key, event.shiftKey, { view, selected, current: focused }, lanes, end);
+      if (!sight) return;
+      setHovered(null);
+      if (sight.view !== view) show(sight.view);
+      if (sight.selected !== selected) onSelect(sight.selected);
+      setFocused(sight.current);
+      if (sight.current) scrollToLane(box.current!, sight.current.lane, geometry);
+    }
+    event.preventDefault();
+  };
+
+  const onWheel = (event: WheelEvent) => {
+    const { x, time } = at(event);
+    // Over the numbers of the nodes, the wheel scrolls the lanes.
+    if (x < 0) return;
+    const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    const turn = event.deltaMode === 1 ? 20 : 1;
+    const next = isSideways
+      ? pan(view, ((event.deltaX || event.deltaY) * turn) / width, end)
+      : zoom(view, time, WHEEL_ZOOM ** (event.deltaY * turn), end);
+    // Where nothing is left to zoom out of, the wheel scrolls the page.
+    if (next.from === view.from && next.to === view.to) return;
+    event.preventDefault();
+    show(next);
+  };
+
+  const onPointerDown = (event: PointerEvent) => {
+    const { x, time } = at(event);
+    if (event.button !== 0 || x < 0 || x > width) return;
+    press.current = { x, time, isDrag: false };
+    if (event.pointerType === 'mouse') box.current!.setPointerCapture(event.pointerId);
+  };
+
+  const onPointerMove = (event: PointerEvent) => {
+    const { x, time, current } = at(event);
+    if (press.current && Math.abs(x - press.current.x) >= DRAG_FROM) press.current.isDrag = true;
+    if (press.current?.isDrag) onSelect({ from: Math.min(time, press.current.time), to: Math.max(time, press.current.time) });
+    else setHovered(current);
+  };
+
+  const onPointerUp = (event: PointerEvent) => {
+    const { isDrag } = press.current ?? { isDrag: true };
+    press.current = null;
+    if (isDrag) return;
+    const { current } = at(event);
+    if (current) {
+      setFocused(current);
+      onOpen(paths[lanes[current.lane]!.file[current.run]!]!);
+    } else onSelect(null);
+  };
+
+  useWheel(box, onWheel);
+  return (
+    <div class="timeline-frame">
+      <div
+        class="timeline"
+        ref={box}
+        role="application"
+        aria-label="Timeline of the nodes"
+        aria-describedby="timeline-keys"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it takes keys.
+        tabIndex={0}
+        style={{ height: `${geometry.height}px` }}
+        onKeyDown={onKeyDown}
+        onScroll={() => setScroll(box.current!.scrollTop)}
+        onPointerDown={onPointerDown}
+        onPointerMove={onPointerMove}
+        onPointerUp={onPointerUp}
+        onPointerCancel={() => (press.current = null)}
+        onPointerLeave={() => setHovered(null)}
+        onBlur={() => setFocused(null)}
+      >
+        <TimelineCanvas
+          picture={{ lanes, matching, wall, floor, isRunning, last, view, selected, current, nodes }}
+          geometry={geometry}
+          width={boxWidth}
+        />
+        <div style={{ height: `${whole - geometry.height}px` }} />
+      </div>
+      {current && lanes[current.lane] && current.run < lanes[current.lane]!.to.length && (
+        <RunCard
+          timeline={timeline}
+          lane={lanes[current.lane]!}
+          run={current.run}
+          project={project}
+          view={view}
+          width={width}
+          top={laneTop(current.lane, geometry) + laneHeight + 4}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Listens for the wheel so that the page does not scroll as well. */
+function useWheel(box: { current: HTMLElement | null }, onWheel: (event: WheelEvent) => void): void {
+  const latest = useRef(onWheel);
+  latest.current = onWheel;
+  useEffect(() => {
+    const element = box.current!;
+    const listener = (event: WheelEvent) => latest.current(event);
+    element.addEventListener('wheel', listener, { passive: false });
+    return () => element.removeEventListener('wheel', listener);
+  }, [box]);
+}
+
+function scrollToLane(box: HTMLElement, lane: number, { laneHeight, height }: Geometry): void {
+  const top = lane * laneHeight;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + laneHeight > box.scrollTop + height - AXIS_HEIGHT) box.scrollTop = top + laneHeight - height + AXIS_HEIGHT;
+}
