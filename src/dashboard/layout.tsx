@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ProjectLine } from '../api/messages/dashboard.js';
+import { Footer } from './footer.js';
 import { useOnline } from './online.js';
 import { navigate } from './router.js';
 import { type ProjectPage, projectPath, type Route } from './routes.js';
@@ -36,6 +37,7 @@ export function Layout({ route, project, children }: { route: Route; project: Pr
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      <Footer />
     </>
   );
 }

@@ -1,15 +1,16 @@
 import type { Problem } from './api.js';
 
-const ANOTHER = 'Run "ballast dashboard link" on the machine of the server, and open the link that it prints.';
+const ANOTHER = 'For another one, run "ballast dashboard link" on the machine of the server.';
 
-/** Why somebody was not signed in, and what to do. */
+/** Why somebody was not signed in, and what to do: in the server's words, if it has some. */
 export function refusalOf({ status, reasons }: Pick<Problem, 'status' | 'reasons'>, isLink: boolean): string {
-  const words = reasons.length > 0 ? `${sentenceOf(reasons.join('; '))} ` : '';
-  if (status === 0) return 'The server does not answer. Your link is not used up: open it again when the server is back.';
-  if (status === 429) return `${words || 'Too many attempts. '}Wait, then try again.`;
-  if (status >= 500) return `${words || `The server answered ${status}. `}Try again.`;
-  if (isLink) return `This link does not sign you in: it was used, it has expired, or it was revoked. ${words}${ANOTHER}`;
-  return `${words || 'The password is wrong. '}If you do not know the password: ${ANOTHER[0]!.toLowerCase()}${ANOTHER.slice(1)}`;
+  if (status === 0) return 'The server does not answer. Nothing was used up: try again when it is back.';
+  if (reasons.length > 0) return sentenceOf(reasons.join('; '));
+  if (status === 429) return 'Too many attempts. Wait, then try again.';
+  if (status >= 500) return `The server answered ${status}. Try again.`;
+  return isLink
+    ? `This link was used, was revoked or has expired. ${ANOTHER}`
+    : `The password is wrong. You can also use a link. ${ANOTHER}`;
 }
 
 const sentenceOf = (text: string) => `${text.replace(/^./, letter => letter.toUpperCase()).replace(/[.!?]$/, '')}.`;

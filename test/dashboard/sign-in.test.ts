@@ -20,16 +20,19 @@ describe('after signing in', () => {
 describe('who is not signed in', () => {
   const refused = (status: number, isLink: boolean, reasons: string[] = []) => refusalOf({ status, reasons }, isLink);
 
+  it('reads the reason of the server', () => {
+    expect(refused(429, false, ['too many wrong sign-ins; try again in 8 seconds'])).toBe(
+      'Too many wrong sign-ins; try again in 8 seconds.',
+    );
+  });
+
   it('reads how to get another link', () => {
-    expect(refused(403, true)).toContain('was used, it has expired');
-    for (const text of [refused(403, true), refused(403, false)]) expect(text).toContain('ballast dashboard link');
+    for (const text of [refused(401, true), refused(401, false)]) expect(text).toContain('run "ballast dashboard link"');
   });
 
-  it('reads that it has to wait', () => {
-    expect(refused(429, false, ['too many attempts: 5 in a minute'])).toBe('Too many attempts: 5 in a minute. Wait, then try again.');
-  });
-
-  it('reads that the link still works when the server did not answer', () => {
-    expect(refused(0, true)).toContain('not used up');
+  it('reads what to do when a proxy or nobody answered', () => {
+    expect(refused(429, false)).toContain('Wait');
+    expect(refused(502, true)).toBe('The server answered 502. Try again.');
+    expect(refused(0, true)).toContain('Nothing was used up');
   });
 });

@@ -17,18 +17,22 @@ const nameOf = ({ projects }: AccessAnswer, id: number | null) => projects.find(
 /** Read-only links: make and revoke. */
 export function Links({ access, change }: Props) {
   const { projects, links } = access;
-  const [project, setProject] = useState(projects[0]?.id ?? null);
+  const [project, setProject] = useState<number | null>(projects[0]?.id ?? null);
   const [days, setDays] = useState(30);
   const [created, setCreated] = useState<CreatedLink | null>(null);
   const create = async () => {
-    const answer = await change.send<CreatedLink>('/dashboard/links', { project, days }, 'make a link');
+    const message = project === null ? {} : { project, days };
+    const answer = await change.send<CreatedLink>('/dashboard/links', message, 'make a link');
     if (answer) setCreated(answer);
   };
   return (
     <section>
       <h2>Links</h2>
-      <p class="quiet">Whoever has a read-only link sees the pages of one project until it expires, and changes nothing.</p>
-      {created && <Secret title="A read-only link." text={created.url} />}
+      <p class="quiet">
+        Whoever has the link to a project sees its pages until the link expires, and changes nothing. Revoke it to end the sessions of its
+        readers.
+      </p>
+      {created && <Secret title="The link." text={created.url} />}
       <ul class="lines">
         {links.map(({ id, project, created_at, expires_at }) => (
           <li key={id}>
@@ -38,7 +42,7 @@ export function Links({ access, change }: Props) {
             </span>
             <ConfirmButton
               name="Revoke"
-              consequence="It no longer signs anybody in."
+              consequence={project === null ? 'It no longer signs anybody in.' : 'Its readers are signed out.'}
               onConfirm={() => void change.send('/dashboard/links/revoke', { id }, 'revoke a link')}
             />
           </li>
@@ -55,15 +59,19 @@ export function Links({ access, change }: Props) {
         >
           <label>
             New link to
-            <select value={project ?? ''} onChange={event => setProject(Number(event.currentTarget.value))}>
+            <select
+              value={project ?? ''}
+              onChange={event => setProject(event.currentTarget.value === '' ? null : Number(event.currentTarget.value))}
+            >
               {projects.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}
                 </option>
               ))}
+              <option value="">everything, once within 10 minutes</option>
             </select>
           </label>
-          <label>
+          <label hidden={project === null}>
             for
             <select value={days} onChange={event => setDays(Number(event.currentTarget.value))}>
               {DAYS.map(days => (

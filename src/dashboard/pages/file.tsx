@@ -13,6 +13,9 @@ import { projectPath, withQuery } from '../routes.js';
 import { HistoryChart } from '../trends/history-chart.js';
 import { fileSentences } from '../trends/sentences.js';
 
+/** Builds that are listed of those that the file decided. */
+const SHOWN = 20;
+
 export default function FilePage({ project }: ProjectPageProps) {
   const { query } = useAddress();
   const path = query.get('path');
@@ -67,8 +70,13 @@ function File({ project, history }: { project: string; history: FileHistory }) {
       )}
       {decided.length > 0 && (
         <section>
-          <h2>Builds that it decided</h2>
-          <Table label="Builds that it decided" columns={decidedColumns(project)} rows={decided} keyOf={row => row.build_id} />
+          <h2>{decided.length > SHOWN ? `The last ${SHOWN} builds that it decided` : 'Builds that it decided'}</h2>
+          <Table
+            label="Builds that it decided"
+            columns={decidedColumns(project)}
+            rows={decided.slice(0, SHOWN)}
+            keyOf={row => row.build_id}
+          />
         </section>
       )}
       {points.length > 0 && (
@@ -115,10 +123,9 @@ const decidedColumns = (project: string): Column<Decided>[] => [
   {
     name: 'seconds',
     title: 'The last node was later by',
-    isNumber: true,
+    isWide: true,
     cell: ({ seconds }) => <Duration seconds={seconds} />,
   },
-  { name: 'rest', title: '', isWide: true, cell: () => '' },
 ];
 
 const pointColumns = (project: string): Column<FilePoint>[] => [

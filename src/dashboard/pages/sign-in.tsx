@@ -49,9 +49,9 @@ export default function SignInPage() {
           <p>{refusal}</p>
         </div>
       )}
-      <p>Open a sign-in link. This command prints one on the machine of the server; it works once, for ten minutes:</p>
+      <p>Open a sign-in link. On the machine of the server, this command prints one, which works once within 10 minutes:</p>
       <pre>
-        <code>ballast dashboard link</code>
+        <code>npm run -s ballast -- dashboard link</code>
       </pre>
       <form
         onSubmit={event => {
