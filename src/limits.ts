@@ -163,6 +163,11 @@ export const limits = {
   completenessPollMilliseconds: 500,
   completenessEntries: 1000,
 
+  /** What one answer tells of why nodes got their files: hand-outs, files of one, and files of all. */
+  explainedBatches: 1000,
+  explainedFilesPerBatch: 1000,
+  explainedFiles: 20_000,
+
   /** Test files over all runs of a build that is merged or checked, and characters of their distinct paths. */
   mergedTestFiles: 5_000_000,
   mergedCharacters: 67_108_864,

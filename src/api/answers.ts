@@ -54,6 +54,7 @@ function cut<T>(list: readonly T[]): T[] {
   return list.slice(0, limits.completenessEntries);
 }
 
-function iso(millis: number): string {
+/** ISO 8601 in UTC. */
+export function iso(millis: number): string {
   return new Date(millis).toISOString();
 }

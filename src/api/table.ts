@@ -12,6 +12,7 @@ import { describeApi } from './routes/openapi.js';
 import { queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { failedOnBranch } from './routes/test-paths.js';
+import { whyOfBuild } from './routes/why.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
 
@@ -26,6 +27,7 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/builds': { GET: pageOfBuilds },
   '/v1/builds/completeness': { GET: completenessOfBuild },
   '/v1/builds/:id': { GET: buildById },
+  '/v1/builds/:id/why': { GET: whyOfBuild },
   '/v1/openapi.json': { GET: describeApi },
   '/metrics': { GET: metricsText },
   '/healthz': { GET: healthy },

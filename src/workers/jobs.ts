@@ -8,7 +8,7 @@ import type { QueueRequest } from '../engine/queues.js';
 import { toSegments } from '../engine/segments.js';
 import type { SplitRequest } from '../engine/splits.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
-import { completenessJson, distributionJson, failedPathsJson } from './reads.js';
+import { completenessJson, distributionJson, failedPathsJson, whyJson } from './reads.js';
 
 /**
  * The work whose size depends on the suite. It only reads the store. It runs on the main thread when it is small, and in a worker
@@ -71,6 +71,7 @@ export const reads = {
   completeness: completenessJson,
   recordedDistribution: distributionJson,
   failedTestPaths: failedPathsJson,
+  why: whyJson,
 };
 
 export type Posts = typeof posts;

@@ -1,12 +1,14 @@
 import { ApiError, apiErrors } from '../api-error.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
+import type { Subject } from '../engine/insight/subject.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Store } from '../engine/ports/store.js';
 import { limits } from '../limits.js';
+import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { BuildPieces } from './build-pieces.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import { type Posts, type Reads, reads } from './jobs.js';
-import type { CompletenessJson, Json } from './reads.js';
+import type { CompletenessJson, Json, WhyQuestion } from './reads.js';
 import type { PostTask, Prepared, ReadTask } from './task.js';
 import type { TaskRunner } from './threads.js';
 
@@ -82,6 +84,14 @@ export class WorkerPool {
     return (await this.#read(project, { kind: 'read', job: 'failedTestPaths', subject: queue }, { hasLeft })).json;
   }
 
+  /** Why the nodes of a CI run got their files. */
+  async why(question: WhyQuestion, hasLeft: () => boolean): Promise<Json> {
+    const isSmall = await isSmallSubject(this.store, question.subject);
+    // Worker threads read only written batches.
+    if (!isSmall) await this.store.maintenance.publishQueues();
+    return (await this.#read(question.subject.project, { kind: 'read', job: 'why', subject: question }, { hasLeft }, isSmall)).json;
+  }
+
   /** The numbers of waiting tasks, running tasks and threads. */
   get load(): { waiting: number; running: number; threads: number } {
     return { waiting: this.#turns.waiting, running: this.#turns.running, threads: this.runner.threads };
@@ -126,6 +136,15 @@ export class WorkerPool {
     const { status, errors, headers, reason } = answer.error;
     throw new ApiError(status, errors, headers, undefined, reason);
   }
+}
+
+/** Counts the files that a CI run planned and recorded, and its nodes. */
+async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, build }: Subject): Promise<boolean> {
+  const plan = ciRun && (await (ciRun.kind === 'queue' ? queues.basis(ciRun.plan) : splits.basis({ id: ciRun.plan })));
+  // An older Ballast did not keep it.
+  if (ciRun && !plan) return false;
+  const planned = (plan?.length ?? 0) / BASIS_BYTES;
+  return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < limits.pooledTestFiles;
 }
 
 function isSmallBuild({ test_files, subsets }: Build): boolean {

@@ -59,7 +59,7 @@ describe('GET /v1/openapi.json', () => {
         .filter(method => method !== 'head');
       expect([path, Object.keys(methods)]).toEqual([path, allowed]);
     }
-    expect(Object.keys(document.paths)).toHaveLength(13);
+    expect(Object.keys(document.paths)).toHaveLength(14);
   });
 
   it('has an example of each body, which matches its schema', async () => {
@@ -73,7 +73,7 @@ describe('GET /v1/openapi.json', () => {
   it('has unique operation ids, and the address that the client used', async () => {
     const { document } = await readDocument();
     const names = Object.values<any>(document.paths).flatMap(methods => Object.values<any>(methods).map(({ operationId }) => operationId));
-    expect(new Set(names).size).toBe(13);
+    expect(new Set(names).size).toBe(14);
     expect(document.servers).toEqual([{ url: (await shared.project()).url }]);
   });
 

@@ -6,6 +6,7 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   node_index: toInteger,
   batch_index: toInteger,
   batch_id: toInteger,
+  batch: toInteger,
   page: toInteger,
   wait: toInteger,
   fixed_test_suite_split: toBoolean,

@@ -36,6 +36,17 @@ const get = (description: Description, query: string, responses: object) => ({
   get: operation(description, { parameters: parametersOf(query), responses: { ...queryResponses, ...responses } }),
 });
 
+/** The build of a path: its id, or that of one of its CI runs. */
+const buildId = { name: 'id', in: 'path', required: true, schema: ref('schemas', 'Uuid') };
+
+/** A GET about a build, of which nothing need be recorded yet. */
+const getOfBuild = (description: Description, query: string, responses: object) => ({
+  get: operation(description, {
+    parameters: [buildId, ...parametersOf(query)],
+    responses: { ...queryResponses, ...responses, '404': refusal('There is no such build or CI run.') },
+  }),
+});
+
 /** A GET that needs no token. */
 const publicGet = (description: Description, responses: object) => ({ get: operation(description, { security: [], responses }) });
 
@@ -164,7 +175,7 @@ export const operations = {
         description: 'The runs of all nodes, newest first.',
       },
       {
-        parameters: [{ name: 'id', in: 'path', required: true, schema: ref('schemas', 'Uuid') }],
+        parameters: [buildId],
         responses: {
           '200': response('The build.', { schemas: ['BuildDetail'] }),
           '404': refusal('There is no such build.'),
@@ -173,6 +184,16 @@ export const operations = {
       },
     ),
   },
+  '/v1/builds/{id}/why': getOfBuild(
+    {
+      operationId: 'explainBuild',
+      tag: 'Builds',
+      summary: 'Explain why each node got its files.',
+      description: 'Each batch, or part of a split, with what was known when it was handed out.',
+    },
+    'WhyQuery',
+    { '200': response('The hand-outs in the order of time.', { schemas: ['WhyAnswer'] }) },
+  ),
   '/v1/builds/completeness': get(
     {
       operationId: 'checkCompleteness',

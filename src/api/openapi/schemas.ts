@@ -4,6 +4,8 @@ import type { BuildDetail, BuildsPage, BuildsQuery } from '../messages/build.js'
 import type { NodeKey } from '../messages/build-key.js';
 import type { BuildSubsetMessage } from '../messages/build-subset.js';
 import type { CompletenessAnswer, CompletenessQuery } from '../messages/completeness.js';
+import type { WhyAnswer } from '../messages/insight/why.js';
+import type { WhyQuery } from '../messages/insight/why-query.js';
 import type { ConnectFailed, QueueAnswer, QueueMessage } from '../messages/queue.js';
 import type { LastDistribution, SplitAnswer, SplitMessage, SplitMiss } from '../messages/split.js';
 import type { TestPathsAnswer, TestPathsQuery } from '../messages/test-paths.js';
@@ -61,6 +63,8 @@ const { schemas: allSchemas } = typia.json.schemas<
     BuildDetail,
     CompletenessQuery,
     CompletenessAnswer,
+    WhyQuery,
+    WhyAnswer,
     Errors,
     Invalid,
     Message,

@@ -180,7 +180,7 @@ const columnsOf = (project: string, branch: string): Column<FileReason>[] => [
     title: 'Of estimate',
     isNumber: true,
     cell: ({ seconds, estimate }) => {
-      if (seconds === null || !(estimate > 0)) return '';
+      if (seconds === null || estimate === null || !(estimate > 0)) return '';
       const ratio = seconds / estimate;
       return ratio > FAR_OVER ? <strong>▲ {times(ratio)}</strong> : times(ratio);
     },

@@ -39,6 +39,10 @@ export function batchWeight(
   // There is no other node to finish together with.
   if (nodeTotal === 1) return remaining;
   if (isGuessed) return Math.max(SHARE_PER_GUESSED_BATCH * share, Math.min(pullCost, remaining / (4 * nodeTotal)));
-  const part = SHARE_PER_BATCH * share;
-  return share - part < PULLS_WORTH_SAVING * pullCost || batches >= MAX_PARTIAL_BATCHES ? share : part;
+  return isRestSmall(share, pullCost) || batches >= MAX_PARTIAL_BATCHES ? share : SHARE_PER_BATCH * share;
+}
+
+/** Whether more pulls for the rest of a share, after a part of it, would cost more than they gain. */
+export function isRestSmall(share: number, pullCost: number): boolean {
+  return share - SHARE_PER_BATCH * share < PULLS_WORTH_SAVING * pullCost;
 }

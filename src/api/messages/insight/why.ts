@@ -3,8 +3,10 @@ import type { BuildHead } from './minutes.js';
 
 /** GET /v1/builds/:id/why: why each node got its files, as it was known then. Durations are seconds. */
 export interface WhyAnswer extends BuildHead {
-  /** In the order of time. With node_index or batch in the query, only those. */
+  /** In the order of time, at most 1,000. With node_index or batch in the query, only those. Empty: only recordings are known. */
   batches: BatchReason[];
+  /** How many there are, listed or not. */
+  batch_count: Count;
 }
 
 export interface BatchReason {
@@ -12,32 +14,39 @@ export interface BatchReason {
   batch: Count | null;
   node_index: Count;
   handed_at: Timestamp;
-  /** In one or two sentences. */
+  /** In a few sentences. */
   reason: string;
   /** Null: the planner did not size it (a split, a repeat), or an older Ballast handed it out. */
   decision: {
+    /** Seconds of estimates that were left in the queue, those of this batch included. */
     remaining: number;
+    /** Until all nodes would finish together, as expected then. */
     finish_in: number;
+    /** Of the node relative to the others, as measured until then; 1: usual or unknown. */
     speed: number;
+    /** Actual over estimated duration of all batches until then; 1: as estimated, or unknown. */
     slowdown: number;
+    /** Seconds of estimates that the node would run until then. */
     share: number;
+    /** Seconds of estimates that the batch was to have: a part of the share, or all of it. */
     target: number;
+    /** What a node loses between two batches, as estimated until then. */
     pull_cost: number;
   } | null;
-  /** In the order in which the node was given them; at most 1,000. */
+  /** In the order in which the node was given them; at most 1,000, and at most 20,000 of all batches. */
   files: FileReason[];
   file_count: Count;
 }
 
 export interface FileReason {
   path: string;
-  /** The estimate when the plan was made. */
-  estimate: number;
-  /** `branch`, `default_branch`, `other_branch`: its own measurements there. `cases`: the sum of its test cases. `file`: a share of its file. `directory`, `suite`: a percentile of other files. `none`: nothing was ever measured. Null: an older Ballast planned it. */
+  /** The estimate when the plan was made; null: an older Ballast did not keep its guess. */
+  estimate: number | null;
+  /** `branch`, `default_branch`, `other_branch`: its own measurements there. `cases`: the sum of its test cases. `file`: a share of its file, or a percentile of the other test cases in it. `directory`, `suite`: a percentile of the files there. `none`: nothing was ever measured. Null: an older Ballast planned it. */
   source: 'branch' | 'default_branch' | 'other_branch' | 'cases' | 'file' | 'directory' | 'suite' | 'none' | null;
-  /** How many builds had measured it; 0 for a guess; null: unknown. */
+  /** How many builds had measured it, at most 255; 0 for a guess; null: unknown. Builds that an older Ballast recorded count as one. */
   count: Count | null;
-  /** The usual deviation, as a factor: 1.2 means from 1/1.2 to 1.2 times the estimate; null: unknown. */
+  /** The usual deviation by the model of the estimate, as a factor: 1.2 means from 1/1.2 to 1.2 times the estimate; null: unknown. */
   spread: number | null;
   /** What it took then; null: not recorded. */
   seconds: number | null;

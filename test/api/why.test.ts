@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../src/limits.js';
+import type { Client } from '../harness/client.js';
+import { buildKey, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
+import { SharedServer, startServerOnDisk } from '../harness/server.js';
+
+const shared = new SharedServer();
+
+/** Records a build of its own with these seconds by path. */
+const build = (client: Client, commit_hash: string, seconds: Record<string, number>, more: object = {}) =>
+  record(client, { commit_hash, test_files: timedTestFiles(seconds), ...more });
+
+/** The address of the newest build. */
+async function newest(client: Client): Promise<string> {
+  return `/v1/builds/${(await client.get('/v1/builds')).json.data[0].id}/why`;
+}
+
+/** What each estimate of the newest build rests on. */
+async function basesOf(client: Client): Promise<Record<string, object>> {
+  const { batches } = (await client.get(await newest(client))).json;
+  return Object.fromEntries(
+    batches.flatMap(({ files }: any) => files.map(({ path, estimate, source, count }: any) => [path, { estimate, source, count }])),
+  );
+}
+
+describe('GET /builds/:id/why', () => {
+  it('explains each batch of a queue, as it was known when the batch was handed out', async () => {
+    const client = await shared.project();
+    await build(client, 'c0', { 'a_spec.rb': 40, 'b_spec.rb': 30, 'c_spec.rb': 20, 'd_spec.rb': 10 });
+    const handed = pathsIn(await initialise(client, ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb']));
+    await build(client, 'c1', { 'b_spec.rb': 300 });
+    await record(client, { test_files: timedTestFiles({ 'a_spec.rb': 44 }), ci_build_id: '100' });
+    const { status, json } = await client.get(await newest(client));
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ kind: 'queue', ci_run: '100', commit_hash: 'c0ffee1', node_total: 2, batch_count: 1 });
+    const decision = { remaining: 100, finish_in: 52, speed: 1, slowdown: 1, share: 50, target: 30, pull_cost: 2 };
+    expect(json.batches).toMatchObject([{ batch: 0, node_index: 0, decision, file_count: handed.length }]);
+    expect(json.batches[0].reason).toBe(
+      '1 m 40 s of work was left for 2 nodes, so all would finish in 52 s. Node 0 would do 50 s of that; ' +
+        'it got 0.6 of its share, 30 s, so that later batches can correct errors. Its one file is longer than that, 40 s: a batch has at least one file.',
+    );
+    const spread = expect.closeTo(1.297, 2) as number;
+    expect(json.batches[0].files).toEqual([{ path: 'a_spec.rb', estimate: 40, source: 'branch', count: 1, spread, seconds: 44 }]);
+  });
+
+  it('names the source of each estimate, and the builds that measured it', async () => {
+    const client = await shared.project();
+    const [main, feature, other] = [{}, { branch: 'feature' }, { branch: 'other' }];
+    for (const commit of ['m1', 'm2', 'm3']) await build(client, commit, { 'own_spec.rb': 8, 'main_spec.rb': 7, 'd/x.rb': 1 }, main);
+    await build(client, 'm4', { 'cases_spec.rb[1:1]': 2, 'cases_spec.rb[1:2]': 3, 'whole_spec.rb': 6, 'd/y.rb': 2, 'd/z.rb': 3 }, main);
+    await build(client, 'f1', { 'own_spec.rb': 9 }, feature);
+    await build(client, 'o1', { 'other_spec.rb': 5 }, other);
+    const listed = ['own_spec.rb', 'main_spec.rb', 'other_spec.rb', 'cases_spec.rb', 'whole_spec.rb[1:1]', 'd/new.rb', 'e/new.rb'];
+    const request = { ...feature, node_total: 1, commit_hash: 'f2' };
+    const bases = {
+      'own_spec.rb': { estimate: 9, source: 'branch', count: 1 },
+      'main_spec.rb': { estimate: 7, source: 'default_branch', count: 3 },
+      'other_spec.rb': { estimate: 5, source: 'other_branch', count: 1 },
+      'cases_spec.rb': { estimate: 5, source: 'cases', count: 1 },
+      'whole_spec.rb[1:1]': { estimate: 6, source: 'file', count: 0 },
+      // Of the files in d that are listed, none is known.
+      'd/new.rb': { estimate: 9, source: 'suite', count: 0 },
+      'e/new.rb': { estimate: 9, source: 'suite', count: 0 },
+    };
+    await initialise(client, listed, request);
+    await record(client, { ...request, test_files: [] });
+    expect(await basesOf(client)).toEqual(bases);
+    const split = { ...request, commit_hash: 'f3', ci_build_id: '7', fixed_test_suite_split: false };
+    await startSplit(client, [...listed, 'd/x.rb', 'd/y.rb', 'd/z.rb'], split);
+    await record(client, { ...split, test_files: [] });
+    const { 'd/x.rb': known, 'd/new.rb': guessed, 'own_spec.rb': own } = await basesOf(client);
+    expect([known, guessed, own]).toEqual([
+      { estimate: 1, source: 'default_branch', count: 3 },
+      { estimate: 3, source: 'directory', count: 0 },
+      { estimate: 9, source: 'branch', count: 1 },
+    ]);
+  });
+
+  it('says that nothing was measured, and stays as it was when it is', async () => {
+    const client = await shared.project();
+    await startSplit(client, ['a_spec.rb', 'b_spec.rb']);
+    await record(client, { test_files: timedTestFiles({ 'a_spec.rb': 5 }) });
+    expect(await basesOf(client)).toEqual({
+      'a_spec.rb': { estimate: 1, source: 'none', count: 0 },
+      'b_spec.rb': { estimate: 1, source: 'none', count: 0 },
+    });
+    const { batches } = (await client.get(`${await newest(client)}?node_index=1`)).json;
+    expect(batches).toMatchObject([{ batch: null, node_index: 1, decision: null, file_count: 1 }]);
+    expect(batches[0].reason).toContain('Node 1 got 1.0 s of work; the mean of the 2 nodes is 1.0 s.');
+  });
+
+  it('explains the batches of a node, one batch, or another CI run', async () => {
+    const client = await shared.project();
+    await initialise(client, manyPaths(40));
+    for (const node_index of [1, 0, 1]) await pull(client, { node_index });
+    await initialise(client, manyPaths(3), { node_build_id: '101' });
+    await record(client, { test_files: [] });
+    const url = await newest(client);
+    const batches = async (query: string) =>
+      (await client.get(`${url}?${query}`)).json.batches.map((told: any) => [told.batch, told.node_index]);
+    expect(await batches('')).toEqual([[0, 0]]);
+    const project = (await shared.store.access.projects()).at(-1)!.id;
+    const first = (await shared.store.ciRuns.ofBuild(project, buildKey)).at(-1)!;
+    expect((await batches(`ci_run=${first.id}`)).length).toBe(4);
+    expect(await batches(`ci_run=${first.id}&node_index=1`)).toEqual([
+      [1, 1],
+      [3, 1],
+    ]);
+    expect(await batches(`ci_run=${first.id}&batch=2&node_index=`)).toEqual([[2, 0]]);
+    expect((await client.get(`/v1/builds/${first.id}/why`)).json.batches).toHaveLength(4);
+  });
+
+  it('refuses a stranger, an unknown build, and what is no number', async () => {
+    const [client, stranger] = [await shared.project(), await shared.project()];
+    await record(client);
+    const url = await newest(client);
+    expect((await client.send(url, {})).status).toBe(403);
+    for (const path of [url.replace(/[^/]+\/why/, '5f0c1d52-7f0b-4a7e-9d3c-2f1f0a6b8c11/why'), '/v1/builds/x/why', `${url}?ci_run=x`])
+      expect([path, (await client.get(path)).status]).toEqual([path, 404]);
+    expect((await stranger.get(url)).status).toBe(404);
+    for (const [query, errors] of [
+      ['node_index=2', { node_index: ['must be less than or equal to 1'] }],
+      ['node_index=-1', { node_index: ['must be greater than or equal to 0'] }],
+      ['batch=last', { batch: ['is not a number'] }],
+    ] as const) {
+      const { status, json } = await client.get(`${url}?${query}`);
+      expect({ status, json }).toEqual({ status: 422, json: { errors: [errors] } });
+    }
+    expect((await client.get(url)).json).toMatchObject({ kind: 'recordings', batches: [], batch_count: 0 });
+  });
+
+  it('explains a large build in a worker thread, which sees the last batch', async () => {
+    const client = await startServerOnDisk();
+    const paths = manyPaths(limits.pooledTestFiles);
+    const handed = pathsIn(await initialise(client, paths, { node_total: 1 }));
+    await record(client, { node_total: 1, test_files: timedTestFiles({ [handed[0]!]: 5 }) });
+    const { batches } = (await client.get(await newest(client))).json;
+    expect(batches).toMatchObject([{ file_count: handed.length, decision: { remaining: paths.length } }]);
+    expect(batches[0].files[0]).toMatchObject({ path: handed[0], source: 'none', seconds: 5 });
+  });
+});
