@@ -37,7 +37,7 @@ export function TimelineView({ project, timeline, lanes, matching, nodes }: Prop
         onView={setView}
         selected={selected}
         onSelect={setSelected}
-        onOpen={file => setQuery({ file })}
+        onOpen={file => setQuery({ file }, { replace: false })}
         project={project.id}
       />
       <div class="timeline-foot">
