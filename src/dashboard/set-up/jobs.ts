@@ -126,6 +126,9 @@ export const semaphore = ({ nodes, env, script }: Job): string[] => [
   ...indent(14, script),
 ];
 
+/** A value within a string of Groovy. */
+const groovy = (value: string) => value.replace(/[\\"$]/g, '\\$&');
+
 export const jenkins = ({ nodes, env, numbers, secret, script }: Job): string[] => [
   `def total = ${nodes}`,
   'def stages = [:]',
@@ -136,7 +139,7 @@ export const jenkins = ({ nodes, env, numbers, secret, script }: Job): string[] 
   '    node {',
   '      checkout scm',
   `      withCredentials([string(credentialsId: '${secret}', variable: '${secret}')]) {`,
-  `        withEnv([${[...env, ...numbers].map(([name, value]) => `"${name}=${value}"`).join(',\n                 ')}]) {`,
+  `        withEnv([${[...env.map(([name, value]) => [name, groovy(value)]), ...numbers].map(([name, value]) => `"${name}=${value}"`).join(',\n                 ')}]) {`,
   "          sh '''",
   ...indent(12, script),
   "          '''",
