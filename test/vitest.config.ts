@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { chromiumPath } from '../scripts/chromium.js';
 import { loadUwebsockets } from '../src/http/uwebsockets/load.js';
-import { chromiumPath } from './browser/chromium.js';
 import { BROWSER, PROCESS, SLOW, STORE, WITHOUT_BROWSER } from './tiers.js';
 
 const hasUwebsockets = await loadUwebsockets().then(
@@ -20,7 +20,7 @@ const tiers = [
   tier('process', { include: PROCESS }),
   tier('slow', { include: SLOW }),
   tier('browser', {
-    globalSetup: ['test/browser/chromium.js'],
+    globalSetup: ['test/browser/launch.js'],
     ...(chromiumPath ? { include: BROWSER, exclude: WITHOUT_BROWSER } : { include: WITHOUT_BROWSER }),
   }),
 ];

@@ -55,7 +55,7 @@ function* pullingNode(run: CiRun, plan: NodePlan): Node {
       const files = measure(run, plan, handed.paths);
       const took = durationOf(run, files);
       if (mayDie?.batches === batch_index) {
-        at += 0.6 * took;
+        at += Math.round(0.6 * took);
         break;
       }
       ran.push(...files);
@@ -64,7 +64,7 @@ function* pullingNode(run: CiRun, plan: NodePlan): Node {
       failed = handed.paths.filter(path => run.failing.has(path));
     }
     if (mayDie!.restart === null) return;
-    at += 1000 * mayDie!.restart;
+    at += Math.round(1000 * mayDie!.restart);
   }
 }
 
@@ -75,7 +75,7 @@ function* splitNode(run: CiRun, plan: NodePlan): Node {
   const files = measure(run, plan, handed.paths);
   if (plan.death) {
     if (plan.death.restart === null) return;
-    at += 0.6 * durationOf(run, files) + 1000 * plan.death.restart;
+    at += Math.round(0.6 * durationOf(run, files) + 1000 * plan.death.restart);
     handed = yield { kind: 'split', at };
   }
   yield { kind: 'record', at: at + durationOf(run, files), files };

@@ -39,7 +39,7 @@ const DAY = 86_400_000;
 
 /** Makes the builds in a folder, then serves it. */
 export async function openDemo({ dataDir, port, seed, days, now, clock }: DemoOptions): Promise<Demo> {
-  const config = parseConfig({ port: String(port), dataDir, logLevel: 'error', leaseFactor: '1.5', leaseGraceSeconds: '30' });
+  const config = parseConfig({ port: String(port), dataDir, logLevel: 'error', leaseFactor: '3', leaseGraceSeconds: '60' });
   const log = openLog(config.logLevel);
   const { live, secret } = await makeBuilds(config, log, { seed, days, now, linkedAt: clock ?? Date.now });
   const service = await openService(config, log, clock && { now: clock });

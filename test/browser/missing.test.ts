@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { MISSING } from './chromium.js';
+import { MISSING } from './launch.js';
 
 /** Runs instead of the tests in a browser where there is none. */
 it.skip(MISSING);

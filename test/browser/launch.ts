@@ -1,11 +1,5 @@
-import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-
-/** The path of the installed Chromium; null: there is none. */
-export const chromiumPath = findChromium();
+import { chromiumPath } from '../../scripts/chromium.js';
 
 export const MISSING =
   'the tests in a browser do not run: no chromium, chromium-browser or google-chrome is in PATH; "apt-get install chromium" installs it';
@@ -14,20 +8,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Where the tests connect to the browser. */
     browser: string;
-  }
-}
-
-function findChromium(): string | null {
-  const paths = (process.env.PATH ?? '').split(':').flatMap(folder => NAMES.map(name => join(folder, name)));
-  return paths.find(isExecutable) ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 
