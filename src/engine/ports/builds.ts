@@ -9,12 +9,19 @@ export interface Builds {
   newest(project: number, filter: BuildFilter): Soon<Build | null>;
   /** One page (from 1) of `limits.buildsPerPage` builds, newest first, and the number of all builds that the filter finds. */
   page(project: number, filter: BuildFilter, page: number): Soon<{ total: number; builds: Build[] }>;
+  /** Up to `limit` builds that the filter finds, newest first, and the number of all; `before`: only builds with lower numbers. */
+  older(project: number, filter: BuildFilter, before: number | null, limit: number): Soon<{ total: number; builds: Build[] }>;
   /** Up to `limit` builds of all projects whose numbers are at least `from`, in the order of their numbers. */
   list(from: number, limit: number): Soon<Build[]>;
   /** The heads of a build's runs, by node and in the order of recording; with a node only those of that node. */
   runs(build: number, node_index?: number): Soon<RunHead[]>;
   /** A run with its test files from one index to another; null: it expired. */
   run(build: number, run: Pick<RunHead, 'node_index' | 'run'>, from?: number, to?: number): Soon<Run | null>;
+  /** A run by the numbers of its paths, which are cheaper than the paths where many runs are read; null: it expired. */
+  times(build: number, run: Pick<RunHead, 'node_index' | 'run'>): Soon<RunTimes | null>;
+  /** The path with a number, and the number of a path; null: the project has not recorded it. */
+  path(number: number): Soon<string>;
+  pathNumber(project: number, path: string): Soon<number | null>;
 }
 
 export interface Build extends BuildKey {
@@ -52,6 +59,12 @@ export interface RunHead {
 
 export interface Run extends RunHead {
   paths: string[];
+  /** By path; 0: the file was scheduled, not measured. */
+  seconds: Float64Array;
+}
+
+export interface RunTimes {
+  paths: Uint32Array;
   /** By path; 0: the file was scheduled, not measured. */
   seconds: Float64Array;
 }

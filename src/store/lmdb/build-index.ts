@@ -79,6 +79,32 @@ export function pageOfBuilds(
   return { total, numbers: numbersFrom(tables, key, from, offset, perPage) };
 }
 
+/** Returns the numbers of up to `limit` builds, newest first, below the number `before` (null: all), and how many the filter finds. */
+export function olderBuilds(
+  tables: IndexTables,
+  project: number,
+  filter: BuildFilter,
+  before: number | null,
+  limit: number,
+): { total: number; numbers: number[] } {
+  const key = filterKey(project, filter);
+  const [total, next] = tables.buildCounts.get(key) ?? NONE;
+  const from = before === null ? next : firstPlaceOf(tables, key, next, before) - 1;
+  return { total, numbers: from < 0 ? [] : numbersFrom(tables, key, from, 0, limit) };
+}
+
+/** Returns the first place, at most `next`, from which on all builds have at least this number: numbers ascend with their places. */
+function firstPlaceOf({ buildIndex }: IndexTables, filter: string, next: number, number: number): number {
+  let [low, high] = [0, next];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const [at] = [...buildIndex.getRange({ start: [filter, middle], end: [filter, Infinity], limit: 1 })];
+    if (at && at.value < number) low = at.key[1] + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Returns the number of the newest build that the filter finds; null: it finds none. */
 export function newestNumber(tables: IndexTables, project: number, filter: BuildFilter): number | null {
   return numbersFrom(tables, filterKey(project, filter), Infinity, 0, 1)[0] ?? null;

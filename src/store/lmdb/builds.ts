@@ -2,7 +2,7 @@ import type { BuildKey } from '../../engine/build-key.js';
 import { buildDigest } from '../../engine/keys.js';
 import type { Build, Builds, Run, RunHead } from '../../engine/ports/builds.js';
 import { limits } from '../../limits.js';
-import { newestNumber, pageOfBuilds } from './build-index.js';
+import { newestNumber, olderBuilds, pageOfBuilds } from './build-index.js';
 import { decodeSubset, subsetCount, subsetHead } from './codecs/subset-codec.js';
 import type { Parts } from './parts.js';
 import type { BuildRecord, RunKey } from './records.js';
@@ -12,7 +12,7 @@ import type { Tables } from './tables.js';
 const ID_CHARACTERS = 36;
 
 export function lmdbBuilds(parts: Parts) {
-  const { builds, buildNumbers, subsets, nameOfPath } = parts;
+  const { builds, buildNumbers, subsets, nameOfPath, pathNumbers } = parts;
   const build = (number: number | null | undefined): Build | null => {
     const record = typeof number === 'number' ? builds.get(number) : undefined;
     return record ? toBuild(number!, record) : null;
@@ -26,6 +26,10 @@ export function lmdbBuilds(parts: Parts) {
     newest: (project, filter) => build(newestNumber(parts, project, filter)),
     page(project, filter, page) {
       const { total, numbers } = pageOfBuilds(parts, project, filter, page, limits.buildsPerPage);
+      return { total, builds: numbers.map(number => build(number)!) };
+    },
+    older(project, filter, before, limit) {
+      const { total, numbers } = olderBuilds(parts, project, filter, before, limit);
       return { total, builds: numbers.map(number => build(number)!) };
     },
     list: (from, limit) => [...builds.getRange({ start: from, limit })].map(({ key, value }) => toBuild(key, value)),
@@ -42,6 +46,12 @@ export function lmdbBuilds(parts: Parts) {
       const { paths, seconds } = decodeSubset(bytes, from, to);
       return { ...head, paths: Array.from(paths, nameOfPath), seconds };
     },
+    times(number: number, { node_index, run }: Pick<RunHead, 'node_index' | 'run'>) {
+      const bytes = subsets.getBinaryFast([number, node_index, run]);
+      return bytes ? decodeSubset(bytes) : null;
+    },
+    path: nameOfPath,
+    pathNumber: (project, path) => pathNumbers.read(project, path) ?? null,
   } satisfies Builds;
 }
 

@@ -36,7 +36,7 @@ export function measurePaths(tables: Tables, { project, branch: branchName, id, 
   }
 }
 
-function pathKey(project: number, path: string): string {
+export function pathKey(project: number, path: string): string {
   return `${project} ${path}`;
 }
 

@@ -61,6 +61,46 @@ describe.each(stores)('builds in a store in $name', ({ open }) => {
     expect(await store.builds.newest(project + 1, {})).toBeNull();
   });
 
+  it('are listed from any number back, also from one that has expired', async () => {
+    const store = open();
+    const project = await newProject(store);
+    const branchOf = (i: number) => (i % 3 === 0 ? 'next' : 'main');
+    for (let i = 0; i < 30; i++) await record(store, project, {}, { commit_hash: `c${i}`, branch: branchOf(i), at: NOW + i });
+    await sweep(store, NOW + 12);
+    for (const filter of [{}, { branch: 'main' }, { branch: 'next', node_total: 4 }, { branch: 'none' }]) {
+      const { total, builds: all } = await store.builds.page(project, filter, 1);
+      for (const limit of [1, 4, 100])
+        expect(await store.builds.older(project, filter, null, limit)).toEqual({ total, builds: all.slice(0, limit) });
+      const first = (await store.builds.older(project, {}, null, 1)).builds[0]!.number;
+      for (const before of [first + 9, first, first - 5, first - 17, first - 25, 0]) {
+        const builds = all.filter(({ number }) => number < before).slice(0, 4);
+        expect(await store.builds.older(project, filter, before, 4)).toEqual({ total, builds });
+      }
+    }
+  });
+
+  it('have runs that are read by the numbers of their paths', async () => {
+    const store = open();
+    const [project, other] = [await newProject(store), await newProject(store, 'other')];
+    await record(store, other, { 'other_spec.rb': 1, 'a_spec.rb': 5 });
+    await record(store, project, { 'b_spec.rb': 2, 'a_spec.rb': 3 });
+    await record(store, project, { 'a_spec.rb': 4, 'größe_spec.rb': 0 }, { node_index: 1 });
+    const { number } = (await buildsOf(store, project))[0]!;
+    const read = await Promise.all((await store.builds.runs(number)).map(head => store.builds.times(number, head)));
+    const named = (times: (typeof read)[number]) => Promise.all(Array.from(times!.paths, each => store.builds.path(each)));
+    expect(await Promise.all(read.map(named))).toEqual([
+      ['b_spec.rb', 'a_spec.rb'],
+      ['a_spec.rb', 'größe_spec.rb'],
+    ]);
+    expect(read.map(times => [...times!.seconds])).toEqual([
+      [2, 3],
+      [4, 0],
+    ]);
+    expect(await store.builds.pathNumber(project, 'a_spec.rb')).toBe(read[0]!.paths[1]);
+    expect(await store.builds.pathNumber(project, 'other_spec.rb')).toBeNull();
+    expect(await store.builds.times(number, { node_index: 2, run: 1 })).toBeNull();
+  });
+
   it('of all projects are listed by number, in pieces', async () => {
     const store = open();
     const projects = [await newProject(store), await newProject(store, 'other')];
