@@ -138,12 +138,6 @@ export const limits = {
   wrongSignInMilliseconds: 3_600_000,
   /** Addresses whose wrong sign-ins are counted. */
   signInAddresses: 10_000,
-  /** Clients, and kinds of refused requests, that the dashboard lists, and characters of each of their texts. */
-  seenClients: 200,
-  refusedKinds: 200,
-  seenTextCharacters: 300,
-  /** The dashboard warns of less free space on the disk. */
-  diskWarningBytes: 1_073_741_824,
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 
@@ -171,6 +165,32 @@ export const limits = {
   /** Test files over all runs of a build that is merged or checked, and characters of their distinct paths. */
   mergedTestFiles: 5_000_000,
   mergedCharacters: 67_108_864,
+
+  /** A summary is written when no run of its build was recorded for this time, and at the latest after this additional time. */
+  summaryQuietMilliseconds: 5000,
+  summaryLatestMilliseconds: 60_000,
+  /** Interval at which the summaries that are due are looked for, and at which that of a running build is written again. */
+  summaryTickMilliseconds: 1000,
+  summaryRepeatMilliseconds: 60_000,
+  /** Builds that may wait for their summary; others get it when a list shows them. */
+  waitingSummaries: 2000,
+  /** Projects whose newest builds are looked through at a start for missing summaries. */
+  projectsSummarizedAtStart: 100,
+  /** Builds and running CI runs in a list with summaries, and summaries that one request for failed builds reads. */
+  buildLinesPerPage: 100,
+  runningLines: 20,
+  /** The newest CI runs that are searched for running ones. */
+  unrecordedRunsSearched: 60,
+  summariesSearched: 500,
+  /** A CI run without a recording counts as running for this time. */
+  unrecordedRunMilliseconds: 7_200_000,
+  /** Days of a trend. */
+  trendDays: 400,
+  /** Builds of a trend of files or nodes, and recorded test files that are read for it, from the newest build back. */
+  trendBuilds: 100,
+  trendTestFiles: 6_000_000,
+  /** Files in an answer of a trend. */
+  trendFilesPerPage: 1000,
 
   /** Records that an export reads at a time, and memory for paths. */
   exportedRecordsPerStep: 200,

@@ -1,8 +1,8 @@
 import type { PasswordAttempts } from '../engine/password-attempts.js';
 import type { Store } from '../engine/ports/store.js';
-import type { ServerStatus } from '../server/dashboard.js';
 import type { Logger } from '../server/log.js';
 import type { Metrics } from '../server/metrics.js';
+import type { Summarizer } from '../server/summarizer.js';
 import type { CompletenessChecker } from '../workers/completeness-checker.js';
 import type { WorkerPool } from '../workers/pool.js';
 import type { DashboardFiles } from './dashboard/files.js';
@@ -12,6 +12,7 @@ export interface Context {
   store: Store;
   workers: WorkerPool;
   completeness: CompletenessChecker;
+  summarizer: Summarizer;
   readiness: { assert(): Promise<void> };
   log: Logger;
   metrics: Metrics;
@@ -39,5 +40,4 @@ export interface Dashboard {
   passwords: PasswordAttempts;
   /** The address of the API if that is another port; null: it is this one. */
   apiUrl: () => string | null;
-  status: () => ServerStatus;
 }

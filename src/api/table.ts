@@ -3,6 +3,7 @@ import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
 import { dashboardEndpointOf, routeDashboard } from './dashboard/table.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
+import { buildSummaries } from './routes/build-summaries.js';
 import { buildById, pageOfBuilds } from './routes/builds.js';
 import { completenessOfBuild } from './routes/completeness.js';
 import { healthy, ready } from './routes/health.js';
@@ -12,6 +13,7 @@ import { describeApi } from './routes/openapi.js';
 import { queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { failedOnBranch } from './routes/test-paths.js';
+import { historyOfFile, trendOfBuilds, trendOfFiles, trendOfNodes } from './routes/trends.js';
 import { whyOfBuild } from './routes/why.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
@@ -28,11 +30,19 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/builds/completeness': { GET: completenessOfBuild },
   '/v1/builds/:id': { GET: buildById },
   '/v1/builds/:id/why': { GET: whyOfBuild },
+  '/v1/build_summaries': { GET: buildSummaries },
+  '/v1/trends/builds': { GET: trendOfBuilds },
+  '/v1/trends/files': { GET: trendOfFiles },
+  '/v1/trends/files/history': { GET: historyOfFile },
+  '/v1/trends/nodes': { GET: trendOfNodes },
   '/v1/openapi.json': { GET: describeApi },
   '/metrics': { GET: metricsText },
   '/healthz': { GET: healthy },
   '/readyz': { GET: ready },
 };
+/** The endpoints of the API, as written in the table. */
+export const endpoints = Object.keys(table);
+
 const routes = new Map(Object.entries(table));
 
 const BUILD = /^\/v1\/builds\/([^/]+)(\/[a-z_]+)?$/;

@@ -13,6 +13,8 @@ export interface MetricSources {
   store(): { bytes: number; diskFreeBytes: number; journalTurns: number; records: Readonly<Record<string, number>> };
   /** End (in milliseconds since 1970, null before the first) and duration of the last sweep, and all deleted records, by kind. */
   sweeps(): { endedAt: number | null; seconds: number; deleted: Readonly<Record<string, number>> };
+  /** Summaries of builds that were written since the start, and builds that wait for theirs. */
+  summaries(): { written: number; waiting: number };
   /** In milliseconds since 1970; null without a certificate. */
   certificateExpiresAt(): number | null;
 }
@@ -129,6 +131,8 @@ export class Metrics {
     );
     this.#gauge('ballast_sweep_duration_seconds', 'Duration of the last expiry sweep.', () => sweeps().seconds);
     this.#counter('ballast_expired_records_total', 'Records that expiry sweeps deleted, by kind.', () => sweeps().deleted, 'kind');
+    this.#counter('ballast_summaries_total', 'Summaries of builds that were written.', () => sources.summaries().written);
+    this.#gauge('ballast_summaries_waiting', 'Builds that wait for their summary.', () => sources.summaries().waiting);
     this.#gauge('ballast_tls_certificate_expiry_timestamp_seconds', 'When the TLS certificate expires.', () => {
       const expiresAt = certificateExpiresAt();
       return expiresAt === null ? null : expiresAt / 1000;

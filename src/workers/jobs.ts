@@ -9,6 +9,7 @@ import { toSegments } from '../engine/segments.js';
 import type { SplitRequest } from '../engine/splits.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 import { completenessJson, distributionJson, failedPathsJson, whyJson } from './reads.js';
+import { buildSummary, fileHistoryJson, fileTrendsJson, nodeTrendsJson } from './trend-reads.js';
 
 /**
  * The work whose size depends on the suite. It only reads the store. It runs on the main thread when it is small, and in a worker
@@ -72,6 +73,10 @@ export const reads = {
   recordedDistribution: distributionJson,
   failedTestPaths: failedPathsJson,
   why: whyJson,
+  buildSummary,
+  fileTrends: fileTrendsJson,
+  fileHistory: fileHistoryJson,
+  nodeTrends: nodeTrendsJson,
 };
 
 export type Posts = typeof posts;

@@ -2,7 +2,8 @@ import { ApiError, apiErrors } from '../api-error.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import type { Subject } from '../engine/insight/subject.js';
 import type { Build } from '../engine/ports/builds.js';
-import type { Store } from '../engine/ports/store.js';
+import type { Millis, Store } from '../engine/ports/store.js';
+import type { Summary } from '../engine/ports/summaries.js';
 import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { BuildPieces } from './build-pieces.js';
@@ -11,6 +12,7 @@ import { type Posts, type Reads, reads } from './jobs.js';
 import type { CompletenessJson, Json, WhyQuestion } from './reads.js';
 import type { PostTask, Prepared, ReadTask } from './task.js';
 import type { TaskRunner } from './threads.js';
+import type { TrendJson } from './trend-reads.js';
 
 /** Called for each task with the seconds that it waited for a worker thread and ran in it. */
 export type Ran = (job: string, waited: number, took: number) => void;
@@ -31,6 +33,10 @@ export interface BuildJson {
 
 /** The owner of the comparisons of builds, for all projects. */
 const COMPARISONS = 'comparisons';
+/** The owner of the summaries of builds, for all projects. */
+const SUMMARIES = 'summaries';
+
+type Owner = number | typeof COMPARISONS | typeof SUMMARIES;
 
 /** Performs work that would delay other requests. The waiting work is bounded, and projects take turns. */
 export class WorkerPool {
@@ -92,6 +98,20 @@ export class WorkerPool {
     return (await this.#read(question.subject.project, { kind: 'read', job: 'why', subject: question }, { hasLeft }, isSmall)).json;
   }
 
+  /** The summary of the newest CI run of a build, according to the disk. They are written one at a time, after the work of nodes. */
+  summary(build: Build, at: Millis): Promise<Summary> {
+    return this.#read(SUMMARIES, { kind: 'read', job: 'buildSummary', subject: { build, at } }, { hasLeft: () => false });
+  }
+
+  /** A trend over many builds. */
+  trend<K extends 'fileTrends' | 'fileHistory' | 'nodeTrends'>(
+    job: K,
+    subject: Parameters<Reads[K]>[1],
+    hasLeft: () => boolean,
+  ): Promise<TrendJson> {
+    return this.#read(subject.project, { kind: 'read', job, subject }, { hasLeft }) as Promise<TrendJson>;
+  }
+
   /** The numbers of waiting tasks, running tasks and threads. */
   get load(): { waiting: number; running: number; threads: number } {
     return { waiting: this.#turns.waiting, running: this.#turns.running, threads: this.runner.threads };
@@ -103,7 +123,7 @@ export class WorkerPool {
 
   /** @param isHere runs it on this thread, because it is small */
   async #read<K extends keyof Reads>(
-    owner: number | typeof COMPARISONS,
+    owner: Owner,
     task: ReadTask<K>,
     options: TaskOptions,
     isHere = false,
@@ -113,7 +133,7 @@ export class WorkerPool {
   }
 
   async #run(
-    owner: number | null | typeof COMPARISONS,
+    owner: Owner | null,
     task: PostTask | ReadTask,
     { hasLeft, transferList = [], isUnderWay = false }: TaskOptions,
   ): Promise<unknown> {

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { endpoints } from '../../src/api/table.js';
 import type { Reply } from '../harness/client.js';
 import { buildKey, connect, initialise, readSplit, record, startSplit } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
@@ -59,7 +60,7 @@ describe('GET /v1/openapi.json', () => {
         .filter(method => method !== 'head');
       expect([path, Object.keys(methods)]).toEqual([path, allowed]);
     }
-    expect(Object.keys(document.paths)).toHaveLength(14);
+    expect(Object.keys(document.paths).sort()).toEqual(endpoints.map(path => path.replace(':id', '{id}')).sort());
   });
 
   it('has an example of each body, which matches its schema', async () => {
@@ -73,7 +74,7 @@ describe('GET /v1/openapi.json', () => {
   it('has unique operation ids, and the address that the client used', async () => {
     const { document } = await readDocument();
     const names = Object.values<any>(document.paths).flatMap(methods => Object.values<any>(methods).map(({ operationId }) => operationId));
-    expect(new Set(names).size).toBe(14);
+    expect(new Set(names).size).toBe(names.length);
     expect(document.servers).toEqual([{ url: (await shared.project()).url }]);
   });
 

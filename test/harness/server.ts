@@ -98,6 +98,11 @@ export class SharedServer extends Client {
     return this.#store!;
   }
 
+  /** Writes the summaries of all builds that were recorded until now. */
+  summarize(): Promise<void> {
+    return this.#service!.summarize();
+  }
+
   /** Creates an empty project for a test that changes data. */
   async project(): Promise<Client> {
     const { token } = await createProject(this.store.access, `project ${++this.#projects}`, Date.now());

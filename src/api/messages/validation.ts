@@ -60,6 +60,8 @@ function toMessage({ expected, value }: IValidation.IError): string {
       return `is too short (minimum is ${bound} characters)`;
     case 'MaxLength':
       return `is too long (maximum is ${bound} characters)`;
+    case 'Pattern':
+      return 'is malformed';
     case 'MaxItems':
       return `is too long (maximum is ${bound} entries)`;
   }

@@ -1,54 +1,6 @@
-import {
-  bodyResponses,
-  type Content,
-  headers,
-  json,
-  mergeResponses,
-  queryResponses,
-  ref,
-  refusal,
-  response,
-  testFileResponses,
-  tokenResponses,
-} from './responses.js';
-import { parametersOf } from './schemas.js';
-
-interface Description {
-  operationId: string;
-  tag: string;
-  summary: string;
-  description: string;
-}
-
-const operation = ({ tag, ...description }: Description, details: object) => ({ ...description, tags: [tag], ...details });
-
-const clientHeaders = ['ClientName', 'ClientVersion', 'RetryCount'].map(name => ref('parameters', name));
-
-const post = (description: Description, body: Content, responses: object) => ({
-  post: operation(description, {
-    parameters: clientHeaders,
-    requestBody: { required: true, content: json(body) },
-    responses: { ...responses, ...bodyResponses },
-  }),
-});
-
-const get = (description: Description, query: string, responses: object) => ({
-  get: operation(description, { parameters: parametersOf(query), responses: { ...queryResponses, ...responses } }),
-});
-
-/** The build of a path: its id, or that of one of its CI runs. */
-const buildId = { name: 'id', in: 'path', required: true, schema: ref('schemas', 'Uuid') };
-
-/** A GET about a build, of which nothing need be recorded yet. */
-const getOfBuild = (description: Description, query: string, responses: object) => ({
-  get: operation(description, {
-    parameters: [buildId, ...parametersOf(query)],
-    responses: { ...queryResponses, ...responses, '404': refusal('There is no such build or CI run.') },
-  }),
-});
-
-/** A GET that needs no token. */
-const publicGet = (description: Description, responses: object) => ({ get: operation(description, { security: [], responses }) });
+import { buildId, get, getOfBuild, operation, post, publicGet } from './operation.js';
+import { headers, mergeResponses, refusal, response, testFileResponses, tokenResponses } from './responses.js';
+import { trendOperations } from './trends.js';
 
 const build = { commit_hash: '4d5e6f', branch: 'main', node_total: 2 };
 const node = { ...build, node_index: 0 };
@@ -208,6 +160,7 @@ export const operations = {
       ...mergeResponses,
     },
   ),
+  ...trendOperations,
   '/v1/openapi.json': publicGet(
     {
       operationId: 'describeApi',

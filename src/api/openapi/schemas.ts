@@ -4,6 +4,14 @@ import type { BuildDetail, BuildsPage, BuildsQuery } from '../messages/build.js'
 import type { NodeKey } from '../messages/build-key.js';
 import type { BuildSubsetMessage } from '../messages/build-subset.js';
 import type { CompletenessAnswer, CompletenessQuery } from '../messages/completeness.js';
+import type {
+  BuildLinesQuery,
+  BuildTrendQuery,
+  FileHistoryQuery,
+  FileTrendsQuery,
+  NodeTrendsQuery,
+} from '../messages/insight/trend-queries.js';
+import type { BuildLines, BuildTrend, FileHistory, FileTrends, NodeTrends } from '../messages/insight/trends.js';
 import type { WhyAnswer } from '../messages/insight/why.js';
 import type { WhyQuery } from '../messages/insight/why-query.js';
 import type { ConnectFailed, QueueAnswer, QueueMessage } from '../messages/queue.js';
@@ -65,6 +73,16 @@ const { schemas: allSchemas } = typia.json.schemas<
     CompletenessAnswer,
     WhyQuery,
     WhyAnswer,
+    BuildLinesQuery,
+    BuildLines,
+    BuildTrendQuery,
+    BuildTrend,
+    FileTrendsQuery,
+    FileTrends,
+    FileHistoryQuery,
+    FileHistory,
+    NodeTrendsQuery,
+    NodeTrends,
     Errors,
     Invalid,
     Message,

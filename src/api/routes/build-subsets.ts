@@ -8,10 +8,11 @@ import { prepare } from '../prepare.js';
 
 /** POST /build_subsets: records a run of a node. The 201 is sent when the run is on disk. */
 export async function recordBuildSubset(context: Context, request: Request): Promise<Answer> {
-  const { store, now } = context;
+  const { store, summarizer, now } = context;
   const { project, prepared } = await prepare(context, 'prepareSubset', request);
   const { node, run } = prepared;
   const outcome = await store.recordings.record(project, node, run, request.retryCount > 0, now());
+  if (outcome === 'recorded') summarizer.recorded(project, node);
   if (outcome === 'retried too often') {
     const message =
       `node ${node.node_index} of this build was retried more than ${limits.runsPerNode - 1} times; ` +

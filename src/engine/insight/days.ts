@@ -29,6 +29,7 @@ export function emptyDay(day: number): DaySummary {
     floor: 0,
     parts: PART_NAMES.map(() => 0),
     nodeTime: 0,
+    idleTime: 0,
     baselines: { round_robin: 0, by_name: 0, one_at_a_time: 0 },
     walls: {},
   };
@@ -50,12 +51,36 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
     floor: sum(day.floor, summary.floor),
     parts: day.parts.map((before, i) => sum(before, summary.parts[i] ?? 0)),
     nodeTime: sum(day.nodeTime, summary.nodeTime),
+    idleTime: sum(day.idleTime, summary.idleTime),
     baselines: {
       round_robin: sum(baselines.round_robin, summary.baselines.round_robin),
       by_name: sum(baselines.by_name, summary.baselines.by_name),
       one_at_a_time: sum(baselines.one_at_a_time, summary.baselines.one_at_a_time),
     },
     walls: counted > 0 ? { ...otherWalls, [bucket]: counted } : otherWalls,
+  };
+}
+
+/** The builds of two days together, under the first. */
+export function addDays(day: DaySummary, other: DaySummary): DaySummary {
+  const walls = { ...day.walls };
+  for (const [bucket, builds] of Object.entries(other.walls)) walls[Number(bucket)] = (walls[Number(bucket)] ?? 0) + builds;
+  return {
+    day: day.day,
+    builds: day.builds + other.builds,
+    incomplete: day.incomplete + other.incomplete,
+    withFailures: day.withFailures + other.withFailures,
+    wall: day.wall + other.wall,
+    floor: day.floor + other.floor,
+    parts: day.parts.map((part, i) => part + other.parts[i]!),
+    nodeTime: day.nodeTime + other.nodeTime,
+    idleTime: day.idleTime + other.idleTime,
+    baselines: {
+      round_robin: day.baselines.round_robin + other.baselines.round_robin,
+      by_name: day.baselines.by_name + other.baselines.by_name,
+      one_at_a_time: day.baselines.one_at_a_time + other.baselines.one_at_a_time,
+    },
+    walls,
   };
 }
 

@@ -20,12 +20,15 @@ export interface Summary {
   recorded: number;
   kind: 'queue' | 'split' | 'recordings';
   started_at: Millis;
+  /** Nodes were at work when it was made. */
+  is_running: boolean;
   wall: number;
   floor: number;
   /** Milliseconds of wall time by part, in the order of PART_NAMES. */
   parts: number[];
-  /** Node time: nodes that came times wall. */
+  /** Node time: nodes that came times wall; and the part of it after the end of each node. */
   nodeTime: number;
+  idleTime: number;
   /** The sum of the recorded times, each file once. */
   total: number;
   files: number;
@@ -55,6 +58,7 @@ export interface DaySummary {
   floor: number;
   parts: number[];
   nodeTime: number;
+  idleTime: number;
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };
   /** How many builds had a wall time of about 1.05^bucket seconds, by bucket: for the median. */
   walls: Record<number, number>;

@@ -42,5 +42,4 @@ export class Tables {
   buildsCreated = 0;
   pathsCreated = 0;
   keptTime: Millis | null = null;
-  backedUpAt: Millis | null = null;
 }

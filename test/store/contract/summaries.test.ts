@@ -23,7 +23,16 @@ describe.each(stores)('summaries in a store in $name', ({ open }) => {
   it('are returned as they were put, and none for a build without', async () => {
     const store = open();
     const [first, second, third] = await recordBuilds(store, await newProject(store), 3);
-    const bare = summaryOf({ kind: 'recordings', longest: null, last: null, slowness: [], failed: 3, missing: 1, decided_by: 'a_spec.rb' });
+    const bare = summaryOf({
+      kind: 'recordings',
+      is_running: true,
+      longest: null,
+      last: null,
+      slowness: [],
+      failed: 3,
+      missing: 1,
+      decided_by: 'a_spec.rb',
+    });
     await store.summaries.put(first!, summaryOf());
     await store.summaries.put(second!, bare);
     expect(await store.summaries.get(first!.number)).toEqual(summaryOf());

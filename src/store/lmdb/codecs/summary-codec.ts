@@ -13,6 +13,7 @@ export type SummaryRecord = [
   floor: number,
   parts: number[],
   nodeTime: number,
+  idleTime: number,
   total: number,
   files: number,
   failed: number | null,
@@ -23,12 +24,14 @@ export type SummaryRecord = [
   /** In hundredths. */
   slowness: number[],
   baselines: Baselines,
+  is_running: boolean,
 ];
 
 const KINDS = ['queue', 'split', 'recordings'] as const;
 
 export function encodeSummary(summary: Summary): SummaryRecord {
-  const { recorded, kind, started_at, wall, floor, parts, nodeTime, total, files, failed, missing, longest, last, decided_by } = summary;
+  const { recorded, kind, started_at, wall, floor, parts, nodeTime, idleTime, total, files, failed, missing, longest, last, decided_by } =
+    summary;
   return [
     1,
     recorded,
@@ -38,6 +41,7 @@ export function encodeSummary(summary: Summary): SummaryRecord {
     floor,
     parts,
     nodeTime,
+    idleTime,
     total,
     files,
     failed,
@@ -47,20 +51,24 @@ export function encodeSummary(summary: Summary): SummaryRecord {
     decided_by,
     summary.slowness.map(ratio => Math.round(100 * ratio)),
     toBaselines(summary.baselines),
+    summary.is_running,
   ];
 }
 
 export function decodeSummary(record: SummaryRecord): Summary {
-  const [, recorded, kind, started_at, wall, floor, parts, nodeTime, total, files, failed, missing, longest, last, decided_by] = record;
-  const [slowness, baselines] = [record[15], record[16]];
+  const [, recorded, kind, started_at, wall, floor, parts, nodeTime, idleTime, total, files, failed, missing, longest, last, decided_by] =
+    record;
+  const [slowness, baselines, is_running] = record.slice(16) as [number[], Baselines, boolean];
   return {
     recorded,
     kind: KINDS[kind]!,
     started_at,
+    is_running,
     wall,
     floor,
     parts,
     nodeTime,
+    idleTime,
     total,
     files,
     failed,
@@ -82,21 +90,33 @@ export type DayRecord = [
   floor: number,
   parts: number[],
   nodeTime: number,
+  idleTime: number,
   baselines: Baselines,
   /** Bucket and builds, in turns. */
   walls: number[],
 ];
 
-export function encodeDay({ builds, incomplete, withFailures, wall, floor, parts, nodeTime, baselines, walls }: DaySummary): DayRecord {
+export function encodeDay({
+  builds,
+  incomplete,
+  withFailures,
+  wall,
+  floor,
+  parts,
+  nodeTime,
+  idleTime,
+  baselines,
+  walls,
+}: DaySummary): DayRecord {
   const pairs = Object.entries(walls).flatMap(([bucket, count]) => [Number(bucket), count]);
-  return [1, builds, incomplete, withFailures, wall, floor, parts, nodeTime, toBaselines(baselines), pairs];
+  return [1, builds, incomplete, withFailures, wall, floor, parts, nodeTime, idleTime, toBaselines(baselines), pairs];
 }
 
 export function decodeDay(day: number, record: DayRecord): DaySummary {
-  const [, builds, incomplete, withFailures, wall, floor, parts, nodeTime, baselines, pairs] = record;
+  const [, builds, incomplete, withFailures, wall, floor, parts, nodeTime, idleTime, baselines, pairs] = record;
   const walls: Record<number, number> = {};
   for (let i = 0; i < pairs.length; i += 2) walls[pairs[i]!] = pairs[i + 1]!;
-  return { day, builds, incomplete, withFailures, wall, floor, parts, nodeTime, baselines: fromBaselines(baselines), walls };
+  return { day, builds, incomplete, withFailures, wall, floor, parts, nodeTime, idleTime, baselines: fromBaselines(baselines), walls };
 }
 
 function toBaselines({ round_robin, by_name, one_at_a_time }: Summary['baselines']): Baselines {

@@ -1,0 +1,112 @@
+import typia, { type tags } from 'typia';
+import type { ValidationErrors } from '../../../api-error.js';
+import type { limits } from '../../../limits.js';
+import { coerce, type RawParameters } from '../coerce.js';
+import type { Count, NodeTotal, OptionalText, Path } from '../text.js';
+import { requireValid } from '../validation.js';
+
+/** Query of GET /v1/build_summaries */
+export interface BuildLinesQuery {
+  branch?: OptionalText;
+  commit_hash?: OptionalText;
+  node_total?: NodeTotal;
+  /** Only builds with files that failed, as far as the clients tell. */
+  failed?: boolean;
+  /** `next` of the answer before. */
+  cursor?: string & tags.Pattern<'^[0-9a-z]{1,10}$'>;
+  limit?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.buildLinesPerPage>;
+}
+
+/** Query of GET /v1/trends/builds */
+export interface BuildTrendQuery {
+  /** Without it, all branches together. */
+  branch?: OptionalText;
+  /** As 2026-11-22, UTC, both included. Without them, the last eight weeks. */
+  from?: string & tags.Format<'date'>;
+  to?: string & tags.Format<'date'>;
+  /** A week begins on Monday, and has the date of that day. */
+  by?: 'day' | 'week';
+}
+
+/** Query of GET /v1/trends/files */
+export interface FileTrendsQuery {
+  /** Without it, the default branch. */
+  branch?: OptionalText;
+  /** Only files with this text in their paths, in upper or lower case. */
+  path?: OptionalText;
+  /** What comes first: the slowest, the most variable, those that grew by most seconds, those that decided most builds; or by path. */
+  sort?: 'median' | 'spread' | 'growth' | 'decided' | 'path';
+  offset?: Count;
+  limit?: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<typeof limits.trendFilesPerPage>;
+}
+
+/** Query of GET /v1/trends/files/history */
+export interface FileHistoryQuery {
+  path: Path;
+  /** Without it, the default branch. */
+  branch?: OptionalText;
+}
+
+/** Query of GET /v1/trends/nodes */
+export interface NodeTrendsQuery {
+  /** Without it, all branches. */
+  branch?: OptionalText;
+  /** Without it, that of the newest build. */
+  node_total?: NodeTotal;
+}
+
+const names = {
+  lines: typia.misc.literals<keyof BuildLinesQuery>(),
+  builds: typia.misc.literals<keyof BuildTrendQuery>(),
+  files: typia.misc.literals<keyof FileTrendsQuery>(),
+  history: typia.misc.literals<keyof FileHistoryQuery>(),
+  nodes: typia.misc.literals<keyof NodeTrendsQuery>(),
+};
+const validateLines = typia.createValidate<BuildLinesQuery>();
+const validateBuilds = typia.createValidate<BuildTrendQuery>();
+const validateFiles = typia.createValidate<FileTrendsQuery>();
+const validateHistory = typia.createValidate<FileHistoryQuery>();
+const validateNodes = typia.createValidate<NodeTrendsQuery>();
+
+export function toBuildLinesQuery(raw: RawParameters): BuildLinesQuery {
+  return requireValid(validateLines(filled(raw, names.lines)));
+}
+
+export function toBuildTrendQuery(raw: RawParameters): BuildTrendQuery {
+  return requireValid(validateBuilds(filled(raw, names.builds)), checkDays);
+}
+
+export function toFileTrendsQuery(raw: RawParameters): FileTrendsQuery {
+  return requireValid(validateFiles(filled(raw, names.files)));
+}
+
+export function toFileHistoryQuery(raw: RawParameters): FileHistoryQuery {
+  return requireValid(validateHistory(filled(raw, names.history)));
+}
+
+export function toNodeTrendsQuery(raw: RawParameters): NodeTrendsQuery {
+  return requireValid(validateNodes(filled(raw, names.nodes)));
+}
+
+/** A form also sends its empty fields, which do not filter. */
+function filled(raw: RawParameters, known: readonly string[]): Record<string, unknown> {
+  const parameters = coerce(raw, known);
+  for (const [name, value] of Object.entries(parameters)) if (value === '') delete parameters[name];
+  return parameters;
+}
+
+/** The day of a date in whole days since 1970; NaN: there is no such day. */
+export function dayOfDate(date: string): number {
+  const time = Date.parse(`${date}T00:00:00Z`);
+  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== date ? NaN : time / DAY_MILLISECONDS;
+}
+
+function checkDays({ from, to }: Partial<BuildTrendQuery>): ValidationErrors {
+  const errors: ValidationErrors = {};
+  for (const [name, date] of Object.entries({ from, to })) {
+    if (typeof date === 'string' && Number.isNaN(dayOfDate(date))) errors[name] = ['is not a day, such as 2026-11-22'];
+  }
+  return errors;
+}
+
+const DAY_MILLISECONDS = 86_400_000;

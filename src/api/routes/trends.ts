@@ -1,0 +1,69 @@
+import { apiErrors } from '../../api-error.js';
+import { buildTrend } from '../../engine/insight/build-trend.js';
+import { DAY_MILLISECONDS } from '../../engine/retention.js';
+import type { Answer, Request } from '../../http/request.js';
+import { limits } from '../../limits.js';
+import type { TrendJson } from '../../workers/trend-reads.js';
+import { projectOf } from '../authenticate.js';
+import type { Context } from '../context.js';
+import { json } from '../json.js';
+import { decodeQuery } from '../messages/decode.js';
+import {
+  dayOfDate,
+  toBuildTrendQuery,
+  toFileHistoryQuery,
+  toFileTrendsQuery,
+  toNodeTrendsQuery,
+} from '../messages/insight/trend-queries.js';
+import type { BuildTrend } from '../messages/insight/trends.js';
+import { dayTrend } from '../trend-answers.js';
+
+/** Eight weeks. */
+const DEFAULT_DAYS = 56;
+const DEFAULT_FILES = 1000;
+
+/** GET /v1/trends/builds: the builds of a branch by day or week. */
+export async function trendOfBuilds(context: Context, request: Request): Promise<Answer> {
+  const project = await projectOf(context, request);
+  const { branch = null, by = 'day', ...dates } = toBuildTrendQuery(decodeQuery(request.query));
+  const to = dates.to === undefined ? Math.floor(context.now() / DAY_MILLISECONDS) : dayOfDate(dates.to);
+  const from = dates.from === undefined ? to - DEFAULT_DAYS + 1 : dayOfDate(dates.from);
+  if (from > to) throw apiErrors.invalid({ from: ['must not be after to'] });
+  if (to - from >= limits.trendDays) throw apiErrors.invalid({ from: [`must be less than ${limits.trendDays} days before to`] });
+  const days = await buildTrend(context.store.summaries, project, branch, { from, to }, by);
+  return json(200, { branch, days: days.map(dayTrend) } satisfies BuildTrend);
+}
+
+/** GET /v1/trends/files: the files of a branch over its last builds. */
+export async function trendOfFiles(context: Context, request: Request): Promise<Answer> {
+  const project = await projectOf(context, request);
+  const { branch, path = null, sort = 'median', offset = 0, limit = DEFAULT_FILES } = toFileTrendsQuery(decodeQuery(request.query));
+  const subject = { project, branch: branch ?? (await defaultBranch(context, project)), path, order: sort, offset, limit };
+  return trend(context, await context.workers.trend('fileTrends', subject, request.hasLeft));
+}
+
+/** GET /v1/trends/files/history: one file over the last builds of a branch. */
+export async function historyOfFile(context: Context, request: Request): Promise<Answer> {
+  const project = await projectOf(context, request);
+  const { branch, path } = toFileHistoryQuery(decodeQuery(request.query));
+  const subject = { project, branch: branch ?? (await defaultBranch(context, project)), path };
+  return trend(context, await context.workers.trend('fileHistory', subject, request.hasLeft));
+}
+
+/** GET /v1/trends/nodes: the nodes of a branch over its last builds. */
+export async function trendOfNodes(context: Context, request: Request): Promise<Answer> {
+  const project = await projectOf(context, request);
+  const { branch = null, node_total = null } = toNodeTrendsQuery(decodeQuery(request.query));
+  const subject = { project, branch, node_total, builds: limits.trendBuilds };
+  return trend(context, await context.workers.trend('nodeTrends', subject, request.hasLeft));
+}
+
+function trend({ summarizer }: Context, { json: body, outdated }: TrendJson): Answer {
+  for (const build of outdated) summarizer.outdated(build);
+  return { status: 200, body };
+}
+
+/** The default branch of a project; an empty name, which no build has, before the first build. */
+async function defaultBranch({ store }: Context, project: number): Promise<string> {
+  return (await store.access.projects()).find(({ id }) => id === project)?.default_branch ?? '';
+}

@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest';
+import type { Client } from '../harness/client.js';
+import { Clock } from '../harness/clock.js';
+import { record, timedTestFiles, uuidPattern } from '../harness/messages.js';
+import { SharedServer, startServer } from '../harness/server.js';
+
+const shared = new SharedServer();
+const DAY = 86_400;
+
+/** A build of one node for each of these times by path, a day apart when there is a clock. */
+async function recordBuilds(client: Client, builds: readonly Readonly<Record<string, number>>[], clock?: Clock, branch = 'main') {
+  for (const [i, seconds] of builds.entries()) {
+    await record(client, { commit_hash: `c${i}`, branch, node_total: 1, test_files: timedTestFiles(seconds) });
+    clock?.advance({ days: 1 });
+  }
+}
+
+const get = async (client: Client, path: string) => (await client.get(`/v1/trends/${path}`)).json;
+const PATHS = ['builds', 'files', 'files/history?path=a_spec.rb', 'nodes'];
+
+describe('GET /trends/builds', () => {
+  it('adds the builds of each day up, oldest first, without days that have none', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    clock.advance({ seconds: DAY / 2 });
+    await recordBuilds(server, [{ 'a_spec.rb': 10 }, { 'a_spec.rb': 20 }]);
+    clock.advance({ days: 2 });
+    await recordBuilds(server, [{ 'a_spec.rb': 30 }], undefined, 'next');
+    await server.service.summarize();
+    const { branch, days } = await get(server, 'builds');
+    expect([branch, days.map((day: any) => [day.day, day.builds])]).toEqual([
+      null,
+      [
+        ['2026-01-01', 2],
+        ['2026-01-03', 1],
+      ],
+    ]);
+    expect(days[0]).toMatchObject({ incomplete: 0, with_failures: 0, wall: 15, node_seconds: 30 });
+    expect(days[0].parts.reduce((sum: number, { seconds }: { seconds: number }) => sum + seconds, 0)).toBeCloseTo(15, 2);
+    expect(days[1].median_wall / 30).toBeCloseTo(1, 1);
+    expect((await get(server, 'builds?branch=next')).days).toHaveLength(1);
+    expect((await get(server, 'builds?from=2026-01-02&to=2026-01-02')).days).toEqual([]);
+    expect((await get(server, 'builds?to=2026-01-01')).days).toHaveLength(1);
+    const weeks = (await get(server, 'builds?by=week')).days;
+    expect(weeks).toMatchObject([{ day: '2025-12-29', builds: 3, wall: 20 }]);
+  });
+
+  it.each([
+    ['from=2026-02-30', { from: ['is not a day, such as 2026-11-22'] }],
+    ['from=soon', { from: [expect.any(String)] }],
+    ['from=2026-02-02&to=2026-02-01', { from: ['must not be after to'] }],
+    ['from=2024-01-01&to=2026-01-01', { from: ['must be less than 400 days before to'] }],
+    ['by=month', { by: [expect.any(String)] }],
+  ])('refuses %s', async (query, errors) => {
+    const client = await shared.project();
+    expect(await client.get(`/v1/trends/builds?${query}`)).toMatchObject({ status: 422, json: { errors: [errors] } });
+  });
+
+  it('takes 400 days', async () => {
+    expect((await get(await shared.project(), 'builds?from=2025-01-01&to=2026-02-04')).days).toEqual([]);
+  });
+});
+
+describe('GET /trends/files', () => {
+  it('has the files of the default branch, the slowest first', async () => {
+    const client = await shared.project();
+    const times = Array.from({ length: 12 }, (_, i) => ({
+      'steady_spec.rb': 10,
+      'grew_spec.rb': i < 7 ? 2 : 5,
+      'seldom_spec.rb': i < 2 ? 1 : 0,
+    }));
+    await recordBuilds(client, times);
+    await recordBuilds(client, [{ 'other_spec.rb': 1 }], undefined, 'next');
+    const trends = await get(client, 'files');
+    expect(trends).toMatchObject({ branch: 'main', builds: 12, total: 13, file_count: 3, since: expect.any(String) });
+    expect(trends.files.map(({ path }: any) => path)).toEqual(['steady_spec.rb', 'grew_spec.rb', 'seldom_spec.rb']);
+    expect(trends.files[0]).toEqual({
+      path: 'steady_spec.rb',
+      median: 10,
+      last: 10,
+      spread: 1,
+      share: 0.769231,
+      builds: 12,
+      decided: expect.any(Number),
+      change: null,
+      recent: Array(12).fill(10),
+    });
+    expect(trends.files[1]).toMatchObject({ last: 5, change: { commit_hash: 'c7', factor: 2.5 } });
+    expect(trends.files[2]).toMatchObject({ builds: 2, recent: [1, 1, ...Array(10).fill(null)] });
+    expect(await get(client, 'files?branch=next')).toMatchObject({ branch: 'next', builds: 1, file_count: 1 });
+  });
+
+  it('sorts, searches and pages', async () => {
+    const client = await shared.project();
+    const times = (i: number) => ({
+      'spec/Large_spec.rb': i % 2 === 0 ? 100 : 130,
+      'spec/small_spec.rb': i % 2 === 0 ? 0.1 : 0.5,
+      'grew_spec.rb': i < 10 ? 5 : 8,
+      'shrank_spec.rb': i < 10 ? 50 : 20,
+    });
+    await recordBuilds(
+      client,
+      Array.from({ length: 20 }, (_, i) => times(i)),
+    );
+    const paths = async (query: string) => (await get(client, `files?${query}`)).files.map(({ path }: any) => path);
+    expect(await paths('sort=path')).toEqual(['grew_spec.rb', 'shrank_spec.rb', 'spec/Large_spec.rb', 'spec/small_spec.rb']);
+    expect(await paths('sort=growth')).toEqual(['grew_spec.rb', 'spec/Large_spec.rb', 'spec/small_spec.rb', 'shrank_spec.rb']);
+    expect((await paths('sort=spread'))[0]).toBe('spec/Large_spec.rb');
+    expect(await paths('path=SPEC/')).toEqual(['spec/Large_spec.rb', 'spec/small_spec.rb']);
+    expect(await paths('sort=path&limit=2&offset=1')).toEqual(['shrank_spec.rb', 'spec/Large_spec.rb']);
+    expect(await get(client, 'files?path=spec/&limit=1&offset=9')).toMatchObject({ files: [], file_count: 2 });
+  });
+
+  it('counts a retried file once a build, with its last time', async () => {
+    const client = await shared.project();
+    for (const seconds of [9, 3]) await record(client, { test_files: timedTestFiles({ 'a_spec.rb': seconds, 'b_spec.rb': 1 }) });
+    expect((await get(client, 'files')).files).toMatchObject([
+      { path: 'a_spec.rb', builds: 1, median: 3, recent: [3] },
+      { path: 'b_spec.rb', builds: 1 },
+    ]);
+  });
+
+  it('is empty before the first build', async () => {
+    const empty = { branch: '', builds: 0, since: null, total: 0, files: [], file_count: 0, decided: [] };
+    expect(await get(await shared.project(), 'files')).toEqual(empty);
+  });
+
+  it.each([
+    ['limit=1001', { limit: ['must be less than or equal to 1000'] }],
+    ['offset=-1', { offset: ['must be greater than or equal to 0'] }],
+    ['sort=size', { sort: [expect.any(String)] }],
+  ])('refuses %s', async (query, errors) => {
+    const client = await shared.project();
+    expect(await client.get(`/v1/trends/files?${query}`)).toMatchObject({ status: 422, json: { errors: [errors] } });
+  });
+});
+
+describe('GET /trends/files/history', () => {
+  it('has the times of a file with the estimate before each, and where it changed', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await recordBuilds(
+      server,
+      Array.from({ length: 16 }, (_, i) => ({ 'a_spec.rb': i < 10 ? 4 : 9, 'b_spec.rb': 1 })),
+      clock,
+    );
+    await recordBuilds(server, [{ 'b_spec.rb': 1 }], clock);
+    const history = await get(server, 'files/history?path=a_spec.rb');
+    const { points, changes } = history;
+    expect([history.path, history.branch, points.length, history.decided]).toEqual(['a_spec.rb', 'main', 16, []]);
+    expect(points[0]).toEqual({
+      build_id: expect.stringMatching(uuidPattern),
+      commit_hash: 'c0',
+      at: '2026-01-01T00:00:00.000Z',
+      node_index: 0,
+      seconds: 4,
+      estimate: null,
+      low: null,
+      high: null,
+    });
+    expect(points[5]).toMatchObject({ seconds: 4, estimate: 4 });
+    expect(points[5].low).toBeLessThan(4);
+    expect(points[5].high).toBeGreaterThan(4);
+    expect(points[10]).toMatchObject({ seconds: 9, estimate: 4 });
+    expect(points[15].estimate).toBeGreaterThan(8);
+    expect(changes).toEqual([{ at: points[10].at, build_id: points[10].build_id, commit_hash: 'c10', factor: 2.25, before: 4, after: 9 }]);
+  });
+
+  it('tells what cutting the file in two would save', async () => {
+    const client = await shared.project();
+    const files = { 'long_spec.rb': 60, 'b_spec.rb': 10, 'c_spec.rb': 10 };
+    await record(client, { node_total: 4, test_files: timedTestFiles(files) });
+    const saves = async (path: string) => (await get(client, `files/history?path=${path}`)).cut_saves;
+    expect([await saves('long_spec.rb'), await saves('b_spec.rb')]).toEqual([30, 0]);
+  });
+
+  it('is empty for a file that the branch or the project never recorded', async () => {
+    const [client, other] = [await shared.project(), await shared.project()];
+    await recordBuilds(client, [{ 'a_spec.rb': 1 }]);
+    const none = { points: [], changes: [], decided: [], cut_saves: null };
+    expect(await get(client, 'files/history?path=b_spec.rb')).toMatchObject(none);
+    expect(await get(client, 'files/history?path=a_spec.rb&branch=next')).toMatchObject({ branch: 'next', ...none });
+    expect(await get(other, 'files/history?path=a_spec.rb')).toMatchObject(none);
+    const { status, json } = await client.get('/v1/trends/files/history');
+    expect([status, json.errors]).toEqual([422, [{ path: ['parameter is required'] }]]);
+  });
+});
+
+describe('GET /trends/nodes', () => {
+  it('tells a slow runner from chance, over builds with the same number of nodes', async () => {
+    const client = await shared.project();
+    for (let i = 0; i < 14; i++) {
+      for (const node_index of [0, 1, 2]) {
+        const seconds = (node_index === 2 ? 13 : 10) * (1 + (((i + node_index) * 7) % 5) / 200);
+        await record(client, {
+          commit_hash: `c${i}`,
+          node_total: 3,
+          node_index,
+          test_files: timedTestFiles({ [`${node_index}_spec.rb`]: seconds }),
+        });
+      }
+    }
+    const { store } = shared;
+    await shared.summarize();
+    const project = (await store.access.projects()).at(-1)!.id;
+    // Which estimates a node had is known of queues and splits only, so the summaries are written here.
+    for (const [i, build] of (await store.builds.page(project, {}, 1)).builds.entries()) {
+      const summary = (await store.summaries.get(build.number))!;
+      await store.summaries.put(build, {
+        ...summary,
+        slowness: [1 - (i % 3) / 100, i === 0 ? 0 : 1 + (i % 2) / 50, 1.3],
+        last: { node_index: 2, milliseconds: 3000 },
+      });
+    }
+    const { branch, node_total, builds, nodes } = await get(client, 'nodes?branch=main');
+    expect([branch, node_total, builds.length]).toEqual(['main', 3, 14]);
+    expect(builds[0].commit_hash).toBe('c0');
+    expect(nodes[2]).toEqual({
+      node_index: 2,
+      slowness: Array(14).fill(1.3),
+      median: 1.3,
+      is_slow: true,
+      slow_builds: 14,
+      last_builds: 14,
+    });
+    expect(nodes[1]).toMatchObject({ is_slow: false, slow_builds: 0, last_builds: 0 });
+    expect(nodes[1].slowness.at(-1)).toBeNull();
+    expect((await get(client, 'nodes?node_total=4')).builds).toEqual([]);
+  });
+
+  it('is empty before the first build', async () => {
+    expect(await get(await shared.project(), 'nodes')).toEqual({ branch: null, node_total: 0, builds: [], nodes: [] });
+  });
+});
+
+describe('a trend', () => {
+  it.each(PATHS)('%s needs a token', async path => {
+    expect((await shared.send(`/v1/trends/${path}`, {})).status).toBe(403);
+  });
+});

@@ -1,0 +1,118 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Build } from '../../src/engine/ports/builds.js';
+import type { Summary } from '../../src/engine/ports/summaries.js';
+import { limits } from '../../src/limits.js';
+import { openLog } from '../../src/server/log.js';
+import { Summarizer } from '../../src/server/summarizer.js';
+import { openMemoryStore } from '../../src/store/memory/store.js';
+import { BUILD, buildsOf, files, NOW, newProject, record, summaryOf } from '../store/contract/fixtures.js';
+
+const { summaryQuietMilliseconds: QUIET, summaryLatestMilliseconds: LATEST, summaryRepeatMilliseconds: REPEAT } = limits;
+
+/** A summarizer over a store with one build, whose clock stands still. It makes summaries with `part`. */
+async function start(part: (build: Build) => Partial<Summary> = () => ({})) {
+  const store = openMemoryStore({ pullCost: 0, lease: null });
+  const project = await newProject(store);
+  await record(store, project, files(1));
+  const clock = { uptime: 0 };
+  const log: string[] = [];
+  const made: string[] = [];
+  const workers = {
+    async summary(build: Build) {
+      made.push(build.commit_hash);
+      return summaryOf({ recorded: build.recorded, ...part(build) });
+    },
+  };
+  const logger = openLog('debug', { write: line => log.push(line) });
+  const summarizer = new Summarizer(
+    store,
+    workers,
+    logger,
+    () => NOW,
+    () => clock.uptime,
+  );
+  onTestFinished(() => summarizer.close());
+  const write = async (uptime: number) => {
+    clock.uptime = uptime;
+    await summarizer.writeDue();
+    return made.length;
+  };
+  return { store, project, summarizer, write, made, log, build: (await buildsOf(store, project))[0]! };
+}
+
+it('a summary is written when its build has been quiet for some seconds', async () => {
+  const { store, project, summarizer, write, build } = await start();
+  summarizer.recorded(project, BUILD);
+  expect([await write(QUIET - 1), summarizer.waiting]).toEqual([0, 1]);
+  summarizer.recorded(project, BUILD);
+  expect(await write(2 * QUIET - 2)).toBe(0);
+  expect(await write(2 * QUIET - 1)).toBe(1);
+  expect([summarizer.waiting, summarizer.written]).toEqual([0, 1]);
+  expect(await store.summaries.get(build.number)).toEqual(summaryOf({ recorded: 1 }));
+});
+
+it('a summary of a build that is never quiet is written within a minute', async () => {
+  const { project, summarizer, write } = await start();
+  summarizer.recorded(project, BUILD);
+  for (let uptime = 0; uptime < QUIET + LATEST; uptime += 1000) {
+    expect(await write(uptime)).toBe(0);
+    summarizer.recorded(project, BUILD);
+  }
+  expect(await write(QUIET + LATEST)).toBe(1);
+});
+
+it('a summary of a running build is written again a minute later, or soon after its next run', async () => {
+  let is_running = true;
+  const { project, summarizer, write, build } = await start(() => ({ is_running }));
+  summarizer.outdated(build);
+  expect(await write(0)).toBe(1);
+  // A list that shows it changes nothing.
+  summarizer.outdated(build);
+  expect(await write(REPEAT - 1)).toBe(1);
+  expect(await write(REPEAT)).toBe(2);
+  summarizer.recorded(project, BUILD);
+  is_running = false;
+  expect(await write(REPEAT + QUIET)).toBe(3);
+  expect(summarizer.waiting).toBe(0);
+});
+
+it('a summary that cannot be made stops no other, and is logged once a minute', async () => {
+  const failing = (build: Build) => {
+    if (build.commit_hash.startsWith('bad')) throw new Error('no timeline');
+    return {};
+  };
+  const { store, project, summarizer, write, made, log } = await start(failing);
+  for (const commit_hash of ['bad1', 'bad2', 'good']) {
+    await record(store, project, files(1), { commit_hash });
+    summarizer.recorded(project, { ...BUILD, commit_hash });
+  }
+  summarizer.recorded(project, { ...BUILD, commit_hash: 'expired' });
+  await write(QUIET);
+  expect([made, summarizer.written, summarizer.waiting]).toEqual([['bad1', 'bad2', 'good'], 1, 0]);
+  expect(log.filter(line => line.includes('no timeline'))).toHaveLength(1);
+});
+
+it('only so many builds wait', async () => {
+  const { project, summarizer } = await start();
+  for (let i = 0; i < limits.waitingSummaries + 10; i++) summarizer.recorded(project, { ...BUILD, commit_hash: `c${i}` });
+  expect(summarizer.waiting).toBe(limits.waitingSummaries);
+});
+
+it('after a start the newest builds get the summaries that they miss', async () => {
+  const { store, project, summarizer, build } = await start();
+  for (const commit_hash of ['c1', 'c2']) await record(store, project, files(1), { commit_hash });
+  await store.summaries.put(build, summaryOf({ recorded: 1 }));
+  await summarizer.noteNewest();
+  expect(summarizer.waiting).toBe(2);
+  await summarizer.flush();
+  const summaries = await Promise.all((await buildsOf(store, project)).map(({ number }) => store.summaries.get(number)));
+  expect(summaries.map(summary => summary?.recorded)).toEqual([1, 1, 1]);
+});
+
+it('nothing is written after the close', async () => {
+  const { project, summarizer, write } = await start();
+  summarizer.recorded(project, BUILD);
+  await summarizer.close();
+  summarizer.recorded(project, { ...BUILD, commit_hash: 'later' });
+  expect(await write(QUIET)).toBe(0);
+});
