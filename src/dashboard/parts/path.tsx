@@ -6,8 +6,14 @@ export function Path({ text }: { text: string }) {
   const { head, tail } = cutForColumn(shown);
   return (
     <span class="path" dir="ltr" title={shown}>
-      {head !== '' && <bdi class="head">{head}</bdi>}
-      <bdi class="tail">{tail}</bdi>
+      {head !== '' && (
+        <bdi class="head" dir="ltr">
+          {head}
+        </bdi>
+      )}
+      <bdi class="tail" dir="ltr">
+        {tail}
+      </bdi>
     </span>
   );
 }

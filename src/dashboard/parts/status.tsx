@@ -1,12 +1,20 @@
 import type { BuildState } from '../builds/state.js';
-import { count } from '../format.js';
+import { number } from '../format.js';
 
 const SHAPES: Record<BuildState, string> = { running: '◌', missing: '▲', failed: '✕', complete: '✓', unknown: '·' };
+
+const TITLES: Record<BuildState, string> = {
+  running: 'Some node has files that it has not recorded',
+  missing: 'Files were planned and not recorded: nobody knows whether they pass',
+  failed: 'Files failed when they last ran',
+  complete: 'Every file of the plan was recorded',
+  unknown: 'Its summary is not written yet',
+};
 
 /** How a build ended, by shape, text and colour. */
 export function Status({ state, failed = 0, missing = 0 }: { state: BuildState; failed?: number | null; missing?: number }) {
   return (
-    <span class={`status ${state}`}>
+    <span class={`status ${state}`} title={TITLES[state]}>
       <span class="shape" aria-hidden="true">
         {SHAPES[state]}
       </span>
@@ -16,6 +24,6 @@ export function Status({ state, failed = 0, missing = 0 }: { state: BuildState; 
 }
 
 function textOf(state: BuildState, failed: number, missing: number): string {
-  if (state === 'missing') return `${count(missing, 'file')} missing`;
-  return state === 'failed' ? `${count(failed, 'file')} failed` : state;
+  if (state === 'missing') return `${number(missing)} missing`;
+  return state === 'failed' ? `${number(failed)} failed` : state;
 }
