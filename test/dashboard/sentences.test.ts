@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ProjectOverview } from '../../src/api/messages/dashboard.js';
 import { projectsSentences } from '../../src/dashboard/projects-sentences.js';
-import { serverSentences } from '../../src/dashboard/server-sentences.js';
+import { deletedSentence, serverSentences } from '../../src/dashboard/server-sentences.js';
 
 const project = (name: string, more: Partial<ProjectOverview> = {}): ProjectOverview => ({
   id: 1,
@@ -38,6 +38,13 @@ describe('the first line of the projects', () => {
   it('keeps a name from moving the words around it', () => {
     expect(projectsSentences([project('\u202ea', { running: 1 })])[1]).toBe('\\u202ea: 1 running.');
     expect(projectsSentences([project('\u05d0', { running: 1 })])[1]).toBe('\u2068\u05d0\u2069: 1 running.');
+  });
+});
+
+describe('what a sweep deleted', () => {
+  it('is named as people say it', () => {
+    expect(deletedSentence({ subset: 1200, queue: 0, ci_run: 3 })).toBe('1\u202f200 recordings, 3 CI runs');
+    expect(deletedSentence({ queue: 0 })).toBe('nothing');
   });
 });
 

@@ -7,7 +7,8 @@ import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { serverSentences } from '../server-sentences.js';
+import { visible } from '../path-text.js';
+import { deletedSentence, recordName, serverSentences } from '../server-sentences.js';
 
 /** How often the page is loaded again, in seconds. */
 const REFRESH = 5;
@@ -23,8 +24,8 @@ function Server({ server }: { server: ServerAnswer }) {
     <>
       <FirstLine sentences={serverSentences(server)}>
         <p class="quiet">
-          Ballast {server.version} on Node {server.node.replace(/^v/, '')} with {server.http_server}, since{' '}
-          <When time={server.started_at} />.
+          Ballast {server.version} on Node {server.node.replace(/^v/, '')} with {HTTP_SERVERS[server.http_server] ?? server.http_server},
+          since <When time={server.started_at} />.
         </p>
       </FirstLine>
       <ul class="health">
@@ -54,7 +55,7 @@ function Server({ server }: { server: ServerAnswer }) {
         <Figure name="Size">{bytes(store.bytes)}</Figure>
         <Figure name="Disk">{bytes(store.disk_free_bytes)} free</Figure>
         {Object.entries(store.records).map(([name, records]) => (
-          <Figure key={name} name={titled(name)}>
+          <Figure key={name} name={titled(recordName(name))}>
             {number(records)}
           </Figure>
         ))}
@@ -62,13 +63,7 @@ function Server({ server }: { server: ServerAnswer }) {
       <Figures title="Upkeep">
         <Figure name="Kept for">{count(sweep.retention_days, 'day')}</Figure>
         <Figure name="Last sweep">{sweep.last_at === null ? 'none since the start' : <When time={sweep.last_at} />}</Figure>
-        {sweep.last_at !== null && (
-          <Figure name="Deleted">
-            {Object.entries(sweep.deleted)
-              .map(([name, records]) => `${number(records)} ${name}`)
-              .join(', ') || 'nothing'}
-          </Figure>
-        )}
+        {sweep.last_at !== null && <Figure name="Deleted">{deletedSentence(sweep.deleted)}</Figure>}
         <Figure name="Last backup">{backup === null ? 'none since the start' : <When time={backup.last_at} />}</Figure>
       </Figures>
       <section>
@@ -92,7 +87,9 @@ function Server({ server }: { server: ServerAnswer }) {
   );
 }
 
-const titled = (name: string) => name.replaceAll('_', ' ').replace(/^./, letter => letter.toUpperCase());
+const titled = (name: string) => name.replace(/^./, letter => letter.toUpperCase());
+
+const HTTP_SERVERS: Record<string, string> = { uwebsockets: 'uWebSockets.js', node: 'node:http' };
 
 function Figures({ title, children }: { title: string; children: ComponentChildren }) {
   return (
@@ -112,21 +109,31 @@ function Figure({ name, children }: { name: string; children: ComponentChildren 
   );
 }
 
+/** Text that somebody else wrote. A narrow column cuts its end. */
+function Words({ text }: { text: string }) {
+  const shown = visible(text);
+  return (
+    <bdi class="words" title={shown}>
+      {shown}
+    </bdi>
+  );
+}
+
 const refusedKey = ({ status, path, reason, project, client }: RefusedLine) => JSON.stringify([status, path, reason, project, client]);
 
 const REFUSED: Column<RefusedLine>[] = [
   { name: 'status', title: 'Status', cell: ({ status }) => status },
-  { name: 'reason', title: 'Reason', isWide: true, cell: ({ reason }) => <Path text={reason} /> },
+  { name: 'reason', title: 'Reason', isWide: true, cell: ({ reason }) => <Words text={reason} /> },
   { name: 'path', title: 'Request', isExtra: true, cell: ({ path }) => <Path text={path} /> },
   { name: 'project', title: 'Project', isExtra: true, cell: ({ project }) => (project === null ? '–' : <Path text={project} />) },
-  { name: 'client', title: 'Client', isExtra: true, cell: ({ client }) => <Path text={client} /> },
+  { name: 'client', title: 'Client', isExtra: true, cell: ({ client }) => <Words text={client} /> },
   { name: 'count', title: 'Times', isNumber: true, cell: ({ count }) => number(count) },
   { name: 'last', title: 'Last', isNumber: true, isExtra: true, cell: ({ last_at }) => <When time={last_at} /> },
 ];
 
 const CLIENTS: Column<ServerAnswer['clients'][number]>[] = [
-  { name: 'name', title: 'Client', isWide: true, cell: ({ name }) => <Path text={name} /> },
-  { name: 'version', title: 'Version', cell: ({ version }) => <Path text={version} /> },
+  { name: 'name', title: 'Client', isWide: true, cell: ({ name }) => <Words text={name} /> },
+  { name: 'version', title: 'Version', cell: ({ version }) => <Words text={version} /> },
   { name: 'requests', title: 'Requests', isNumber: true, cell: ({ requests }) => number(requests) },
   { name: 'last', title: 'Last', isNumber: true, cell: ({ last_at }) => <When time={last_at} /> },
 ];
