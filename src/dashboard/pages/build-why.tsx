@@ -62,11 +62,12 @@ function Batches({ answer, node, project }: { answer: WhyAnswer; node: string | 
   );
 }
 
-function sentence({ batches, kind }: WhyAnswer): string {
+function sentence({ batches, batch_count, kind }: WhyAnswer): string {
   if (kind === 'recordings') return 'Only recordings of this build are known: nothing was planned here, so there is nothing to explain.';
   if (batches.length === 0) return 'No files were handed out here yet.';
-  const parts = kind === 'split' ? count(batches.length, 'part', 'parts') : count(batches.length, 'batch', 'batches');
-  return `${parts}, each with what was known when it was handed out.`;
+  const parts = kind === 'split' ? count(batch_count, 'part') : count(batch_count, 'batch', 'batches');
+  const cut = batches.length < batch_count ? ` The first ${number(batches.length)} are listed: choose a node to see its others.` : '';
+  return `${parts}, each with what was known when it was handed out.${cut}`;
 }
 
 interface BatchProps {
