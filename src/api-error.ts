@@ -108,6 +108,8 @@ export const apiErrors = {
     new ApiError(422, [
       `cannot merge or compare the runs of the build: they have more than ${limit} ${what}; read its runs one by one with GET /v1/builds/:id`,
     ]),
+  tooManyNodesToPlay: (nodes: number, limit: number) =>
+    new ApiError(422, [`cannot play a build of ${nodes} nodes again: the limit is ${limit} nodes`]),
   refused: (sentence: string) => new ApiError(422, [sentence]),
   invalid: (errors: ValidationErrors) => new ApiError(422, [errors]),
   internal: (requestId: string) =>

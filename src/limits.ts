@@ -191,6 +191,17 @@ export const limits = {
   trendTestFiles: 6_000_000,
   /** Files in an answer of a trend. */
   trendFilesPerPage: 1000,
+  /** What a request to play a build may ask: numbers of nodes, the largest of them, seconds of a cost or a spread, and files in pieces. */
+  playedVariants: 64,
+  playedNodes: 1000,
+  playedSeconds: 86_400,
+  cutFiles: 20,
+  /** Test files that a packing thread plays in one turn, over all variants: about 100 ms. */
+  playedFilesPerTurn: 250_000,
+  /** Such requests that may wait; beyond it 503. */
+  waitingWhatIfsPerProject: 20,
+  /** A build with another number of nodes is shown beside a played one if it was created within this time of it. */
+  measuredBuildMilliseconds: 1_209_600_000,
 
   /** Records that an export reads at a time, and memory for paths. */
   exportedRecordsPerStep: 200,

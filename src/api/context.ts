@@ -5,6 +5,7 @@ import type { Metrics } from '../server/metrics.js';
 import type { Summarizer } from '../server/summarizer.js';
 import type { CompletenessChecker } from '../workers/completeness-checker.js';
 import type { WorkerPool } from '../workers/pool.js';
+import type { WhatIfPlayer } from '../workers/what-if-player.js';
 import type { DashboardFiles } from './dashboard/files.js';
 
 /** The dependencies of handlers. */
@@ -13,6 +14,7 @@ export interface Context {
   workers: WorkerPool;
   completeness: CompletenessChecker;
   summarizer: Summarizer;
+  whatIfs: WhatIfPlayer;
   readiness: { assert(): Promise<void> };
   log: Logger;
   metrics: Metrics;

@@ -25,7 +25,8 @@ async function prepareSmall<K extends keyof Posts>(context: Context, job: K, req
   const sent = decode(body);
   const files = sent instanceof ApiError ? 0 : countFiles(sent);
   const isLong = files >= limits.pooledTestFiles;
-  const copy = isLong || (files > 0 && job !== 'prepareSubset') ? new Uint8Array(body) : null;
+  const mayNeedWorker = job === 'preparePlan' || (files > 0 && job !== 'prepareSubset');
+  const copy = isLong || mayNeedWorker ? new Uint8Array(body) : null;
 
   if (request.token === null && sent instanceof ApiError) throw sent;
   const token = request.token ?? tokenInBody(sent as RawParameters);

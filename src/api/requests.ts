@@ -1,12 +1,14 @@
 import type { NodeKey } from '../engine/build-key.js';
 import { digest } from '../engine/digest.js';
 import { queueKey, splitKey } from '../engine/keys.js';
+import type { PlanSubject } from '../engine/plan-ahead.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';
 import type { SplitRequest } from '../engine/splits.js';
 import { toBuildSubsetMessage } from './messages/build-subset.js';
 import type { RawParameters } from './messages/coerce.js';
+import { toPlanMessage } from './messages/insight/what-if.js';
 import { maskPeople } from './messages/people.js';
 import { isInitialization, toQueueMessage } from './messages/queue.js';
 import { toSplitMessage } from './messages/split.js';
@@ -28,6 +30,22 @@ export function splitRequest(sent: RawParameters, project: number): SplitRequest
     node_index,
     suite: cache_read_attempt ? null : { paths: distinctPaths(test_files), people: maskPeople(message) },
     listDigest: message.test_files_digest,
+  };
+}
+
+/** POST /v1/plan. @param expectedPullCost the setting of the server, as a weight */
+export function planSubject(sent: RawParameters, project: number, expectedPullCost: number): PlanSubject {
+  const { branch, mode, nodes, within, start_spread, pull_cost, test_files } = toPlanMessage(sent);
+  return {
+    project,
+    branch,
+    mode,
+    nodes,
+    within: within ?? null,
+    startSpread: start_spread ?? null,
+    pullCost: pull_cost ?? null,
+    paths: test_files ? distinctPaths(test_files) : null,
+    expectedPullCost,
   };
 }
 

@@ -14,6 +14,7 @@ import { queueForNode, testQueueForNode } from './routes/queue.js';
 import { splitForNode } from './routes/split.js';
 import { failedOnBranch } from './routes/test-paths.js';
 import { historyOfFile, trendOfBuilds, trendOfFiles, trendOfNodes } from './routes/trends.js';
+import { planAhead, whatIfOfBuild } from './routes/what-if.js';
 import { whyOfBuild } from './routes/why.js';
 
 type Handle = (context: Context, request: Request, id: string) => Answer | Promise<Answer>;
@@ -35,6 +36,8 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/trends/files': { GET: trendOfFiles },
   '/v1/trends/files/history': { GET: historyOfFile },
   '/v1/trends/nodes': { GET: trendOfNodes },
+  '/v1/builds/:id/what_if': { GET: whatIfOfBuild },
+  '/v1/plan': { POST: planAhead },
   '/v1/openapi.json': { GET: describeApi },
   '/metrics': { GET: metricsText },
   '/healthz': { GET: healthy },

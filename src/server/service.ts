@@ -22,6 +22,7 @@ import { version } from '../version.js';
 import { CompletenessChecker } from '../workers/completeness-checker.js';
 import { WorkerPool } from '../workers/pool.js';
 import { onThisThread, startThreads } from '../workers/threads.js';
+import { WhatIfPlayer } from '../workers/what-if-player.js';
 import type { Config } from './config.js';
 import { reachableUrl, signInUrl } from './dashboard-address.js';
 import { readDashboardFiles } from './dashboard-files.js';
@@ -120,6 +121,7 @@ export async function openService(
       workers,
       completeness,
       summarizer,
+      whatIfs: new WhatIfPlayer(workers),
       readiness,
       metrics,
       hasAdminPort,

@@ -1,5 +1,8 @@
 import type { RawParameters } from '../api/messages/coerce.js';
-import { queueRequest, recordingRequest, splitRequest, testQueueRequest } from '../api/requests.js';
+import { planSubject, queueRequest, recordingRequest, splitRequest, testQueueRequest } from '../api/requests.js';
+import { playVariants, type Scenario } from '../engine/insight/scenario.js';
+import { type LongFile, playCuts } from '../engine/insight/what-if.js';
+import { type PreparedPlan, preparePlan } from '../engine/plan-ahead.js';
 import { NOTHING_PLANNED, type Planned, type PlanOptions, planQueue, planSplit, type Suite } from '../engine/plans.js';
 import type { NewQueue } from '../engine/ports/queues.js';
 import type { NewSplit } from '../engine/ports/splits.js';
@@ -7,6 +10,7 @@ import type { Soon, Store } from '../engine/ports/store.js';
 import type { QueueRequest } from '../engine/queues.js';
 import { toSegments } from '../engine/segments.js';
 import type { SplitRequest } from '../engine/splits.js';
+import { prepareWhatIf } from '../engine/what-ifs.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 import { completenessJson, distributionJson, failedPathsJson, whyJson } from './reads.js';
 import { buildSummary, fileHistoryJson, fileTrendsJson, nodeTrendsJson } from './trend-reads.js';
@@ -42,6 +46,10 @@ export const posts = {
     const request = queueRequest(sent, project);
     return request.suite ? queuePlan(store, request, request.suite, null, options) : { request, planned: NOTHING_PLANNED, echo: null };
   },
+  preparePlan(store: Store, sent: RawParameters, project: number, { isWorker, pullCost }: PlanOptions): Soon<PreparedPlan | null> {
+    const subject = planSubject(sent, project, pullCost);
+    return isWorker ? preparePlan(store, subject) : null;
+  },
   prepareTestQueue(store: Store, sent: RawParameters, project: number, options: PlanOptions): Soon<PreparedQueue | null> {
     const { request, echo } = testQueueRequest(sent, project);
     return request.suite ? queuePlan(store, request, request.suite, echo, options) : { request, planned: NOTHING_PLANNED, echo };
@@ -65,8 +73,12 @@ async function queuePlan(
   return planned && { request: { ...request, suite: null }, planned, echo };
 }
 
-/** Answers that are built from many records. */
+/** Answers that are built from many records, and simulations. */
 export const reads = {
+  prepareWhatIf,
+  playVariants: (_store: Store, { scenario, nodes }: { scenario: Scenario; nodes: readonly number[] }) => playVariants(scenario, nodes),
+  playCuts: (_store: Store, { scenario, nodes, files }: { scenario: Scenario; nodes: number; files: readonly LongFile[] }) =>
+    playCuts(scenario, nodes, files),
   buildOutline,
   buildPiece,
   completeness: completenessJson,

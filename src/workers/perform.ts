@@ -24,6 +24,6 @@ async function post(store: Store, { pullCost, tokenHeader }: TaskSetup, { job, b
   return { project: owner, prepared: await posts[job](store, sent, owner, { pullCost, isWorker: true }) };
 }
 
-function read(store: Store, { job, subject }: ReadTask): Promise<unknown> {
+async function read(store: Store, { job, subject }: ReadTask): Promise<unknown> {
   return reads[job](store, subject as never);
 }

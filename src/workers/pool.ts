@@ -35,8 +35,10 @@ export interface BuildJson {
 const COMPARISONS = 'comparisons';
 /** The owner of the summaries of builds, for all projects. */
 const SUMMARIES = 'summaries';
+/** The owner of builds that are played, for all projects. */
+const WHAT_IFS = 'what-ifs';
 
-type Owner = number | typeof COMPARISONS | typeof SUMMARIES;
+type Owner = number | typeof COMPARISONS | typeof SUMMARIES | typeof WHAT_IFS;
 
 /** Performs work that would delay other requests. The waiting work is bounded, and projects take turns. */
 export class WorkerPool {
@@ -110,6 +112,19 @@ export class WorkerPool {
     hasLeft: () => boolean,
   ): Promise<TrendJson> {
     return this.#read(subject.project, { kind: 'read', job, subject }, { hasLeft }) as Promise<TrendJson>;
+  }
+
+  /** A part of a request to play a build. They run one at a time, so that worker threads stay free for nodes. */
+  async whatIf<K extends 'prepareWhatIf' | 'playVariants' | 'playCuts'>(
+    job: K,
+    subject: Parameters<Reads[K]>[1],
+    hasLeft: () => boolean,
+  ): Promise<Awaited<ReturnType<Reads[K]>>> {
+    if (job === 'prepareWhatIf') {
+      await this.store.maintenance.publishQueues();
+      await this.store.maintenance.publishTimings().catch(() => {});
+    }
+    return this.#read(WHAT_IFS, { kind: 'read', job, subject }, { hasLeft });
   }
 
   /** The numbers of waiting tasks, running tasks and threads. */

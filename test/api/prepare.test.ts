@@ -83,6 +83,7 @@ const parameters: { [K in keyof Posts]: object } = {
     batch_uuid: 'u-1',
     test_files: [...testFiles(400), ...testFiles(3)],
   },
+  preparePlan: { branch: 'main', nodes: '1..4', test_files: testFiles(400) },
   prepareTestQueue: {
     ...key,
     ...person,

@@ -12,6 +12,9 @@ const coercions: Readonly<Record<string, (value: unknown) => unknown>> = {
   limit: toInteger,
   offset: toInteger,
   failed: toBoolean,
+  within: toNumber,
+  start_spread: toNumber,
+  pull_cost: toNumber,
   fixed_test_suite_split: toBoolean,
   cache_read_attempt: toBoolean,
   can_initialize_queue: toBoolean,
@@ -45,6 +48,10 @@ function toInteger(value: unknown): unknown {
   const number = typeof value === 'string' && /^\s*-?\d{1,300}(\.\d{1,300})?\s*$/.test(value) ? Number(value) : value;
   // Turns -0 into 0: as keys they would differ.
   return number === 0 ? 0 : number;
+}
+
+function toNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^\s*-?\d{1,300}(\.\d{1,300})?\s*$/.test(value) ? Number(value) : value;
 }
 
 function toBoolean(value: unknown): unknown {

@@ -8,6 +8,16 @@ const paths = ['spec/cart_spec.rb', 'spec/user_spec.rb'];
 const listedFiles = paths.map(path => ({ path }));
 const timedFiles = [{ path: 'spec/cart_spec.rb', time_execution: 41.5 }];
 const id = '5f0c1d52-7f0b-4a7e-9d3c-2f1f0a6b8c11';
+const planned = {
+  assumptions: { mode: 'queue', start_spread: 0, pull_cost: 2, estimates: 'now', cut: [], sentences: ['The nodes start together.'] },
+  files: 2,
+  unknown_files: 1,
+  total: 83,
+  variants: [{ nodes: 2, wall: 43.5, node_seconds: 87, floor: 41.5, ratio: 1.0482, bound_by_file: false, measured: null }],
+  useful_nodes: 2,
+  longest: { path: 'spec/cart_spec.rb', seconds: 41.5 },
+  nodes_within: 2,
+};
 
 export const operations = {
   '/v1/build_subsets': post(
@@ -145,6 +155,28 @@ export const operations = {
     },
     'WhyQuery',
     { '200': response('The hand-outs in the order of time.', { schemas: ['WhyAnswer'] }) },
+  ),
+  '/v1/builds/{id}/what_if': getOfBuild(
+    {
+      operationId: 'playBuild',
+      tag: 'Builds',
+      summary: 'Play a build again with other numbers of nodes.',
+      description:
+        'The planner of the server runs on the recorded times: wall time and node time by number of nodes, what other methods would have taken, and the files that are worth cutting.',
+    },
+    'WhatIfQuery',
+    { '200': response('The outcome with each number of nodes.', { schemas: ['WhatIfAnswer'] }) },
+  ),
+  '/v1/plan': post(
+    {
+      operationId: 'planAhead',
+      tag: 'Builds',
+      summary: 'Forecast a build for several numbers of nodes.',
+      description:
+        'The suite takes its estimates of today, and its nodes start like those of the newest build. For the job that starts the nodes.',
+    },
+    { schemas: ['PlanMessage'], example: { branch: 'main', within: 600, test_files: listedFiles } },
+    { '200': response('The outcome with each number of nodes.', { schemas: ['PlanAnswer'], example: planned }) },
   ),
   '/v1/builds/completeness': get(
     {

@@ -12,6 +12,7 @@ import type {
   NodeTrendsQuery,
 } from '../messages/insight/trend-queries.js';
 import type { BuildLines, BuildTrend, FileHistory, FileTrends, NodeTrends } from '../messages/insight/trends.js';
+import type { PlanAnswer, PlanMessage, WhatIfAnswer, WhatIfQuery } from '../messages/insight/what-if.js';
 import type { WhyAnswer } from '../messages/insight/why.js';
 import type { WhyQuery } from '../messages/insight/why-query.js';
 import type { ConnectFailed, QueueAnswer, QueueMessage } from '../messages/queue.js';
@@ -83,6 +84,10 @@ const { schemas: allSchemas } = typia.json.schemas<
     FileHistory,
     NodeTrendsQuery,
     NodeTrends,
+    WhatIfQuery,
+    WhatIfAnswer,
+    PlanMessage,
+    PlanAnswer,
     Errors,
     Invalid,
     Message,
@@ -97,6 +102,7 @@ const defaults: Record<string, Record<string, unknown>> = {
   QueueMessage: { fixed_queue_split: false, skip_pull: false },
   BuildsQuery: { page: 1 },
   CompletenessQuery: { wait: 0 },
+  PlanMessage: { mode: 'queue' },
 };
 for (const [name, values] of Object.entries(defaults)) {
   const schema = allSchemas[name]!;

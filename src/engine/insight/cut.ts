@@ -7,9 +7,9 @@ export function equalParts(seconds: number, share: number): Float64Array {
 }
 
 /** The parts that the test cases of a file have in it. @param cases their seconds, at least one */
-export function partsOfCases(cases: Float64Array): Float64Array {
+export function partsOfCases(cases: readonly number[]): Float64Array {
   const sum = cases.reduce((total, seconds) => total + seconds, 0);
-  return cases.map(seconds => (sum > 0 ? seconds / sum : 1 / cases.length));
+  return Float64Array.from(cases, seconds => (sum > 0 ? seconds / sum : 1 / cases.length));
 }
 
 /** Returns the suite with one file in equal pieces. @param file its index */

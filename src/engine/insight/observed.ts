@@ -19,6 +19,8 @@ export interface Observed {
 
 /** Spans that are needed to tell the cost of a batch from a rate other than 1. */
 const MIN_SPANS = 6;
+/** When batches take less than this part of their files' time, the server's clock does not measure the nodes' time. */
+const CREDIBLE_PART = 0.05;
 /** A rate differs from 1 when it does so by this many standard errors. */
 const SIGNIFICANT_ERRORS = 3;
 /** The standard error of a median of normally distributed values, in median absolute deviations over the root of their number. */
@@ -76,9 +78,9 @@ function slopeOf(works: readonly Work[]): number {
     .map(([small, large]) => (large.elapsed - small.elapsed) / (large.seconds - small.seconds));
   const slope = median(slopes);
   const error = (ERROR_OF_MEDIAN * median(slopes.map(each => Math.abs(each - slope)))) / Math.sqrt(slopes.length);
-  if (works.length >= MIN_SPANS && slope > 0 && Math.abs(slope - 1) > SIGNIFICANT_ERRORS * error) return slope;
+  if (works.length >= MIN_SPANS && slope > CREDIBLE_PART && Math.abs(slope - 1) > SIGNIFICANT_ERRORS * error) return slope;
   // A node needs at least the time of its files, unless it runs them side by side.
   const total = (of: (work: Work) => number) => works.reduce((sum, work) => sum + of(work), 0);
   const part = total(({ elapsed }) => elapsed) / total(({ seconds }) => seconds);
-  return part > 0 && part < 1 ? part : 1;
+  return part > CREDIBLE_PART && part < 1 ? part : 1;
 }

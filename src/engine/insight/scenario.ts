@@ -1,6 +1,5 @@
 import { usefulNodes } from '../../planning/forecasting/useful-nodes.js';
-import { lowerBound } from '../../planning/packing/bound.js';
-import { toSeconds, toWeight } from '../../planning/weight.js';
+import { toWeight } from '../../planning/weight.js';
 import { type Played, type PlayedNodes, type PlayedSuite, playQueue, playSplit } from './play.js';
 import { evenStarts, resampleStarts } from './starts.js';
 
@@ -31,21 +30,20 @@ export interface Outcome {
   nodes: number;
   wall: number;
   nodeSeconds: number;
-  /** No plan with whole files ends sooner on nodes of usual speed that start together and lose nothing between batches. */
+  /** An even share of the files, or the longest file if that is more: no plan ends sooner on nodes of usual speed. */
   floor: number;
-  /** The longest file alone takes that long, and longer than an even share. */
+  /** The longest file takes more than an even share, so nodes wait for it. */
   isBoundByFile: boolean;
 }
 
 /** Plays a scenario with each number of nodes. */
 export function playVariants(scenario: Scenario, counts: readonly number[]): Outcome[] {
-  const weights = exactWeights(scenario.suite);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const { suite, rate } = scenario;
+  const total = suite.seconds.reduce((sum, each) => sum + each, 0);
+  const longest = suite.seconds.reduce((max, each) => Math.max(max, each), 0);
   return counts.map(nodes => {
     const { wall, nodeSeconds } = play(scenario, nodes);
-    const bound = lowerBound(weights, nodes);
-    const isBoundByFile = weights[0] === bound && bound * nodes > total;
-    return { nodes, wall, nodeSeconds, floor: toSeconds(bound) / scenario.rate, isBoundByFile };
+    return { nodes, wall, nodeSeconds, floor: Math.max(total / nodes, longest) / rate, isBoundByFile: longest > total / nodes };
   });
 }
 
@@ -58,7 +56,7 @@ export function play(scenario: Scenario, count: number, suite: PlayedSuite = sce
 
 /** The number of nodes at which all others finish with the longest file, if they start together. */
 export function mostUsefulNodes({ suite }: Scenario): number {
-  return usefulNodes(exactWeights(suite));
+  return usefulNodes(suite.seconds.map(toWeight).sort().reverse());
 }
 
 /** Over how many seconds the nodes start. */
@@ -72,9 +70,4 @@ function nodesOf({ starts, startSpread, speeds, rate, pullCost }: Scenario, coun
     speeds: Float64Array.from({ length: count }, (_, node) => rate * (speeds[node] ?? 1)),
     pullCost,
   };
-}
-
-/** The durations of the files as weights, in descending order. */
-function exactWeights({ seconds }: PlayedSuite): Float64Array {
-  return seconds.map(toWeight).sort().reverse();
 }

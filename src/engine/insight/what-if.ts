@@ -1,3 +1,6 @@
+import { emptyBasis } from '../../planning/estimating/basis.js';
+import { estimate, SPLIT_PERCENTILE } from '../../planning/estimating/estimate.js';
+import { toSeconds } from '../../planning/weight.js';
 import { type Assumptions, assume, type Cut, type EstimatesOf } from './assumptions.js';
 import { equalParts, partsOfCases, withFileCut } from './cut.js';
 import { cutIntoParts, type FileTimes, inPlanningOrder, type NamedSuite, usualSeconds } from './file-times.js';
@@ -5,7 +8,7 @@ import { observe } from './observed.js';
 import { type Baselines, baselinesOf } from './savings.js';
 import { type Mode, mostUsefulNodes, play, type Scenario } from './scenario.js';
 import { speedsOf } from './speeds.js';
-import type { Timeline } from './timeline.js';
+import type { Timeline, TimelineFiles } from './timeline.js';
 
 /** What to change in a build that is played again; null: as it was. */
 export interface Changes {
@@ -25,7 +28,7 @@ export interface Knowledge {
   /** Today's estimates by path; null: they are not needed. */
   now: { seconds: ReadonlyMap<string, number>; isGuessed: boolean } | null;
   /** The seconds of the test cases of files to cut; a file without known ones is missing. */
-  cases: ReadonlyMap<string, Float64Array>;
+  cases: ReadonlyMap<string, readonly number[]>;
   /** See Scenario. */
   expectedPullCost: number;
 }
@@ -61,7 +64,7 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
     observed,
     then.map((seconds, file) => (isGuess[file] === 1 ? NaN : seconds)),
   );
-  const times = timesOf(timeline, usualSeconds(observed, speeds, then), estimates, knowledge);
+  const times = timesOf(timeline, usualSeconds(observed, speeds, withGuesses(timeline.files)), estimates, knowledge);
   const total = times.seconds.reduce((sum, seconds) => sum + seconds, 0);
   const share = total / knowledge.nodeTotal;
   const cuts = changes.cut.map(path => cut(times, path, share, knowledge.cases.get(path)));
@@ -94,7 +97,8 @@ export function playCuts(scenario: Scenario, nodes: number, files: readonly Pick
 }
 
 function timesOf({ files }: Timeline, seconds: Float64Array, estimates: EstimatesOf, { now }: Knowledge): FileTimes {
-  const { paths, estimates: before } = files;
+  const { paths } = files;
+  const before = estimates === 'then' ? withGuesses(files) : files.estimates;
   const estimateOf = (file: number) => {
     if (estimates === 'now') return now!.seconds.get(paths[file]!)!;
     return estimates === 'exact' || Number.isNaN(before[file]) ? seconds[file]! : before[file]!;
@@ -102,7 +106,17 @@ function timesOf({ files }: Timeline, seconds: Float64Array, estimates: Estimate
   return { paths: [...paths], estimates: Array.from(paths.keys(), estimateOf), seconds: [...seconds] };
 }
 
-function cut(times: FileTimes, path: string, share: number, cases: Float64Array | undefined): Cut {
+/** The estimates of the plan. A split does not keep its guesses, so they are made again. */
+function withGuesses({ paths, estimates, isGuess }: TimelineFiles): Float64Array {
+  if (!isGuess.some((guessed, file) => guessed === 1 && Number.isNaN(estimates[file]))) return estimates;
+  const planned = paths.filter((_, file) => isGuess[file] === 1 || !Number.isNaN(estimates[file]));
+  const seconds = estimates.filter((each, file) => isGuess[file] === 1 || !Number.isNaN(each));
+  const guessed = estimate(planned, { seconds, files: new Map(), basis: emptyBasis(planned.length) }, SPLIT_PERCENTILE);
+  const weights = new Map(guessed.paths.map((path, i) => [path, guessed.weights[i]!]));
+  return estimates.map((each, file) => (isGuess[file] === 1 && Number.isNaN(each) ? toSeconds(weights.get(paths[file]!)!) : each));
+}
+
+function cut(times: FileTimes, path: string, share: number, cases: readonly number[] | undefined): Cut {
   const file = times.paths.indexOf(path);
   const parts = cases ? partsOfCases(cases) : equalParts(times.seconds[file]!, share);
   cutIntoParts(times, file, parts);

@@ -9,6 +9,8 @@ export interface Timings {
    * resolved before. The times of at most `mostCases` test cases are added up.
    */
   estimates(project: number, branch: string, paths: readonly string[], mostCases: number): Soon<LookedUpTimes>;
+  /** The seconds of the current test cases of a file, in the order of their keys, at most `limits.testCasesPerFile`; empty: none is known. */
+  cases(project: number, branch: string, file: string): Soon<number[]>;
   /** Up to `limit` paths of all projects whose numbers are at least `from`, in the order of their numbers. */
   list(from: number, limit: number): Soon<KnownPath[]>;
 }

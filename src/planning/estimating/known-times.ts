@@ -69,16 +69,9 @@ function copyOf(part: string): string {
   return Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
-/**
- * What the current test cases of a file take, as far as the branch and the default branch tell; if they tell nothing, as far as any
- * branch does. Null: there are none. It has as many builds as the case with the fewest.
- */
+/** The sum of the current test cases of a file; null: there are none. It has as many builds as the case with the fewest. */
 function sumOfCases(cases: readonly BranchTimings[], branch: number, defaultBranch: number | null): Expectation | null {
-  const onBranch = (name: number) => fresh(cases.map(timings => timings.find(timing => timing.branch === name)));
-  const own = onBranch(branch);
-  const others = defaultBranch === null ? [] : onBranch(defaultBranch);
-  let known = cases.flatMap((_, i) => own[i] ?? others[i] ?? []);
-  if (known.length === 0) known = fresh(cases.map(timings => timingOn(timings, branch, defaultBranch))).flatMap(timing => timing ?? []);
+  const known = currentCases(cases, branch, defaultBranch);
   if (known.length === 0) return null;
   let [sum, builds, variance] = [0, Infinity, 0];
   for (const timing of known) {
@@ -89,6 +82,22 @@ function sumOfCases(cases: readonly BranchTimings[], branch: number, defaultBran
     variance += (expected.seconds * expected.deviation) ** 2;
   }
   return { seconds: toSeconds(toWeight(sum)), builds, deviation: Math.sqrt(variance) / sum };
+}
+
+/** The seconds of the current test cases of a file. */
+export function timesOfCases(cases: readonly BranchTimings[], branch: number, defaultBranch: number | null): number[] {
+  return currentCases(cases, branch, defaultBranch).map(estimateOf);
+}
+
+/**
+ * The current test cases of a file, as far as the branch and the default branch tell; if they tell nothing, as far as any branch does.
+ */
+function currentCases(cases: readonly BranchTimings[], branch: number, defaultBranch: number | null): BranchTiming[] {
+  const onBranch = (name: number) => fresh(cases.map(timings => timings.find(timing => timing.branch === name)));
+  const own = onBranch(branch);
+  const others = defaultBranch === null ? [] : onBranch(defaultBranch);
+  const known = cases.flatMap((_, i) => own[i] ?? others[i] ?? []);
+  return known.length > 0 ? known : fresh(cases.map(timings => timingOn(timings, branch, defaultBranch))).flatMap(timing => timing ?? []);
 }
 
 /** The timings that were measured about when the last one was: an older case was deleted or renamed. */

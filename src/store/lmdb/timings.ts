@@ -1,6 +1,7 @@
 import type { KnownPath, Timings } from '../../engine/ports/timings.js';
+import { limits } from '../../limits.js';
 import { type BranchTiming, type BranchTimings, timingOn } from '../../planning/estimating/branch-timings.js';
-import { knownTimes } from '../../planning/estimating/known-times.js';
+import { knownTimes, timesOfCases } from '../../planning/estimating/known-times.js';
 import { rangeOfCases } from './codecs/path-keys.js';
 import { decodeTimingOn, decodeTimings } from './codecs/timing-codec.js';
 import type { Parts } from './parts.js';
@@ -26,15 +27,22 @@ export function lmdbTimings(parts: Pick<Parts, 'projects' | 'paths' | 'pathNames
     return bytes ? decodeTimings(bytes).timings : [];
   }
 
+  function casesOf(project: number, file: string, limit: number): BranchTimings[] {
+    return [...paths.getRange({ ...rangeOfCases(project, file), limit })].map(({ value: number }) => timingsOf(number));
+  }
+
   return {
     estimates(project, branchName, listed, mostCases) {
       const branches = branchesOf(parts, project, branchName);
       const { branch, defaultBranch } = branches;
-      const cases = (file: string, limit: number) =>
-        [...paths.getRange({ ...rangeOfCases(project, file), limit })].map(({ value: number }) => timingsOf(number));
+      const cases = (file: string, limit: number) => casesOf(project, file, limit);
       const hasCases = projects.get(project)?.has_test_cases ?? false;
       const timing = (path: string) => timingOf(project, path, branch, defaultBranch);
       return knownTimes(listed, { ...branches, timing, cases: hasCases ? cases : null }, mostCases);
+    },
+    cases(project, branchName, file) {
+      const { branch, defaultBranch } = branchesOf(parts, project, branchName);
+      return timesOfCases(casesOf(project, file, limits.testCasesPerFile), branch, defaultBranch);
     },
     list(from, limit) {
       const known: KnownPath[] = [];

@@ -1,8 +1,9 @@
 import { shortDigest } from '../../engine/digest.js';
 import type { Build, Run } from '../../engine/ports/builds.js';
 import type { KnownPath, Timings } from '../../engine/ports/timings.js';
+import { limits } from '../../limits.js';
 import { type BranchTimings, measureOn, timingOn } from '../../planning/estimating/branch-timings.js';
-import { knownTimes } from '../../planning/estimating/known-times.js';
+import { knownTimes, timesOfCases } from '../../planning/estimating/known-times.js';
 import { fileOf } from '../../planning/estimating/test-case.js';
 import type { Measurement } from '../../planning/estimating/timing.js';
 import type { Tables } from './tables.js';
@@ -16,6 +17,10 @@ export function memoryTimings(tables: Tables): Timings {
       const casesByFile = testCases(tables, project);
       const cases = (file: string, limit: number) => (casesByFile.get(file) ?? []).slice(0, limit);
       return knownTimes(paths, { branch, defaultBranch, timing, cases }, mostCases);
+    },
+    cases(project, branchName, file) {
+      const cases = (testCases(tables, project).get(file) ?? []).slice(0, limits.testCasesPerFile);
+      return timesOfCases(cases, shortDigest(branchName), defaultBranchOf(tables, project));
     },
     list: (from, limit) => [...tables.paths.values()].filter(({ number }) => number >= from).slice(0, limit),
   };

@@ -57,6 +57,18 @@ describe.each(stores)('timings in a store in $name', ({ open }) => {
     expect(renewed).toBeLessThanOrEqual(8);
   });
 
+  it('of the test cases of a file are returned, the current ones only', async () => {
+    const { store, project, measure } = await opened();
+    await measure('main', cases([9, 9, 9]), { commit_hash: 'old' });
+    await measure('main', { 'other_spec.rb': 1 });
+    await measure('main', cases([2, 1]));
+    const times = await store.timings.cases(project, 'main', 'spec/a_spec.rb');
+    expect(times).toHaveLength(2);
+    expect(times[0]).toBeGreaterThan(times[1]!);
+    expect(await store.timings.cases(project, 'main', 'other_spec.rb')).toEqual([]);
+    expect(await store.timings.cases(project, 'main', 'unknown_spec.rb')).toEqual([]);
+  });
+
   it('ignore 0, which means only scheduled', async () => {
     const { measure, seconds } = await opened();
     await measure('main', { 'a_spec.rb': 2.5, 'b_spec.rb': 0 });

@@ -1,0 +1,42 @@
+import type { Answer, Request } from '../../http/request.js';
+import { projectOf } from '../authenticate.js';
+import type { Context } from '../context.js';
+import { json } from '../json.js';
+import { decodeQuery } from '../messages/decode.js';
+import { toWhatIfQuery } from '../messages/insight/what-if.js';
+import { prepare } from '../prepare.js';
+import { planAnswer, whatIfAnswer } from '../what-if-answers.js';
+
+/** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
+export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {
+  const { whatIfs, pullCost, now } = context;
+  const asker = { project: await projectOf(context, request), hasLeft: request.hasLeft };
+  const asked = toWhatIfQuery(decodeQuery(request.query), new URLSearchParams(request.query).getAll('cut'));
+  const { mode = null, estimates = null, start_spread: startSpread = null, pull_cost = null, cut } = asked;
+  const prepared = await whatIfs.prepare(
+    {
+      project: asker.project,
+      id,
+      ciRun: asked.ci_run,
+      nodes: asked.nodes,
+      changes: { mode, estimates, startSpread, pullCost: pull_cost, cut },
+      expectedPullCost: pullCost,
+      now: now(),
+    },
+    asker,
+  );
+  const { scenario, longest } = prepared.whatIf;
+  const today = prepared.subject.build.node_total;
+  // Cuts are compared with today's number of nodes, which need not be among those asked for.
+  const played = [...new Set([...prepared.nodes, today])].sort((a, b) => a - b);
+  const outcomes = await whatIfs.variants(scenario, played, asker);
+  const walls = await whatIfs.cuts(scenario, today, longest, asker);
+  return json(200, whatIfAnswer(prepared, outcomes, walls));
+}
+
+/** POST /plan: how long a suite will take with each number of nodes. */
+export async function planAhead(context: Context, request: Request): Promise<Answer> {
+  const { project, prepared } = await prepare(context, 'preparePlan', request);
+  const outcomes = await context.whatIfs.variants(prepared.scenario, prepared.nodes, { project, hasLeft: request.hasLeft });
+  return json(200, planAnswer(prepared, outcomes));
+}

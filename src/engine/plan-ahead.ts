@@ -1,0 +1,108 @@
+import { apiErrors } from '../api-error.js';
+import { limits } from '../limits.js';
+import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
+import { unknownFiles } from '../planning/forecasting/forecast.js';
+import { toSeconds } from '../planning/weight.js';
+import { type Assumptions, assume } from './insight/assumptions.js';
+import { observe } from './insight/observed.js';
+import { readTimeline } from './insight/read-timeline.js';
+import { type Mode, mostUsefulNodes, type Scenario } from './insight/scenario.js';
+import { newestSubject } from './insight/subject.js';
+import type { Timeline } from './insight/timeline.js';
+import type { Build } from './ports/builds.js';
+import type { Store } from './ports/store.js';
+import { usualNodes } from './what-ifs.js';
+
+/** The build to plan. Durations are seconds. */
+export interface PlanSubject {
+  project: number;
+  branch: string;
+  mode: Mode;
+  /** Null: some that show where more nodes are of no use, or that could end within the time. */
+  nodes: readonly number[] | null;
+  within: number | null;
+  /** Null: as in the newest build. */
+  startSpread: number | null;
+  pullCost: number | null;
+  /** Distinct; null: the files of the newest build. */
+  paths: readonly string[] | null;
+  /** See Scenario. */
+  expectedPullCost: number;
+}
+
+/** A suite that is ready to be played. */
+export interface PreparedPlan {
+  scenario: Scenario;
+  assumptions: Assumptions;
+  nodes: number[];
+  within: number | null;
+  mostUseful: number;
+  files: number;
+  unknownFiles: number;
+  total: number;
+  longest: { path: string; seconds: number } | null;
+}
+
+/** Estimates a suite, and reads how the nodes of the newest build behaved. Throws a 422 when there is no list of files. */
+export async function preparePlan(store: Store, asked: PlanSubject): Promise<PreparedPlan> {
+  const { project, branch, mode, within, expectedPullCost } = asked;
+  const newest = await newestBuild(store, project, branch);
+  const timeline = newest && (await readTimeline(store, await newestSubject(store, newest), newest.updated_at));
+  const paths = asked.paths ?? timeline?.files.paths ?? [];
+  if (paths.length === 0) throw apiErrors.invalid({ test_files: ['parameter is required, because the project has no build'] });
+  const known = await store.timings.estimates(project, branch, paths, limits.testCasesPerRequest);
+  const estimates = estimate(paths, known, mode === 'queue' ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
+  const seconds = estimates.weights.map(toSeconds);
+  const unknown = unknownFiles(estimates.seconds);
+  const scenario: Scenario = {
+    mode,
+    suite: { weights: estimates.weights, seconds },
+    isGuessed: unknown > paths.length / 2,
+    ...nodesSeen(timeline, mode, expectedPullCost),
+    startSpread: asked.startSpread,
+    speeds: new Float64Array(),
+    expectedPullCost,
+  };
+  if (asked.pullCost !== null) scenario.pullCost = asked.pullCost;
+  const mostUseful = mostUsefulNodes(scenario);
+  const total = seconds.reduce((sum, each) => sum + each, 0);
+  const isPullCostObserved = asked.pullCost === null && timeline?.kind === 'queue';
+  return {
+    scenario,
+    assumptions: assume(scenario, { estimates: 'now', cuts: [], unrecorded: null, isPullCostObserved }),
+    nodes: [
+      ...(asked.nodes ?? (within === null ? usualNodes(newest?.node_total ?? 1, mostUseful) : nodesFor(total / scenario.rate, within))),
+    ],
+    within,
+    mostUseful,
+    files: paths.length,
+    unknownFiles: unknown,
+    total,
+    longest: { path: estimates.paths[0]!, seconds: seconds[0]! },
+  };
+}
+
+/** The newest build of the branch, else of the default branch, else of the project. */
+async function newestBuild({ builds, access }: Store, project: number, branch: string): Promise<Build | null> {
+  const own = await builds.newest(project, { branch });
+  if (own) return own;
+  const { default_branch } = (await access.projects()).find(({ id }) => id === project)!;
+  return (default_branch !== null && (await builds.newest(project, { branch: default_branch }))) || builds.newest(project, {});
+}
+
+/** How the nodes of a build started, and what they lost with each batch. */
+function nodesSeen(timeline: Timeline | null, mode: Mode, expectedPullCost: number): Pick<Scenario, 'starts' | 'rate' | 'pullCost'> {
+  const observed = timeline && observe(timeline);
+  const cost = toSeconds(expectedPullCost);
+  if (!observed || observed.starts.length === 0) return { starts: new Float64Array(), rate: 1, pullCost: mode === 'queue' ? cost : 0 };
+  const { starts, rate } = observed;
+  // Only a queue shows what a batch costs.
+  return { starts, rate, pullCost: timeline.kind === 'queue' ? observed.pullCost : mode === 'queue' ? cost : 0 };
+}
+
+/** The numbers of nodes from the least that could run the files within a time. */
+function nodesFor(total: number, within: number): number[] {
+  const { playedVariants, playedNodes } = limits;
+  const least = Math.min(playedNodes, Math.max(1, Math.ceil(total / within)));
+  return Array.from({ length: Math.min(playedVariants, playedNodes - least + 1) }, (_, i) => least + i);
+}

@@ -1,0 +1,101 @@
+import { apiErrors } from '../api-error.js';
+import { limits } from '../limits.js';
+import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
+import { unknownFiles } from '../planning/forecasting/forecast.js';
+import { toSeconds } from '../planning/weight.js';
+import { readTimeline } from './insight/read-timeline.js';
+import { findSubject, type Subject } from './insight/subject.js';
+import type { Timeline } from './insight/timeline.js';
+import { type Changes, type Knowledge, type WhatIf, whatIfOf } from './insight/what-if.js';
+import type { Build } from './ports/builds.js';
+import type { Millis, Store } from './ports/store.js';
+
+/** Which build to play again, and how. */
+export interface WhatIfSubject {
+  project: number;
+  /** The id of a build or of a CI run. */
+  id: string;
+  /** The id of another CI run of the build. */
+  ciRun: string | undefined;
+  /** Null: some that show where more nodes are of no use. */
+  nodes: readonly number[] | null;
+  changes: Changes;
+  /** See Scenario. */
+  expectedPullCost: number;
+  now: Millis;
+}
+
+/** A build that is ready to be played. */
+export interface PreparedWhatIf {
+  subject: Subject;
+  timeline: Pick<Timeline, 'kind' | 'start' | 'end' | 'isRunning'>;
+  whatIf: WhatIf;
+  /** The numbers of nodes to play, ascending. */
+  nodes: number[];
+  /** Wall times in seconds of real builds, by number of nodes. */
+  measured: Map<number, number>;
+}
+
+/** Reads a build, and what is needed to play it. It may take long. Throws a 404 or a 422. */
+export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise<PreparedWhatIf> {
+  const { project, changes } = asked;
+  const subject = await findSubject(store, project, asked.id, asked.ciRun);
+  if (!subject) throw apiErrors.buildNotFound();
+  const { node_total: nodeTotal } = subject.build;
+  if (nodeTotal > limits.playedNodes) throw apiErrors.tooManyNodesToPlay(nodeTotal, limits.playedNodes);
+  const timeline = await readTimeline(store, subject, asked.now);
+  const { kind, start, end, isRunning, files } = timeline;
+  const unknown = changes.cut.find(path => !files.paths.includes(path));
+  if (unknown !== undefined) throw apiErrors.invalid({ cut: [`names a file that the build does not have: ${unknown}`] });
+  const whatIf = whatIfOf(timeline, changes, { ...(await knowledgeFor(store, subject, timeline, asked)), nodeTotal });
+  const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
+  const measured = await measuredWalls(store, subject, nodes);
+  if (!isRunning) measured.set(nodeTotal, (end - start) / 1000);
+  return { subject, timeline: { kind, start, end, isRunning }, whatIf, nodes, measured };
+}
+
+/** Numbers of nodes up to twice today's, or as many as are useful. */
+export function usualNodes(today: number, mostUseful: number): number[] {
+  const { playedVariants: count, playedNodes } = limits;
+  const most = Math.min(playedNodes, Math.max(16, 2 * today, Math.min(mostUseful + 2, count)));
+  if (most <= count) return Array.from({ length: most }, (_, i) => i + 1);
+  const spread = Array.from({ length: count - 1 }, (_, i) => Math.round(1 + (i * (most - 1)) / (count - 2)));
+  return [...new Set([...spread, today])].sort((a, b) => a - b);
+}
+
+async function knowledgeFor(
+  { timings }: Store,
+  { project, build: { branch } }: Subject,
+  { kind, files }: Timeline,
+  { changes, expectedPullCost }: WhatIfSubject,
+): Promise<Omit<Knowledge, 'nodeTotal'>> {
+  const cases = new Map<string, readonly number[]>();
+  for (const path of changes.cut) {
+    const times = await timings.cases(project, branch, path);
+    if (times.length > 1) cases.set(path, times);
+  }
+  const needsNow = changes.estimates === 'now' || (changes.estimates === null && kind === 'recordings');
+  if (!needsNow) return { now: null, cases, expectedPullCost };
+  const known = await timings.estimates(project, branch, files.paths, limits.testCasesPerRequest);
+  const isQueue = changes.mode === 'queue' || (changes.mode === null && kind === 'queue');
+  const today = estimate(files.paths, known, isQueue ? QUEUE_PERCENTILE : SPLIT_PERCENTILE);
+  const seconds = new Map(today.paths.map((path, i) => [path, toSeconds(today.weights[i]!)]));
+  return { now: { seconds, isGuessed: unknownFiles(today.seconds) > today.paths.length / 2 }, cases, expectedPullCost };
+}
+
+/** The wall times of the newest builds of the branch with these numbers of nodes, if they are about as old. */
+async function measuredWalls({ builds, summaries }: Store, { project, build, recorded }: Subject, nodes: readonly number[]) {
+  const walls = new Map<number, number>();
+  if (!recorded) return walls;
+  for (const node_total of nodes) {
+    if (node_total === build.node_total) continue;
+    const other = await builds.newest(project, { branch: build.branch, node_total });
+    const summary = other && isNear(other, recorded) ? await summaries.get(other.number) : null;
+    if (summary) walls.set(node_total, summary.wall / 1000);
+  }
+  return walls;
+}
+
+function isNear(a: Build, b: Build): boolean {
+  return Math.abs(a.created_at - b.created_at) <= limits.measuredBuildMilliseconds;
+}

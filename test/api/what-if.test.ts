@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import type { PlanAnswer, WhatIfAnswer } from '../../src/api/messages/insight/what-if.js';
+import type { Client } from '../harness/client.js';
+import { buildKey, initialise, manyPaths, pullAll, record, testFiles, timedTestFiles } from '../harness/messages.js';
+import { SharedServer } from '../harness/server.js';
+
+const shared = new SharedServer();
+
+const seconds = { 'long_spec.rb': 40, ...Object.fromEntries(manyPaths(40).map(path => [path, 2])) };
+
+/** Records a build of two nodes that got their files from a queue. Returns its id. */
+async function recordedQueue(client: Client): Promise<string> {
+  await record(client, { commit_hash: 'before', node_total: 1, test_files: timedTestFiles(seconds) });
+  await initialise(client, Object.keys(seconds));
+  const first = await pullAll(client, { node_index: 1 });
+  const others = Object.keys(seconds).filter(path => !first.includes(path));
+  for (const [node_index, paths] of [others, first].entries()) {
+    const times = Object.fromEntries(paths.map(path => [path, seconds[path as keyof typeof seconds]!]));
+    await record(client, { node_index, test_files: timedTestFiles(times) });
+  }
+  return (await client.get('/v1/builds?node_total=2')).json.data[0].id as string;
+}
+
+const whatIf = async (client: Client, id: string, query = ''): Promise<WhatIfAnswer> => {
+  const { status, json } = await client.get(`/v1/builds/${id}/what_if${query}`);
+  expect(status, JSON.stringify(json)).toBe(200);
+  return json as WhatIfAnswer;
+};
+
+describe('GET /v1/builds/:id/what_if', () => {
+  it('plays the build with each number of nodes', async () => {
+    const client = await shared.project();
+    const answer = await whatIf(client, await recordedQueue(client), '?nodes=1..4&pull_cost=0&start_spread=0');
+    expect(answer).toMatchObject({ kind: 'queue', ...buildKey, is_running: false, longest: { path: 'long_spec.rb', seconds: 40 } });
+    expect(answer.assumptions).toMatchObject({ mode: 'queue', start_spread: 0, pull_cost: 0, estimates: 'then', cut: [] });
+    expect(answer.variants.map(({ nodes, wall, floor, bound_by_file }) => [nodes, wall, floor, bound_by_file])).toEqual([
+      [1, 120, 120, false],
+      [2, 60, 60, false],
+      [3, 40, 40, false],
+      [4, 40, 40, true],
+    ]);
+    expect(answer.variants[3]!.node_seconds).toBe(160);
+    expect(answer.useful_nodes).toBe(3);
+    expect(answer.worth_cutting).toEqual([]);
+    // The same build again, by the id of its CI run.
+    expect(await whatIf(client, answer.ci_run_id!, '?nodes=1..4&pull_cost=0&start_spread=0')).toEqual(answer);
+  });
+
+  it('tells which files are worth cutting at the number of nodes of the build', async () => {
+    const client = await shared.project();
+    await record(client, { node_total: 4, test_files: timedTestFiles(seconds) });
+    for (const node_index of [1, 2, 3]) await record(client, { node_total: 4, node_index, test_files: timedTestFiles({ 'x_spec.rb': 1 }) });
+    const [{ id }] = (await client.get('/v1/builds')).json.data;
+    const query = '?nodes=2&pull_cost=0&start_spread=0';
+    const { worth_cutting, variants, assumptions } = await whatIf(client, id, query);
+    expect(variants).toHaveLength(1);
+    expect(assumptions).toMatchObject({ mode: 'split', estimates: 'now' });
+    expect(worth_cutting).toMatchObject([{ path: 'long_spec.rb', seconds: 40, saves: expect.closeTo(9, 0) }]);
+    const cut = await whatIf(client, id, `${query}&cut=long_spec.rb&cut=x_spec.rb`);
+    expect(cut.assumptions.cut).toEqual([
+      { path: 'long_spec.rb', pieces: 2, is_measured: false },
+      { path: 'x_spec.rb', pieces: 2, is_measured: false },
+    ]);
+    expect(cut.longest!.seconds).toBe(20);
+  });
+
+  it('cuts a file into its test cases if their times are known', async () => {
+    const client = await shared.project();
+    await record(client, { commit_hash: 'cases', test_files: timedTestFiles({ 'a_spec.rb[1:1]': 3, 'a_spec.rb[1:2]': 1 }) });
+    await record(client, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 8, 'b_spec.rb': 2 }) });
+    const [{ id }] = (await client.get('/v1/builds?node_total=1')).json.data;
+    const { assumptions, longest } = await whatIf(client, id, '?cut=a_spec.rb');
+    expect(assumptions.cut).toEqual([{ path: 'a_spec.rb', pieces: 2, is_measured: true }]);
+    expect(longest).toEqual({ path: 'a_spec.rb', seconds: 6 });
+  });
+
+  it('shows the wall time of the build beside that which is played', async () => {
+    const client = await shared.project();
+    const { variants } = await whatIf(client, await recordedQueue(client), '?nodes=2,3');
+    expect(variants.map(({ measured }) => measured !== null)).toEqual([true, false]);
+  });
+
+  it('plays numbers up to at least twice that of the build, unless the query names some', async () => {
+    const client = await shared.project();
+    const { variants } = await whatIf(client, await recordedQueue(client));
+    expect(variants.map(({ nodes }) => nodes)).toEqual(Array.from({ length: 16 }, (_, i) => i + 1));
+  });
+
+  it('answers 404 for a build that the project does not have', async () => {
+    const [client, other] = [await shared.project(), await shared.project()];
+    const id = await recordedQueue(client);
+    expect((await other.get(`/v1/builds/${id}/what_if`)).status).toBe(404);
+    expect((await client.get('/v1/builds/none/what_if')).status).toBe(404);
+    expect((await client.get(`/v1/builds/${id}/what_if?ci_run=${id}`)).status).toBe(404);
+    expect((await shared.send(`/v1/builds/${id}/what_if`, {})).status).toBe(403);
+  });
+
+  it.each([
+    ['nodes=0', 'nodes'],
+    ['nodes=1..65', 'nodes'],
+    ['nodes=4..2', 'nodes'],
+    ['nodes=1,2,', 'nodes'],
+    ['nodes=1001', 'nodes'],
+    ['nodes=all', 'nodes'],
+    ['mode=fast', 'mode'],
+    ['estimates=best', 'estimates'],
+    ['start_spread=-1', 'start_spread'],
+    ['pull_cost=86401', 'pull_cost'],
+    ['pull_cost=NaN', 'pull_cost'],
+    ['ci_run=1', 'ci_run'],
+    ['cut=none_spec.rb', 'cut'],
+    [Array.from({ length: 21 }, (_, i) => `cut=${i}_spec.rb`).join('&'), 'cut'],
+  ])('answers 422 for ?%s', async (query, parameter) => {
+    const client = await shared.project();
+    const { status, json } = await client.get(`/v1/builds/${await recordedQueue(client)}/what_if?${query}`);
+    expect([status, Object.keys(json.errors[0])]).toEqual([422, [parameter]]);
+  });
+
+  it('answers 422 for a build of more nodes than can be played', async () => {
+    const client = await shared.project();
+    await record(client, { node_total: 1001 });
+    const [{ id }] = (await client.get('/v1/builds')).json.data;
+    const { status, json } = await client.get(`/v1/builds/${id}/what_if`);
+    expect([status, json.errors]).toEqual([422, ['cannot play a build of 1001 nodes again: the limit is 1000 nodes']]);
+  });
+});
+
+describe('POST /v1/plan', () => {
+  const plan = async (client: Client, body: object): Promise<PlanAnswer> => {
+    const { status, json } = await client.post('/v1/plan', { branch: 'main', ...body });
+    expect(status, JSON.stringify(json)).toBe(200);
+    return json as PlanAnswer;
+  };
+
+  it('forecasts the files of the newest build', async () => {
+    const client = await shared.project();
+    await recordedQueue(client);
+    const answer = await plan(client, { nodes: '2..4', pull_cost: 0, start_spread: 0 });
+    expect(answer).toMatchObject({ files: 41, unknown_files: 0, total: 120, useful_nodes: 3, nodes_within: null });
+    expect(answer.longest).toEqual({ path: 'long_spec.rb', seconds: 40 });
+    expect(answer.variants.map(({ nodes, wall }) => [nodes, wall])).toEqual([
+      [2, 60],
+      [3, 40],
+      [4, 40],
+    ]);
+    // Another branch has no build: it gets the files of the default branch.
+    expect(await plan(client, { branch: 'new', nodes: '2..4', pull_cost: 0, start_spread: 0 })).toEqual(answer);
+  });
+
+  it('forecasts a list of files, with guesses for those that are new', async () => {
+    const client = await shared.project();
+    await recordedQueue(client);
+    const paths = ['long_spec.rb', ...manyPaths(8), 'new_spec.rb', 'new_spec.rb'];
+    const answer = await plan(client, { nodes: '1,2', test_files: testFiles(paths), mode: 'split' });
+    expect(answer).toMatchObject({ files: 10, unknown_files: 1, assumptions: { mode: 'split', estimates: 'now' } });
+    expect(answer.variants.map(({ nodes }) => nodes)).toEqual([1, 2]);
+  });
+
+  it('names the least number of nodes that ends in time', async () => {
+    const client = await shared.project();
+    await recordedQueue(client);
+    const within = async (limit: number) => (await plan(client, { within: limit, pull_cost: 0, start_spread: 0 })).nodes_within;
+    expect(await Promise.all([120, 119, 60, 59, 40, 39].map(within))).toEqual([1, 2, 2, 3, 3, null]);
+  });
+
+  it('takes the server’s setting for the cost of a batch when no build shows it', async () => {
+    const client = await shared.project();
+    const { assumptions, unknown_files } = await plan(client, { test_files: testFiles(['a_spec.rb']) });
+    expect([assumptions.pull_cost, assumptions.start_spread, unknown_files]).toEqual([2, 0, 1]);
+  });
+
+  it.each([
+    [{ branch: '' }, 'branch'],
+    [{ nodes: '1..100' }, 'nodes'],
+    [{ within: 0 }, 'within'],
+    [{ mode: 'both' }, 'mode'],
+    [{ start_spread: 'soon' }, 'start_spread'],
+    [{ test_files: ['a_spec.rb'] }, 'test_files'],
+    [{}, 'test_files'],
+  ])('answers 422 for %j', async (body, parameter) => {
+    const client = await shared.project();
+    const { status, json } = await client.post('/v1/plan', { branch: 'main', ...body });
+    expect([status, Object.keys(json.errors[0])]).toEqual([422, [parameter]]);
+  });
+
+  it('answers 403 without a token', async () => {
+    expect((await shared.send('/v1/plan', { method: 'POST', body: '{"branch":"main"}' })).status).toBe(403);
+  });
+});
