@@ -7,7 +7,10 @@ import type { BatchReason, WhyAnswer } from './messages/insight/why.js';
 
 /** What the insight into a build tells, in the form that the API returns. */
 
-export function buildHead({ build, recorded, ciRun }: Subject, { kind, start, end, isRunning }: Timeline): BuildHead {
+export function buildHead(
+  { build, recorded, ciRun }: Subject,
+  { kind, start, end, isRunning }: Pick<Timeline, 'kind' | 'start' | 'end' | 'isRunning'>,
+): BuildHead {
   return {
     build_id: recorded?.id ?? null,
     ci_run_id: ciRun?.id ?? null,

@@ -5,7 +5,7 @@ import { nodesWithin, usefulNodesOf } from '../engine/insight/useful.js';
 import type { LongFile } from '../engine/insight/what-if.js';
 import type { PreparedPlan } from '../engine/plan-ahead.js';
 import type { PreparedWhatIf } from '../engine/what-ifs.js';
-import type { BuildHead } from './messages/insight/minutes.js';
+import { buildHead } from './insight-answers.js';
 import type { Assumptions as AssumptionsAnswer, PlanAnswer, Variant, WhatIfAnswer } from './messages/insight/what-if.js';
 
 /** Played builds in the form that the API returns. Durations are seconds, in whole milliseconds. */
@@ -16,11 +16,11 @@ const MIN_SAVING = 0.005;
 
 /** @param outcomes by number of nodes, ascending, today's included @param walls with each of the longest files in pieces */
 export function whatIfAnswer(prepared: PreparedWhatIf, outcomes: readonly Outcome[], walls: readonly number[]): WhatIfAnswer {
-  const { subject, whatIf, nodes, measured } = prepared;
+  const { subject, timeline, whatIf, nodes, measured } = prepared;
   const { assumptions, baselines, mostUseful, longest } = whatIf;
   const today = outcomes.find(outcome => outcome.nodes === subject.build.node_total)!;
   return {
-    ...headOf(prepared),
+    ...buildHead(subject, timeline),
     assumptions: assumptionsAnswer(assumptions, [`Other methods: ${BASELINE_ASSUMPTIONS.join(' ')}`]),
     variants: outcomes.filter(outcome => nodes.includes(outcome.nodes)).map(outcome => variant(outcome, measured.get(outcome.nodes))),
     useful_nodes: usefulNodesOf(outcomes, mostUseful),
@@ -80,20 +80,6 @@ function assumptionsAnswer(
 
 function longestOf([first]: readonly LongFile[]): { path: string; seconds: number } | null {
   return first ? { path: first.path, seconds: round(first.seconds) } : null;
-}
-
-function headOf({ subject, timeline }: PreparedWhatIf): BuildHead {
-  const { recorded, ciRun, build } = subject;
-  return {
-    build_id: recorded?.id ?? null,
-    ci_run_id: ciRun?.id ?? null,
-    ci_run: ciRun?.ci_run ?? null,
-    kind: timeline.kind,
-    ...build,
-    started_at: new Date(timeline.start).toISOString(),
-    ended_at: new Date(timeline.end).toISOString(),
-    is_running: timeline.isRunning,
-  };
 }
 
 function round(seconds: number): number {
