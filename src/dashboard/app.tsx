@@ -14,26 +14,27 @@ export function App() {
   const { path } = useAddress();
   const route = useMemo(() => routeOf(path), [path]);
   const isSigningIn = route.page === 'sign-in';
+  // The page is loaded beside the session.
+  const loaded = usePage(route);
   const { data, problem, reload } = useLive<SessionAnswer>(isSigningIn ? null : '/dashboard/session', { attempt: 'load your session' });
   const session = useMemo(() => data && { ...data, reload }, [data]);
 
   // Signed out, the session is that of before.
-  if (isSigningIn) return <Page route={route} project={null} />;
+  if (isSigningIn) return <Page route={route} loaded={loaded} project={null} />;
   if (problem && problem.status !== 401 && !data) return <Failure problem={problem} reload={reload} />;
   if (!session) return <ProgressLine isLoading />;
   const project = session.projects.find(({ name }) => name === route.project) ?? null;
   return (
     <SessionContext.Provider value={session}>
       <Layout route={route} project={project}>
-        <Page route={route} project={project} />
+        <Page route={route} loaded={loaded} project={project} />
       </Layout>
     </SessionContext.Provider>
   );
 }
 
-function Page({ route, project }: { route: Route; project: ProjectLine | null }) {
+function Page({ route, loaded, project }: { route: Route; loaded: AnyPage | 'failed' | null; project: ProjectLine | null }) {
   const { page, id } = route;
-  const loaded = usePage(route);
   useEffect(() => {
     document.title = [TITLES[page], route.project, 'Ballast'].filter(Boolean).join(' · ');
   }, [page, route.project]);

@@ -14,7 +14,7 @@ export interface Live<T> {
 
 /**
  * Loads a path, and again when it changes. `refresh` says in how many seconds the data is loaded again; null: it is final. A hidden page
- * waits until it is seen. After a failure it tries again by itself.
+ * waits until it is seen. After a failure that may pass, it tries again by itself.
  */
 export function useLive<T>(path: string | null, request: Request, refresh: (data: T) => number | null = () => null): Live<T> {
   const [state, setState] = useState<{ path: string | null; data: T | null; problem: Problem | null }>({
