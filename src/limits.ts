@@ -138,6 +138,12 @@ export const limits = {
   wrongSignInMilliseconds: 3_600_000,
   /** Addresses whose wrong sign-ins are counted. */
   signInAddresses: 10_000,
+  /** Clients, and kinds of refused requests, that the dashboard lists, and characters of each of their texts. */
+  seenClients: 200,
+  refusedKinds: 200,
+  seenTextCharacters: 300,
+  /** The dashboard warns of less free space on the disk. */
+  diskWarningBytes: 1_073_741_824,
   /** Body of a request of the dashboard; beyond it 413. */
   dashboardBodyBytes: 65_536,
 

@@ -1,5 +1,6 @@
 import type { PasswordAttempts } from '../engine/password-attempts.js';
 import type { Store } from '../engine/ports/store.js';
+import type { ServerStatus } from '../server/dashboard.js';
 import type { Logger } from '../server/log.js';
 import type { Metrics } from '../server/metrics.js';
 import type { Summarizer } from '../server/summarizer.js';
@@ -42,4 +43,5 @@ export interface Dashboard {
   passwords: PasswordAttempts;
   /** The address of the API if that is another port; null: it is this one. */
   apiUrl: () => string | null;
+  status: () => ServerStatus;
 }

@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasStore, STORE_FILE } from '../store/lmdb/tables.js';
-import { print } from '../terminal.js';
+import { print, printToStderr } from '../terminal.js';
 import { copyStore } from './data-folder/copy-store.js';
 import { withExistingStore } from './data-folder/data-folder.js';
 import { fsyncPath } from './data-folder/fsync.js';
@@ -20,7 +20,7 @@ const REFRESH_MILLISECONDS = 250;
  * it, nothing is left in the folder.
  */
 export function backup(dataDir: string, target: string, { json }: BackupOptions, stop: AbortSignal): Promise<void> {
-  return withExistingStore(dataDir, async ({ parts }) => {
+  return withExistingStore(dataDir, async ({ parts, maintenance }) => {
     if (hasStore(target))
       throw new Error(`cannot back up to ${target}: it already contains a store; name another folder, or remove the store`);
     const file = join(target, STORE_FILE);
@@ -44,6 +44,9 @@ export function backup(dataDir: string, target: string, { json }: BackupOptions,
       parts.root.readerCheck();
       part?.remove();
     }
+    await maintenance
+      .noteBackup(Date.now())
+      .catch(() => printToStderr('the backup is complete, but its time could not be noted in the store'));
     const { size: bytes } = statSync(file);
     const seconds = Number(((performance.now() - before) / 1000).toFixed(1));
     if (json) return print(JSON.stringify({ file, bytes, seconds }));

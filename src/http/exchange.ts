@@ -13,8 +13,13 @@ import type { Answer, Peer, Request } from './request.js';
 
 export type Handler = (request: Request) => Answer | Promise<Answer>;
 
-/** Called for each request that ended. @param unavailable the reason of a 503 */
-export type Observe = (path: string, status: number, seconds: number, unavailable: string | null) => void;
+/** Is told of requests. */
+export interface Observer {
+  /** A request ended. @param unavailable the reason of a 503 */
+  ended(request: Request, status: number, seconds: number, unavailable: string | null): void;
+  /** A request is answered with an error. */
+  failed(request: Request, error: ApiError): void;
+}
 
 /** Status for metrics only: the client left before it was answered. */
 const CLIENT_LEFT = 499;
@@ -31,7 +36,7 @@ export interface ExchangeOptions {
   /** Limits the log lines about errors that have a cause, such as a full disk. */
   causeThrottle: LogThrottle;
   log: Logger;
-  observe: Observe;
+  observer: Observer;
 }
 
 /**
@@ -171,6 +176,7 @@ export class Exchange implements RequestReceiver, Peer {
     if (apiError !== error) this.options.log.error({ request, method, path, err: error }, 'internal');
     else if (apiError.cause) this.#logCause(apiError);
     this.#unavailable = apiError.reason;
+    this.options.observer.failed(this.head, apiError);
     this.#send({ status: apiError.status, body: JSON.stringify({ errors: apiError.errors }) }, apiError.headers);
   };
 
@@ -192,6 +198,6 @@ export class Exchange implements RequestReceiver, Peer {
     this.#answer?.onEnd?.(!this.#hasLeft);
     this.options.inFlight.end(this.#stage);
     const status = this.#hasLeft || !this.#answer ? CLIENT_LEFT : this.#answer.status;
-    this.options.observe(path, status, (performance.now() - this.#startedAt) / 1000, this.#unavailable);
+    this.options.observer.ended(this.head, status, (performance.now() - this.#startedAt) / 1000, this.#unavailable);
   };
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../server/log.js';
 import type { HttpAdapter, Listener, OpenAdapter } from './adapter.js';
 import { type Certificate, checkCertificate } from './certificate.js';
 import { ConnectionLimiter, connectionCapacity } from './connection-limiter.js';
-import { Exchange, type ExchangeOptions, type Handler, type Observe } from './exchange.js';
+import { Exchange, type ExchangeOptions, type Handler, type Observer } from './exchange.js';
 import { headerFields } from './head.js';
 import { InFlight } from './in-flight.js';
 import { LogThrottle } from './log-throttle.js';
@@ -46,8 +46,10 @@ export interface HttpServer {
   drain(): Promise<void>;
 }
 
+const NOBODY: Observer = { ended() {}, failed() {} };
+
 /** Starts a server that answers each request with what the handler returns or throws. */
-export async function listen(options: HttpOptions, handler: Handler, log: Logger, observe: Observe = () => {}): Promise<HttpServer> {
+export async function listen(options: HttpOptions, handler: Handler, log: Logger, observer = NOBODY): Promise<HttpServer> {
   const { host, certificate, memory, ownerOf, trustedProxies } = options;
   const path = unixPath(host);
   const scheme = certificate ? 'https' : 'http';
@@ -64,7 +66,7 @@ export async function listen(options: HttpOptions, handler: Handler, log: Logger
     inFlight,
     causeThrottle: new LogThrottle(),
     log,
-    observe,
+    observer,
   };
   const adapter = options.openAdapter({
     path,

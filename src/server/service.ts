@@ -4,14 +4,12 @@ import { routeAdmin } from '../api/routes/admin.js';
 import { endpointOf, route } from '../api/table.js';
 import { createProject, createToken, findToken } from '../engine/access.js';
 import { PASSWORD_COST } from '../engine/password.js';
-import { PasswordAttempts } from '../engine/password-attempts.js';
 import type { Access } from '../engine/ports/access.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { LeasePolicy } from '../engine/queue/leases.js';
-import { createOperatorLink } from '../engine/sign-in.js';
 import { chooseAdapter } from '../http/choose-adapter.js';
-import type { Observe } from '../http/exchange.js';
+import type { Observer } from '../http/exchange.js';
 import { MemoryBudget } from '../http/memory-budget.js';
 import { listen } from '../http/server.js';
 import { limits } from '../limits.js';
@@ -24,11 +22,13 @@ import { WorkerPool } from '../workers/pool.js';
 import { onThisThread, startThreads } from '../workers/threads.js';
 import { WhatIfPlayer } from '../workers/what-if-player.js';
 import type { Config } from './config.js';
-import { reachableUrl, signInUrl } from './dashboard-address.js';
+import { newSignInUrl, noteAddress, openDashboard } from './dashboard.js';
 import { readDashboardFiles } from './dashboard-files.js';
 import type { Logger } from './log.js';
-import { Metrics } from './metrics.js';
+import { type MetricSources, Metrics } from './metrics.js';
 import { Readiness } from './readiness.js';
+import { RefusedRequests } from './refused-requests.js';
+import { SeenClients } from './seen-clients.js';
 import { SlewedClock } from './slewed-clock.js';
 import { Summarizer } from './summarizer.js';
 import { startSweeping } from './sweeping.js';
@@ -114,7 +114,6 @@ export async function openService(
     closers.push(() => summarizer.close());
     summarizer.noteNewest().catch((err: unknown) => log.warn({ err }, 'could not look for missing summaries'));
     const readiness = new Readiness(store.maintenance, now, uptime);
-    let apiUrl: string | null = null;
     const hasAdminPort = config.adminPort !== null;
     const context: Context = {
       store,
@@ -132,20 +131,25 @@ export async function openService(
       clientVersions,
       headerPrefixes,
       tokenHeader,
-      dashboard:
-        config.dashboard === 'off'
-          ? null
-          : { files: dashboardFiles(), passwords: new PasswordAttempts(passwordCost), apiUrl: () => apiUrl },
+      dashboard: openDashboard(config, dashboardFiles, passwordCost, () => status),
     };
     const memory = new MemoryBudget(limits.requestMemoryBytes);
-    const { http, admin, adapter } = await openPorts(config, context, memory, log);
-    if (config.dashboard === 'admin') apiUrl = reachableUrl(http.url);
+    const clients = new SeenClients();
+    const refused = new RefusedRequests(token => ownerOf(store.access, token));
+    const observer: Observer = {
+      ended({ path, clientName, clientVersion }, httpStatus, seconds, unavailable) {
+        metrics.observeRequest(endpointOf(path) ?? 'unknown', httpStatus, seconds, unavailable);
+        clients.count(clientName, clientVersion, now());
+      },
+      failed: (request, error) => refused.note(request, error, now()),
+    };
+    const { http, admin, adapter } = await openPorts(config, context, observer, memory, log);
     closers.push(() => admin?.drain() ?? Promise.resolve());
     closers.push(() => {
       completeness.close();
       return http.drain();
     });
-    metrics.addSources({
+    const sources: MetricSources = {
       version,
       httpServer: adapter,
       connections: () => http.connections,
@@ -157,39 +161,27 @@ export async function openService(
       sweeps: () => swept,
       summaries: () => summarizer,
       certificateExpiresAt: () => http.certificateExpiresAt,
-    });
+    };
+    metrics.addSources(sources);
+    const ports = { url: http.url, adminUrl: admin?.url ?? null };
+    const status = { sources, clients, refused, startedAt: now(), retentionDays: config.retentionDays, ...ports };
 
     // Created last: if the port were taken, the token would be lost before it is shown.
     const isFirstStart = (await store.access.projects()).length === 0;
     const firstToken = isFirstStart ? (await createProject(store.access, DEFAULT_PROJECT, now())).token : null;
-    const dashboardUrl = config.dashboard === 'admin' ? reachableUrl(admin!.url) : (publicUrl ?? reachableUrl(http.url));
-    const firstLink = isFirstStart && context.dashboard ? await createOperatorLink(store.signIns, now()) : null;
-    if (context.dashboard) await keepAddress(store, dashboardUrl, log);
-    return {
-      url: http.url,
-      adminUrl: admin?.url ?? null,
-      firstToken,
-      firstLink: firstLink && signInUrl(dashboardUrl, firstLink.secret),
-      sweep,
-      summarize: () => summarizer.flush(),
-      renew: () => http.reloadCertificate(),
-      close,
-    };
+    const address = context.dashboard && (await noteAddress(config, ports, store, log));
+    const firstLink = isFirstStart && address !== null ? await newSignInUrl(store, address, now()) : null;
+    const summarize = () => summarizer.flush();
+    return { ...ports, firstToken, firstLink, sweep, summarize, renew: () => http.reloadCertificate(), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** Notes where the dashboard is, for the links that commands make. A store that refuses writes is reported elsewhere. */
-async function keepAddress({ signIns }: Store, url: string, log: Logger): Promise<void> {
-  if ((await signIns.address()) === url) return;
-  await signIns.keepAddress(url).catch((err: unknown) => log.error({ err }, 'could not note the address of the dashboard'));
-}
-
 /** Listens for requests, and on the admin port if there is one. */
-async function openPorts(config: Config, context: Context, memory: MemoryBudget, log: Logger) {
-  const { store, metrics } = context;
+async function openPorts(config: Config, context: Context, observer: Observer, memory: MemoryBudget, log: Logger) {
+  const { store } = context;
   const adapter = await chooseAdapter(config.httpServer);
   const options = {
     ...config,
@@ -200,8 +192,6 @@ async function openPorts(config: Config, context: Context, memory: MemoryBudget,
     memory,
     ownerOf: (token: string | null) => (token === null ? null : ownerOf(store.access, token)),
   };
-  const observe: Observe = (path, status, seconds, unavailable) =>
-    metrics.observeRequest(endpointOf(path) ?? 'unknown', status, seconds, unavailable);
   const withoutDashboard = { ...context, dashboard: null };
   const [onMainPort, onAdminPort] = config.dashboard === 'admin' ? [withoutDashboard, context] : [context, withoutDashboard];
   const adminOptions = { ...options, certificate: null, host: config.adminHost, settingNames: 'BALLAST_ADMIN_PORT or BALLAST_ADMIN_HOST' };
@@ -210,7 +200,7 @@ async function openPorts(config: Config, context: Context, memory: MemoryBudget,
       ? null
       : await listen({ ...adminOptions, port: config.adminPort }, request => routeAdmin(onAdminPort, request), log);
   try {
-    const http = await listen(options, request => route(onMainPort, request), log, observe);
+    const http = await listen(options, request => route(onMainPort, request), log, observer);
     log.info(adapter.logLine);
     return { http, admin, adapter: adapter.name };
   } catch (error) {

@@ -10,6 +10,7 @@ import { decodeDashboardBody } from '../messages/dashboard-request.js';
 import { answerAccess, endSessionById, makeLink, makeProject, makeToken, revokeLinkById, revokeTokenById } from './access.js';
 import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
 import { SECURITY_HEADERS } from './security-headers.js';
+import { answerServer } from './server.js';
 import { requireOwnPage, requireSession } from './session.js';
 import { answerSession, signIn, signOut } from './sign-in.js';
 
@@ -21,6 +22,7 @@ const table: Readonly<Record<string, { GET?: Handle; POST?: Handle }>> = {
   '/dashboard/sign_in': { POST: signIn },
   '/dashboard/sign_out': { POST: signOutOfOwnPage },
   '/dashboard/access': { GET: read('operator', answerAccess) },
+  '/dashboard/server': { GET: read('operator', context => answerServer(context, context.dashboard!)) },
   '/dashboard/projects': { POST: change(makeProject) },
   '/dashboard/tokens': { POST: change(makeToken) },
   '/dashboard/tokens/revoke': { POST: change(revokeTokenById) },

@@ -120,22 +120,25 @@ export interface ServerAnswer {
   connections: Count;
   requests_in_flight: Count;
   sweep: { last_at: Timestamp | null; deleted: Record<string, Count>; retention_days: Count };
-  /** Null: no backup was made while this server runs. */
+  /** Null: none was made with the command `backup`. */
   backup: { last_at: Timestamp } | null;
   jobs: { waiting: Count; running: Count; threads: Count };
   queues: { in_memory: Count; open: Count; bytes: Count };
-  /** Names and versions that clients sent since the start. */
+  /** Names and versions that clients sent since the start, the last seen first; bounded. */
   clients: { name: string; version: string; requests: Count; last_at: Timestamp }[];
-  /** What clients sent that could not be used since the start, by reason. */
+  /** What clients sent that could not be used since the start, by reason, the last seen first; bounded. */
   refused: RefusedLine[];
 }
 
 export interface RefusedLine {
   status: Count;
+  /** Method and path. */
   path: string;
   reason: string;
   count: Count;
   last_at: Timestamp;
+  /** The name; null: the request had no known token in its head. */
   project: string | null;
+  /** Name and version; empty: the client sent none. */
   client: string;
 }

@@ -20,6 +20,9 @@ export interface Maintenance {
   /** The time that was stored last; null: none was. */
   keptTime(): Soon<Millis | null>;
   keepTime(at: Millis): Promise<void>;
+  /** When the last backup was made; null: none was. */
+  backedUpAt(): Soon<Millis | null>;
+  noteBackup(at: Millis): Promise<void>;
   load(): StoreLoad;
 }
 

@@ -52,6 +52,11 @@ export function memoryMaintenance(tables: Tables): Maintenance {
       tables.keptTime = at;
       await nextTurn();
     },
+    backedUpAt: () => tables.backedUpAt,
+    async noteBackup(at) {
+      tables.backedUpAt = at;
+      await nextTurn();
+    },
     load() {
       const { builds, runs, paths, splits, queues, ciRuns } = tables;
       const subset = [...runs.values()].reduce((sum, { length }) => sum + length, 0);

@@ -42,4 +42,5 @@ export class Tables {
   buildsCreated = 0;
   pathsCreated = 0;
   keptTime: Millis | null = null;
+  backedUpAt: Millis | null = null;
 }

@@ -131,4 +131,11 @@ describe.each(stores)('a store in $name', ({ open }) => {
     const { bytes, diskFreeBytes, journalTurns, records } = store.maintenance.load();
     for (const size of [bytes, diskFreeBytes, journalTurns, ...Object.values(records)]) expect(size).toBeGreaterThanOrEqual(0);
   });
+
+  it('keeps when the last backup was made', async () => {
+    const { maintenance } = open();
+    expect(await maintenance.backedUpAt()).toBeNull();
+    for (const at of [NOW, NOW + DAY]) await maintenance.noteBackup(at);
+    expect(await maintenance.backedUpAt()).toBe(NOW + DAY);
+  });
 });

@@ -12,6 +12,7 @@ import type { Problem } from '../../../src/store/lmdb/check/problem.js';
 import { encodeBatch } from '../../../src/store/lmdb/codecs/batch-codec.js';
 import type { Parts } from '../../../src/store/lmdb/parts.js';
 import { LmdbQueues } from '../../../src/store/lmdb/queues.js';
+import { lmdbSignIns } from '../../../src/store/lmdb/sign-ins.js';
 import { lmdbSplits } from '../../../src/store/lmdb/splits.js';
 import { lmdbSummaries } from '../../../src/store/lmdb/summaries.js';
 import { commit } from '../../../src/store/lmdb/writes/commit.js';
@@ -327,3 +328,26 @@ function batchOf(store: Parts, changed: Partial<Batch>): Batch {
   ];
   return { ...value[0]!, ...changed };
 }
+
+describe('links and sessions of the dashboard', () => {
+  it('of a project that does not exist, or under a wrong key, are removed by a repair', async () => {
+    const store = await filledStore();
+    const signIns = lmdbSignIns(store);
+    const hashes = ['a', 'b', 'c'].map(letter => letter.repeat(64)) as [string, string, string];
+    const times = { created_at: NOW, expires_at: NOW };
+    const session = { hash: hashes[1], origin: hashes[0], created_at: NOW, used_at: NOW, ends_at: NOW };
+    await signIns.createLink({ hash: hashes[0], project: 1, ...times });
+    await signIns.createSession({ ...session, project: 1 }, 9);
+    expect(problemsIn(store)).toEqual([]);
+    await signIns.createLink({ hash: hashes[2], project: 99, ...times });
+    await store.sessions.put('wrong', { v: 1, ...session, project: null });
+    const problems = problemsIn(store);
+    expect(problems.map(({ table, what }) => `${table} ${what}`)).toEqual([
+      'links is of project 99, which does not exist',
+      'sessions is not the beginning of its hash',
+    ]);
+    await repair(problems);
+    expect(problemsIn(store)).toEqual([]);
+    expect([signIns.links().length, signIns.sessions().length]).toEqual([1, 1]);
+  });
+});

@@ -1,0 +1,87 @@
+import { ApiError } from '../../api-error.js';
+import type { Answer } from '../../http/request.js';
+import { limits } from '../../limits.js';
+import { version } from '../../version.js';
+import type { Context, Dashboard } from '../context.js';
+import { json } from '../json.js';
+import type { ServerAnswer } from '../messages/dashboard.js';
+
+type Health = ServerAnswer['health'][number];
+
+const iso = (millis: number) => new Date(millis).toISOString();
+
+/** GET /dashboard/server: the state of this server, for operators. */
+export async function answerServer(context: Context, dashboard: Dashboard): Promise<Answer> {
+  const { store, workers, now } = context;
+  const { sources, clients, refused, startedAt, retentionDays } = dashboard.status();
+  const { bytes, diskFreeBytes, records } = store.maintenance.load();
+  const { inMemory, open, bytes: queueBytes } = store.queues.load();
+  const { waiting, running, threads } = workers.load;
+  const { endedAt, deleted } = sources.sweeps();
+  const { rss, heapUsed } = process.memoryUsage();
+  const [names, backedUpAt] = [await projectNames(context), await store.maintenance.backedUpAt()];
+  const health = [
+    await storeHealth(context),
+    diskHealth(diskFreeBytes),
+    sweepHealth(endedAt ?? startedAt, now()),
+    ...certificateHealth(sources.certificateExpiresAt(), now()),
+  ];
+  const answer: ServerAnswer = {
+    version,
+    node: process.version,
+    http_server: sources.httpServer,
+    started_at: iso(startedAt),
+    health,
+    store: { bytes, disk_free_bytes: diskFreeBytes, records },
+    memory: { resident_bytes: rss, heap_bytes: heapUsed },
+    connections: sources.connections(),
+    requests_in_flight: sources.requestsInFlight(),
+    sweep: { last_at: endedAt === null ? null : iso(endedAt), deleted, retention_days: retentionDays },
+    backup: backedUpAt === null ? null : { last_at: iso(backedUpAt) },
+    jobs: { waiting, running, threads },
+    queues: { in_memory: inMemory, open, bytes: queueBytes },
+    clients: clients.list().map(client => ({ ...client, last_at: iso(client.last_at) })),
+    refused: refused.list().map(({ project, last_at, ...request }) => ({
+      ...request,
+      last_at: iso(last_at),
+      project: project === null ? null : (names.get(project) ?? null),
+    })),
+  };
+  return json(200, answer);
+}
+
+async function projectNames({ store }: Context): Promise<Map<number, string>> {
+  return new Map((await store.access.projects()).map(({ id, name }) => [id, name]));
+}
+
+async function storeHealth({ readiness }: Context): Promise<Health> {
+  try {
+    await readiness.assert();
+    return { name: 'store', is_ok: true, text: 'a write reaches the disk' };
+  } catch (error) {
+    const text = error instanceof ApiError ? error.errors.join() : (error as Error).message;
+    return { name: 'store', is_ok: false, text };
+  }
+}
+
+function diskHealth(freeBytes: number): Health {
+  const isOk = freeBytes >= limits.diskWarningBytes;
+  const text = isOk
+    ? 'enough free space'
+    : `${Math.floor(freeBytes / 2 ** 20)} MiB are free; below ${limits.diskReserveBytes / 2 ** 20} MiB nothing is recorded`;
+  return { name: 'disk', is_ok: isOk, text };
+}
+
+/** @param lastAt when the last sweep ended, or the server started */
+function sweepHealth(lastAt: number, now: number): Health {
+  const minutes = Math.floor((now - lastAt) / 60_000);
+  const isOk = now - lastAt < 2 * limits.sweepEveryMilliseconds;
+  return { name: 'expiry', is_ok: isOk, text: isOk ? 'old records are deleted' : `no sweep has ended for ${minutes} minutes; see the log` };
+}
+
+function certificateHealth(expiresAt: number | null, now: number): Health[] {
+  if (expiresAt === null) return [];
+  const isOk = expiresAt - now > limits.certificateWarningDays * 86_400_000;
+  const text = `${expiresAt < now ? 'expired' : 'expires'} on ${iso(expiresAt).slice(0, 10)}${isOk ? '' : '; renew it, and send SIGHUP'}`;
+  return [{ name: 'certificate', is_ok: isOk, text }];
+}
