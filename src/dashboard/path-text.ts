@@ -17,9 +17,9 @@ export function visible(text: string): string {
  * differ at their ends.
  */
 export function cutForColumn(text: string): { head: string; tail: string } {
-  const name = text.lastIndexOf('/') + 1;
+  const name = text.lastIndexOf('/', text.length - 2) + 1;
   let cut = text.length - name > TAIL || name === 0 ? Math.max(0, text.length - TAIL) : name - 1;
   // Both halves of a surrogate pair go together.
   if (/[\udc00-\udfff]/.test(text[cut] ?? '')) cut--;
-  return text.length <= TAIL ? { head: '', tail: text } : { head: text.slice(0, cut), tail: text.slice(cut) };
+  return { head: text.slice(0, cut), tail: text.slice(cut) };
 }

@@ -13,6 +13,8 @@ describe('a path', () => {
       head: 'spec/models/billing/invoices',
       tail: '/cart_spec.rb',
     });
+    expect(cutForColumn('spec/cart_spec.rb')).toEqual({ head: 'spec', tail: '/cart_spec.rb' });
+    expect(cutForColumn('spec/models/')).toEqual({ head: 'spec', tail: '/models/' });
     expect(cutForColumn('cart_spec.rb')).toEqual({ head: '', tail: 'cart_spec.rb' });
     expect(cutForColumn('a'.repeat(4000)).tail).toHaveLength(32);
   });

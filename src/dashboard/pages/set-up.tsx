@@ -74,6 +74,12 @@ export default function SetUpPage({ project }: ProjectPageProps) {
           />
         </label>
       </div>
+      {isLoopback(session.url) && (
+        <p class="hint-box">
+          This server is reached at {session.url}, which only this machine can use. For CI jobs on other machines, start it with{' '}
+          <code>BALLAST_HOST=0.0.0.0</code>, and read <a href="/docs/security#tls">how to encrypt connections</a>.
+        </p>
+      )}
       <ol class="steps">
         <li>
           <h2>Store the token as a secret</h2>
@@ -118,6 +124,11 @@ export default function SetUpPage({ project }: ProjectPageProps) {
       </p>
     </>
   );
+}
+
+/** Other machines cannot reach such an address. */
+function isLoopback(url: string): boolean {
+  return URL.canParse(url) && /^(localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
 }
 
 function Runners({ client, label }: { client: 'ballast' | 'knapsack'; label: string }) {

@@ -1,15 +1,17 @@
 import { withQuery } from '../routes.js';
 
-/** What is played, as it stands in the address of the page. */
+/** What is played, as it stands in the address of the page. Null: as in the build. */
 export interface Choices {
+  mode: 'queue' | 'split' | null;
   estimates: 'then' | 'now' | 'exact' | null;
-  /** Seconds; null: as measured in the build. */
+  /** Seconds. */
   start_spread: string | null;
   pull_cost: string | null;
   /** Paths of files that are cut in two. */
   cut: string[];
 }
 
+const MODES = ['queue', 'split'] as const;
 const ESTIMATES = ['then', 'now', 'exact'] as const;
 
 /** The most files that are cut at once. */
@@ -17,6 +19,7 @@ const MOST_CUT = 10;
 
 export function choicesOf(query: URLSearchParams): Choices {
   return {
+    mode: MODES.find(name => name === query.get('mode')) ?? null,
     estimates: ESTIMATES.find(name => name === query.get('estimates')) ?? null,
     start_spread: secondsOf(query.get('start_spread')),
     pull_cost: secondsOf(query.get('pull_cost')),
@@ -36,8 +39,8 @@ export function withCut(cut: readonly string[], path: string): string | null {
 }
 
 /** The path of the request that plays a build. */
-export function whatIfPath(build: string, { estimates, start_spread, pull_cost, cut }: Choices): string {
-  const path = withQuery(`/v1/builds/${encodeURIComponent(build)}/what_if`, { estimates, start_spread, pull_cost });
+export function whatIfPath(build: string, { cut, ...choices }: Choices): string {
+  const path = withQuery(`/v1/builds/${encodeURIComponent(build)}/what_if`, choices);
   const cuts = cut.map(file => `cut=${encodeURIComponent(file)}`);
   return cuts.length === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${cuts.join('&')}`;
 }

@@ -18,6 +18,13 @@ export function Controls({ answer, choices, onChange }: Props) {
       <h2>Play it with</h2>
       <div class="choices">
         <label>
+          Mode
+          <select value={assumptions.mode} onChange={event => onChange({ mode: event.currentTarget.value })}>
+            <option value="queue">queue</option>
+            <option value="split">split</option>
+          </select>
+        </label>
+        <label>
           Estimates
           <select value={assumptions.estimates} onChange={event => onChange({ estimates: event.currentTarget.value })}>
             <option value="then">of that build</option>
