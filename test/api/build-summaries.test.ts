@@ -4,6 +4,7 @@ import type { Client } from '../harness/client.js';
 import { Clock } from '../harness/clock.js';
 import { buildKey, initialise, pullAll, record, timedTestFiles, uuidPattern } from '../harness/messages.js';
 import { SharedServer, startServer } from '../harness/server.js';
+import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const shared = new SharedServer();
 
@@ -140,5 +141,28 @@ describe('GET /build_summaries', () => {
     await recordBuilds(client, 3);
     expect(await list(other)).toMatchObject({ builds: [], total: 0 });
     expect((await shared.send('/v1/build_summaries', {})).status).toBe(403);
+  });
+});
+
+describe('summaries on disk', () => {
+  it('are written by a worker thread, survive a restart, and are found missing by the next start', async () => {
+    const folder = temporaryFolder();
+    const first = await startServer({ dataDir: folder });
+    await initialise(first, ['a_spec.rb', 'b_spec.rb'], { node_build_id: 'ci-1', node_total: 1 });
+    await pullAll(first, { node_build_id: 'ci-1', node_total: 1 });
+    await record(first, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 1, 'b_spec.rb': 2 }) });
+    await first.service.summarize();
+    const { summary } = (await list(first)).builds[0];
+    expect(summary).toMatchObject({ kind: 'queue', files: 2, missing: 0, longest: { path: 'b_spec.rb', seconds: 2 } });
+    await record(first, { commit_hash: 'unsummarized' });
+    await first.close();
+    const second = await startServer({ dataDir: folder });
+    expect((await list(second)).builds[1].summary).toEqual(summary);
+    await second.service.summarize();
+    expect((await list(second)).builds[0]).toMatchObject({ commit_hash: 'unsummarized', summary: { kind: 'recordings' } });
+    expect((await second.get('/v1/trends/files')).json).toMatchObject({ builds: 2, file_count: 2 });
+    expect((await second.get('/v1/trends/builds')).json.days).toMatchObject([{ builds: 2 }]);
+    expect((await second.get('/v1/trends/files/history?path=b_spec.rb')).json.points).toHaveLength(2);
+    expect((await second.get('/v1/trends/nodes?node_total=1')).json.builds).toHaveLength(1);
   });
 });

@@ -170,5 +170,7 @@ class Files {
 
 function middleOf(sorted: Float64Array): number {
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  const [low, high] = [sorted[sorted.length % 2 === 1 ? middle : middle - 1]!, sorted[middle]!];
+  // The sum of two huge values may overflow.
+  return low + (high - low) / 2;
 }

@@ -18,6 +18,7 @@ export function savedTime({ wall, baselines }: Pick<Summary, 'wall' | 'baselines
   return Math.min(baselines.round_robin, baselines.by_name, baselines.one_at_a_time) - wall;
 }
 
+const MOST_SLOWNESS = 655;
 /** A delay below this time, and below this part of the wall time, decides nothing. */
 const LATE_MILLISECONDS = 2000;
 const LATE_PART = 0.02;
@@ -53,7 +54,7 @@ export function summarize(
     longest: times[longest]! > 0 ? { path: files.paths[longest]!, milliseconds: Math.round(1000 * times[longest]!) } : null,
     last: last && { node_index: last.lane.node_index, milliseconds: last.late },
     decided_by: decidingFile(timeline, minutes, longest),
-    slowness: minutes.nodes.map(({ slowness }) => Math.round(100 * (slowness ?? 0)) / 100),
+    slowness: minutes.nodes.map(({ slowness }) => Math.min(MOST_SLOWNESS, Math.round(100 * (slowness ?? 0)) / 100)),
     baselines,
   };
 }

@@ -42,7 +42,7 @@ export interface Summary {
   decided_by: string | null;
   /** The node that ended last, and how long after the one before. */
   last: { node_index: number; milliseconds: number } | null;
-  /** By node: its duration relative to its estimates and to the other nodes, 1 as the others, in whole hundredths; 0: unknown. */
+  /** By node: its duration relative to its estimates and to the other nodes, 1 as the others, in whole hundredths up to 655; 0: unknown. */
   slowness: number[];
   /** Wall time that other methods would have taken on the same recorded times; see savings.ts. */
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };

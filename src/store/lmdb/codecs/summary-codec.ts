@@ -21,8 +21,8 @@ export type SummaryRecord = [
   longest: [path: string, milliseconds: number] | null,
   last: [node_index: number, milliseconds: number] | null,
   decided_by: string | null,
-  /** In hundredths. */
-  slowness: number[],
+  /** In hundredths, two bytes each: a list reads many summaries, and a build may have 10,000 nodes. */
+  slowness: Buffer,
   baselines: Baselines,
   is_running: boolean,
 ];
@@ -49,7 +49,7 @@ export function encodeSummary(summary: Summary): SummaryRecord {
     longest && [longest.path, longest.milliseconds],
     last && [last.node_index, last.milliseconds],
     decided_by,
-    summary.slowness.map(ratio => Math.round(100 * ratio)),
+    slownessBytes(summary.slowness),
     toBaselines(summary.baselines),
     summary.is_running,
   ];
@@ -58,7 +58,7 @@ export function encodeSummary(summary: Summary): SummaryRecord {
 export function decodeSummary(record: SummaryRecord): Summary {
   const [, recorded, kind, started_at, wall, floor, parts, nodeTime, idleTime, total, files, failed, missing, longest, last, decided_by] =
     record;
-  const [slowness, baselines, is_running] = record.slice(16) as [number[], Baselines, boolean];
+  const [slowness, baselines, is_running] = record.slice(16) as [Buffer, Baselines, boolean];
   return {
     recorded,
     kind: KINDS[kind]!,
@@ -76,9 +76,17 @@ export function decodeSummary(record: SummaryRecord): Summary {
     longest: longest && { path: longest[0], milliseconds: longest[1] },
     last: last && { node_index: last[0], milliseconds: last[1] },
     decided_by,
-    slowness: slowness.map(hundredths => hundredths / 100),
+    slowness: Array.from({ length: slowness.length >> 1 }, (_, node) => slowness.readUInt16LE(2 * node) / 100),
     baselines: fromBaselines(baselines),
   };
+}
+
+const MOST_HUNDREDTHS = 0xffff;
+
+function slownessBytes(slowness: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(2 * slowness.length);
+  for (const [node, ratio] of slowness.entries()) bytes.writeUInt16LE(Math.min(MOST_HUNDREDTHS, Math.round(100 * ratio)), 2 * node);
+  return bytes;
 }
 
 export type DayRecord = [
