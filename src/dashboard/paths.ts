@@ -15,6 +15,11 @@ export function inSentence(text: string): string {
   return /^[ -~…]*$/.test(short) ? short : `\u2068${short}\u2069`;
 }
 
+/** A commit hash, as it stands in a sentence or a cell. It is text that a client sent. */
+export function commitOf(hash: string): string {
+  return inSentence([...visible(hash.slice(0, 32))].slice(0, 8).join(''));
+}
+
 /** A text of at most `most` characters: an ellipsis stands for its middle. Paths differ at their ends. */
 export function shortened(text: string, most: number): string {
   // A character has at most two units, and no more are read than are needed.

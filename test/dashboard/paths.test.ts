@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nameOf, shortened } from '../../src/dashboard/paths.js';
+import { commitOf, nameOf, shortened } from '../../src/dashboard/paths.js';
 
 describe('a path', () => {
   it('is known by its last part', () => {
     expect(nameOf('spec/features/checkout_spec.rb')).toBe('checkout_spec.rb');
     expect(nameOf('a/b/')).toBe('b/');
     expect(nameOf('')).toBe('');
+  });
+
+  it('of a commit is its hash, unless a client sent something else', () => {
+    expect(commitOf('4d5e6f7a8b9c0d1e2f')).toBe('4d5e6f7a');
+    expect(commitOf('\u202eabc')).toBe('\\u202eab');
   });
 
   it('keeps its end when it is too long', () => {

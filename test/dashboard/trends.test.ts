@@ -29,7 +29,7 @@ describe('the first line of a file', () => {
 
   it('says what it takes, since when, and how often it decided', () => {
     expect(fileSentences(history).join(' ')).toBe(
-      'cart_spec.rb takes 62 s. Since 4d5e6f7 it takes 3.1× as long as before. It decided 1 of 3 builds.',
+      'cart_spec.rb takes 62 s. Since 4d5e6f7a it takes 3.1× as long as before. It decided 1 of 3 builds.',
     );
     expect(fileSentences({ ...history, changes: [], decided: [] }).join(' ')).toBe('cart_spec.rb takes 21 s. Its time did not change.');
     expect(fileSentences({ ...history, points: [] }).join(' ')).toBe('cart_spec.rb was not measured on this branch.');

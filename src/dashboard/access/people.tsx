@@ -3,6 +3,7 @@ import type { AccessAnswer, CreatedLink } from '../../api/messages/dashboard.js'
 import { When } from '../parts/amounts.js';
 import { ConfirmButton } from '../parts/confirm.js';
 import { Secret } from '../parts/copy.js';
+import { inSentence } from '../paths.js';
 import type { Change } from './use-change.js';
 
 const DAYS = [1, 7, 30, 90];
@@ -12,7 +13,8 @@ interface Props {
   change: Change;
 }
 
-const nameOf = ({ projects }: AccessAnswer, id: number | null) => projects.find(project => project.id === id)?.name ?? `project ${id}`;
+const nameOf = ({ projects }: AccessAnswer, id: number | null) =>
+  inSentence(projects.find(project => project.id === id)?.name ?? `project ${id}`);
 
 /** Read-only links: make and revoke. */
 export function Links({ access, change }: Props) {
@@ -29,8 +31,8 @@ export function Links({ access, change }: Props) {
     <section>
       <h2>Links</h2>
       <p class="quiet">
-        Whoever has the link to a project sees its pages until the link expires, and changes nothing. Revoke it to end the sessions of its
-        readers.
+        Anyone with the link to a project sees its pages until the link expires, and cannot change anything. Revoke it to end the sessions
+        of its readers.
       </p>
       {created && <Secret title="The link." text={created.url} />}
       <ul class="lines">
@@ -104,7 +106,7 @@ export function Sessions({ access, change }: Props) {
             </span>
             <ConfirmButton
               name="End"
-              consequence={is_own ? 'You are signed out.' : 'Whoever uses it is signed out.'}
+              consequence={is_own ? 'You are signed out.' : 'The person who uses it is signed out.'}
               onConfirm={() => void change.send('/dashboard/sessions/end', { id }, 'end a session')}
             />
           </li>

@@ -4,6 +4,7 @@ import { When } from '../parts/amounts.js';
 import { ConfirmButton } from '../parts/confirm.js';
 import { Secret } from '../parts/copy.js';
 import { Path } from '../parts/path.js';
+import { inSentence } from '../paths.js';
 import { projectPath } from '../routes.js';
 import type { Change } from './use-change.js';
 
@@ -28,7 +29,7 @@ export function Projects({ projects, change }: { projects: Project[]; change: Ch
         One project for each test suite. A CI job sends its token; a project may have several, so that you can exchange them.
       </p>
       {created && (
-        <Secret title={`A token of ${created.project}.`} text={created.token}>
+        <Secret title={`A token of ${inSentence(created.project)}.`} text={created.token}>
           Store it as a secret of your CI system. Ballast keeps only its hash.
         </Secret>
       )}

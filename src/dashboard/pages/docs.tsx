@@ -5,6 +5,7 @@ import { type Guide, guides } from '../guides.js';
 import type { PageProps } from '../pages.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Empty, Failure, ProgressLine } from '../parts/states.js';
+import { inSentence } from '../paths.js';
 import { useSession } from '../session.js';
 
 export default function DocsPage({ id }: PageProps) {
@@ -12,7 +13,7 @@ export default function DocsPage({ id }: PageProps) {
   const guide = guides.find(({ name }) => name === id);
   if (!guide) {
     return (
-      <Empty title={`There is no guide "${id}".`}>
+      <Empty title={`There is no guide "${inSentence(id)}".`}>
         <a class="button" href="/docs">
           All guides
         </a>

@@ -8,6 +8,7 @@ import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
+import { commitOf } from '../paths.js';
 import { navigate, useAddress } from '../router.js';
 import { projectPath, withQuery } from '../routes.js';
 import { HistoryChart } from '../trends/history-chart.js';
@@ -61,7 +62,7 @@ function File({ project, history }: { project: string; history: FileHistory }) {
           <ul>
             {changes.toReversed().map(change => (
               <li key={change.build_id}>
-                <a href={build(change.build_id)}>{change.commit_hash.slice(0, 7)}</a>: from {duration(change.before)} to{' '}
+                <a href={build(change.build_id)}>{commitOf(change.commit_hash)}</a>: from {duration(change.before)} to{' '}
                 {duration(change.after)}, {times(change.factor)}, <When time={change.at} />
               </li>
             ))}
@@ -114,7 +115,7 @@ type Decided = FileHistory['decided'][number];
 const buildColumn = <Row extends { build_id: string; commit_hash: string }>(project: string): Column<Row> => ({
   name: 'build',
   title: 'Build',
-  cell: ({ build_id, commit_hash }) => <a href={projectPath(project, 'build', build_id)}>{commit_hash.slice(0, 7)}</a>,
+  cell: ({ build_id, commit_hash }) => <a href={projectPath(project, 'build', build_id)}>{commitOf(commit_hash)}</a>,
 });
 
 const decidedColumns = (project: string): Column<Decided>[] => [

@@ -10,6 +10,7 @@ import { SearchBox } from '../parts/search-box.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { Tabs } from '../parts/tabs.js';
+import { visible } from '../path-text.js';
 import { setQuery, useAddress } from '../router.js';
 import { projectPath, withQuery } from '../routes.js';
 import { fileColumns } from '../trends/file-columns.js';
@@ -79,7 +80,9 @@ function Files({ project, found, all, pages, branch, search, sort }: FilesProps)
       <Tabs label="Order" current={sort} tabs={ORDERS.map(({ sort, title }) => ({ name: sort, title, href: here({ sort }) }))} />
       {found.file_count === 0 ? (
         <div class="empty">
-          <h2>No path has “{search}” in it.</h2>
+          <h2>
+            No path has “<bdi>{visible(search)}</bdi>” in it.
+          </h2>
           <a class="button" href={here({ q: null })}>
             Show all files
           </a>

@@ -38,7 +38,7 @@ function Nodes({ project, trends, query }: { project: string; trends: NodeTrends
         <p class="quiet">
           {count(builds.length, 'build')} with {count(node_total, 'node')}
           {branch === null ? ' on all branches' : ''}, since <When time={first.at} />. A node is compared with its estimates and with the
-          other nodes of the same build, so files that grew count for nobody.
+          other nodes of the same build, so a file that grew does not count against a node.
         </p>
       </FirstLine>
       <div class="choices">

@@ -10,6 +10,7 @@ import { CopyButton, Secret } from '../parts/copy.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Failure } from '../parts/states.js';
+import { commitOf, inSentence } from '../paths.js';
 import { setQuery, useAddress } from '../router.js';
 import { projectPath } from '../routes.js';
 import { useSession } from '../session.js';
@@ -40,7 +41,7 @@ export default function SetUpPage({ project }: ProjectPageProps) {
     <>
       <FirstLine
         sentences={[
-          `Connect a CI job to ${project.name}.`,
+          `Connect a CI job to ${inSentence(project.name)}.`,
           'Choose what you use, and add this to your job. The first build then appears here.',
         ]}
       />
@@ -84,7 +85,7 @@ export default function SetUpPage({ project }: ProjectPageProps) {
         <li>
           <h2>Store the token as a secret</h2>
           <p>
-            Name it <code>{secretOf(runner)}</code>, in {system.secretPlace}.
+            Store it as <code>{secretOf(runner)}</code> in {system.secretPlace}.
           </p>
           <Token project={project} token={token} setToken={setToken} isOperator={session.role === 'operator'} />
         </li>
@@ -155,7 +156,7 @@ interface TokenProps {
 /** The token was shown when the project was created. An operator makes another. */
 function Token({ project, token, setToken, isOperator }: TokenProps) {
   const [problem, setProblem] = useState<Problem | null>(null);
-  if (token !== null) return <Secret title={`A token of ${project.name}.`} text={token} />;
+  if (token !== null) return <Secret title={`A token of ${inSentence(project.name)}.`} text={token} />;
   if (!isOperator) return <p class="quiet">An operator has the token, or makes another.</p>;
   const create = () =>
     post<CreatedToken>('/dashboard/tokens', { project: project.id }, { attempt: 'create a token' }).then(
@@ -191,7 +192,7 @@ function Arrival({ project, builds }: { project: ProjectLine; builds: BuildLines
           <a href={projectPath(project.name, 'build', newest.build_id ?? newest.ci_run_id!)}>
             <Path text={newest.branch} />
             <span class="number">
-              {newest.commit_hash.slice(0, 7)}, {count(newest.node_total, 'node')}
+              {commitOf(newest.commit_hash)}, {count(newest.node_total, 'node')}
             </span>
           </a>
           , <When time={newest.created_at} />

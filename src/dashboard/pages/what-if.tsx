@@ -10,6 +10,7 @@ import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
+import { commitOf } from '../paths.js';
 import { setQuery, useAddress } from '../router.js';
 import { projectPath } from '../routes.js';
 import { Chart } from '../what-if/chart.js';
@@ -73,7 +74,7 @@ function Played({ project, build, choices, answer }: PlayedProps) {
           <a href={projectPath(project.name, 'build', build)}>
             <Path text={answer.branch} />
           </a>
-          &nbsp;· {answer.commit_hash.slice(0, 7)} · {count(node_total, 'node')} ·&nbsp;
+          &nbsp;· {commitOf(answer.commit_hash)} · {count(node_total, 'node')} ·&nbsp;
           <When time={answer.started_at} />
         </p>
       </FirstLine>
@@ -143,7 +144,7 @@ function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
       </div>
       <div>
         <dt>Measured</dt>
-        <dd>{chosen.measured === null ? 'no build had it' : <Duration seconds={chosen.measured} />}</dd>
+        <dd>{chosen.measured === null ? 'no such build' : <Duration seconds={chosen.measured} />}</dd>
       </div>
     </dl>
   );

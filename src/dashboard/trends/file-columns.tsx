@@ -5,6 +5,7 @@ import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
 import { Sparkline } from '../parts/sparkline.js';
 import type { Column } from '../parts/table.js';
+import { visible } from '../path-text.js';
 import { projectPath, withQuery } from '../routes.js';
 import type { FileRow } from './use-file-pages.js';
 
@@ -80,7 +81,7 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
 
 function Change({ factor, commit }: { factor: number; commit: string }) {
   return (
-    <span class={factor > 1 ? 'grew' : undefined} title={`since ${commit}`}>
+    <span class={factor > 1 ? 'grew' : undefined} title={`since ${visible(commit)}`}>
       {factor > 1 ? '▲' : '▼'} {times(factor)}
     </span>
   );

@@ -3,6 +3,7 @@ import type uPlot from 'uplot';
 import type { FileHistory, FilePoint } from '../../api/messages/insight/trends.js';
 import { duration, exactTime, offset } from '../format.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';
+import { commitOf } from '../paths.js';
 import { secondTicks } from '../ticks.js';
 
 const HEIGHT = 300;
@@ -39,7 +40,7 @@ export function HistoryChart({ history, onBuild }: Props) {
 function describe({ commit_hash, at, node_index, seconds, estimate, low, high }: FilePoint, isDecided: boolean): string {
   const expected =
     estimate === null ? 'measured for the first time' : `estimate ${duration(estimate)} (${duration(low)} to ${duration(high)})`;
-  return `${commit_hash.slice(0, 7)}, ${exactTime(at)}, node ${node_index}: ${duration(seconds)}; ${expected}${isDecided ? '; decided this build' : ''}.`;
+  return `${commitOf(commit_hash)}, ${exactTime(at)}, node ${node_index}: ${duration(seconds)}; ${expected}${isDecided ? '; decided this build' : ''}.`;
 }
 
 const columnsOf = (points: readonly FilePoint[]): uPlot.AlignedData => [
@@ -115,7 +116,7 @@ function drawMarks(plot: uPlot, { points, changes }: FileHistory, decided: Reado
     ctx.stroke();
     const isRight = x > bbox.left + bbox.width / 2;
     ctx.textAlign = isRight ? 'right' : 'left';
-    const label = `${factor > 1 ? '▲' : '▼'} ${factor.toFixed(1)}× at ${commit_hash.slice(0, 7)}`;
+    const label = `${factor > 1 ? '▲' : '▼'} ${factor.toFixed(1)}× at ${commitOf(commit_hash)}`;
     ctx.fillText(label, x + (isRight ? -6 : 6) * ratio, bbox.top + 14 * ratio);
   }
   ctx.restore();

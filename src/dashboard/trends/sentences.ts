@@ -1,6 +1,6 @@
 import type { FileHistory, FileTrends, NodeTrends } from '../../api/messages/insight/trends.js';
 import { count, duration, times as factor, number, percent } from '../format.js';
-import { nameOf } from '../paths.js';
+import { commitOf, nameOf } from '../paths.js';
 
 const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
 const worded = (value: number) => WORDS[value] ?? number(value);
@@ -32,7 +32,7 @@ export function fileSentences({ path, points, changes, decided }: FileHistory): 
   const change = changes.at(-1);
   return [
     `${nameOf(path)} takes ${duration(change?.after ?? times[times.length >> 1]!)}.`,
-    change ? `Since ${change.commit_hash.slice(0, 7)} it takes ${factor(change.factor)} as long as before.` : 'Its time did not change.',
+    change ? `Since ${commitOf(change.commit_hash)} it takes ${factor(change.factor)} as long as before.` : 'Its time did not change.',
     decided.length > 0 ? `It decided ${number(decided.length)} of ${number(points.length)} builds.` : '',
   ].filter(Boolean);
 }

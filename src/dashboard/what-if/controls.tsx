@@ -15,7 +15,7 @@ export function Controls({ answer, choices, onChange }: Props) {
   const { assumptions } = answer;
   return (
     <section>
-      <h2>Play it with</h2>
+      <h2>Play the build with</h2>
       <div class="choices">
         <label>
           Mode
@@ -96,7 +96,7 @@ function Cuts({ answer, choices, onChange }: Props) {
           <input type="checkbox" checked={choices.cut.includes(path)} onChange={() => change(path)} />
           <Path text={path} />
           <span class="number quiet">
-            <Duration seconds={seconds} />, brings {duration(saves)}
+            <Duration seconds={seconds} />, saves {duration(saves)}
           </span>
         </label>
       ))}

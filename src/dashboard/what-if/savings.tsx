@@ -14,7 +14,7 @@ export function Savings({ answer, wall }: { answer: WhatIfAnswer; wall: number }
   const rows = METHODS.map(([name, title, about]) => ({ title, about, seconds: answer.baselines[name] }));
   return (
     <section>
-      <h2>The same files by other methods</h2>
+      <h2>The same files with other methods</h2>
       <table class="savings">
         <tbody>
           <Row title="Ballast" about="As played above." seconds={wall} most={most} difference="" />

@@ -18,7 +18,7 @@ export function whatIfSentences({ variants, node_total, useful_nodes, longest }:
 }
 
 function limit(variants: readonly Variant[], useful: Variant, today: Variant, longest: string | null): string {
-  if (useful === variants.at(-1) && !useful.bound_by_file) return `Each node up to ${number(useful.nodes)} brings something.`;
+  if (useful === variants.at(-1) && !useful.bound_by_file) return `Every node up to ${number(useful.nodes)} makes the build faster.`;
   const reason =
     useful.bound_by_file && longest !== null ? `${nameOf(longest)} decides, more nodes bring nothing` : 'more nodes bring nothing';
   const spare = today.nodes - useful.nodes;
