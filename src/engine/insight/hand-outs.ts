@@ -1,5 +1,4 @@
 import { apiErrors } from '../../api-error.js';
-import { decodeFiles } from '../plans.js';
 import type { Millis, Store } from '../ports/store.js';
 import type { Batch } from '../queue/batch.js';
 import type { Decision } from '../queue/decision.js';
@@ -7,6 +6,7 @@ import { type BatchFacts, batchReason } from './batch-reason.js';
 import { partReason } from './part-reason.js';
 import type { PlanFiles } from './plan-files.js';
 import { returnedFiles } from './returned-files.js';
+import { splitParts } from './split-parts.js';
 import type { Subject, SubjectRun } from './subject.js';
 import type { NodeLane, Timeline } from './timeline.js';
 
@@ -74,17 +74,16 @@ export async function draftParts(
   planned: PlanFiles,
 ): Promise<Draft[]> {
   const forecast = await splits.forecast({ id: plan });
+  const parts = await splitParts(splits, { id: plan }, build.node_total);
+  if (!parts) throw apiErrors.expired('split');
   const total = planned.weightOf(planned.all);
   const drafts: Draft[] = [];
   let end = 0;
   for (const lane of nodes) {
     const { node_index } = lane;
-    const listed = await splits.files({ id: plan }, node_index);
-    if (!listed) throw apiErrors.expired('split');
-    const count = decodeFiles(listed).length;
-    const files = planned.all.slice(end, (end += count));
+    const files = planned.all.slice(end, (end += parts[node_index]!.length));
     const facts = {
-      ...{ node_index, nodeTotal: build.node_total, files: count, isReused: id !== plan },
+      ...{ node_index, nodeTotal: build.node_total, files: files.length, isReused: id !== plan },
       weight: planned.weightOf(files),
       mean: total / build.node_total,
       makespan: forecast?.makespan ?? NaN,

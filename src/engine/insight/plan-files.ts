@@ -1,5 +1,5 @@
-import { type FileBasis, fileBasis } from '../../planning/estimating/basis.js';
-import { decodeBasis, type PlanBasis } from '../../planning/estimating/plan-basis.js';
+import { type Basis, type FileBasis, fileBasis } from '../../planning/estimating/basis.js';
+import { decodeBasis } from '../../planning/estimating/plan-basis.js';
 import type { Store } from '../ports/store.js';
 import type { SubjectRun } from './subject.js';
 import type { TimelineFiles } from './timeline.js';
@@ -10,7 +10,7 @@ export class PlanFiles {
   readonly count: number;
   /** Their indices. */
   readonly all: readonly number[];
-  readonly #basis: PlanBasis | null;
+  readonly #basis: Basis | null;
 
   constructor(
     readonly files: TimelineFiles,
@@ -20,7 +20,7 @@ export class PlanFiles {
     while (count < files.paths.length && (!Number.isNaN(files.estimates[count]) || files.isGuess[count] === 1)) count += 1;
     this.count = count;
     this.all = Array.from({ length: count }, (_, file) => file);
-    this.#basis = basis && decodeBasis(basis, count);
+    this.#basis = basis && decodeBasis(basis, count).basis;
   }
 
   static async read({ queues, splits }: Store, { kind, plan }: SubjectRun, files: TimelineFiles): Promise<PlanFiles> {
@@ -34,12 +34,11 @@ export class PlanFiles {
 
   /** Seconds; NaN: a guess that was not kept. */
   estimate(file: number): number {
-    const estimate = this.files.estimates[file]!;
-    return Number.isNaN(estimate) ? (this.#basis?.guesses[file] ?? NaN) : estimate;
+    return this.files.estimates[file]!;
   }
 
   basis(file: number): FileBasis {
-    return this.#basis ? fileBasis(this.#basis.basis, file) : { source: null, count: null, spread: null };
+    return this.#basis ? fileBasis(this.#basis, file) : { source: null, count: null, spread: null };
   }
 
   /** The estimates of files together; NaN: one of them was not kept. */

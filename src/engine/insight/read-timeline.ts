@@ -11,6 +11,7 @@ import { FileColumns } from './file-columns.js';
 import { cutPauses } from './pauses.js';
 import { type Lanes, queueLanes } from './queue-lanes.js';
 import { recordedLanes } from './recorded-lanes.js';
+import { splitParts } from './split-parts.js';
 import type { Subject, SubjectRun } from './subject.js';
 import type { Timeline } from './timeline.js';
 
@@ -82,13 +83,10 @@ async function ofSplit(
   runs: readonly Run[],
   now: Millis,
 ): Promise<Timeline | null> {
+  const parts = await splitParts(store.splits, { id: plan }, build.node_total);
+  if (!parts) return null;
   const columns = new FileColumns();
-  const planned: number[][] = [];
-  for (let node = 0; node < build.node_total; node++) {
-    const files = await store.splits.files({ id: plan }, node);
-    if (!files) return null;
-    planned.push(decodeFiles(files).map(({ path, time_execution }) => columns.plan(path, time_execution ?? NaN, time_execution === null)));
-  }
+  const planned = parts.map(files => files.map(({ path, seconds, isGuess }) => columns.plan(path, seconds, isGuess)));
   const lanes = recordedLanes({ nodeTotal: build.node_total, planned, runs, beganAt: since.at }, columns, now);
   return toTimeline('split', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning });
 }

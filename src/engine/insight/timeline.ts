@@ -23,7 +23,7 @@ export interface Timeline {
 /** Columns, because a suite may have 200,000 files. */
 export interface TimelineFiles {
   paths: string[];
-  /** The seconds that the plan was made with, guesses included; NaN: not planned, or a split does not have its guess. */
+  /** The seconds that the plan was made with, guesses included; NaN: not planned, or an older Ballast did not keep the guess of a split. */
   estimates: Float64Array;
   /** 1: the estimate is a guess, because the file was never measured. */
   isGuess: Uint8Array;
