@@ -17,8 +17,8 @@ export interface Batch {
   runs_before?: number;
   /** The node had these files before: a fixed split, or files that it has not acknowledged. */
   isReplay: boolean;
-  /** Why it has its size; missing: the planner did not size it, or an older Ballast handed it out. */
-  decision?: KeptDecision;
+  /** Why it has its size; null: the planner did not size it, or an older Ballast handed it out. */
+  decision: KeptDecision | null;
   /** Test cases to run instead of whole files, because only they failed. */
   cases?: CasesByFile;
   /** The recorded subset that a fixed split is based on. */

@@ -171,6 +171,8 @@ export class Queue {
       isFirstRequest: request.isFirstRequest,
       isReplay: replay !== null,
       build_subset_id: replay && request.recordedSubset,
+      // Named here, so that setting it later allocates nothing.
+      decision: null,
       delivered: false,
     };
     if (!replay) this.#fill(batch);

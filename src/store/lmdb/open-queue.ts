@@ -19,7 +19,7 @@ export interface CachedQueue extends OpenQueue {
 const BYTES_PER_QUEUE = 2048;
 const BYTES_PER_FILE = 32;
 const BYTES_PER_NODE = 400;
-const BYTES_PER_BATCH = 720;
+const BYTES_PER_BATCH = 710;
 const BYTES_PER_FILE_HANDED = 8;
 /** The most bytes that a character takes. */
 const BYTES_PER_CHARACTER = 2;

@@ -93,8 +93,8 @@ describe('why nodes of a queue got their files', () => {
       () => null,
       ({ queue }) => {
         const request = { node_index: 0, run: 'run', batch_uuid: null, isRetry: false, isFirstRequest: true, wantsLastSplit: false };
-        const { decision: _, ...older } = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!.batch;
-        return { value: null, changes: [older] };
+        const { batch } = queue.pull({ ...request, recordedSubset: null, hasLeft: () => false }, NOW)!;
+        return { value: null, changes: [{ ...batch, decision: null }] };
       },
       NOW,
     );

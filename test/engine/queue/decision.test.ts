@@ -68,7 +68,7 @@ describe('the decision behind a batch', () => {
     expect([first.files, replay.files]).toEqual([replay.files, first.files]);
     expect(decisionOf(replay)).toBeNull();
     queue.pull(request(0, { run: 'another', isFirstRequest: true }), NOW + 120_000);
-    expect(queue.takeChanged().map(({ files, decision }) => ({ files, decision }))).toEqual([{ files: [], decision: undefined }]);
+    expect(queue.takeChanged().map(({ files, decision }) => ({ files, decision }))).toEqual([{ files: [], decision: null }]);
   });
 
   it('is that of the next batch when a batch did not reach its node', () => {

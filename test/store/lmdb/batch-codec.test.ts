@@ -13,6 +13,7 @@ const batch: Batch = {
   isFirstRequest: true,
   isReplay: false,
   build_subset_id: 'subset',
+  decision: null,
   delivered: false,
 };
 

@@ -16,6 +16,7 @@ const batch = (seq: number, files = [seq]): Batch => ({
   isFirstRequest: false,
   isReplay: false,
   build_subset_id: null,
+  decision: null,
   delivered: false,
 });
 

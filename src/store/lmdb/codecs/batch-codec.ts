@@ -83,11 +83,11 @@ export function decodeBatch(record: BatchRecord): Batch {
     isFirstRequest: record.starts,
     isReplay: record.again,
     build_subset_id: record.build_subset_id,
+    decision: record.decision ?? null,
     delivered: record.delivered,
   };
   if (record.acknowledges) batch.acknowledges = true;
   if (record.runs_before !== undefined) batch.runs_before = record.runs_before;
-  if (record.decision) batch.decision = record.decision;
   if (record.cases) batch.cases = record.cases;
   if (record.failed) batch.failed = record.failed;
   if (record.failed_cases) batch.failed_cases = record.failed_cases;
