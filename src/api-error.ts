@@ -67,6 +67,10 @@ export const apiErrors = {
       `this server has no ${path}: the address in the client's settings ends with a version; leave that out, because the client adds it`,
     ]),
   buildNotFound: () => new ApiError(404, ['Could not find Build']),
+  planNotFound: () =>
+    new ApiError(404, [
+      'no split and no queue of this build is known, so nothing was expected of it: it expired, or its nodes ran without',
+    ]),
   methodNotAllowed: (method: string, path: string, allow: string) =>
     new ApiError(405, [`${method} is not allowed on ${path}; use ${allow}`], { Allow: allow }),
   pathHasLineBreak: (path: string) =>

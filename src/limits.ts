@@ -168,6 +168,10 @@ export const limits = {
   explainedFilesPerBatch: 1000,
   explainedFiles: 20_000,
 
+  /** The slowest files that the minutes of a build list, and files of a build that are traced: each takes about 250 bytes. */
+  slowFiles: 20,
+  tracedFiles: 400_000,
+
   /** Test files over all runs of a build that is merged or checked, and characters of their distinct paths. */
   mergedTestFiles: 5_000_000,
   mergedCharacters: 67_108_864,

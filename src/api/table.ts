@@ -7,6 +7,7 @@ import { buildSummaries } from './routes/build-summaries.js';
 import { buildById, pageOfBuilds } from './routes/builds.js';
 import { completenessOfBuild } from './routes/completeness.js';
 import { healthy, ready } from './routes/health.js';
+import { forecastOfBuild, minutesOfBuild, timelineOfBuild, traceOfBuild } from './routes/insight.js';
 import { lastDistribution } from './routes/last-distribution.js';
 import { metricsText } from './routes/metrics.js';
 import { describeApi } from './routes/openapi.js';
@@ -38,6 +39,10 @@ const table: Readonly<Record<string, { [method: string]: Handle }>> = {
   '/v1/trends/nodes': { GET: trendOfNodes },
   '/v1/builds/:id/what_if': { GET: whatIfOfBuild },
   '/v1/plan': { POST: planAhead },
+  '/v1/builds/:id/minutes': { GET: minutesOfBuild },
+  '/v1/builds/:id/timeline': { GET: timelineOfBuild },
+  '/v1/builds/:id/forecast': { GET: forecastOfBuild },
+  '/v1/builds/:id/trace': { GET: traceOfBuild },
   '/v1/openapi.json': { GET: describeApi },
   '/metrics': { GET: metricsText },
   '/healthz': { GET: healthy },

@@ -5,7 +5,7 @@ import { nodesWithin, usefulNodesOf } from '../engine/insight/useful.js';
 import type { LongFile } from '../engine/insight/what-if.js';
 import type { PreparedPlan } from '../engine/plan-ahead.js';
 import type { PreparedWhatIf } from '../engine/what-ifs.js';
-import { buildHead } from './insight-answers.js';
+import { buildHead } from './insight/build-head.js';
 import type { Assumptions as AssumptionsAnswer, PlanAnswer, Variant, WhatIfAnswer } from './messages/insight/what-if.js';
 
 /** Played builds in the form that the API returns. Durations are seconds, in whole milliseconds. */

@@ -28,7 +28,7 @@ export interface WhatIfSubject {
 /** A build that is ready to be played. */
 export interface PreparedWhatIf {
   subject: Subject;
-  timeline: Pick<Timeline, 'kind' | 'start' | 'end' | 'isRunning'>;
+  timeline: Pick<Timeline, 'kind' | 'start' | 'end' | 'paused' | 'isRunning'>;
   whatIf: WhatIf;
   /** The numbers of nodes to play, ascending. */
   nodes: number[];
@@ -44,14 +44,14 @@ export async function prepareWhatIf(store: Store, asked: WhatIfSubject): Promise
   const { node_total: nodeTotal } = subject.build;
   if (nodeTotal > limits.playedNodes) throw apiErrors.tooManyNodesToPlay(nodeTotal, limits.playedNodes);
   const timeline = await readTimeline(store, subject, asked.now);
-  const { kind, start, end, isRunning, files } = timeline;
+  const { kind, start, end, paused, isRunning, files } = timeline;
   const unknown = changes.cut.find(path => !files.paths.includes(path));
   if (unknown !== undefined) throw apiErrors.invalid({ cut: [`names a file that the build does not have: ${unknown}`] });
   const whatIf = whatIfOf(timeline, changes, { ...(await knowledgeFor(store, subject, timeline, asked)), nodeTotal });
   const nodes = [...(asked.nodes ?? usualNodes(nodeTotal, whatIf.mostUseful))];
   const measured = await measuredWalls(store, subject, nodes);
   if (!isRunning) measured.set(nodeTotal, (end - start) / 1000);
-  return { subject, timeline: { kind, start, end, isRunning }, whatIf, nodes, measured };
+  return { subject, timeline: { kind, start, end, paused, isRunning }, whatIf, nodes, measured };
 }
 
 /** Numbers of nodes up to twice today's, or as many as are useful. */

@@ -12,7 +12,8 @@ import { toSegments } from '../engine/segments.js';
 import type { SplitRequest } from '../engine/splits.js';
 import { prepareWhatIf } from '../engine/what-ifs.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
-import { completenessJson, distributionJson, failedPathsJson, whyJson } from './reads.js';
+import { insightReads } from './insight-reads.js';
+import { completenessJson, distributionJson, failedPathsJson } from './reads.js';
 import { buildSummary, fileHistoryJson, fileTrendsJson, nodeTrendsJson } from './trend-reads.js';
 
 /**
@@ -84,7 +85,7 @@ export const reads = {
   completeness: completenessJson,
   recordedDistribution: distributionJson,
   failedTestPaths: failedPathsJson,
-  why: whyJson,
+  ...insightReads,
   buildSummary,
   fileTrends: fileTrendsJson,
   fileHistory: fileHistoryJson,

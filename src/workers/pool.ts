@@ -8,8 +8,9 @@ import { limits } from '../limits.js';
 import { BASIS_BYTES } from '../planning/estimating/basis.js';
 import { BuildPieces } from './build-pieces.js';
 import { FairSemaphore } from './fair-semaphore.js';
+import type { InsightQuestion, insightReads } from './insight-reads.js';
 import { type Posts, type Reads, reads } from './jobs.js';
-import type { CompletenessJson, Json, WhyQuestion } from './reads.js';
+import type { CompletenessJson, Json } from './reads.js';
 import type { PostTask, Prepared, ReadTask } from './task.js';
 import type { TaskRunner } from './threads.js';
 import type { TrendJson } from './trend-reads.js';
@@ -30,6 +31,9 @@ export interface BuildJson {
   rest?: AsyncGenerator<Uint8Array>;
   memoryBytes?: number;
 }
+
+/** What is asked about a CI run. */
+export type InsightJob = keyof typeof insightReads;
 
 /** The owner of the comparisons of builds, for all projects. */
 const COMPARISONS = 'comparisons';
@@ -92,12 +96,14 @@ export class WorkerPool {
     return (await this.#read(project, { kind: 'read', job: 'failedTestPaths', subject: queue }, { hasLeft })).json;
   }
 
-  /** Why the nodes of a CI run got their files. */
-  async why(question: WhyQuestion, hasLeft: () => boolean): Promise<Json> {
-    const isSmall = await isSmallSubject(this.store, question.subject);
+  /** An answer about what the nodes of a CI run did, or why. */
+  async insight<K extends InsightJob>(job: K, question: Parameters<Reads[K]>[1] & InsightQuestion, hasLeft: () => boolean): Promise<Json> {
+    const { subject } = question;
+    const isSmall = await isSmallSubject(this.store, subject);
     // Worker threads read only written batches.
     if (!isSmall) await this.store.maintenance.publishQueues();
-    return (await this.#read(question.subject.project, { kind: 'read', job: 'why', subject: question }, { hasLeft }, isSmall)).json;
+    const task: ReadTask<InsightJob> = { kind: 'read', job, subject: question as never };
+    return (await this.#read(subject.project, task, { hasLeft }, isSmall)).json;
   }
 
   /** The summary of the newest CI run of a build, according to the disk. They are written one at a time, after the work of nodes. */

@@ -1,12 +1,9 @@
 import { completenessAnswer } from '../api/answers.js';
-import { whyAnswer } from '../api/insight-answers.js';
 import type { LastDistribution } from '../api/messages/split.js';
 import type { TestPathsAnswer } from '../api/messages/test-paths.js';
 import { boundedRuns } from '../engine/builds.js';
 import type { CompletenessSubject } from '../engine/completeness/assigned.js';
 import { completeness } from '../engine/completeness/completeness.js';
-import type { Subject } from '../engine/insight/subject.js';
-import { type WhyFilter, why } from '../engine/insight/why.js';
 import { mergeRuns } from '../engine/merge.js';
 import type { Build } from '../engine/ports/builds.js';
 import type { Store } from '../engine/ports/store.js';
@@ -33,18 +30,6 @@ export async function distributionJson({ builds }: Store, build: Build): Promise
   // Absurdly large times may add up to infinity, which JSON does not have.
   const time_execution = Math.min(total, Number.MAX_VALUE);
   return { json: JSON.stringify({ build_distribution_id: build.id, time_execution, test_files } satisfies LastDistribution) };
-}
-
-export interface WhyQuestion {
-  subject: Subject;
-  filter: WhyFilter;
-  /** Milliseconds since 1970. */
-  now: number;
-}
-
-/** Why the nodes of a CI run got their files. */
-export async function whyJson(store: Store, { subject, filter, now }: WhyQuestion): Promise<{ json: Json }> {
-  return { json: JSON.stringify(whyAnswer(subject, await why(store, subject, filter, now))) };
 }
 
 /** The paths that failed in a queue. */

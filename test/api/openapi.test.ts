@@ -133,6 +133,13 @@ describe('GET /v1/openapi.json', () => {
     expectDescribed('/v1/builds', 'get', builds);
     expectDescribed('/v1/builds/{id}', 'get', await server.get(`/v1/builds/${builds.json.data[0].id}`));
     expectDescribed('/v1/builds/{id}', 'get', await server.get('/v1/builds/5'));
+    for (const name of ['minutes', 'timeline', 'forecast', 'trace']) {
+      const path = `/v1/builds/{id}/${name}`;
+      const url = `/v1/builds/${builds.json.data[0].id}/${name}`;
+      expectDescribed(path, 'get', await server.get(url));
+      expectDescribed(path, 'get', await server.get(`/v1/builds/5/${name}`));
+      expectDescribed(path, 'get', await server.get(`${url}?ci_run=5`));
+    }
     expectDescribed('/v1/builds/completeness', 'get', await server.get(`/v1/builds/completeness?${query}`));
     expectDescribed('/v1/builds/completeness', 'get', await server.get('/v1/builds/completeness'));
     expectDescribed('/v2/test_paths', 'get', await server.get('/v2/test_paths?branch=main'));

@@ -15,6 +15,7 @@ const tags = [
   { name: 'Regular mode', description: 'Split all test files once per build.' },
   { name: 'Queue mode', description: 'Hand out test files in batches while the nodes run.' },
   { name: 'Builds', description: 'Read what was recorded. A build is one combination of commit, branch and number of nodes.' },
+  { name: 'Insight', description: 'See where the time of a build went.' },
   { name: 'Trends', description: 'Compare builds: lists with summaries, branches over weeks, files and nodes over builds.' },
   { name: 'Operating', description: 'Operate the server. No token is needed.' },
 ];

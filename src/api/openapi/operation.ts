@@ -1,7 +1,7 @@
 import { bodyResponses, type Content, json, queryResponses, ref, refusal } from './responses.js';
 import { parametersOf } from './schemas.js';
 
-interface Description {
+export interface Description {
   operationId: string;
   tag: string;
   summary: string;

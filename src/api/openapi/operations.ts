@@ -1,3 +1,4 @@
+import { insightOperations } from './insight.js';
 import { buildId, get, getOfBuild, operation, post, publicGet } from './operation.js';
 import { headers, mergeResponses, refusal, response, testFileResponses, tokenResponses } from './responses.js';
 import { trendOperations } from './trends.js';
@@ -146,16 +147,7 @@ export const operations = {
       },
     ),
   },
-  '/v1/builds/{id}/why': getOfBuild(
-    {
-      operationId: 'explainBuild',
-      tag: 'Builds',
-      summary: 'Explain why each node got its files.',
-      description: 'Each batch, or part of a split, with what was known when it was handed out.',
-    },
-    'WhyQuery',
-    { '200': response('The hand-outs in the order of time.', { schemas: ['WhyAnswer'] }) },
-  ),
+  ...insightOperations,
   '/v1/builds/{id}/what_if': getOfBuild(
     {
       operationId: 'playBuild',

@@ -4,6 +4,11 @@ import type { BuildDetail, BuildsPage, BuildsQuery } from '../messages/build.js'
 import type { NodeKey } from '../messages/build-key.js';
 import type { BuildSubsetMessage } from '../messages/build-subset.js';
 import type { CompletenessAnswer, CompletenessQuery } from '../messages/completeness.js';
+import type { CiRunQuery } from '../messages/insight/ci-run.js';
+import type { ForecastAnswer } from '../messages/insight/forecast.js';
+import type { MinutesAnswer } from '../messages/insight/minutes.js';
+import type { TimelineAnswer } from '../messages/insight/timeline.js';
+import type { TraceAnswer } from '../messages/insight/trace.js';
 import type {
   BuildLinesQuery,
   BuildTrendQuery,
@@ -88,6 +93,11 @@ const { schemas: allSchemas } = typia.json.schemas<
     WhatIfAnswer,
     PlanMessage,
     PlanAnswer,
+    CiRunQuery,
+    MinutesAnswer,
+    TimelineAnswer,
+    ForecastAnswer,
+    TraceAnswer,
     Errors,
     Invalid,
     Message,

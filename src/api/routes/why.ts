@@ -16,5 +16,5 @@ export async function whyOfBuild(context: Context, request: Request, id: string)
   if (!subject) throw apiErrors.buildNotFound();
   const errors = checkNodeIndex({ ...filter, node_total: subject.build.node_total });
   if (Object.keys(errors).length > 0) throw apiErrors.invalid(errors);
-  return { status: 200, body: await workers.why({ subject, filter, now: now() }, request.hasLeft) };
+  return { status: 200, body: await workers.insight('why', { subject, filter, now: now() }, request.hasLeft) };
 }

@@ -24,7 +24,8 @@ const ERROR_OF_MEDIAN = 1.4826 * 1.2533;
 /**
  * How slow each node was. The slowness of a node is the median of the ratio of actual to estimated duration of its files, over that of the
  * usual node (the lower median of all nodes). It is significant when it is at least 1.15 and so many standard errors above 1 that it
- * seldom is by chance among so many nodes: 2 + sqrt(2 ln nodes). The errors come from the median absolute deviation of all files.
+ * seldom is by chance among so many nodes: 2 + sqrt(2 ln nodes). The errors come from the median absolute deviation of
+ * all files, or of its own files if that is larger.
  */
 export function slownessOf(nodes: readonly NodeWork[], files: TimelineFiles): Slowness {
   const logs = nodes.map(node => logRatios(node, files));
@@ -32,10 +33,11 @@ export function slownessOf(nodes: readonly NodeWork[], files: TimelineFiles): Sl
   const medians = logs.map(({ values }) => median(values));
   const known = medians.filter((_, node) => isKnown[node]).sort((a, b) => a - b);
   const usual = known[(known.length - 1) >> 1] ?? median(logs.flatMap(({ values }) => values));
-  const deviations = logs.flatMap(({ values }, node) => (isKnown[node] ? values.map(value => Math.abs(value - medians[node]!)) : []));
-  const error = ERROR_OF_MEDIAN * median(deviations);
+  const deviations = logs.map(({ values }, node) => (isKnown[node] ? values.map(value => Math.abs(value - medians[node]!)) : []));
+  const deviation = median(deviations.flat());
   const reference = medians.findIndex((value, node) => isKnown[node] && value === usual);
-  const errorOf = (node: number) => error / Math.sqrt(logs[node]!.values.length);
+  const errorOf = (node: number) =>
+    (ERROR_OF_MEDIAN * Math.max(deviation, median(deviations[node]!))) / Math.sqrt(deviations[node]!.length);
   const limit = 2 + Math.sqrt(2 * Math.log(Math.max(1, known.length)));
   const factors = medians.map((value, node) => (isKnown[node] ? Math.exp(value - usual) : null));
   const significant = factors.map((factor, node) => {

@@ -1,0 +1,84 @@
+import { apiErrors } from '../../api-error.js';
+import { executionsOf, type NodeWork, type Work } from '../../engine/insight/executions.js';
+import type { Subject } from '../../engine/insight/subject.js';
+import type { Timeline } from '../../engine/insight/timeline.js';
+import { limits } from '../../limits.js';
+import { iso } from '../answers.js';
+import type { TraceAnswer, TraceEvent } from '../messages/insight/trace.js';
+import { orNull } from './build-head.js';
+
+const PROCESS = 1;
+const CATEGORY = { batch: 'batch', file: 'file' };
+
+/**
+ * A build as Chrome trace events: a thread for each node, batches, and the files of each one after another. Throws a 422 when it has too
+ * many files.
+ */
+export function traceAnswer({ build, recorded, ciRun }: Subject, timeline: Timeline): TraceAnswer {
+  const { start, kind, nodes } = timeline;
+  const count = nodes.reduce((sum, { spans }) => sum + spans.reduce((files, span) => files + span.files.length, 0), 0);
+  if (count > limits.tracedFiles) throw apiErrors.buildTooLarge('files to trace', limits.tracedFiles);
+  const name = `${build.branch} ${build.commit_hash}`;
+  return {
+    displayTimeUnit: 'ms',
+    otherData: { ...build, build_id: recorded?.id ?? null, ci_run: ciRun?.ci_run ?? null, kind, started_at: iso(start) },
+    traceEvents: [
+      metadata('process_name', 0, { name }),
+      ...nodes.flatMap(({ node_index }) => [
+        metadata('thread_name', node_index, { name: `node ${node_index}` }),
+        metadata('thread_sort_index', node_index, { sort_index: node_index }),
+      ]),
+      ...executionsOf(timeline).flatMap(node => eventsOf(node, timeline)),
+      ...(kind === 'queue' ? remainingWork(timeline) : []),
+    ],
+  };
+}
+
+function metadata(name: TraceEvent['name'], tid: number, args: TraceEvent['args']): TraceEvent {
+  return { name, ph: 'M', pid: PROCESS, tid, ts: 0, args };
+}
+
+function eventsOf({ lane, works }: NodeWork, timeline: Timeline): TraceEvent[] {
+  return works.flatMap(work => [batchEvent(work, lane.node_index, timeline), ...fileEvents(work, lane.node_index, timeline)]);
+}
+
+function batchEvent({ span }: Work, tid: number, { start }: Timeline): TraceEvent {
+  const { seq, from, to, files, isReplay, lease } = span;
+  const name = `${seq === null ? 'files' : `batch ${seq}`} (${files.length})`;
+  const args = { files: files.length, ...(isReplay && { again: true }), ...(lease && { lease }) };
+  return { name, cat: CATEGORY.batch, ph: 'X', pid: PROCESS, tid, ts: micros(from - start), dur: micros(to - from), args };
+}
+
+function fileEvents({ span, executions }: Work, tid: number, { start, files }: Timeline): TraceEvent[] {
+  const failed = new Set(span.failed?.map(i => span.files[i]!));
+  let at = span.from - start;
+  return executions.map(({ file, milliseconds, seconds, isRepeat }): TraceEvent => {
+    const ts = micros(at);
+    at += milliseconds;
+    const args = {
+      estimate: orNull(files.estimates[file]!),
+      seconds: orNull(seconds),
+      ...(files.isGuess[file] === 1 && { guess: true }),
+      ...(isRepeat && { again: true }),
+      ...(failed.has(file) && { failed: true }),
+    };
+    // The difference of rounded ends, so that files do not overlap.
+    return { name: files.paths[file]!, cat: CATEGORY.file, ph: 'X', pid: PROCESS, tid, ts, dur: micros(at) - ts, args };
+  });
+}
+
+/** A counter: the seconds of estimates that are left in the queue. */
+function remainingWork({ start, nodes, files }: Timeline): TraceEvent[] {
+  const left = new Set(files.paths.keys());
+  let seconds = files.estimates.reduce((sum, each) => sum + (each || 0), 0);
+  const spans = nodes.flatMap(lane => lane.spans).sort((a, b) => a.from - b.from);
+  return spans.map((span): TraceEvent => {
+    for (const file of span.files) if (left.delete(file)) seconds -= files.estimates[file]! || 0;
+    const args = { seconds: Math.max(0, Math.round(seconds * 1000) / 1000) };
+    return { name: 'remaining work', ph: 'C', pid: PROCESS, tid: 0, ts: micros(span.from - start), args };
+  });
+}
+
+function micros(milliseconds: number): number {
+  return Math.round(milliseconds * 1000);
+}

@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest';
+import { Clock } from '../harness/clock.js';
+import { buildKey, connect, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
+import { SharedServer, startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
+
+const shared = new SharedServer();
+const SUITE = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];
+const INSIGHTS = ['minutes', 'timeline', 'forecast', 'trace'];
+
+/** Two nodes run a queue: node 1 begins 5 s after node 0. Files take 5 s each. Returns the id of the build. */
+async function runQueue(server: TestServer, clock: Clock): Promise<string> {
+  const ran: string[][] = [pathsIn(await initialise(server, SUITE)), []];
+  clock.advance({ seconds: 5 });
+  ran[1]!.push(...pathsIn(await connect(server, { node_index: 1 })));
+  for (let taken = 1; taken > 0; ) {
+    taken = 0;
+    for (const node_index of [0, 1]) {
+      clock.advance({ seconds: 5 + 5 * node_index });
+      const paths = pathsIn(await pull(server, { node_index }));
+      ran[node_index]!.push(...paths);
+      taken += paths.length;
+    }
+  }
+  for (const node_index of [0, 1]) {
+    clock.advance({ seconds: 10 });
+    await record(server, {
+      node_index,
+      ci_build_id: '100',
+      test_files: timedTestFiles(Object.fromEntries(ran[node_index]!.map(path => [path, 5]))),
+    });
+  }
+  return (await server.get('/v1/builds')).json.data[0].id;
+}
+
+it('a build has minutes that add up, a timeline, a forecast and a trace', async () => {
+  const clock = new Clock();
+  const server = await startServer({}, clock.now);
+  const id = await runQueue(server, clock);
+  const [minutes, timeline, forecast, trace] = await Promise.all(
+    INSIGHTS.map(async name => (await server.get(`/v1/builds/${id}/${name}`)).json),
+  );
+  const head = { build_id: id, ci_run: '100', kind: 'queue', ...buildKey, is_running: false };
+  for (const answer of [minutes, timeline, forecast]) expect(answer).toMatchObject(head);
+  const milliseconds = minutes.parts.map(({ seconds }: any) => Math.round(seconds * 1000));
+  expect(milliseconds.reduce((sum: number, each: number) => sum + each, 0)).toBe(minutes.wall * 1000);
+  expect(minutes.floor + minutes.lost).toBeCloseTo(minutes.wall, 9);
+  expect(minutes).toMatchObject({ files: 4, missing: [], missing_count: 0, failed: [], other_ci_runs: [], assumptions: [] });
+  expect(minutes.slowest).toHaveLength(4);
+  expect(minutes.nodes.map(({ start, recorded }: any) => [start, recorded])).toEqual([
+    [0, true],
+    [5, true],
+  ]);
+  expect(timeline.paths).toEqual(SUITE);
+  expect(timeline.estimates).toEqual([1, 1, 1, 1]);
+  expect(timeline.is_guess).toEqual([1, 1, 1, 1]);
+  const files = timeline.nodes.flatMap(({ spans }: any) => spans.flatMap((span: any) => span.files));
+  expect(files.sort()).toEqual([0, 1, 2, 3]);
+  expect(forecast).toMatchObject({ unknown_files: 4, useful_nodes: 4, wall: minutes.wall });
+  const events = trace.traceEvents as { ph: string; name: string; tid: number; ts: number; dur: number; cat?: string }[];
+  expect(events.filter(({ name }) => name === 'thread_name')).toHaveLength(2);
+  expect(
+    events
+      .filter(({ cat }) => cat === 'file')
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(SUITE);
+  for (const file of events.filter(({ cat }) => cat === 'file')) {
+    const isAround = ({ cat, tid, ts, dur }: (typeof events)[number]) =>
+      cat === 'batch' && tid === file.tid && ts <= file.ts && ts + dur >= file.ts + file.dur;
+    expect(events.some(isAround)).toBe(true);
+  }
+  expect(events.filter(({ ph }) => ph === 'C').at(-1)).toMatchObject({ args: { seconds: 0 } });
+});
+
+it('a CI run of which nothing is recorded is found by its own id, and runs', async () => {
+  const clock = new Clock();
+  const server = await startServer({}, clock.now);
+  await initialise(server, SUITE);
+  const { id } = (await server.store.ciRuns.list(1, clock.now() + 1, 10))[0]!;
+  await pull(server);
+  clock.advance({ seconds: 30 });
+  const { json } = await server.get(`/v1/builds/${id}/minutes`);
+  expect(json).toMatchObject({ build_id: null, ci_run_id: id, is_running: true, wall: 30 });
+  expect(json.verdict).toBe('The build is running: 1 of 2 nodes are at work, 0 have ended.');
+  expect((await server.get(`/v1/builds/${id.toUpperCase()}/forecast`)).json).toMatchObject({ ci_run_id: id, wall: null });
+});
+
+it('another CI run of the build is asked for by its id', async () => {
+  const clock = new Clock();
+  const server = await startServer({}, clock.now);
+  const id = await runQueue(server, clock);
+  clock.advance({ seconds: 100 });
+  await startSplit(server, SUITE, { ci_build_id: '7', fixed_test_suite_split: false });
+  const newest = (await server.get(`/v1/builds/${id}/minutes`)).json;
+  expect(newest).toMatchObject({ build_id: id, ci_run: '7', kind: 'split', is_running: true });
+  expect(newest.other_ci_runs).toMatchObject([{ ci_run: '100', kind: 'queue' }]);
+  const other = (await server.get(`/v1/builds/${id}/minutes?ci_run=${newest.other_ci_runs[0].ci_run_id}`)).json;
+  expect(other).toMatchObject({ build_id: id, ci_run: '100', kind: 'queue', is_running: false, files: 4 });
+  expect((await server.get(`/v1/builds/${newest.ci_run_id}/minutes`)).json.ci_run).toBe('7');
+});
+
+it.each(INSIGHTS)('%s of a build that another project has, or none, is not found', async name => {
+  const server = await shared.project();
+  const stranger = await shared.project();
+  await record(server);
+  const [{ id }] = (await server.get('/v1/builds')).json.data;
+  expect((await stranger.get(`/v1/builds/${id}/${name}`)).status).toBe(404);
+  expect((await server.get(`/v1/builds/00000000-0000-4000-8000-000000000000/${name}`)).status).toBe(404);
+  expect((await server.get(`/v1/builds/${id}/${name}?ci_run=00000000-0000-4000-8000-000000000000`)).status).toBe(404);
+  expect((await server.get(`/v1/builds/${id}/${name}?ci_run=5`)).status).toBe(422);
+  expect((await shared.send(`/v1/builds/${id}/${name}`, {})).status).toBe(403);
+  const wrong = await server.post(`/v1/builds/${id}/${name}`, {});
+  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+});
+
+it('nothing was expected of a build of which only recordings are known', async () => {
+  const server = await shared.project();
+  await record(server);
+  const [{ id }] = (await server.get('/v1/builds')).json.data;
+  const { status, json } = await server.get(`/v1/builds/${id}/forecast`);
+  expect([status, json.errors[0]]).toEqual([404, expect.stringContaining('no split and no queue of this build is known')]);
+  expect((await server.get(`/v1/builds/${id}/minutes`)).json).toMatchObject({ kind: 'recordings', ci_run_id: null });
+});
+
+it('absurdly large times and hostile paths are answered', async () => {
+  const server = await shared.project();
+  const paths = ['<img src=x onerror=alert(1)>', '\u202Egnp.exe', `${'x'.repeat(4000)}.rb`];
+  await record(server, { test_files: paths.map((path, i) => ({ path, time_execution: i === 0 ? 1e308 : 1e300 })) });
+  const [{ id }] = (await server.get('/v1/builds')).json.data;
+  for (const name of ['minutes', 'timeline', 'trace']) {
+    const { status, text } = await server.get(`/v1/builds/${id}/${name}`);
+    expect([status, text.includes(JSON.stringify(paths[0]))]).toEqual([200, true]);
+  }
+});
+
+it('worker threads see the batches of a large queue that are only in the journal', async () => {
+  const server = await startServerOnDisk();
+  await initialise(server, manyPaths(1000));
+  await record(server, { node_index: 1, ci_build_id: '100', test_files: [] });
+  const [{ id }] = (await server.get('/v1/builds')).json.data;
+  await pull(server);
+  const { json } = await server.get(`/v1/builds/${id}/timeline`);
+  expect(json.nodes[0].spans).toMatchObject([{ batch: 0 }, { batch: 1 }]);
+});
