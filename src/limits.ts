@@ -138,6 +138,8 @@ export const limits = {
   wrongSignInMilliseconds: 3_600_000,
   /** Addresses whose wrong sign-ins are counted. */
   signInAddresses: 10_000,
+  /** Builds of a project that the dashboard's list of projects has. */
+  recentBuilds: 30,
   /** Clients, and kinds of refused requests, that the dashboard lists, and characters of each of their texts. */
   seenClients: 200,
   refusedKinds: 200,

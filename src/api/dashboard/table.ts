@@ -9,6 +9,7 @@ import type { RawParameters } from '../messages/coerce.js';
 import { decodeDashboardBody } from '../messages/dashboard-request.js';
 import { answerAccess, endSessionById, makeLink, makeProject, makeToken, revokeLinkById, revokeTokenById } from './access.js';
 import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
+import { answerProjects } from './projects.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 import { answerServer } from './server.js';
 import { requireOwnPage, requireSession } from './session.js';
@@ -23,7 +24,7 @@ const table: Readonly<Record<string, { GET?: Handle; POST?: Handle }>> = {
   '/dashboard/sign_out': { POST: signOutOfOwnPage },
   '/dashboard/access': { GET: read('operator', answerAccess) },
   '/dashboard/server': { GET: read('operator', context => answerServer(context, context.dashboard!)) },
-  '/dashboard/projects': { POST: change(makeProject) },
+  '/dashboard/projects': { GET: read('reader', answerProjects), POST: change(makeProject) },
   '/dashboard/tokens': { POST: change(makeToken) },
   '/dashboard/tokens/revoke': { POST: change(revokeTokenById) },
   '/dashboard/links': { POST: change(makeLink) },

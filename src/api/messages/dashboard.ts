@@ -39,14 +39,15 @@ export interface ProjectsAnswer {
 export interface ProjectOverview extends ProjectLine {
   builds_today: Count;
   running: Count;
+  /** Without builds that are running. */
   incomplete_today: Count;
-  /** Of today, or of the last day with builds. */
+  /** Of today, or of the last day with builds in the last 30; null: there is none. */
   median_wall: number | null;
   idle_share: number | null;
   /** Wall time that the best of the other methods would have taken more, in the last 30 days. */
   saved_30_days: number;
   builds_30_days: Count;
-  /** The last builds, oldest first, at most 30. */
+  /** The last builds that have ended, oldest first, at most 30. */
   recent: { build_id: string; wall: number; floor: number; is_complete: boolean; has_failures: boolean }[];
 }
 

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { ProjectOverview } from '../../../src/api/messages/dashboard.js';
+import { createProject } from '../../../src/engine/access.js';
+import { type Browser, signedInOperator, signedInReader } from '../../harness/browser.js';
+import { Client } from '../../harness/client.js';
+import { Clock } from '../../harness/clock.js';
+import { initialise, record } from '../../harness/messages.js';
+import { startServer } from '../../harness/server.js';
+import { summaryOf } from '../../store/contract/fixtures.js';
+
+const DAY = 86_400_000;
+
+/** A server with the project `web` beside `default`, at 02:00 UTC. */
+async function start() {
+  const clock = new Clock();
+  clock.advance({ seconds: 7200 });
+  const server = await startServer({}, clock.now);
+  const { id, token } = await createProject(server.store.access, 'web', clock.millis);
+  const client = new Client(server.url, token);
+  const overview = async (browser: Browser): Promise<ProjectOverview[]> => (await browser.get('/dashboard/projects')).json.projects;
+  /** Records a build whose summary is as given. */
+  const addBuild = async (commit_hash: string, summary: Parameters<typeof summaryOf>[0]) => {
+    await record(client, { commit_hash, node_total: 1 });
+    const build = (await server.store.builds.find(id, { commit_hash, branch: 'main', node_total: 1 }))!;
+    await server.store.summaries.put(build, summaryOf({ recorded: 1, started_at: clock.millis, ...summary }));
+    return build.id;
+  };
+  return { server, clock, id, client, overview, addBuild };
+}
+
+const NOTHING = {
+  builds_today: 0,
+  running: 0,
+  incomplete_today: 0,
+  median_wall: null,
+  idle_share: null,
+  saved_30_days: 0,
+  builds_30_days: 0,
+  recent: [],
+};
+
+describe('the overview of the projects', () => {
+  it('of a project without builds is empty', async () => {
+    const { server, clock, id, overview } = await start();
+    expect(await overview(await signedInOperator(server.url, server.store, clock.millis))).toEqual([
+      { id: 1, name: 'default', default_branch: null, ...NOTHING },
+      { id, name: 'web', default_branch: null, ...NOTHING },
+    ]);
+  });
+
+  it('counts the builds of today and of 30 days, and has the last ones, oldest first', async () => {
+    const { server, clock, id, overview, addBuild } = await start();
+    await addBuild('31 days ago', { started_at: clock.millis - 30 * DAY });
+    await addBuild('yesterday', { started_at: clock.millis - DAY });
+    const failed = await addBuild('failed', { failed: 1, wall: 60_000, floor: 50_000 });
+    const incomplete = await addBuild('incomplete', { missing: 2 });
+    const reader = await signedInReader(server.url, server.store, id, clock.millis);
+    const [web, ...others] = await overview(reader);
+    expect(others).toEqual([]);
+    expect(web).toMatchObject({
+      name: 'web',
+      builds_today: 2,
+      running: 0,
+      incomplete_today: 1,
+      idle_share: 0.045,
+      // One at a time would have taken 105 s each; the builds took 100, 60 and 100 s.
+      saved_30_days: 55,
+      builds_30_days: 3,
+    });
+    expect(web!.median_wall).toBeGreaterThan(58);
+    expect(web!.recent).toHaveLength(4);
+    expect(web!.recent.slice(2)).toEqual([
+      { build_id: failed, wall: 60, floor: 50, is_complete: true, has_failures: true },
+      { build_id: incomplete, wall: 100, floor: 80, is_complete: false, has_failures: false },
+    ]);
+  });
+
+  it('does not count a running build as incomplete, and shows CI runs without a recording as running', async () => {
+    const { server, clock, id, client, overview, addBuild } = await start();
+    await addBuild('running', { missing: 5, is_running: true });
+    await initialise(client, ['a_spec.rb'], { commit_hash: 'begun' });
+    const [web] = await overview(await signedInReader(server.url, server.store, id, clock.millis));
+    expect(web).toMatchObject({ running: 2, incomplete_today: 0, builds_today: 1, recent: [] });
+  });
+
+  it('has at most 30 of the last builds', async () => {
+    const { server, clock, id, overview, addBuild } = await start();
+    for (let i = 0; i < 33; i++) await addBuild(`c${i}`, {});
+    const [web] = await overview(await signedInReader(server.url, server.store, id, clock.millis));
+    expect([web!.recent.length, web!.builds_30_days]).toEqual([30, 33]);
+  });
+});
