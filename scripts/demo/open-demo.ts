@@ -6,10 +6,13 @@ import { signInUrl } from '../../src/server/dashboard-address.js';
 import { openLog } from '../../src/server/log.js';
 import { openService } from '../../src/server/service.js';
 import { serveFolder } from '../../src/store/lmdb/serve-folder.js';
+import { WorkerPool } from '../../src/workers/pool.js';
+import { startThreads } from '../../src/workers/threads.js';
 import { Calendar } from './calendar.js';
 import { type LiveProject, playLive } from './live.js';
 import { playPast } from './past.js';
 import { projects } from './projects.js';
+import { Summaries } from './summaries.js';
 
 export interface DemoOptions {
   /** An empty folder. */
@@ -71,17 +74,21 @@ async function makeBuilds(
     uptimeAt: (at: number) => at,
   };
   const store = await serveFolder(dataDir, log, { queues: { pullCost, lease, cacheBytes: queueCacheBytes } });
+  const threads = await startThreads({ dataDir, tokenHeader: '', pullCost }, config.workers, false, log);
   try {
+    const summaries = new Summaries(store, new WorkerPool(store, threads, config.workers, () => {}), now);
     const live = await Promise.all(
       projects.map(async (project, i): Promise<LiveProject & { ciRuns: number }> => {
         const { id, token } = await createProject(store.access, project.name, now - days * DAY);
         const calendar = new Calendar(project, 1000 * seed + i, now, days);
-        return { token, calendar, ...(await playPast({ store, project: id, pullCost, clock }, calendar)) };
+        return { token, calendar, ...(await playPast({ store, project: id, pullCost, clock, summaries }, calendar)) };
       }),
     );
+    await summaries.end();
     const { secret } = await createOperatorLink(store.signIns, linkedAt());
     return { live, secret };
   } finally {
+    await threads.close();
     await store.close();
   }
 }

@@ -10,6 +10,7 @@ import { shareOf } from '../../src/engine/splits.js';
 import type { Calendar } from './calendar.js';
 import type { CiRun } from './ci-run.js';
 import { type Handed, type Node, type NodeRequest, type PullRequest, type RecordRequest, startNode } from './node.js';
+import type { Summaries } from './summaries.js';
 
 /** A node that has not ended yet, with its next request. */
 export interface RunningNode {
@@ -25,6 +26,7 @@ export interface Past {
   pullCost: number;
   /** The clock of the leases. */
   clock: { millis: number };
+  summaries: Summaries;
 }
 
 type Recording = RunningNode & { request: RecordRequest };
@@ -41,6 +43,8 @@ export async function playPast(past: Past, calendar: Calendar): Promise<{ runnin
     const due = recordings.filter(({ request }) => request.at <= at).sort((a, b) => a.request.at - b.request.at);
     recordings = recordings.filter(({ request }) => request.at > at);
     await Promise.all(due.map(recording => record(past, recording)));
+    const unfinished = new Set(recordings.map(({ run }) => run));
+    for (const { run } of due) if (!unfinished.has(run)) past.summaries.note(past.project, run.build);
   };
   for (const run of calendar.past()) {
     ciRuns += 1;

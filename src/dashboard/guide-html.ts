@@ -13,7 +13,7 @@ export function guideHtml(html: string, url: string): string {
       /<h([2-4]) id="([^"]*)">([\s\S]*?)<\/h\1>/g,
       '<h$1 id="$2">$3 <a class="anchor" href="#$2" aria-label="Link to this section">#</a></h$1>',
     )
-    .replace(/<table>[\s\S]*?<\/table>/g, table => `<div class="scrolls" role="region" aria-label="Table" tabindex="0">${table}</div>`);
+    .replace(/<table>[\s\S]*?<\/table>/g, table => `<div class="scrolls" role="group" aria-label="Table" tabindex="0">${table}</div>`);
 }
 
 function escaped(text: string): string {

@@ -1,7 +1,10 @@
 import { Calendar } from '../../scripts/demo/calendar.js';
 import { playPast } from '../../scripts/demo/past.js';
 import { projects } from '../../scripts/demo/projects.js';
+import { Summaries } from '../../scripts/demo/summaries.js';
 import { createProject } from '../../src/engine/access.js';
+import type { Build } from '../../src/engine/ports/builds.js';
+import { buildSummary } from '../../src/workers/trend-reads.js';
 import { Client } from '../harness/client.js';
 import type { Served } from './operator.js';
 
@@ -27,7 +30,11 @@ export async function demoProject(server: Served, days = 3): Promise<BrowsedProj
   const project = await emptyProject(server);
   const kind = projects.find(({ mode, nodes }) => mode === 'queue' && nodes === 8)!;
   const calendar = new Calendar(kind, 1, Date.now(), days);
-  await playPast({ store: server.store, project: project.id, pullCost: 20_000, clock: { millis: 0 } }, calendar);
+  const { store } = server;
+  const workers = { summary: (build: Build, at: number) => buildSummary(store, { build, at }) };
+  const summaries = new Summaries(store, workers, calendar.now);
+  await playPast({ store, project: project.id, pullCost: 20_000, clock: { millis: 0 }, summaries }, calendar);
+  await summaries.end();
   return project;
 }
 

@@ -61,7 +61,7 @@ export function memoryMaintenance(tables: Tables): Maintenance {
       const { builds, runs, paths, splits, queues, ciRuns } = tables;
       const subset = [...runs.values()].reduce((sum, { length }) => sum + length, 0);
       const records = { build: builds.size, subset, path: paths.size, split: splits.size, queue: queues.size, ci_run: ciRuns.size };
-      return { bytes: 0, diskFreeBytes: Infinity, journalTurns: 0, records };
+      return { bytes: 0, diskFreeBytes: Number.MAX_SAFE_INTEGER, journalTurns: 0, records };
     },
   };
 }
