@@ -111,6 +111,15 @@ describe('GET /trends/files', () => {
     expect(await get(client, 'files?path=spec/&limit=1&offset=9')).toMatchObject({ files: [], file_count: 2 });
   });
 
+  it('has the slowest first of the files that decided as many builds', async () => {
+    const client = await shared.project();
+    await recordBuilds(client, [{ 'fast_spec.rb': 1, 'slow_spec.rb': 3, 'usual_spec.rb': 2 }]);
+    const { files } = await get(client, 'files?sort=decided');
+    const undecided = files.filter(({ decided }: any) => decided === 0).map(({ median }: any) => median);
+    expect(undecided.length).toBeGreaterThanOrEqual(2);
+    expect(undecided).toEqual(undecided.toSorted((a: number, b: number) => b - a));
+  });
+
   it('counts a retried file once a build, with its last time', async () => {
     const client = await shared.project();
     for (const seconds of [9, 3]) await record(client, { test_files: timedTestFiles({ 'a_spec.rb': seconds, 'b_spec.rb': 1 }) });

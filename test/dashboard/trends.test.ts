@@ -11,7 +11,7 @@ describe('the first line of the files', () => {
   });
 
   it('says that none decides', () => {
-    expect(filesSentence({ decided: [], file_count: 7, builds: 10 })).toBe('7 files, none of which decided when a build ended.');
+    expect(filesSentence({ decided: [], file_count: 7, builds: 10 })).toBe('None of 7 files decides when your builds end.');
     expect(filesSentence({ decided: [], file_count: 0, builds: 0 })).toBe('No file was measured yet.');
   });
 });

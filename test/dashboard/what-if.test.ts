@@ -40,7 +40,7 @@ describe('the curve of numbers of nodes', () => {
   const variants = [variant(2, 600), variant(4, 320, { measured: 330 }), variant(8, 200)];
 
   it('has a column for each number, and a dot where a build measured it', () => {
-    const curve = curveOf(variants, frame);
+    const curve = curveOf(variants, frame, 320);
     expect(curve.bars).toHaveLength(3);
     expect(curve.line.match(/[ML]/g)).toHaveLength(3);
     expect(curve.measured.map(({ nodes }) => nodes)).toEqual([4]);
@@ -55,6 +55,7 @@ describe('the curve of numbers of nodes', () => {
         const curve = curveOf(
           walls.map((wall, i) => variant(i + 1, wall)),
           frame,
+          walls[0]!,
         );
         for (const y of curve.ys) expect(y >= frame.top && y <= frame.height - frame.bottom).toBe(true);
         for (const { x, y, width, height } of curve.bars) {
@@ -66,8 +67,15 @@ describe('the curve of numbers of nodes', () => {
     );
   });
 
+  it('shows the numbers of nodes around that of the build, also where few nodes take much longer', () => {
+    const curve = curveOf([variant(1, 10_000), variant(10, 1000), variant(11, 900)], frame, 1000);
+    expect(curve.ys[0]).toBe(frame.top);
+    expect(curve.ys[2]! - curve.ys[1]!).toBeGreaterThan(5);
+    expect(curve.wallTicks.at(-1)!.seconds).toBeLessThanOrEqual(3000);
+  });
+
   it('puts the handle on the column under the pointer, and on the last one beyond', () => {
-    const curve = curveOf(variants, frame);
+    const curve = curveOf(variants, frame, 320);
     expect(curve.xs.map(x => columnAt(x, 3, frame))).toEqual([0, 1, 2]);
     expect([columnAt(-50, 3, frame), columnAt(5000, 3, frame)]).toEqual([0, 2]);
   });
@@ -114,7 +122,7 @@ describe('the first line of what-if', () => {
 
   it('says what a number of nodes gains and costs', () => {
     expect(difference(variant(14, 482), variant(12, 550))).toBe('68 s sooner, for 2 node-minutes more');
-    expect(difference(variant(12, 550), variant(12, 550))).toBe('today');
+    expect(difference(variant(12, 550), variant(12, 550))).toBe('as in the build');
     expect(difference(variant(10, 660), variant(12, 550))).toBe('1 m 50 s later, for as many node-minutes');
   });
 });

@@ -42,7 +42,7 @@ function Nodes({ project, trends, query }: { project: string; trends: NodeTrends
         </p>
       </FirstLine>
       <div class="choices">
-        <BranchChoice branch={branch ?? ''} />
+        <BranchChoice branch={branch ?? ''} placeholder="all branches" />
         <label>
           Nodes
           <input
@@ -65,7 +65,7 @@ function Nodes({ project, trends, query }: { project: string; trends: NodeTrends
       />
       <p class="small quiet">
         The line is the pace of the other nodes, the newest build is at the right. A bar above the line is a build in which the node was
-        slower; orange: by more than a tenth.
+        slower; orange: by a tenth or more.
       </p>
     </>
   );

@@ -1,13 +1,14 @@
 import { setQuery } from '../router.js';
 
 /** Which branch a page is about. Empty: the default branch. */
-export function BranchChoice({ branch }: { branch: string }) {
+export function BranchChoice({ branch, placeholder = '' }: { branch: string; placeholder?: string }) {
   return (
     <label>
       Branch
       <input
         class="branch"
         value={branch}
+        placeholder={placeholder}
         maxLength={500}
         spellcheck={false}
         autocomplete="off"

@@ -55,6 +55,7 @@ function optionsOf(history: FileHistory, decided: ReadonlySet<string>, colours: 
   const { points } = history;
   const edge = { stroke: 'transparent', points: { show: false } };
   return {
+    padding: [null, DATE_WIDTH / 2, null, null],
     scales: { x: { time: false, range: [-0.5, Math.max(0.5, points.length - 0.5)] }, y: { range: (_, __, max) => [0, max * 1.08 || 1] } },
     series: [
       {},

@@ -12,7 +12,7 @@ const MOST_ENDS = 0.8;
 export function filesSentence({ decided, file_count, builds }: Pick<FileTrends, 'decided' | 'file_count' | 'builds'>): string {
   if (file_count === 0) return 'No file was measured yet.';
   const ends = decided.reduce((sum, file) => sum + file.builds, 0);
-  if (ends === 0 || builds === 0) return `${count(file_count, 'file')}, none of which decided when a build ended.`;
+  if (ends === 0 || builds === 0) return `None of ${count(file_count, 'file')} decides when your builds end.`;
   let files = 0;
   let reached = 0;
   for (const file of [...decided].sort((a, b) => b.builds - a.builds)) {

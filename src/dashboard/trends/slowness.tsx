@@ -1,4 +1,4 @@
-/** A node is drawn as slow above this ratio. */
+/** A node is drawn as slow from this ratio on. */
 const SLOW = 1.1;
 const HEIGHT = 32;
 const WIDTH = 400;
@@ -20,7 +20,7 @@ export function Slowness({ values }: { values: readonly (number | null)[] }) {
         return (
           <rect
             key={i}
-            class={ratio > SLOW ? 'slow' : undefined}
+            class={ratio >= SLOW ? 'slow' : undefined}
             x={i * step}
             y={Math.min(end, usual)}
             width={Math.max(1, step - 2)}

@@ -28,7 +28,7 @@ export function Chart(props: Props) {
 function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & { width: number }) {
   const margin = width < 600 ? 44 : 64;
   const frame: Frame = { width, height: HEIGHT, left: margin, right: margin, top: 72, bottom: 44 };
-  const curve = curveOf(variants, frame);
+  const curve = curveOf(variants, frame, variants[today]!.wall);
   const svg = useRef<SVGSVGElement>(null);
   const choose = (event: PointerEvent) => {
     const { left } = svg.current!.getBoundingClientRect();
@@ -57,7 +57,10 @@ function Drawing({ variants, chosen, today, useful, onChoose, width }: Props & {
         text={`${number(variants[useful]!.nodes)}: more bring nothing`}
         isLast={useful > variants.length / 2}
       />
-      <path class="wall" d={curve.line} />
+      <clipPath id="what-if-frame">
+        <rect x={0} y={frame.top} width={width} height={HEIGHT} />
+      </clipPath>
+      <path class="wall" d={curve.line} clip-path="url(#what-if-frame)" />
       {curve.measured.map(({ x, y, nodes }) => (
         <circle key={nodes} class="measured" cx={x} cy={y} r={5}>
           <title>{`A build with ${count(nodes, 'node')} took ${duration(variants.find(variant => variant.nodes === nodes)!.measured)}`}</title>

@@ -15,7 +15,7 @@ export interface Frame {
 export interface Curve {
   /** By variant: the middle of its column. */
   xs: number[];
-  /** By variant: the height of the line. */
+  /** By variant: the height of the line, at most that of the frame. */
   ys: number[];
   /** The line of the wall time, as the `d` of a path. */
   line: string;
@@ -27,29 +27,37 @@ export interface Curve {
   nodeTicks: { x: number; nodes: number }[];
 }
 
-/** Draws variants in the order of their numbers of nodes, one column each. */
-export function curveOf(variants: readonly Variant[], frame: Frame): Curve {
+/** The axis of the wall time ends at this many times that of the build, so that the numbers of nodes around it can be told apart. */
+const MOST_TIMES = 3;
+
+/**
+ * Draws variants in the order of their numbers of nodes, one column each. The line leaves the frame where it is far above `usual`, the
+ * wall time of the build, in seconds.
+ */
+export function curveOf(variants: readonly Variant[], frame: Frame, usual: number): Curve {
   const { width, height, left, right, top, bottom } = frame;
   const column = (width - left - right) / Math.max(1, variants.length);
   const floor = height - bottom;
   const most = (values: number[]) => Math.max(...values, 0.001) * 1.06;
-  const maxWall = most(variants.flatMap(({ wall, measured }) => [wall, measured ?? 0]));
+  const maxWall = Math.min(most(variants.flatMap(({ wall, measured }) => [wall, measured ?? 0])), MOST_TIMES * Math.max(usual, 0.001));
   const maxWork = most(variants.map(({ node_seconds }) => node_seconds));
   const wallY = (seconds: number) => floor - (seconds / maxWall) * (floor - top);
   const workY = (seconds: number) => floor - (seconds / maxWork) * (floor - top);
   const xs = variants.map((_, i) => left + (i + 0.5) * column);
-  const ys = variants.map(({ wall }) => wallY(wall));
+  const heights = variants.map(({ wall }) => wallY(wall));
   const barWidth = Math.max(1, Math.min(28, column * 0.64));
   const every = Math.ceil(30 / column);
   return {
     xs,
-    ys,
-    line: xs.map((x, i) => `${i === 0 ? 'M' : 'L'}${rounded(x)} ${rounded(ys[i]!)}`).join(''),
+    ys: heights.map(y => Math.max(top, y)),
+    line: xs.map((x, i) => `${i === 0 ? 'M' : 'L'}${rounded(x)} ${rounded(heights[i]!)}`).join(''),
     bars: variants.map(({ node_seconds }, i) => {
       const y = workY(node_seconds);
       return { x: rounded(xs[i]! - barWidth / 2), y: rounded(y), width: rounded(barWidth), height: rounded(floor - y) };
     }),
-    measured: variants.flatMap(({ nodes, measured }, i) => (measured === null ? [] : [{ x: xs[i]!, y: wallY(measured), nodes }])),
+    measured: variants.flatMap(({ nodes, measured }, i) =>
+      measured === null || measured > maxWall ? [] : [{ x: xs[i]!, y: wallY(measured), nodes }],
+    ),
     wallTicks: secondTicks(maxWall).map(seconds => ({ y: wallY(seconds), seconds })),
     workTicks: minuteTicks(maxWork).map(seconds => ({ y: workY(seconds), seconds })),
     nodeTicks: variants.flatMap(({ nodes }, i) => (i % every === 0 ? [{ x: xs[i]!, nodes }] : [])),

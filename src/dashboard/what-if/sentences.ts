@@ -28,7 +28,7 @@ function limit(variants: readonly Variant[], useful: Variant, today: Variant, lo
 
 /** A number of nodes beside today's: "1 m 08 s sooner, for 4 node-minutes more". */
 export function difference(chosen: Variant, today: Variant): string {
-  if (chosen.nodes === today.nodes) return 'today';
+  if (chosen.nodes === today.nodes) return 'as in the build';
   const sooner = today.wall - chosen.wall;
   const minutes = Math.round((chosen.node_seconds - today.node_seconds) / 60);
   const time = Math.abs(sooner) < 0.5 ? 'as long' : `${duration(Math.abs(sooner))} ${sooner > 0 ? 'sooner' : 'later'}`;

@@ -67,13 +67,15 @@ export async function fileTrends(
   const names = new Map<number, string>();
   if (path !== null || order === 'path')
     for (const file of table.paths.keys()) names.set(file, await store.builds.path(table.paths[file]!));
+  const total = files.medians.reduce((sum, each) => sum + each, 0);
   const wanted = path?.toLowerCase();
   const found = Uint32Array.from(table.paths.keys()).filter(
     file => wanted === undefined || names.get(file)!.toLowerCase().includes(wanted),
   );
   sortFiles(found, file => {
     if (order === 'path') return names.get(file)!;
-    if (order === 'decided') return decidedBy(file);
+    // Of files that decided as many builds, the slowest comes first.
+    if (order === 'decided') return decidedBy(file) + files.medians[file]! / (1 + total);
     return order === 'median' ? files.medians[file]! : files.secondsBy(order, file);
   });
   const rows = Array.from(found.subarray(offset, offset + limit), async file => ({
@@ -85,7 +87,7 @@ export async function fileTrends(
   return {
     builds: table.builds.length,
     since: table.builds[0]?.created_at ?? null,
-    total: files.medians.reduce((sum, each) => sum + each, 0),
+    total,
     files: await Promise.all(rows),
     count: found.length,
     decided: deciding.slice(0, DECIDING_FILES),
