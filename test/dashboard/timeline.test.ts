@@ -53,10 +53,15 @@ describe('the lane of a node', () => {
     expect([...lane.flags]).toEqual([UNRECORDED, UNRECORDED]);
   });
 
-  it('tells the batch that is being run from one that was lost', () => {
-    const [lost, current] = [span({ to: 5, files: [0], seconds: [null] }), span({ from: 5, files: [1], seconds: [null] })];
-    expect([...laneOf([lost, current], [1, 1], true).flags]).toEqual([UNRECORDED, RUNNING]);
-    expect([...laneOf([lost, current], [1, 1], false).flags]).toEqual([UNRECORDED, UNRECORDED]);
+  it('tells batches that may still be recorded from those that were lost', () => {
+    const spans = [span({ to: 5, files: [0], seconds: [null] }), span({ from: 5, files: [1], seconds: [null] })];
+    const flags = (recorded: boolean, is_running: boolean) => {
+      const [lane] = lanesOf({ nodes: [node(spans, { recorded })], estimates: [1, 1], is_running });
+      return [...lane!.flags];
+    };
+    expect(flags(false, true)).toEqual([RUNNING, RUNNING]);
+    expect(flags(true, true)).toEqual([UNRECORDED, RUNNING]);
+    expect(flags(false, false)).toEqual([UNRECORDED, UNRECORDED]);
   });
 
   it('marks what failed, what was repeated, and what was over its estimate by more than chance', () => {

@@ -61,7 +61,7 @@ function Run({ lane, run, estimate }: { lane: Lane; run: number; estimate: numbe
     <>
       <dt>node {lane.node}</dt>
       <dd>
-        {Number.isNaN(seconds) ? (flags & RUNNING ? 'runs it now' : 'had it and did not record it') : duration(seconds)}
+        {Number.isNaN(seconds) ? (flags & RUNNING ? 'not recorded yet' : 'had it and did not record it') : duration(seconds)}
         {estimate && seconds ? `, ${times(seconds / estimate)} its estimate` : ''}
         {flags & FAILED ? ', failed' : ''}
         {flags & REPEATED ? ', repeated' : ''}

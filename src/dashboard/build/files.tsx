@@ -74,7 +74,7 @@ function columnsOf(link: (path: string) => string): Column<FileRow>[] {
 
 function resultOf({ hasFailed, isRunning, seconds, node }: FileRow): string {
   if (hasFailed) return '✕ failed';
-  if (isRunning) return 'being run';
+  if (isRunning) return 'not recorded yet';
   if (seconds !== null) return '';
   return node === null ? 'not handed out' : 'not recorded';
 }

@@ -1,6 +1,9 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
+import type { ForecastAnswer } from '../../api/messages/insight/forecast.js';
 import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
 import { clock, count, duration, exactDuration, exactTime, when } from '../format.js';
+import { useLive } from '../live.js';
+import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';
 import { visible } from '../path-text.js';
@@ -12,9 +15,12 @@ import { cutSentence } from './sentence.js';
 import { Share } from './share.js';
 import { Trace } from './trace.js';
 
+/** Less than this many seconds is nothing. */
+const SMALLEST = 0.0005;
+
 /** What the build was, how long it took, and why, before any evidence. */
 export function BuildHead({ project, build, id }: { project: ProjectLine; build: MinutesAnswer; id: string }) {
-  const { branch, commit_hash, node_total, started_at, wall, floor, lost, is_running, missing_count, failed } = build;
+  const { branch, commit_hash, node_total, started_at, wall, is_running, missing_count, failed } = build;
   const state = is_running ? 'running' : missing_count > 0 ? 'missing' : failed.length > 0 ? 'failed' : 'complete';
   const builds = projectPath(project.name, 'builds');
   return (
@@ -45,24 +51,37 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
         <span class="headline number" title={exactDuration(wall)}>
           {duration(wall)}
         </span>{' '}
-        {is_running ? 'so far; ' : ''}
-        <span class="number" title={exactDuration(floor)}>
-          {duration(floor)}
-        </span>{' '}
-        {is_running ? 'is possible' : 'was possible'}
-        {lost >= 0.0005 && !is_running && (
-          <>
-            ,{' '}
-            <strong class="number" title={exactDuration(lost)}>
-              {duration(lost)}
-            </strong>{' '}
-            was lost
-          </>
-        )}
+        {is_running ? <Expected project={project} id={id} /> : <Possible build={build} />}
       </h1>
       <Verdict build={build} />
     </header>
   );
+}
+
+function Possible({ build: { floor, lost } }: { build: MinutesAnswer }) {
+  return (
+    <>
+      <Duration seconds={floor} /> was possible
+      {lost >= SMALLEST && (
+        <>
+          ,{' '}
+          <strong>
+            <Duration seconds={lost} />
+          </strong>{' '}
+          was lost
+        </>
+      )}
+    </>
+  );
+}
+
+/** What the plan expects of a build that runs. */
+function Expected({ project, id }: { project: ProjectLine; id: string }) {
+  const { data } = useLive<ForecastAnswer>(`/v1/builds/${encodeURIComponent(id)}/forecast`, {
+    attempt: 'load the forecast',
+    project: project.id,
+  });
+  return <>so far{data ? <>, {duration(data.makespan)} by the plan</> : ''}</>;
 }
 
 function Verdict({ build: { verdict, slowest, failed } }: { build: MinutesAnswer }) {

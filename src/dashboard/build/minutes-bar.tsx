@@ -83,8 +83,9 @@ function Part({ part: { name, definition, nodes } }: { part: MinutePartAnswer })
   return (
     <div class="part">
       <div>
-        <h2>{NAMES[name]}</h2>
-        <p>{definition}</p>
+        <p>
+          <strong>{NAMES[name]}</strong>: {definition}
+        </p>
         <a href={linkTo(path, query, { part: null })}>Close</a>
       </div>
       {nodes.length > 0 && (

@@ -60,7 +60,7 @@ export function drawLane(
   if (picture.current?.lane === index) drawCurrent(context, lane, picture.current.run, view, width, top, barHeight, palette);
   context.restore();
 
-  if (isLast && !isRunning) {
+  if (isLast) {
     context.textAlign = 'left';
     context.fillStyle = palette.text;
     context.fillText(`last, +${duration(last.after)}`, LEFT + width + 8, middle);
@@ -70,8 +70,9 @@ export function drawLane(
 
 function drawBar(context: CanvasRenderingContext2D, { kind, x, width, run }: Bar, top: number, height: number, palette: Palette): void {
   if (kind === 'unrecorded' || kind === 'running') {
-    context.strokeStyle = kind === 'running' ? palette.work : palette.failed;
-    context.setLineDash(kind === 'running' ? [] : [3, 2]);
+    const isRunning = kind === 'running';
+    context.strokeStyle = isRunning ? palette.work : palette.failed;
+    context.setLineDash(isRunning ? [] : [3, 2]);
     context.strokeRect(x + 0.5, top + 0.5, Math.max(0, width - 1), height - 1);
     context.setLineDash([]);
     return;

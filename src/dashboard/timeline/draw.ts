@@ -52,7 +52,8 @@ function drawAxis(
   context.textAlign = 'center';
   context.fillStyle = palette.quiet;
   const possible = LEFT + xOf(floor, view, width);
-  const isPossibleInSight = floor >= view.from && floor <= view.to;
+  // What was possible is known when the build has ended.
+  const isPossibleInSight = !isRunning && floor >= view.from && floor <= view.to;
   for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step) {
     const x = LEFT + xOf(time, view, width);
     if (!isPossibleInSight || Math.abs(x - possible) > 64) context.fillText(offset(time, step), x, 10);

@@ -8,7 +8,7 @@ export const OVER = 2;
 export const UNRECORDED = 4;
 /** The node had it before. */
 export const REPEATED = 8;
-/** Its batch is being run: nothing of it is recorded yet. */
+/** The node has its batch and is at work: most clients record at the end of a node. */
 export const RUNNING = 16;
 
 /** A file is over its estimate from this ratio on, and by at least these seconds. */
@@ -70,7 +70,7 @@ function laneOf({ node_index, start, end, recorded, spans }: LaneAnswer, estimat
   let run = 0;
   for (const [index, span] of spans.entries()) {
     const isUnrecorded = span.files.length > 0 && span.seconds.every(seconds => seconds === null);
-    const isCurrent = isRunning && isUnrecorded && index === spans.length - 1 && span.lease === null;
+    const isCurrent = isRunning && isUnrecorded && span.lease === null && (!recorded || index === spans.length - 1);
     const durations = isUnrecorded ? span.files.map(file => estimates[file] ?? 0) : span.seconds.map(seconds => seconds ?? 0);
     const room = span.to - span.from;
     const sum = durations.reduce((sum, seconds) => sum + seconds, 0);

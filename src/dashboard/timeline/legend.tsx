@@ -3,7 +3,7 @@ const ENTRIES: [kind: string, text: string][] = [
   ['over', 'over its estimate'],
   ['failed', 'failed'],
   ['unrecorded', 'not recorded'],
-  ['running', 'being run'],
+  ['running', 'not recorded yet'],
   ['late', 'before its start'],
   ['gap', 'gap'],
   ['idle', 'idle'],

@@ -40,7 +40,7 @@ function runSentence({ estimates, is_guess }: TimelineAnswer, lane: Lane, run: n
   const estimate = estimates[file] ?? null;
   const seconds = lane.seconds[run]!;
   const expected = estimate === null ? 'no estimate' : `${is_guess[file] ? 'a guess of' : 'estimate'} ${duration(estimate)}`;
-  if (flags & RUNNING) return `being run, ${expected}`;
+  if (flags & RUNNING) return `not recorded yet, ${expected}`;
   if (flags & UNRECORDED) return `not recorded here, ${expected}`;
   const ratio = estimate !== null && estimate > 0 ? `: ${times(seconds / estimate)}` : '';
   return `${duration(seconds)}, ${expected}${ratio}${flags & FAILED ? ' · failed' : ''}`;

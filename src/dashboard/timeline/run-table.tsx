@@ -38,6 +38,6 @@ function columnsOf({ paths, estimates }: TimelineAnswer): Column<Row>[] {
 
 function resultOf({ lane, run }: Row): string {
   const flags = lane.flags[run]!;
-  const result = flags & FAILED ? 'failed' : flags & RUNNING ? 'being run' : Number.isNaN(lane.seconds[run]!) ? 'not recorded' : '';
+  const result = flags & FAILED ? 'failed' : flags & RUNNING ? 'not recorded yet' : Number.isNaN(lane.seconds[run]!) ? 'not recorded' : '';
   return flags & REPEATED ? `${result} repeated`.trim() : result;
 }

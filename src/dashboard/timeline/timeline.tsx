@@ -37,7 +37,7 @@ export function Timeline({ timeline, lanes, view: chosen, onView, selected, onSe
   const [focused, setFocused] = useState<Current | null>(null);
   const press = useRef<{ x: number; time: number; isDrag: boolean } | null>(null);
   const current = hovered ?? focused;
-  const last = useMemo(() => lastLane(lanes), [lanes]);
+  const last = useMemo(() => (isRunning ? null : lastLane(lanes)), [lanes, isRunning]);
 
   const end = axisEnd(wall, floor, isRunning);
   const view = chosen && chosen.to <= end ? chosen : { from: 0, to: end };
