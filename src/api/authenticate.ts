@@ -18,7 +18,7 @@ export async function authenticate(access: Access, token: string | null, header:
 
 /**
  * The project of the token in a request's header, or, for a page of the dashboard, the one that it names. Throws a 403, or, for a page, a
- * 401. Only handlers that change nothing may call it.
+ * 401. Only handlers of GET may call it: nothing shows that a request with a session came from a page.
  */
 export function projectOf(context: Context, request: Request): Promise<number> {
   const { store, tokenHeader, dashboard } = context;

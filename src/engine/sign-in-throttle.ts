@@ -7,8 +7,8 @@ interface Failures {
 }
 
 /**
- * Slows down guessing. After some wrong sign-ins, of one address or of all, each further one doubles the wait for the next. An attempt
- * counts as wrong when it begins, so that attempts at the same time count, too.
+ * Slows down guessing. After some wrong sign-ins of one address, or of all, each further one doubles the wait for the next. An attempt
+ * counts as wrong when it begins, so that concurrent attempts count, too.
  */
 export class SignInThrottle {
   /** By address, least recently failed first. */

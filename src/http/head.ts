@@ -50,7 +50,7 @@ type Field =
 /** Fields of a request by the names of the headers that set them. */
 export type HeaderFields = ReadonlyMap<string, Field>;
 
-/** Headers that clients of the API hardly send: in the lookup they cost other requests nothing. */
+/** Headers that clients of the API hardly send. In the lookup they cost the requests of those clients nothing. */
 const BROWSER_FIELDS: readonly [name: string, field: Field][] = [
   ['cookie', 'cookie'],
   ['origin', 'origin'],

@@ -13,7 +13,7 @@ export interface SeenClient {
 /** Counts the requests of each client by the name and version that it sends. Of too many, the one that was not seen for longest is forgotten. */
 export class SeenClients {
   readonly #clients = new LRUCache<string, SeenClient>({ max: limits.seenClients });
-  /** The client of the last request: most requests come from the same. */
+  /** The client of the last request. The next request mostly comes from the same client. */
   #last: { name: string; version: string; client: SeenClient } | null = null;
 
   count(name: string, version: string, at: number): void {

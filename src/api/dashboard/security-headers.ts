@@ -1,6 +1,6 @@
 /**
- * Headers of all answers of the dashboard. Nothing is loaded from elsewhere, no code or style stands in a page, and no page is framed.
- * The address of a page may tell a secret, so it is sent nowhere.
+ * Headers of all answers of the dashboard. A page loads nothing from elsewhere, has no inline code or style, and is not framed. Browsers
+ * do not send its address to other sites.
  */
 export const SECURITY_HEADERS = {
   'Content-Security-Policy': [

@@ -24,11 +24,10 @@ export async function requireSession(context: Context, request: Request): Promis
 }
 
 /**
- * The project that a page of the dashboard names in Ballast-Project, for a path of the API that only reads. Throws a 401 without a session
- * in force, and a 403 when the session does not show the project or the request did not come from a page.
+ * The project that a page of the dashboard names in Ballast-Project, for a GET of the API. Throws a 401 without a session in force, and a
+ * 403 when the session does not show the project.
  */
 export async function projectOfSession(context: Context, request: Request): Promise<number> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') requireOwnPage(context, request);
   const session = await requireSession(context, request);
   const project = /^\d{1,15}$/.test(request.project) ? Number(request.project) : Number.NaN;
   const projects = await context.store.access.projects();
@@ -37,8 +36,8 @@ export async function projectOfSession(context: Context, request: Request): Prom
 }
 
 /**
- * Throws a 403 unless the request came from a page of this dashboard. Another site can make a browser send the cookie only from the same
- * site (SameSite=Strict), which other ports and subdomains are, and never the header Ballast-Dashboard without asking first (CORS).
+ * Throws a 403 unless the request came from a page of this dashboard. SameSite=Strict keeps the cookie from other sites, but other ports
+ * and subdomains are the same site. A page of another origin cannot send the header Ballast-Dashboard, because no answer permits it (CORS).
  */
 export function requireOwnPage({ publicUrl }: Context, { origin, fetchSite, host, dashboard }: Request): void {
   const isOwn = fetchSite === '' ? isOwnOrigin(origin, host, publicUrl) : fetchSite === 'same-origin';

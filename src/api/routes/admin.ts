@@ -26,5 +26,5 @@ export function routeAdmin(context: Context, request: Request): Answer | Promise
 
 /** Whether a page of the dashboard sends the request to the API. Clients with a token belong on the other port. */
 function isOfPage({ method, path, token, project }: Request): boolean {
-  return token === null && project !== '' && path.startsWith('/v1/') && (method === 'GET' || method === 'HEAD' || path === '/v1/plan');
+  return token === null && project !== '' && path.startsWith('/v1/') && (method === 'GET' || method === 'HEAD');
 }

@@ -64,7 +64,7 @@ function Server({ server }: { server: ServerAnswer }) {
         <Figure name="Kept for">{count(sweep.retention_days, 'day')}</Figure>
         <Figure name="Last sweep">{sweep.last_at === null ? 'none since the start' : <When time={sweep.last_at} />}</Figure>
         {sweep.last_at !== null && <Figure name="Deleted">{deletedSentence(sweep.deleted)}</Figure>}
-        <Figure name="Last backup">{backup === null ? 'none since the start' : <When time={backup.last_at} />}</Figure>
+        <Figure name="Last backup">{backup === null ? 'none' : <When time={backup.last_at} />}</Figure>
       </Figures>
       <section>
         <h2>What could not be used</h2>

@@ -139,7 +139,7 @@ describe('a session on the paths of the API', () => {
     const asPage = Object.assign(new Client(server.url, ''), {});
     const page = { ...headers, Cookie: browser.cookie, Origin: server.url, 'Ballast-Dashboard': '1' };
     const post = (path: string, body: object) => asPage.send(path, { method: 'POST', body: JSON.stringify(body), headers: page });
-    for (const path of ['/v1/build_subsets', '/v1/build_distributions/subset', '/v1/queues/queue', '/v2/queues/queue'])
+    for (const path of ['/v1/build_subsets', '/v1/build_distributions/subset', '/v1/queues/queue', '/v2/queues/queue', '/v1/plan'])
       expect(await post(path, {})).toMatchObject({
         status: 403,
         json: { errors: [expect.stringContaining('invalid test suite token: none was sent')] },
