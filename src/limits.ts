@@ -184,6 +184,8 @@ export const limits = {
   /** Interval at which the summaries that are due are looked for, and at which that of a running build is written again. */
   summaryTickMilliseconds: 1000,
   summaryRepeatMilliseconds: 60_000,
+  /** The pause after a summary, as a multiple of the time that it took: summaries take at most a fifth of a core. */
+  summaryPauseFactor: 4,
   /** Builds that may wait for their summary; others get it when a list shows them. */
   waitingSummaries: 2000,
   /** Projects whose newest builds are looked through at a start for missing summaries. */

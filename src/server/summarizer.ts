@@ -28,7 +28,7 @@ export class Summarizer {
   readonly #throttle = new LogThrottle();
   #timer: NodeJS.Timeout | null = null;
   #last: Promise<void> = Promise.resolve();
-  #isClosing = false;
+  readonly #closing = new AbortController();
 
   /**
    * @param now milliseconds since 1970
@@ -87,9 +87,18 @@ export class Summarizer {
 
   /** Stops after the summary that is being written. */
   async close(): Promise<void> {
-    this.#isClosing = true;
+    this.#closing.abort();
     if (this.#timer) clearTimeout(this.#timer);
     await this.#last;
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Pauses after a summary that took so long, or until the close. */
+  #pause(milliseconds: number): Promise<void> {
+    return sleep(limits.summaryPauseFactor * milliseconds, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 
   #wait(key: string, waiting: Waiting): void {
@@ -115,8 +124,8 @@ export class Summarizer {
         this.#waiting.delete(key);
         const begun = performance.now();
         await this.#write(key, waiting).catch((err: unknown) => this.#report(err));
-        // At most half of a core, so that summaries of many builds do not slow the nodes down.
-        if (!isUrgent && !this.#isClosing) await sleep(performance.now() - begun);
+        // Summaries of many builds must not slow the nodes down.
+        if (!isUrgent && !this.#isClosing) await this.#pause(performance.now() - begun);
       }
     }));
   }
