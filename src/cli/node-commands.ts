@@ -3,12 +3,12 @@ import { parseServer } from '../client/address.js';
 import { type IdentityOptions, identityFields } from '../client/ci/identity.js';
 import { version } from '../version.js';
 import type { ClientOptions } from './client-options.js';
-import { retriesOption, wholeNumber } from './options.js';
+import { duration, retriesOption, wholeNumber } from './options.js';
 
 /** What the commands of a CI node get from the process. */
 export interface NodeContext {
   environment: NodeJS.ProcessEnv;
-  /** The arguments after `--`: the command that `queue` runs. */
+  /** The arguments after `--`: the command that `queue` runs, or that `plan` writes into a pipeline. */
   testCommand: readonly string[];
 }
 
@@ -21,6 +21,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addQueue(program, context);
   addRecord(program, context);
   addVerify(program, context);
+  addPlan(program, context);
 }
 
 function addSplit(program: Command, context: NodeContext): void {
@@ -98,6 +99,35 @@ function addVerify(program: Command, context: NodeContext): void {
     .option('--wait <seconds>', 'seconds to wait for nodes that have not recorded yet', wholeNumber('seconds'), 0)
     .option('--json', 'print the answer as one JSON object')
     .action(async flags => (await import('./verify.js')).verify(clientOptions(flags, context)));
+}
+
+function addPlan(program: Command, context: NodeContext): void {
+  addNodeCommand(
+    program,
+    'plan [globs...]',
+    'forecast how long the test files take with each number of nodes (without globs: the files of the newest build)',
+    ['branch'],
+  )
+    .option('--stdin', 'read the test files from stdin as literal paths, one a line or separated by NUL (same as -)')
+    .option('--nodes <numbers>', 'numbers of nodes: a range such as 2..64, or a list such as 4,8,12')
+    .option(
+      '--within <duration>',
+      'print the least number of nodes that ends within this time, such as 90s or 10m (exit code 1: none does)',
+      duration,
+    )
+    .addOption(new Option('--mode <name>', 'how the nodes get their files').choices(['queue', 'split']).default('queue'))
+    .option('--start-spread <duration>', 'time over which the nodes start (default: as in the newest build)', duration)
+    .option('--pull-cost <duration>', 'time that a node loses with each batch (default: as in the newest build)', duration)
+    .addOption(
+      new Option(
+        '--format <name>',
+        'print that number of nodes for a CI system: a matrix, a child pipeline, or a step to upload; without --within the number beyond which more nodes bring nothing',
+      ).choices(['github', 'gitlab', 'buildkite']),
+    )
+    .option('--template <file>', 'with --format gitlab: the file of the repository that defines the job .tests', '.gitlab/tests.yml')
+    .option('--json', 'print the answer as one JSON object')
+    .addHelpText('after', '\nWith --format buildkite, the command of the step follows --: ballast plan --format buildkite -- COMMAND...')
+    .action(async (globs: string[], flags) => (await import('./plan.js')).plan(globs, context.testCommand, clientOptions(flags, context)));
 }
 
 /** Adds a command with the flags of the server and of the node's identity. */

@@ -51,9 +51,9 @@ try {
   process.exit((error as { exitCode?: number }).exitCode ?? 1);
 }
 
-/** Separates the test command of `queue` from Ballast's arguments: it follows `--` and has flags of its own. */
+/** Separates the command after `--`, which has flags of its own, from the arguments of `queue` and `plan`. */
 function splitArguments(argv: readonly string[]): { args: readonly string[]; testCommand: readonly string[] } {
-  const dashes = argv[2] === 'queue' ? argv.indexOf('--') : -1;
+  const dashes = argv[2] === 'queue' || argv[2] === 'plan' ? argv.indexOf('--') : -1;
   return dashes < 0 ? { args: argv, testCommand: [] } : { args: argv.slice(0, dashes), testCommand: argv.slice(dashes + 1) };
 }
 

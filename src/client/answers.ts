@@ -1,4 +1,5 @@
 import type { CompletenessAnswer } from '../api/messages/completeness.js';
+import type { Assumptions, PlanAnswer, Variant } from '../api/messages/insight/what-if.js';
 import type { ConnectFailed } from '../api/messages/queue.js';
 import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
 import type { PlannedTestFile } from '../api/messages/test-file.js';
@@ -174,6 +175,34 @@ function isCompleteness(body: unknown): body is Completeness {
     recorded_without_time: optional(arrayOf(recordOf({ path: isNonEmptyString }))),
     nodes_never_came: optional(arrayOf(isCount)),
   });
+}
+
+export function parsePlan({ status, body }: Answer): PlanAnswer | null {
+  return status === 200 && isPlan(body) ? body : null;
+}
+
+function isPlan(body: unknown): body is PlanAnswer {
+  const longest: Shape<PlanAnswer['longest'] & object> = { path: isNonEmptyString, seconds: isSeconds };
+  const variant: Shape<Variant> = {
+    nodes: isCount,
+    wall: isSeconds,
+    node_seconds: isSeconds,
+    floor: isSeconds,
+    ratio: isSeconds,
+    bound_by_file: isBoolean,
+    measured: nullable(isSeconds),
+  };
+  const shape: Shape<PlanAnswer> = {
+    assumptions: value => hasShape<Pick<Assumptions, 'sentences'>>(value, { sentences: arrayOf(isString) }),
+    files: isCount,
+    unknown_files: isCount,
+    total: isSeconds,
+    variants: arrayOf(recordOf(variant)),
+    useful_nodes: isCount,
+    longest: nullable(recordOf(longest)),
+    nodes_within: nullable(isCount),
+  };
+  return hasShape(body, shape) && body.variants.length > 0;
 }
 
 /** One page of builds, from this server or another one. */

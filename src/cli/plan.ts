@@ -1,0 +1,108 @@
+import type { PlanAnswer } from '../api/messages/insight/what-if.js';
+import { parsePlan } from '../client/answers.js';
+import { Api } from '../client/api.js';
+import { identify } from '../client/ci/identity.js';
+import { gitCheckout } from '../client/git.js';
+import { listTestFiles } from '../client/test-files.js';
+import { UsageError } from '../client/usage-error.js';
+import { durationText } from '../engine/insight/duration.js';
+import { pluralize, print, printData, printToStderr } from '../terminal.js';
+import type { ClientOptions } from './client-options.js';
+import { buildkitePipeline, githubMatrix, gitlabPipeline } from './pipelines.js';
+import { exitCodes } from './process/exit-codes.js';
+
+export interface PlanOptions extends ClientOptions {
+  stdin?: true;
+  nodes?: string;
+  /** Seconds. */
+  within?: number;
+  mode: 'queue' | 'split';
+  /** Seconds. */
+  startSpread?: number;
+  pullCost?: number;
+  format?: 'github' | 'gitlab' | 'buildkite';
+  /** The file of a GitLab repository that defines the job. */
+  template: string;
+  json?: true;
+}
+
+/** A suite may be large, and the server plays it 64 times. */
+const TIMEOUT_SECONDS = 60;
+
+/** Prints how long the test files take with each number of nodes, or how many nodes to start. Exit code 1: none is enough. */
+export async function plan(globs: readonly string[], command: readonly string[], options: PlanOptions): Promise<void> {
+  const { format, within, json } = options;
+  if (format === 'buildkite' && command.length === 0)
+    throw new UsageError(['the step has no command: give it after --, as in ballast plan --format buildkite -- npx ballast queue ...']);
+  if (format !== 'buildkite' && command.length > 0)
+    throw new UsageError([`plan runs no command: leave ${command[0]} out, or give --format buildkite`]);
+  const { branch } = identify(['branch'], options, options.environment, gitCheckout('.'));
+  const paths = globs.length > 0 || options.stdin ? await listTestFiles(globs, options.stdin === true) : null;
+  const answer = await ask(branch, paths, options);
+  if (json) print(JSON.stringify(answer));
+  const nodes = within === undefined ? usefulOf(answer) : answer.nodes_within;
+  if (nodes === null) {
+    printToStderr(`no number of nodes ends within ${durationText(within!)}: ${reasonOf(answer, within!)}`);
+    process.exitCode = exitCodes.failed;
+    return;
+  }
+  if (json) return;
+  if (format) printData(pipeline(format, nodes, command, options.template));
+  else if (within !== undefined) print(String(nodes));
+  else for (const line of table(answer)) print(line);
+}
+
+/** The useful number, or the nearest one that was played. */
+function usefulOf({ variants, useful_nodes }: PlanAnswer): number {
+  return Math.min(Math.max(useful_nodes, variants[0]!.nodes), variants.at(-1)!.nodes);
+}
+
+function ask(branch: string, paths: readonly string[] | null, options: PlanOptions): Promise<PlanAnswer> {
+  const { nodes, within, mode, startSpread, pullCost } = options;
+  const message = {
+    branch,
+    mode,
+    ...(nodes !== undefined && { nodes }),
+    ...(within !== undefined && { within }),
+    ...(startSpread !== undefined && { start_spread: startSpread }),
+    ...(pullCost !== undefined && { pull_cost: pullCost }),
+    ...(paths && { test_files: paths.map(path => ({ path })) }),
+  };
+  return new Api({ ...options, timeoutSeconds: TIMEOUT_SECONDS }).post('/v1/plan', message, parsePlan);
+}
+
+function reasonOf({ variants, longest }: PlanAnswer, within: number): string {
+  if (longest && longest.seconds > within) return `${longest.path} alone takes ${durationText(longest.seconds)}; cut it into smaller files`;
+  const best = variants.reduce((first, other) => (other.wall < first.wall ? other : first));
+  return `${pluralize(best.nodes, 'node')} would take ${durationText(best.wall)}, the least of ${describeNodes(variants)}`;
+}
+
+function describeNodes(variants: PlanAnswer['variants']): string {
+  const [first, last] = [variants[0]!, variants.at(-1)!];
+  return first === last ? 'those asked for' : `${first.nodes} to ${last.nodes} nodes`;
+}
+
+function pipeline(format: NonNullable<PlanOptions['format']>, nodes: number, command: readonly string[], template: string): string {
+  if (format === 'github') return githubMatrix(nodes);
+  return format === 'gitlab' ? gitlabPipeline(nodes, template) : buildkitePipeline(nodes, command);
+}
+
+function table({ variants, useful_nodes, files, unknown_files, total, longest, assumptions }: PlanAnswer): string[] {
+  const rows = variants.map(({ nodes, wall, node_seconds, ratio, bound_by_file }) => [
+    nodes === useful_nodes ? `* ${nodes}` : String(nodes),
+    durationText(wall),
+    (node_seconds / 60).toFixed(1),
+    `${ratio.toFixed(3)}${bound_by_file ? ' (longest file)' : ''}`,
+  ]);
+  const head = ['nodes', 'wall time', 'node-minutes', 'ratio to the floor'];
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map(row => (column < 3 ? row[column]!.length : 0))));
+  const guessed = unknown_files > 0 ? `, ${unknown_files} of them never measured` : '';
+  return [
+    `${pluralize(files, 'test file')}${guessed}: ${durationText(total)} in all${longest ? `, the longest is ${longest.path} with ${durationText(longest.seconds)}` : ''}`,
+    '',
+    ...[head, ...rows].map(row => row.map((cell, column) => (column < 3 ? cell.padStart(widths[column]!) : cell)).join('  ')),
+    '',
+    `* more than ${pluralize(useful_nodes, 'node')} make nothing faster`,
+    ...assumptions.sentences,
+  ];
+}
