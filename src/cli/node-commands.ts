@@ -13,7 +13,7 @@ export interface NodeContext {
 }
 
 const EXIT_CODES_HELP =
-  '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.';
+  '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report, or the build is not known; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.';
 
 /** Adds the commands of a CI node. */
 export function addNodeCommands(program: Command, context: NodeContext): void {
@@ -22,6 +22,7 @@ export function addNodeCommands(program: Command, context: NodeContext): void {
   addRecord(program, context);
   addVerify(program, context);
   addPlan(program, context);
+  addSummary(program, context);
 }
 
 function addSplit(program: Command, context: NodeContext): void {
@@ -128,6 +129,18 @@ function addPlan(program: Command, context: NodeContext): void {
     .option('--json', 'print the answer as one JSON object')
     .addHelpText('after', '\nWith --format buildkite, the command of the step follows --: ballast plan --format buildkite -- COMMAND...')
     .action(async (globs: string[], flags) => (await import('./plan.js')).plan(globs, context.testCommand, clientOptions(flags, context)));
+}
+
+function addSummary(program: Command, context: NodeContext): void {
+  addNodeCommand(
+    program,
+    'summary [build]',
+    'print where the time of a build went, as Markdown for a job summary or a comment; build: the id of a build or CI run on the server (default: that of this CI run)',
+    ['nodeTotal', 'buildId', 'branch', 'commitHash'],
+  )
+    .option('--newest', 'the newest CI run of the build, whatever its id')
+    .option('--json', 'print one JSON object')
+    .action(async (build: string | undefined, flags) => (await import('./summary.js')).summary(build, clientOptions(flags, context)));
 }
 
 /** Adds a command with the flags of the server and of the node's identity. */

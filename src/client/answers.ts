@@ -5,51 +5,31 @@ import type { SplitAnswer, SplitMiss } from '../api/messages/split.js';
 import type { PlannedTestFile } from '../api/messages/test-file.js';
 import type { TestQueueAnswer } from '../api/messages/test-queue.js';
 import type { Answer, AnswerParser } from './api.js';
+import {
+  arrayOf,
+  hasShape,
+  isBoolean,
+  isCount,
+  isNonEmptyString,
+  isRecord,
+  isSeconds,
+  isString,
+  nullable,
+  optional,
+  type Predicate,
+  recordOf,
+  type Shape,
+} from './shapes.js';
 
 /**
  * Parsers for the answers of the protocol. They are written by hand: a compiled typia validator needs typia at run time, which a CI node does
  * not have. They allow additional fields, which a newer server may send.
  */
 
-type Predicate = (value: unknown) => boolean;
-
-/** The compiler requires a predicate for each field. */
-type Shape<T> = { [Name in keyof T]-?: Predicate };
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function hasShape<T>(value: unknown, shape: Shape<T>): value is T {
-  return isRecord(value) && Object.entries<Predicate>(shape).every(([name, is]) => is(value[name]));
-}
-
 /** An answer with a code means that there is no split or queue yet. */
 function hasCode(body: unknown): boolean {
   return isRecord(body) && 'code' in body;
 }
-
-const isBoolean: Predicate = value => typeof value === 'boolean';
-const isString: Predicate = value => typeof value === 'string';
-const isNonEmptyString: Predicate = value => typeof value === 'string' && value !== '';
-const isCount: Predicate = value => Number.isSafeInteger(value) && (value as number) >= 0;
-const isSeconds: Predicate = value => Number.isFinite(value) && (value as number) >= 0;
-const nullable =
-  (is: Predicate): Predicate =>
-  value =>
-    value === null || is(value);
-const optional =
-  (is: Predicate): Predicate =>
-  value =>
-    value === undefined || is(value);
-const arrayOf =
-  (is: Predicate): Predicate =>
-  value =>
-    Array.isArray(value) && value.every(is);
-const recordOf =
-  <T>(shape: Shape<T>): Predicate =>
-  value =>
-    hasShape(value, shape);
 
 /** Accepts the files of a node, unless the split was made from another list. Older servers do not name the list. */
 export function splitParser(node_index: number, digest: string): AnswerParser<SplitAnswer> {

@@ -1,0 +1,101 @@
+import type { Completeness } from '../client/answers.js';
+import type { BuildMinutes } from '../client/summary-answers.js';
+import { durationText } from '../engine/insight/duration.js';
+import { pluralize } from '../terminal.js';
+import { code, plain, sentence, table } from './markdown.js';
+
+const MAX_FILES = 10;
+const MAX_NODES = 3;
+
+/** The names of the parts, as people read them. A newer server may have others. */
+const PARTS: Readonly<Record<string, string>> = {
+  even_share: 'an even share of the work',
+  longest_file: 'the longest file, beyond an even share',
+  slow_nodes: 'slow nodes',
+  estimates: 'wrong estimates',
+  late_starts: 'late starts',
+  gaps: 'gaps between files',
+  repeats: 'files run again, and lost nodes',
+  idle: 'other waits for the last node',
+};
+
+/** A summary of a build in Markdown, as lines. @param gate null: nothing is known of its queue or split */
+export function summaryLines(minutes: BuildMinutes, gate: Completeness | null): string[] {
+  const { wall, floor, is_running, verdict, slowest, missing, assumptions } = minutes;
+  const known = [...slowest, ...missing].map(({ path }) => path);
+  const possible = floor < wall ? `, ${durationText(floor)} was possible` : '';
+  return [
+    `### Tests: ${durationText(wall)}${is_running ? ' so far' : possible}`,
+    '',
+    sentence(verdict, known),
+    '',
+    ...partLines(minutes),
+    ...gateLines(minutes, gate, known),
+    ...fileLines('Failed', minutes.failed),
+    ...slowestLines(minutes),
+    ...(assumptions.length > 0 ? ['', `<sub>${assumptions.map(each => sentence(each, known)).join(' ')}</sub>`] : []),
+  ];
+}
+
+function partLines({ wall, parts }: BuildMinutes): string[] {
+  const rows = parts
+    .filter(({ seconds }) => seconds > 0)
+    .map(({ name, seconds, nodes }) => [
+      plain(PARTS[name] ?? name),
+      durationText(seconds),
+      `${Math.round((100 * seconds) / wall)} %`,
+      nodes.length === 0 ? '' : nodeText(nodes.map(({ node_index }) => node_index)),
+    ]);
+  return table(['where the time went', '>time', '>part', 'nodes'], rows);
+}
+
+function nodeText(indexes: readonly number[]): string {
+  const more = indexes.length - MAX_NODES;
+  return `${indexes.slice(0, MAX_NODES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function gateLines(
+  { files, missing, missing_count, is_running }: BuildMinutes,
+  gate: Completeness | null,
+  known: readonly string[],
+): string[] {
+  if (gate?.is_complete) return ['', `**Complete**: all ${pluralize(gate.test_files, 'test file')} ran and were recorded.`];
+  if (!gate)
+    return ['', `${pluralize(files, 'test file')} ${files === 1 ? 'was' : 'were'} recorded. It is not known whether others were planned.`];
+  const head = is_running ? '**Running**' : '**Incomplete**';
+  return [
+    '',
+    `${head}: ${gate.recorded} of ${pluralize(gate.test_files, 'test file')} were recorded.`,
+    ...gate.errors.map(error => `- ${sentence(error, known)}`),
+    ...fileLines(
+      'Missing',
+      missing.map(({ path }) => path),
+      missing_count,
+    ),
+  ];
+}
+
+function fileLines(title: string, paths: readonly string[], count = paths.length): string[] {
+  if (count === 0) return [];
+  const more = count - Math.min(MAX_FILES, paths.length);
+  return [
+    '',
+    `**${title}**: ${pluralize(count, 'test file')}`,
+    '',
+    ...paths.slice(0, MAX_FILES).map(path => `- ${code(path)}`),
+    ...(more > 0 ? [`- and ${more} more`] : []),
+  ];
+}
+
+function slowestLines({ slowest }: BuildMinutes): string[] {
+  if (slowest.length === 0) return [];
+  const rows = slowest
+    .slice(0, MAX_FILES)
+    .map(({ path, seconds, estimate, is_guess, node_index }) => [
+      code(path),
+      durationText(seconds),
+      estimate === null ? '' : `${durationText(estimate)}${is_guess ? ' (a guess)' : ''}`,
+      String(node_index),
+    ]);
+  return ['', ...table(['slowest files', '>time', '>estimate', '>node'], rows)];
+}

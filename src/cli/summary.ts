@@ -1,0 +1,98 @@
+import { type Completeness, completenessParser, parseBuildList } from '../client/answers.js';
+import { Api } from '../client/api.js';
+import { detectValue, identify, missingMessage } from '../client/ci/identity.js';
+import { gitCheckout } from '../client/git.js';
+import { type BuildMinutes, parseMinutes, parseMinutesOrMiss } from '../client/summary-answers.js';
+import { UsageError } from '../client/usage-error.js';
+import { limits } from '../limits.js';
+import { escapeControls, print, printToStderr } from '../terminal.js';
+import type { ClientOptions } from './client-options.js';
+import { exitCodes } from './process/exit-codes.js';
+import { summaryLines } from './summary-text.js';
+
+export interface SummaryOptions extends ClientOptions {
+  /** The newest CI run of the build, whatever its id. */
+  newest?: true;
+  json?: true;
+}
+
+/** A build that the server does not know. */
+class NotFound extends Error {}
+
+/**
+ * Prints a summary of a build in Markdown. Exit code 0: it was printed, also when the build is incomplete or files failed; 1: the server
+ * does not know the build or its CI run; 3: the request failed.
+ *
+ * @param id of the build or of one of its CI runs on the server; undefined: the build of this checkout and CI run
+ */
+export async function summary(id: string | undefined, options: SummaryOptions): Promise<void> {
+  const wanted = id === undefined ? wantedBuild(options) : null;
+  if (id !== undefined && options.newest)
+    throw new UsageError(['--newest cannot be combined with the id of a build: leave one of them out']);
+  const api = new Api(options);
+  try {
+    const minutes = wanted ? await minutesOfWanted(api, wanted) : await minutesOf(api, id!);
+    const gate = await gateOf(api, minutes);
+    if (options.json) print(JSON.stringify({ ...minutes, completeness: gate }));
+    else for (const line of summaryLines(minutes, gate)) print(line);
+    process.exitCode = exitCodes.done;
+  } catch (error) {
+    printToStderr(`cannot summarize the build: ${(error as Error).message}`);
+    process.exitCode = error instanceof NotFound ? exitCodes.failed : exitCodes.server;
+  }
+}
+
+interface Wanted {
+  commit_hash: string;
+  branch: string;
+  node_total: number;
+  /** Null: the newest CI run. */
+  ci_run: string | null;
+}
+
+function wantedBuild(options: SummaryOptions): Wanted {
+  const { environment, buildId, newest } = options;
+  if (newest && buildId) throw new UsageError(['--newest cannot be combined with --build-id: leave one of them out']);
+  const build = identify(['node_total', 'branch', 'commit_hash'], options, environment, gitCheckout('.'));
+  const ci_run = newest ? null : buildId || detectValue('buildId', environment);
+  if (ci_run === null && !newest)
+    throw new UsageError([`${missingMessage('buildId', environment)}; or give --newest for the newest CI run of the build`]);
+  return { ...build, ci_run };
+}
+
+async function minutesOfWanted(api: Api, { ci_run, ...build }: Wanted): Promise<BuildMinutes> {
+  const { data } = await api.get(`/v1/builds?${queryOf(build)}`, parseBuildList);
+  if (!data[0])
+    throw new NotFound('nothing of it is recorded yet; run this step after the nodes, and give their commit, branch and number of nodes');
+  const newest = await api.get(`/v1/builds/${encodeURIComponent(data[0].id)}/minutes`, parseMinutes);
+  // Only recordings are known, of whichever CI run.
+  if (ci_run === null || newest.kind === 'recordings') return newest;
+  const shown = ci_run.slice(0, limits.ciRunCharacters);
+  if (newest.ci_run === null || newest.ci_run === shown) return newest;
+  const other = newest.other_ci_runs.find(run => run.ci_run === shown);
+  if (!other) {
+    throw new NotFound(
+      `the server knows no queue and no split of the CI run ${escapeControls(ci_run)}; check that its nodes reach the server, or give --newest for the newest CI run of the build`,
+    );
+  }
+  return api.get(`/v1/builds/${encodeURIComponent(data[0].id)}/minutes?${queryOf({ ci_run: other.ci_run_id })}`, parseMinutes);
+}
+
+async function minutesOf(api: Api, id: string): Promise<BuildMinutes> {
+  const minutes = await api.get(`/v1/builds/${encodeURIComponent(id)}/minutes`, parseMinutesOrMiss);
+  if (minutes === 'none') throw new NotFound(`the project has no build and no CI run with the id ${escapeControls(id)}`);
+  return minutes;
+}
+
+/** Whether every test file of the CI run was recorded; null: nothing is known of its queue or split. */
+async function gateOf(api: Api, { kind, ci_run, commit_hash, branch, node_total }: BuildMinutes): Promise<Completeness | null> {
+  if (kind === 'recordings') return null;
+  const isWhole = ci_run !== null && ci_run.length < limits.ciRunCharacters;
+  const id = isWhole ? { [kind === 'queue' ? 'node_build_id' : 'ci_build_id']: ci_run } : {};
+  const gate = await api.get(`/v1/builds/completeness?${queryOf({ commit_hash, branch, node_total, ...id })}`, completenessParser(null));
+  return gate.kind === null ? null : gate;
+}
+
+function queryOf(parameters: Readonly<Record<string, string | number>>): string {
+  return new URLSearchParams(Object.entries(parameters).map(([name, value]): [string, string] => [name, String(value)])).toString();
+}

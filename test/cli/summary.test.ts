@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { code, plain, sentence, table } from '../../src/cli/markdown.js';
+import { Clock } from '../harness/clock.js';
+import { connect, initialise, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
+import { runInProcess } from '../harness/run-in-process.js';
+import { startServer, type TestServer } from '../harness/server.js';
+
+const BUILD = { commit_hash: 'abc', branch: 'main', node_total: 2 };
+const FLAGS = ['--commit-hash', 'abc', '--branch', 'main', '--node-total', '2'];
+
+const run = ({ url, token }: Pick<TestServer, 'url' | 'token'>, ...args: string[]) =>
+  runInProcess(['summary', ...args], { BALLAST_URL: url, BALLAST_TOKEN: token });
+const summary = (server: TestServer, ...more: string[]) => run(server, ...FLAGS, ...more);
+
+/** Two nodes take a file each. The one on node 1 takes 30 s longer, and is recorded only if it `ends`. */
+async function runBuild(server: TestServer, clock: Clock, paths = ['a_spec.rb', 'b_spec.rb'], ends = true): Promise<void> {
+  const own = { ...BUILD, node_build_id: '7' };
+  const first = pathsIn(await initialise(server, paths, own));
+  const second = pathsIn(await connect(server, { ...own, node_index: 1 }));
+  for (const [node_index, files] of [first, second].entries()) {
+    clock.advance({ seconds: node_index === 0 ? 10 : 30 });
+    if (node_index === 1 && !ends) break;
+    await pull(server, { ...own, node_index });
+    const test_files = timedTestFiles(Object.fromEntries(files.map(path => [path, node_index === 0 ? 10 : 40])));
+    await record(server, { ...BUILD, node_index, ci_build_id: '7', test_files });
+  }
+}
+
+describe('ballast summary', () => {
+  it('prints where the time of the CI run went, and that it is complete', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await runBuild(server, clock);
+    const { code: exitCode, stdout, stderr } = await summary(server, '--build-id', '7');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout.split('\n')).toEqual([
+      '### Tests: 40 s',
+      '',
+      '`b_spec.rb` decides this build: it took 40 s on node 1, longer than an even share of 25 s.',
+      '',
+      '| where the time went | time | part | nodes |',
+      '| --- | --: | --: | --- |',
+      '| an even share of the work | 25 s | 63 % |  |',
+      '| the longest file, beyond an even share | 15 s | 38 % |  |',
+      '',
+      '**Complete**: all 2 test files ran and were recorded.',
+      '',
+      '| slowest files | time | estimate | node |',
+      '| --- | --: | --: | --: |',
+      '| `b_spec.rb` | 40 s | 1.0 s (a guess) | 1 |',
+      '| `a_spec.rb` | 10 s | 1.0 s (a guess) | 0 |',
+      '',
+    ]);
+  });
+
+  it('names what is missing, and ends with 0', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await runBuild(server, clock, ['a_spec.rb', '<b>_spec.rb'], false);
+    clock.advance({ seconds: 7200 });
+    const { code: exitCode, stdout } = await summary(server, '--newest');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /^\*\*Incomplete\*\*: 1 of 2 test files were recorded\.\n- 1 of 2 test files were handed out and not recorded, to node \d/m,
+    );
+    expect(stdout).toMatch(/^\*\*Missing\*\*: 1 test file\n\n- `(a|<b>)_spec\.rb`$/m);
+  });
+
+  it('says of a build of which only recordings are known that nothing else is', async () => {
+    const server = await startServer();
+    await record(server, { ...BUILD });
+    const { code: exitCode, stdout } = await summary(server, '--build-id', 'any');
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringContaining('2 test files were recorded. It is not known whether others were planned.'),
+    ]);
+    expect(stdout).toMatch(/^<sub>.*<\/sub>$/m);
+  });
+
+  it('prints one JSON object', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await runBuild(server, clock);
+    const { stdout } = await summary(server, '--build-id', '7', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ wall: 40, floor: 40, nodes: [{}, {}], completeness: { is_complete: true } });
+  });
+
+  it('finds an earlier CI run of the build by its id, and a build by the id that the server gave it', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    await runBuild(server, clock);
+    await startSplit(server, ['a_spec.rb'], { ...BUILD, ci_build_id: '8', fixed_test_suite_split: false });
+    expect((await summary(server, '--build-id', '7')).stdout).toContain('### Tests: 40 s\n');
+    const [{ id }] = (await server.get('/v1/builds')).json.data;
+    expect((await run(server, id)).stdout).toContain('so far');
+    const earlier = (await server.get(`/v1/builds/${id}/minutes`)).json.other_ci_runs[0].ci_run_id;
+    expect((await run(server, earlier)).stdout).toContain('### Tests: 40 s\n');
+  });
+
+  it('ends with 1 if the server does not know the build or its CI run', async () => {
+    const clock = new Clock();
+    const server = await startServer({}, clock.now);
+    expect(await summary(server, '--newest')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('nothing of it is recorded yet') as string,
+    });
+    await runBuild(server, clock);
+    expect(await summary(server, '--build-id', '9')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the server knows no queue and no split of the CI run 9') as string,
+    });
+    expect(await run(server, '5f0c1d52-7f0b-4a7e-9d3c-2f1f0a6b8c11')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no build and no CI run with the id 5f0c1d52') as string,
+    });
+  });
+
+  it('ends with 2 for wrong usage, and with 3 if the server refuses', async () => {
+    const server = await startServer();
+    expect(await summary(server, '--newest', '--build-id', '7')).toMatchObject({ code: 2 });
+    expect(await run(server, 'x', '--newest')).toMatchObject({ code: 2 });
+    expect(await summary(server)).toMatchObject({ code: 2, stderr: expect.stringContaining('--newest') as string });
+    expect(await run({ url: server.url, token: 'x'.repeat(40) }, ...FLAGS, '--newest')).toMatchObject({ code: 3 });
+  });
+});
+
+describe('Markdown', () => {
+  it.each([
+    ['<img src=x onerror=alert(1)>', '\\<img src=x onerror=alert(1)\\>'],
+    ['[a](b) `c` *d* _e_ ~f~ |g| $h$ #1', '\\[a\\](b) \\`c\\` \\*d\\* \\_e\\_ \\~f\\~ \\|g\\| \\$h\\$ \\#1'],
+    ['ask @team at https://a.b or www.c.d', 'ask @<!-- -->team at https\\://a.b or www\\.c.d'],
+    ['one\ntwo \u202Egnp.exe', 'one\\\\u000atwo \\\\u202egnp.exe'],
+  ])('of the text %j is plain', (text, expected) => {
+    expect(plain(text)).toBe(expected);
+  });
+
+  it.each([
+    ['a_spec.rb', '`a_spec.rb`'],
+    ['a`b``c', '``` a`b``c ```'],
+    ['a|b', '`a\\|b`'],
+    [' a', '`  a `'],
+    ['a\nb', '`a\\u000ab`'],
+  ])('of the path %j is a code span', (path, expected) => {
+    expect(code(path)).toBe(expected);
+  });
+
+  it('has the longest known path of a sentence as code', () => {
+    expect(sentence('x/*.rb took 3x, not *.rb', ['*.rb', 'x/*.rb'])).toBe('`x/*.rb` took 3x, not `*.rb`');
+  });
+
+  it('has tables', () => {
+    expect(table(['a', '>b'], [['1', '2']])).toEqual(['| a | b |', '| --- | --: |', '| 1 | 2 |']);
+  });
+});
