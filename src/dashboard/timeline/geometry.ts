@@ -45,7 +45,7 @@ export function lanesInSight({ laneHeight, scroll, height }: Geometry, lanes: nu
 
 /** Right of the axis: what the last node is, where there is room for it. */
 export function rightMargin(width: number): number {
-  return width < 640 ? 8 : 104;
+  return width < 640 ? 8 : 124;
 }
 
 /** How many seconds a finger or a mouse may be off. */

@@ -1,4 +1,4 @@
-const NAMES = ['ground', 'raised', 'text', 'quiet', 'line', 'edge', 'work', 'over', 'failed', 'idle', 'late', 'focus'] as const;
+const NAMES = ['ground', 'text', 'quiet', 'edge', 'work', 'over', 'failed', 'idle', 'late', 'focus'] as const;
 
 /** The colours of tokens.css as a canvas takes them. */
 export type Palette = Record<(typeof NAMES)[number], string> & { font: string };
