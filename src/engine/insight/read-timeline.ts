@@ -58,10 +58,7 @@ async function ofQueue(
   const copied = new Set((await queues.copiedBatches(plan)).map(({ seq }) => seq));
   const batches = (await queues.batches(plan)).filter(({ seq }) => !copied.has(seq));
   const lanes = queueLanes({ nodeTotal: build.node_total, batches, runs, beganAt: since.at }, columns, now);
-  const lastAt = Math.max(
-    since.at,
-    ...[...batches.slice(-1).map(({ handed_at }) => handed_at), ...runs.map(({ created_at }) => created_at)],
-  );
+  const lastAt = lastOf(runs, Math.max(since.at, batches.at(-1)?.handed_at ?? since.at));
   const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
   return toTimeline('queue', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning || isWaiting });
 }
