@@ -56,6 +56,12 @@ function isBefore(run: Run, { runs_before, handed_at }: Batch, last: Millis): bo
   return runs_before === undefined ? run.created_at >= last && run.created_at < handed_at : run.ordinal <= runs_before;
 }
 
+/** The places of some files in a list of files. */
+function placesOf(some: readonly number[], files: readonly number[]): number[] {
+  const wanted = new Set(some);
+  return files.flatMap((file, i) => (wanted.has(file) ? [i] : []));
+}
+
 /** When a file of a batch next went to another node. */
 function timesOfMoves(batches: readonly Batch[], handedAt: ReadonlyMap<Batch, Millis>): Map<Batch, Millis> {
   const moves = new Map<Batch, Millis>();
@@ -104,7 +110,7 @@ class QueueLane {
       seq,
       isReplay,
       lease,
-      failed: failed && files.flatMap((file, i) => (failed.includes(file) ? [i] : [])),
+      failed: failed && placesOf(failed, files),
       decision: decisionOf(batch),
     });
     this.#movedAt = movedAt;
