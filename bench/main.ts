@@ -17,6 +17,7 @@ import { soak } from './soak.js';
 import { starting } from './starting.js';
 import { readHistories, readSuites } from './suites/suites.js';
 import { sweeping } from './sweeping.js';
+import { whatIf } from './what-if.js';
 
 /** Measures the figures of src/docs/benchmarks.md. */
 
@@ -67,6 +68,12 @@ speedTrial('initializing', 'time to create a queue or a split from 10,000 and fr
 speedTrial('isolation', 'delay of the main thread and of small pulls while large suites arrive', (_, { seconds }) =>
   isolation({ seconds }),
 ).option('--seconds <number>', 'duration of each of the three loads', positive, 30);
+speedTrial('what-if', 'time to play 10,000 files with 1 to 64 nodes', (_, { times }) => whatIf({ times })).option(
+  '--times <number>',
+  'repetitions of each',
+  positiveInteger,
+  20,
+);
 speedTrial('listing', 'requests per second for lists of many builds, compared with 1,000 builds', (_, { builds, seconds }) =>
   listing({ builds, seconds }, seeds),
 )

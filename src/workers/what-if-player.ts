@@ -22,7 +22,7 @@ export class WhatIfPlayer {
   constructor(readonly workers: Pick<WorkerPool, 'whatIf'>) {}
 
   /** Rejects with a 503 when too many such requests of the project wait. */
-  prepare(subject: WhatIfSubject, asker: Asker): Promise<PreparedWhatIf> {
+  async prepare(subject: WhatIfSubject, asker: Asker): Promise<PreparedWhatIf> {
     this.#assertRoom(asker);
     return this.#turn(asker, () => this.workers.whatIf('prepareWhatIf', subject, asker.hasLeft));
   }

@@ -5,6 +5,7 @@ import { isolation } from '../../bench/isolation.js';
 import { memory } from '../../bench/memory.js';
 import type { Result } from '../../bench/results.js';
 import { soak } from '../../bench/soak.js';
+import { whatIf } from '../../bench/what-if.js';
 
 /** Runs the trials of speed with a minimal load. */
 describe('the benchmark of speed', () => {
@@ -14,6 +15,17 @@ describe('the benchmark of speed', () => {
     for (const name of ['median ms', 'max ms', 'JSON.parse ms', 'ratio']) {
       for (const cell of column(result!, name)) expect(Number(cell)).toBeGreaterThan(0);
     }
+  });
+
+  it('plays a suite with several numbers of nodes', async () => {
+    const [result] = await whatIf({ times: 1, files: 200, nodes: 3 });
+    expect(result!.rows.map(([request, mode]) => [request, mode])).toEqual([
+      ['POST /v1/plan', 'queue'],
+      ['GET what_if', 'queue'],
+      ['POST /v1/plan', 'split'],
+      ['GET what_if', 'split'],
+    ]);
+    for (const cell of column(result!, 'median ms')) expect(Number(cell)).toBeGreaterThan(0);
   });
 
   it('measures the event loop while large suites arrive', async () => {
