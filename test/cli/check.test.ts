@@ -41,9 +41,10 @@ describe('ballast check', () => {
     const { code, stdout } = await check(server.dataDir);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^subsets \[1,0,1\] would never expire$/m);
+    expect(stdout).toMatch(/^ciRuns \[1,\d+,"[0-9a-f-]{36}"\] would never expire$/m);
     expect(stdout).toMatch(/^queues "[0-9a-f-]{36}" has files that cannot be read: /m);
     expect(stdout).toMatch(
-      /^4 problems; 2 can be repaired: stop the server and run this with --repair; 2 cannot: restore a backup, or wait until the named records expire; checked /m,
+      /^5 problems; 3 can be repaired: stop the server and run this with --repair; 2 cannot: restore a backup, or wait until the named records expire; checked /m,
     );
     expect(JSON.parse((await check(server.dataDir, '--json')).stdout)).toMatchObject({
       sound: false,

@@ -6,7 +6,7 @@ import { spawnServer } from '../harness/process.js';
 
 describe.skipIf(process.platform !== 'linux').each(httpServers)('a server over %s with few open files', name => {
   it('refuses connections, and accepts them again on the same port after some have ended', async () => {
-    const server = await spawnServer({ env: { BALLAST_HTTP_SERVER: name }, under: ['sh', '-c', 'ulimit -n 80; exec "$@"', 'sh'] });
+    const server = await spawnServer({ env: { BALLAST_HTTP_SERVER: name }, under: ['sh', '-c', 'ulimit -n 120; exec "$@"', 'sh'] });
     const { hostname, port } = new URL(server.url);
     const silent: Socket[] = [];
     const refused = async () => {
@@ -26,7 +26,7 @@ describe.skipIf(process.platform !== 'linux').each(httpServers)('a server over %
     for (const socket of silent) socket.destroy();
     await vi.waitFor(async () => expect((await server.get('/v1/builds')).status).toBe(200), { timeout: 5000, interval: 5 });
     expect(server.stderr()).toMatch(
-      /"msg":"no room for more connections, .* the limit is 80 open files; .*\n.*"msg":"there is room for connections again"/,
+      /"msg":"no room for more connections, .* the limit is 120 open files; .*\n.*"msg":"there is room for connections again"/,
     );
     expect(await server.stop('SIGTERM')).toBe(0);
   });
