@@ -27,6 +27,7 @@ export function dayTrend(day: DaySummary): DayTrend {
       round_robin: secondsOf(baselines.round_robin - wall),
       by_name: secondsOf(baselines.by_name - wall),
       one_at_a_time: secondsOf(baselines.one_at_a_time - wall),
+      best: secondsOf(day.saved),
     },
     node_seconds: secondsOf(day.nodeTime),
   };

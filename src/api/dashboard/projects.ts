@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { medianWall } from '../../engine/insight/days.js';
 import { type Overview, overviewOf } from '../../engine/insight/overview.js';
-import { idleShare, savedTime } from '../../engine/insight/summary.js';
+import { idleShare } from '../../engine/insight/summary.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { mayRead } from '../../engine/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
@@ -38,7 +38,7 @@ function overviewAnswer({
     incomplete_today: incompleteToday,
     median_wall: lastDay && secondsOf(medianWall(lastDay)),
     idle_share: lastDay && idleShare(lastDay),
-    saved_30_days: secondsOf(savedTime(month)),
+    saved_30_days: secondsOf(month.saved),
     builds_30_days: month.builds,
     recent: recent.map(({ build, summary: { wall, floor, missing, failed } }) => ({
       build_id: build.id,

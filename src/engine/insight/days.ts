@@ -1,6 +1,7 @@
 import type { DaySummary, Summary } from '../ports/summaries.js';
 import { DAY_MILLISECONDS } from '../retention.js';
 import { PART_NAMES } from './minutes.js';
+import { savedTime } from './summary.js';
 
 /** No duration counts more on a day, so that sums stay exact whatever clients record: 31 years in milliseconds. */
 const MOST_MILLISECONDS = 1e12;
@@ -31,6 +32,7 @@ export function emptyDay(day: number): DaySummary {
     nodeTime: 0,
     idleTime: 0,
     baselines: { round_robin: 0, by_name: 0, one_at_a_time: 0 },
+    saved: 0,
     walls: {},
   };
 }
@@ -57,6 +59,7 @@ export function countOn(day: DaySummary, summary: Summary, sign: 1 | -1): DaySum
       by_name: sum(baselines.by_name, summary.baselines.by_name),
       one_at_a_time: sum(baselines.one_at_a_time, summary.baselines.one_at_a_time),
     },
+    saved: sum(day.saved, savedTime(summary)),
     walls: counted > 0 ? { ...otherWalls, [bucket]: counted } : otherWalls,
   };
 }
@@ -80,6 +83,7 @@ export function addDays(day: DaySummary, other: DaySummary): DaySummary {
       by_name: day.baselines.by_name + other.baselines.by_name,
       one_at_a_time: day.baselines.one_at_a_time + other.baselines.one_at_a_time,
     },
+    saved: day.saved + other.saved,
     walls,
   };
 }

@@ -60,6 +60,8 @@ export interface DaySummary {
   nodeTime: number;
   idleTime: number;
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };
+  /** See `savedTime` in insight/summary.ts. */
+  saved: number;
   /** How many builds had a wall time of about 1.05^bucket seconds, by bucket: for the median. */
   walls: Record<number, number>;
 }

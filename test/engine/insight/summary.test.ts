@@ -50,6 +50,12 @@ describe('a summary', () => {
     expect([idleShare(summary), savedTime(summary)]).toEqual([6 / 28, 19_000]);
   });
 
+  it('compares a split with other splits only', () => {
+    const baselines = { round_robin: 30_000, by_name: 40_000, one_at_a_time: 20_000 };
+    expect(savedTime({ kind: 'queue', wall: 25_000, baselines })).toBe(-5000);
+    expect(savedTime({ kind: 'split', wall: 25_000, baselines })).toBe(5000);
+  });
+
   it('counts what failed when it ran last', () => {
     const again = timelineOf([[batch(0, { a: 10, b: 4 }), batch(20, { a: 9 })]]);
     const [first, second] = again.nodes[0]!.spans;

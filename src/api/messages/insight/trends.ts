@@ -60,8 +60,8 @@ export interface DayTrend {
   /** Idle part of the node time, from 0 to 1. */
   idle_share: number;
   parts: { name: string; seconds: number }[];
-  /** Sums: wall time that round-robin, by name and one at a time would have taken more. */
-  saved: { round_robin: number; by_name: number; one_at_a_time: number };
+  /** Sums: wall time that each of the other methods would have taken more; `best` adds up that of the best one of each build. */
+  saved: { round_robin: number; by_name: number; one_at_a_time: number; best: number };
   node_seconds: number;
 }
 

@@ -100,6 +100,7 @@ export type DayRecord = [
   nodeTime: number,
   idleTime: number,
   baselines: Baselines,
+  saved: number,
   /** Bucket and builds, in turns. */
   walls: number[],
 ];
@@ -114,17 +115,31 @@ export function encodeDay({
   nodeTime,
   idleTime,
   baselines,
+  saved,
   walls,
 }: DaySummary): DayRecord {
   const pairs = Object.entries(walls).flatMap(([bucket, count]) => [Number(bucket), count]);
-  return [1, builds, incomplete, withFailures, wall, floor, parts, nodeTime, idleTime, toBaselines(baselines), pairs];
+  return [1, builds, incomplete, withFailures, wall, floor, parts, nodeTime, idleTime, toBaselines(baselines), saved, pairs];
 }
 
 export function decodeDay(day: number, record: DayRecord): DaySummary {
-  const [, builds, incomplete, withFailures, wall, floor, parts, nodeTime, idleTime, baselines, pairs] = record;
+  const [, builds, incomplete, withFailures, wall, floor, parts, nodeTime, idleTime, baselines, saved, pairs] = record;
   const walls: Record<number, number> = {};
   for (let i = 0; i < pairs.length; i += 2) walls[pairs[i]!] = pairs[i + 1]!;
-  return { day, builds, incomplete, withFailures, wall, floor, parts, nodeTime, idleTime, baselines: fromBaselines(baselines), walls };
+  return {
+    day,
+    builds,
+    incomplete,
+    withFailures,
+    wall,
+    floor,
+    parts,
+    nodeTime,
+    idleTime,
+    baselines: fromBaselines(baselines),
+    saved,
+    walls,
+  };
 }
 
 function toBaselines({ round_robin, by_name, one_at_a_time }: Summary['baselines']): Baselines {
