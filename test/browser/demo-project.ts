@@ -26,7 +26,7 @@ export async function emptyProject({ url, store }: Served): Promise<BrowsedProje
 }
 
 /** Creates a project with the end-to-end builds of the demo in the last days. One is running. */
-export async function demoProject(server: Served, days = 3): Promise<BrowsedProject> {
+export async function demoProject(server: Served, days = 2): Promise<BrowsedProject> {
   const project = await emptyProject(server);
   const kind = projects.find(({ mode, nodes }) => mode === 'queue' && nodes === 8)!;
   const calendar = new Calendar(kind, 1, Date.now(), days);

@@ -27,3 +27,10 @@ export async function openAsOperator(server: Served, path: string, options: Brow
   await tab.goto(path);
   return tab;
 }
+
+/** Goes to a page, and waits until it shows what it loads. */
+export async function show(tab: Page, path: string): Promise<void> {
+  await tab.goto(path);
+  await tab.locator('main h1').first().waitFor();
+  await tab.getByRole('progressbar').waitFor({ state: 'detached' });
+}

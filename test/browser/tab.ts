@@ -9,8 +9,8 @@ let browser: Promise<Browser> | null = null;
  */
 export async function openTab(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= chromium.connect(inject('browser'));
-  const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(5000);
+  const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(15_000);
   const problems: string[] = [];
   context.on('console', message => {
     // A refused request is told on the page.

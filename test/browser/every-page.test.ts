@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SharedServer } from '../harness/server.js';
+import { accessibilityProblems } from './accessibility.js';
+import { type BrowsedProject, demoProject, emptyProject, endedBuild } from './demo-project.js';
+import { openAsOperator, show } from './operator.js';
+
+const server = new SharedServer();
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+describe('every page', () => {
+  let project: BrowsedProject;
+  let empty: BrowsedProject;
+  let pages: string[];
+  beforeAll(async () => {
+    project = await demoProject(server);
+    empty = await emptyProject(server);
+    const build = await endedBuild(project);
+    const start = `/p/${project.name}`;
+    pages = [
+      '/',
+      `${start}/builds`,
+      ...['', '?tab=files&q=stock', '?tab=nodes', '?tab=why', '?file=cypress/e2e/admin/bulk-import.cy.ts'].map(
+        query => `${start}/builds/${build}${query}`,
+      ),
+      `${start}/files?q=stock`,
+      `${start}/files/file?path=cypress/e2e/admin/bulk-import.cy.ts`,
+      `${start}/nodes`,
+      `${start}/what-if`,
+      `${start}/set-up`,
+      `/p/${empty.name}/builds`,
+      '/server',
+      '/access',
+      '/docs',
+      '/docs/curl',
+      '/p/nowhere/builds',
+      '/sign-in',
+    ];
+  });
+
+  it.each([
+    ['no accessibility problem that axe finds', 'light', null],
+    ['enough contrast in dark colours, too', 'dark', 'color-contrast'],
+  ] as const)(
+    'has %s',
+    async (_, colorScheme, rule) => {
+      const tab = await openAsOperator(server, '/', { colorScheme });
+      const problems: string[] = [];
+      for (const page of pages) {
+        await show(tab, page);
+        expect.soft(await tab.getByRole('alert').allInnerTexts(), page).toEqual([]);
+        problems.push(...(await accessibilityProblems(tab, rule)).map(problem => `${page}: ${problem}`));
+      }
+      expect(problems).toEqual([]);
+    },
+    120_000,
+  );
+
+  it('fits a phone: nothing makes the whole page scroll sideways', async () => {
+    const tab = await openAsOperator(server, '/', PHONE);
+    for (const page of pages) {
+      await show(tab, page);
+      expect(await tab.evaluate('document.documentElement.scrollWidth'), page).toBeLessThanOrEqual(390);
+    }
+  });
+
+  it('is reached by keys alone', async () => {
+    const tab = await openAsOperator(server, '/');
+    await tab.getByRole('heading').first().waitFor();
+    await tab.keyboard.press('Tab');
+    expect(await focused(tab)).toBe('Skip to the content');
+    for (const name of ['Server', 'Access', 'Docs', project.name, 'Files', 'Nodes', 'What-if', 'Set-up', 'Builds']) {
+      await tabTo(tab, name);
+      await tab.keyboard.press('Enter');
+      await tab.waitForFunction(
+        `document.querySelector('[aria-current=page]')?.innerText === ${JSON.stringify(name === project.name ? 'Builds' : name)}`,
+      );
+      if (name === 'Docs') {
+        await tabTo(tab, 'Ballast');
+        await tab.keyboard.press('Enter');
+        await tab.getByRole('link', { name: project.name }).waitFor();
+      }
+    }
+  });
+});
+
+function focused(tab: Page): Promise<string> {
+  return tab.evaluate('document.activeElement.innerText.trim()');
+}
+
+/** Presses Tab until an element with this text has the focus. */
+async function tabTo(tab: Page, text: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    if ((await focused(tab)) === text) return;
+    await tab.keyboard.press('Tab');
+  }
+  throw new Error(`the key Tab does not reach "${text}"`);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { SharedServer } from '../harness/server.js';
+import { emptyProject } from './demo-project.js';
+import { openAsOperator, show } from './operator.js';
+
+const server = new SharedServer();
+
+const ATTACK = '<img src=x onerror="document.title=\'attacked\'">';
+const PATHS = [
+  `spec/${ATTACK}_spec.rb`,
+  'spec/"onmouseover=alert(1) x="_spec.rb',
+  'spec/\u202egnp.bur_ceps',
+  "spec/a'; drop table builds; --_spec.rb",
+  `spec/${'long/'.repeat(799)}x.rb`,
+  'spec/\u0000nul_spec.rb',
+  'javascript:alert(1)//_spec.rb',
+];
+const BRANCH = `${ATTACK}\u202e`;
+
+/** Records two builds of hostile paths on a hostile branch. Returns the id of the newest. */
+async function recordHostile(project: Awaited<ReturnType<typeof emptyProject>>): Promise<string> {
+  for (const commit_hash of [`${ATTACK}1`, `${ATTACK}2`]) {
+    const node = { commit_hash, branch: BRANCH, node_total: 1, node_index: 0 };
+    const { json } = await project.client.post('/v1/queues/queue', {
+      ...node,
+      node_build_id: ATTACK,
+      can_initialize_queue: true,
+      attempt_connect_to_queue: false,
+      test_files: PATHS.map(path => ({ path })),
+    });
+    const test_files = (json.test_files as { path: string }[]).map(({ path }, i) => ({ path, time_execution: 10 + i }));
+    await project.client.post('/v1/build_subsets', { ...node, ci_build_id: ATTACK, test_files });
+  }
+  return (await project.client.get('/v1/builds')).json.data[0].id as string;
+}
+
+describe('hostile names of files, branches and commits', () => {
+  it('are shown as text on every page', async () => {
+    const project = await emptyProject(server);
+    const id = await recordHostile(project);
+    const start = `/p/${project.name}`;
+    const tab = await openAsOperator(server, '/', { viewport: { width: 390, height: 800 } });
+    const pages = [
+      '',
+      `${start}/builds`,
+      `${start}/builds?q=${encodeURIComponent(BRANCH)}`,
+      ...['', 'files', 'nodes', 'why'].map(name => `${start}/builds/${id}?tab=${name}`),
+      ...PATHS.slice(0, 5).map(path => `${start}/builds/${id}?file=${encodeURIComponent(path)}`),
+      `${start}/files`,
+      ...PATHS.map(path => `${start}/files/file?path=${encodeURIComponent(path)}`),
+      `${start}/nodes`,
+      `${start}/what-if?build=${id}&cut=${encodeURIComponent(PATHS[0]!)}`,
+      `${start}/set-up`,
+      '/server',
+      '/access',
+      `/p/${encodeURIComponent(ATTACK)}/builds`,
+      `/docs/${encodeURIComponent(ATTACK)}`,
+      `/sign-in?to=${encodeURIComponent('javascript:alert(1)')}`,
+    ];
+    tab.on('dialog', dialog => {
+      throw new Error(`a page opened a dialog: ${dialog.message()}`);
+    });
+    for (const page of pages) {
+      await show(tab, page || '/');
+      expect(await tab.locator('img').count(), page).toBe(0);
+      expect(await tab.title(), page).not.toBe('attacked');
+      expect.soft(await tab.evaluate('document.documentElement.scrollWidth'), page.slice(0, 99)).toBeLessThanOrEqual(390);
+    }
+  }, 120_000);
+});

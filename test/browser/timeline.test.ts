@@ -1,0 +1,99 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SharedServer } from '../harness/server.js';
+import { type BrowsedProject, demoProject, endedBuild } from './demo-project.js';
+import { openAsOperator } from './operator.js';
+
+const server = new SharedServer();
+
+describe('the timeline of a build', () => {
+  let project: BrowsedProject;
+  let build: string;
+  beforeAll(async () => {
+    project = await demoProject(server);
+    build = await endedBuild(project);
+  });
+
+  const open = async (query = '') => {
+    const tab = await openAsOperator(server, `/p/${project.name}/builds/${build}${query}`);
+    const timeline = tab.getByRole('application', { name: 'Timeline of the nodes' });
+    await timeline.waitFor();
+    return { tab, timeline, box: (await timeline.boundingBox())! };
+  };
+  const inAddress = (tab: Page, name: string) => new URL(tab.url()).searchParams.get(name);
+  const untilAddressHas = (tab: Page, name: string, isThere = true) => tab.waitForURL(url => url.searchParams.has(name) === isThere);
+
+  it('zooms and pans by keys, and Escape shows the whole build again', async () => {
+    const { tab, timeline } = await open();
+    await timeline.focus();
+    await tab.keyboard.press('w');
+    await untilAddressHas(tab, 'view');
+    const zoomed = inAddress(tab, 'view');
+    await tab.keyboard.press('d');
+    await tab.waitForURL(url => url.searchParams.get('view') !== zoomed);
+    await tab.keyboard.press('Escape');
+    await untilAddressHas(tab, 'view', false);
+  });
+
+  it('zooms with the wheel where the mouse is, and with the buttons', async () => {
+    const { tab, box } = await open();
+    await tab.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await tab.mouse.wheel(0, -400);
+    await untilAddressHas(tab, 'view');
+    await tab.getByRole('button', { name: 'Whole build' }).click();
+    await untilAddressHas(tab, 'view', false);
+    await tab.getByRole('button', { name: 'Zoom in' }).click();
+    await untilAddressHas(tab, 'view');
+  });
+
+  it('sums up the span that the mouse drags, by directory, file and node', async () => {
+    const { tab, box } = await open();
+    await tab.mouse.move(box.x + 0.3 * box.width, box.y + 60);
+    await tab.mouse.down();
+    await tab.mouse.move(box.x + 0.6 * box.width, box.y + 90, { steps: 4 });
+    await tab.mouse.up();
+    const table = tab.getByRole('region', { name: 'The selected span', exact: true });
+    await table.getByText(/\d+ files?, .* of node time/).waitFor();
+    await table
+      .getByRole('cell', { name: /cypress\/e2e/ })
+      .first()
+      .waitFor();
+    await table.getByRole('button', { name: 'by node' }).click();
+    await table.getByRole('cell', { name: 'node 0' }).waitFor();
+    await table.getByRole('button', { name: 'Close' }).click();
+    await table.waitFor({ state: 'detached' });
+  });
+
+  it('goes from file to file by arrow keys, and opens one with Enter', async () => {
+    const { tab, timeline } = await open();
+    await timeline.focus();
+    await tab.keyboard.press('ArrowRight');
+    await tab.keyboard.press('ArrowDown');
+    await tab.keyboard.press('Shift+ArrowRight');
+    await untilAddressHas(tab, 'span');
+    await tab.keyboard.press('Enter');
+    const drawer = tab.getByRole('dialog');
+    await drawer.getByRole('heading').first().waitFor();
+    expect(await drawer.innerText()).toContain('cypress/e2e');
+    await tab.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+  });
+
+  it('shows the same span to a colleague who opens the address', async () => {
+    const { tab } = await open();
+    await tab.getByRole('button', { name: 'Zoom in' }).click();
+    await untilAddressHas(tab, 'view');
+    const { pathname, search } = new URL(tab.url());
+    const other = await openAsOperator(server, pathname + search);
+    await other.getByRole('button', { name: 'Whole build' }).waitFor();
+    expect(await other.getByRole('button', { name: 'Whole build' }).isEnabled()).toBe(true);
+  });
+
+  it('is there as a table, too', async () => {
+    const { tab } = await open();
+    await tab.getByText('The timeline as a table').click();
+    const table = tab.getByRole('region', { name: 'The timeline as a table' });
+    await table.getByRole('row').nth(1).waitFor();
+    expect(await table.getByRole('table').getAttribute('aria-rowcount')).toMatch(/^7\d$/);
+  });
+});

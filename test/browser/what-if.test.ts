@@ -1,0 +1,53 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SharedServer } from '../harness/server.js';
+import { type BrowsedProject, demoProject, endedBuild } from './demo-project.js';
+import { openAsOperator } from './operator.js';
+
+const server = new SharedServer();
+
+describe('what-if and why', () => {
+  let project: BrowsedProject;
+  let build: string;
+  beforeAll(async () => {
+    project = await demoProject(server);
+    build = await endedBuild(project);
+  });
+
+  const open = async () => {
+    const tab = await openAsOperator(server, `/p/${project.name}/what-if?build=${build}`);
+    const handle = tab.getByRole('slider', { name: 'Number of nodes' });
+    await handle.waitFor();
+    return { tab, handle };
+  };
+
+  it('moves the handle by keys to other numbers of nodes', async () => {
+    const { tab, handle } = await open();
+    expect(await handle.getAttribute('aria-valuenow')).toBe('8');
+    await handle.focus();
+    await tab.keyboard.press('ArrowRight');
+    await tab.waitForURL(url => url.searchParams.get('nodes') !== null);
+    expect(Number(await handle.getAttribute('aria-valuenow'))).toBeGreaterThan(8);
+    await tab.keyboard.press('Home');
+    await tab.waitForURL(url => url.searchParams.get('nodes') === '1');
+    expect(await handle.getAttribute('aria-valuetext')).toMatch(/^1 node: \d+ h/);
+  });
+
+  it('moves the handle with the mouse', async () => {
+    const { tab, handle } = await open();
+    const { x, y, width, height } = (await handle.locator('.grip').boundingBox())!;
+    await tab.mouse.move(x + width / 2, y + height / 2);
+    await tab.mouse.down();
+    await tab.mouse.move(x - 60, y, { steps: 3 });
+    await tab.mouse.up();
+    await tab.waitForURL(url => url.searchParams.has('nodes'));
+    expect(Number(await handle.getAttribute('aria-valuenow'))).toBeLessThan(8);
+  });
+
+  it('explains each batch, with the estimates of then', async () => {
+    const tab = await openAsOperator(server, `/p/${project.name}/builds/${build}?tab=why`);
+    const first = tab.getByRole('listitem').filter({ hasText: 'batch 0' }).first();
+    await first.locator('summary').click();
+    await first.getByText('Left in the queue').waitFor();
+    expect(await first.getByRole('row').count()).toBeGreaterThan(1);
+  });
+});
