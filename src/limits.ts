@@ -49,6 +49,8 @@ export const limits = {
   /** Large requests that may wait for a packing thread; beyond either 503. */
   waitingJobs: 4096,
   waitingJobsPerProject: 1024,
+  /** Requests for timelines, trends and the like that may wait; beyond it 503. */
+  waitingInsightsPerProject: 200,
   /** Completeness checks of different builds that may wait; beyond it 503. */
   waitingComparisonsPerProject: 100,
   idleThreadMilliseconds: 60_000,
@@ -70,6 +72,8 @@ export const limits = {
 
   /** Requests with at least this many test files are handled by a packing thread. */
   pooledTestFiles: 1000,
+  /** A packing thread reads the timeline of a build with at least this many planned and recorded test files: 1,000 take 7 ms. */
+  pooledInsightFiles: 250,
   /** Bodies of at least this size (about 1,000 test files) are passed to a packing thread without being parsed. */
   pooledBodyBytes: 65_536,
 

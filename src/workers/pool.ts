@@ -35,6 +35,8 @@ export interface BuildJson {
 /** What is asked about a CI run. */
 export type InsightJob = keyof typeof insightReads;
 
+/** The owner of what people read about builds, for all projects. */
+const INSIGHTS = 'insights';
 /** The owner of the comparisons of builds, for all projects. */
 const COMPARISONS = 'comparisons';
 /** The owner of the summaries of builds, for all projects. */
@@ -42,12 +44,14 @@ const SUMMARIES = 'summaries';
 /** The owner of builds that are played, for all projects. */
 const WHAT_IFS = 'what-ifs';
 
-type Owner = number | typeof COMPARISONS | typeof SUMMARIES | typeof WHAT_IFS;
+type Owner = number | typeof INSIGHTS | typeof COMPARISONS | typeof SUMMARIES | typeof WHAT_IFS;
 
 /** Performs work that would delay other requests. The waiting work is bounded, and projects take turns. */
 export class WorkerPool {
   /** The suites of one project do not delay those of another. */
   readonly #turns: FairSemaphore;
+  /** Insights are read one at a time, so that worker threads stay free for nodes. */
+  readonly #insights = new FairSemaphore(1);
 
   /** @param atOnce how many tasks the runner gets at a time: one more than its threads, so that no thread waits for the main thread */
   constructor(
@@ -103,7 +107,7 @@ export class WorkerPool {
     // Worker threads read only written batches.
     if (!isSmall) await this.store.maintenance.publishQueues();
     const task: ReadTask<InsightJob> = { kind: 'read', job, subject: question as never };
-    return (await this.#read(subject.project, task, { hasLeft }, isSmall)).json;
+    return (await (isSmall ? this.#read(INSIGHTS, task, { hasLeft }, true) : this.#insight(subject.project, task, hasLeft))).json;
   }
 
   /** The summary of the newest CI run of a build, according to the disk. They are written one at a time, after the work of nodes. */
@@ -117,7 +121,7 @@ export class WorkerPool {
     subject: Parameters<Reads[K]>[1],
     hasLeft: () => boolean,
   ): Promise<TrendJson> {
-    return this.#read(subject.project, { kind: 'read', job, subject }, { hasLeft }) as Promise<TrendJson>;
+    return this.#insight(subject.project, { kind: 'read', job, subject }, hasLeft) as Promise<TrendJson>;
   }
 
   /** A part of a request to play a build. They run one at a time, so that worker threads stay free for nodes. */
@@ -140,6 +144,17 @@ export class WorkerPool {
 
   close(): Promise<void> {
     return this.runner.close();
+  }
+
+  /** Reads an insight when it is the project's turn. Throws a 503 when too many of the project wait. */
+  async #insight<K extends keyof Reads>(
+    project: number,
+    task: ReadTask<K>,
+    hasLeft: () => boolean,
+  ): Promise<Awaited<ReturnType<Reads[K]>>> {
+    if (this.#insights.waitingOf(project) >= limits.waitingInsightsPerProject)
+      throw apiErrors.overloaded('jobs', 'too many pages of builds are read at once', limits.retryAfterSeconds);
+    return this.#insights.run(project, () => this.#read(INSIGHTS, task, { hasLeft }));
   }
 
   /** @param isHere runs it on this thread, because it is small */
@@ -185,7 +200,7 @@ async function isSmallSubject({ queues, splits }: Store, { ciRun, recorded, buil
   // An older Ballast did not keep it.
   if (ciRun && !plan) return false;
   const planned = (plan?.length ?? 0) / BASIS_BYTES;
-  return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < limits.pooledTestFiles;
+  return planned + build.node_total + (recorded ? recorded.test_files + recorded.subsets : 0) < limits.pooledInsightFiles;
 }
 
 function isSmallBuild({ test_files, subsets }: Build): boolean {

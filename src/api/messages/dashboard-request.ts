@@ -48,8 +48,12 @@ export const toNamed = (raw: RawParameters): Named => requireValid(named(coerce(
 
 export function toNewLink(raw: RawParameters): NewLink {
   const message = requireValid(newLink(coerce(raw, ['project', 'days'])));
-  if (message.project !== undefined && message.days === undefined)
+  const { project, days } = message;
+  if (project !== undefined && days === undefined)
     throw apiErrors.invalid({ days: [`parameter is required: 1 to ${limits.readerLinkDays}`] });
+  // Such a message means a reader's link, and would get an operator's.
+  if (project === undefined && days !== undefined)
+    throw apiErrors.invalid({ project: ['parameter is required with days: the link of an operator has no days'] });
   return message;
 }
 

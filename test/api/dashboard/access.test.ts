@@ -79,6 +79,8 @@ describe('an operator', () => {
     ['/dashboard/tokens', { project: 'default' }, 'is not a number'],
     ['/dashboard/tokens/revoke', { id: 'nothing' }, 'no token in force'],
     ['/dashboard/links', { project: 1 }, '1 to 365'],
+    ['/dashboard/links', { days: 3 }, 'parameter is required with days'],
+    ['/dashboard/links', { project: null, days: 3 }, 'parameter is required with days'],
     ['/dashboard/links', { project: 1, days: 366 }, 'less than or equal to 365'],
     ['/dashboard/links', { project: 999, days: 3 }, 'there is no project 999'],
     ['/dashboard/links/revoke', { id: 'nothing' }, 'no link has this id'],
