@@ -69,7 +69,7 @@ export async function preparePlan(store: Store, asked: PlanSubject): Promise<Pre
   const isPullCostObserved = asked.pullCost === null && timeline?.kind === 'queue';
   return {
     scenario,
-    assumptions: assume(scenario, { estimates: 'now', cuts: [], unrecorded: null, isPullCostObserved }),
+    assumptions: assume(scenario, { estimates: 'now', cuts: [], unrecorded: null, nodeIndexes: [], isPullCostObserved }),
     nodes: [
       ...(asked.nodes ?? (within === null ? usualNodes(newest?.node_total ?? 1, mostUseful) : nodesFor(total / scenario.rate, within))),
     ],

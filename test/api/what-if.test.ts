@@ -80,6 +80,28 @@ describe('GET /v1/builds/:id/what_if', () => {
     expect(variants.map(({ measured }) => measured !== null)).toEqual([true, false]);
   });
 
+  it('plays a CI run of which nothing is recorded yet with its estimates', async () => {
+    const client = await shared.project();
+    await record(client, { commit_hash: 'before', node_total: 1, test_files: timedTestFiles(seconds) });
+    await initialise(client, Object.keys(seconds));
+    const { id: project } = (await shared.store.access.projects()).at(-1)!;
+    const [run] = await shared.store.ciRuns.list(project, Infinity, 1);
+    const { build_id, kind, variants } = await whatIf(client, run!.id, '?nodes=2&pull_cost=0');
+    expect([build_id, kind, variants[0]!.wall]).toEqual([null, 'queue', 60]);
+  });
+
+  it('plays a build whose files took no time', async () => {
+    const client = await shared.project();
+    await record(client, { node_total: 1, test_files: timedTestFiles({ 'a_spec.rb': 0 }) });
+    const [{ id }] = (await client.get('/v1/builds')).json.data;
+    const { variants, worth_cutting } = await whatIf(client, id, '?nodes=1,2&cut=a_spec.rb&pull_cost=0');
+    expect(variants.map(({ wall, ratio }) => [wall, ratio])).toEqual([
+      [0, 1],
+      [0, 1],
+    ]);
+    expect(worth_cutting).toEqual([]);
+  });
+
   it('plays numbers up to at least twice that of the build, unless the query names some', async () => {
     const client = await shared.project();
     const { variants } = await whatIf(client, await recordedQueue(client));
@@ -176,6 +198,7 @@ describe('POST /v1/plan', () => {
     [{ mode: 'both' }, 'mode'],
     [{ start_spread: 'soon' }, 'start_spread'],
     [{ test_files: ['a_spec.rb'] }, 'test_files'],
+    [{ test_files: [] }, 'test_files'],
     [{}, 'test_files'],
   ])('answers 422 for %j', async (body, parameter) => {
     const client = await shared.project();

@@ -27,11 +27,13 @@ export interface Background {
   cuts: readonly Cut[];
   /** Files without a recorded time; null: nothing was to be recorded, the suite is planned ahead. */
   unrecorded: number | null;
+  /** The node_index of each node with a speed. */
+  nodeIndexes: readonly number[];
   /** The pull cost is the observed one, and not one to try. */
   isPullCostObserved: boolean;
 }
 
-export function assume(scenario: Scenario, { estimates, cuts, unrecorded, isPullCostObserved }: Background): Assumptions {
+export function assume(scenario: Scenario, { estimates, cuts, unrecorded, nodeIndexes, isPullCostObserved }: Background): Assumptions {
   const { mode, pullCost, rate } = scenario;
   const startSpread = startSpreadOf(scenario);
   const sentences = [
@@ -44,7 +46,7 @@ export function assume(scenario: Scenario, { estimates, cuts, unrecorded, isPull
     `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'besides its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
     ...(rate > 1.02 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files in a second.`] : []),
     ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
-    ...speedTexts(scenario),
+    ...speedTexts(scenario, nodeIndexes),
     ...cuts.map(cutText),
   ];
   return { mode, startSpread, pullCost, estimates, cut: [...cuts], sentences };
@@ -66,10 +68,10 @@ function startText({ startSpread, starts }: Scenario, spread: number): string {
   return `The ${starts.length} nodes of that build started within ${seconds(spread)}. Another number of nodes starts like a sample of the same kind.`;
 }
 
-function speedTexts({ speeds }: Scenario): string[] {
+function speedTexts({ speeds }: Scenario, nodeIndexes: readonly number[]): string[] {
   const unusual = [...speeds.entries()].filter(([, speed]) => speed !== 1);
   if (unusual.length === 0) return ['All nodes have the same speed.'];
-  const list = unusual.slice(0, 10).map(([node, speed]) => `node ${node} ${speed.toFixed(2)}`);
+  const list = unusual.slice(0, 10).map(([node, speed]) => `node ${nodeIndexes[node]} ${speed.toFixed(2)}`);
   const more = unusual.length > list.length ? ` and ${unusual.length - list.length} more` : '';
   return [`Speeds as measured in that build, where the usual speed is 1: ${list.join(', ')}${more}. Added nodes have the usual speed.`];
 }

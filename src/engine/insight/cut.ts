@@ -2,7 +2,7 @@ import type { PlayedSuite } from './play.js';
 
 /** Equal parts of at most an even share, and at least two. @param share seconds */
 export function equalParts(seconds: number, share: number): Float64Array {
-  const pieces = Math.max(2, Math.ceil(seconds / share));
+  const pieces = share > 0 ? Math.max(2, Math.ceil(seconds / share)) : 2;
   return new Float64Array(pieces).fill(1 / pieces);
 }
 

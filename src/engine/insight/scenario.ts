@@ -11,7 +11,10 @@ export interface Scenario {
   suite: PlayedSuite;
   /** Most estimates are guesses. */
   isGuessed: boolean;
-  /** When the nodes of a real build started; empty: no build is known. */
+  /**
+   * When the nodes of a real build started, in seconds since its start; empty: no build is known. The first node of a split begins its
+   * files some time after the split was made.
+   */
   starts: Float64Array;
   /** The nodes start evenly over this time instead; null: they start like those of the real build. */
   startSpread: number | null;
@@ -61,12 +64,17 @@ export function mostUsefulNodes({ suite }: Scenario): number {
 
 /** Over how many seconds the nodes start. */
 export function startSpreadOf({ startSpread, starts }: Scenario): number {
-  return startSpread ?? starts.reduce((latest, start) => Math.max(latest, start), 0);
+  return startSpread ?? starts.reduce((latest, start) => Math.max(latest, start), 0) - firstStart(starts);
+}
+
+function firstStart(starts: Float64Array): number {
+  return starts.length === 0 ? 0 : starts.reduce((first, start) => Math.min(first, start));
 }
 
 function nodesOf({ starts, startSpread, speeds, rate, pullCost }: Scenario, count: number): PlayedNodes {
   return {
-    starts: startSpread === null && starts.length > 0 ? resampleStarts(starts, count) : evenStarts(startSpread ?? 0, count),
+    starts:
+      startSpread === null && starts.length > 0 ? resampleStarts(starts, count) : evenStarts(firstStart(starts), startSpread ?? 0, count),
     speeds: Float64Array.from({ length: count }, (_, node) => rate * (speeds[node] ?? 1)),
     pullCost,
   };

@@ -1,5 +1,5 @@
 /**
- * Returns when the nodes of a build start if it has another number of nodes, in seconds since the first start.
+ * Returns when the nodes of a build start if it has another number of nodes, in seconds. The first starts when the first one did.
  *
  * The observed starts are taken for a sample: start i of N is the quantile i / (N + 1) of how nodes start, and the new starts are the
  * quantiles k / (n + 1). Between two observed starts they lie on a straight line, and beyond the outermost ones they continue with the
@@ -10,7 +10,7 @@
 export function resampleStarts(observed: Float64Array, nodes: number): Float64Array {
   if (nodes === observed.length) return observed;
   const last = observed.length - 1;
-  if (last === 0) return new Float64Array(nodes);
+  if (last === 0) return new Float64Array(nodes).fill(observed[0]!);
   const sorted = observed.toSorted();
   const step = (from: number) => sorted[from + 1]! - sorted[from]!;
   const meanStep = (sorted[last]! - sorted[0]!) / last;
@@ -22,11 +22,11 @@ export function resampleStarts(observed: Float64Array, nodes: number): Float64Ar
     return sorted[below]! + (position - below) * step(below);
   };
   const starts = Float64Array.from({ length: nodes }, (_, k) => quantile((k + 1) / (nodes + 1)));
-  const first = starts[0]!;
-  return starts.map(start => start - first);
+  const shift = sorted[0]! - starts[0]!;
+  return starts.map(start => start + shift);
 }
 
-/** Starts that are spread evenly over a time, in seconds. */
-export function evenStarts(spread: number, nodes: number): Float64Array {
-  return Float64Array.from({ length: nodes }, (_, node) => (nodes === 1 ? 0 : (node * spread) / (nodes - 1)));
+/** Starts from a time on that are spread evenly, in seconds. */
+export function evenStarts(first: number, spread: number, nodes: number): Float64Array {
+  return Float64Array.from({ length: nodes }, (_, node) => first + (nodes === 1 ? 0 : (node * spread) / (nodes - 1)));
 }

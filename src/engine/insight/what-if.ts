@@ -84,7 +84,13 @@ export function whatIfOf(timeline: Timeline, changes: Changes, knowledge: Knowle
   const unrecorded = observed.seconds.reduce((sum, time) => sum + Number(Number.isNaN(time)), 0);
   return {
     scenario,
-    assumptions: assume(scenario, { estimates, cuts, unrecorded, isPullCostObserved: changes.pullCost === null }),
+    assumptions: assume(scenario, {
+      estimates,
+      cuts,
+      unrecorded,
+      nodeIndexes: observed.lanes.map(({ node_index }) => node_index),
+      isPullCostObserved: changes.pullCost === null,
+    }),
     baselines: baselinesOf(timeline),
     mostUseful: mostUsefulNodes(scenario),
     longest: longestFiles(named, share),

@@ -141,6 +141,11 @@ describe('starts of another number of nodes', () => {
     expect([...resampleStarts(Float64Array.of(0, 12, 24, 36, 48), 1)]).toEqual([0]);
   });
 
+  it('begin when the first node of the build began', () => {
+    expect([...resampleStarts(Float64Array.of(10, 22, 34, 46), 1)]).toEqual([10]);
+    expect(Math.min(...resampleStarts(Float64Array.of(30, 10), 7))).toBe(10);
+  });
+
   it('do not turn one straggler into many', () => {
     const starts = resampleStarts(Float64Array.of(0, 0, 0, 0, 0, 0, 60), 14);
     expect(starts.filter(start => start > 30)).toHaveLength(2);

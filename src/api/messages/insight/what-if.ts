@@ -4,7 +4,7 @@ import { limits } from '../../../limits.js';
 import { coerce, type RawParameters } from '../coerce.js';
 import type { ListedTestFile, TestFileList } from '../test-file.js';
 import type { Count, Text, Uuid } from '../text.js';
-import { requireValid } from '../validation.js';
+import { PARAMETER_REQUIRED, requireValid } from '../validation.js';
 import type { BuildHead } from './minutes.js';
 
 type Seconds = number & tags.Minimum<0> & tags.Maximum<typeof limits.playedSeconds>;
@@ -125,7 +125,10 @@ export function toPlanMessage(raw: RawParameters): PlanRequest {
   const parameters = coerce(raw, messageNames);
   parameters.mode ??= 'queue';
   if (typeof parameters.nodes === 'number') parameters.nodes = String(parameters.nodes);
-  const message = requireValid(validateMessage(parameters), checkNodes);
+  const message = requireValid(validateMessage(parameters), sent => ({
+    ...checkNodes(sent),
+    ...(sent.test_files?.length === 0 && { test_files: [PARAMETER_REQUIRED] }),
+  }));
   return { ...message, nodes: readNodes(message.nodes) };
 }
 
