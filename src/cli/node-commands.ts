@@ -13,7 +13,7 @@ export interface NodeContext {
 }
 
 const EXIT_CODES_HELP =
-  '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report, or the build is not known; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.';
+  '\nExit codes: 0 done; 1 tests failed, are missing, or are in no report, the build is not known, or no number of nodes is enough; 2 wrong usage, nothing to run, or another list than the other nodes have; 3 the server refused, was not reached, or is not a Ballast server.';
 
 /** Adds the commands of a CI node. */
 export function addNodeCommands(program: Command, context: NodeContext): void {
