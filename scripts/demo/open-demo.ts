@@ -1,5 +1,5 @@
 import { createProject } from '../../src/engine/access.js';
-import { createOperatorLink } from '../../src/engine/sign-in.js';
+import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
 import { toWeight } from '../../src/planning/weight.js';
 import { parseConfig } from '../../src/server/config.js';
 import { signInUrl } from '../../src/server/dashboard-address.js';

@@ -1,5 +1,5 @@
-import type { PasswordAttempts } from '../engine/password-attempts.js';
 import type { Store } from '../engine/ports/store.js';
+import type { PasswordAttempts } from '../engine/sign-in/password-attempts.js';
 import type { ServerStatus } from '../server/dashboard.js';
 import type { Logger } from '../server/log.js';
 import type { Metrics } from '../server/metrics.js';

@@ -1,5 +1,5 @@
-import { hashPassword } from '../engine/password.js';
-import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../engine/sign-in.js';
+import { hashPassword } from '../engine/sign-in/password.js';
+import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../engine/sign-in/sign-in.js';
 import { limits } from '../limits.js';
 import { parseConfig } from '../server/config.js';
 import { reachableUrl, signInUrl } from '../server/dashboard-address.js';

@@ -3,10 +3,10 @@ import { limits } from '../limits.js';
 import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
 import { unknownFiles } from '../planning/forecasting/forecast.js';
 import { toSeconds } from '../planning/weight.js';
-import { readTimeline } from './insight/read-timeline.js';
 import { findSubject, type Subject } from './insight/subject.js';
-import type { Timeline } from './insight/timeline.js';
-import { type Changes, type Knowledge, type WhatIf, whatIfOf } from './insight/what-if.js';
+import { readTimeline } from './insight/timeline/read-timeline.js';
+import type { Timeline } from './insight/timeline/timeline.js';
+import { type Changes, type Knowledge, type WhatIf, whatIfOf } from './insight/what-if/what-if.js';
 import type { Build } from './ports/builds.js';
 import type { Millis, Store } from './ports/store.js';
 

@@ -1,9 +1,9 @@
 import type { Dashboard } from '../api/context.js';
 import type { DashboardFiles } from '../api/dashboard/files.js';
-import { PasswordAttempts } from '../engine/password-attempts.js';
 import type { ScryptCost } from '../engine/ports/sign-ins.js';
 import type { Millis, Store } from '../engine/ports/store.js';
-import { createOperatorLink } from '../engine/sign-in.js';
+import { PasswordAttempts } from '../engine/sign-in/password-attempts.js';
+import { createOperatorLink } from '../engine/sign-in/sign-in.js';
 import type { Config } from './config.js';
 import { reachableUrl, signInUrl } from './dashboard-address.js';
 import type { Logger } from './log.js';

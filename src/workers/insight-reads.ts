@@ -5,10 +5,10 @@ import { traceAnswer } from '../api/insight/trace.js';
 import { whyAnswer } from '../api/insight/why-answer.js';
 import type { ForecastAnswer } from '../api/messages/insight/forecast.js';
 import { apiErrors } from '../api-error.js';
-import { readTimeline } from '../engine/insight/read-timeline.js';
 import type { Subject } from '../engine/insight/subject.js';
-import type { Timeline } from '../engine/insight/timeline.js';
-import { type WhyFilter, why } from '../engine/insight/why.js';
+import { readTimeline } from '../engine/insight/timeline/read-timeline.js';
+import type { Timeline } from '../engine/insight/timeline/timeline.js';
+import { type WhyFilter, why } from '../engine/insight/why/why.js';
 import type { Millis, Store } from '../engine/ports/store.js';
 import type { Json } from './reads.js';
 

@@ -1,7 +1,7 @@
 import type { RawParameters } from '../api/messages/coerce.js';
 import { planSubject, queueRequest, recordingRequest, splitRequest, testQueueRequest } from '../api/requests.js';
-import { playVariants, type Scenario } from '../engine/insight/scenario.js';
-import { type LongFile, playCuts } from '../engine/insight/what-if.js';
+import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
+import { type LongFile, playCuts } from '../engine/insight/what-if/what-if.js';
 import { type PreparedPlan, preparePlan } from '../engine/plan-ahead.js';
 import { NOTHING_PLANNED, type Planned, type PlanOptions, planQueue, planSplit, type Suite } from '../engine/plans.js';
 import type { NewQueue } from '../engine/ports/queues.js';

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Store } from '../../src/engine/ports/store.js';
-import { createOperatorLink } from '../../src/engine/sign-in.js';
+import { createOperatorLink } from '../../src/engine/sign-in/sign-in.js';
 import { openTab } from './tab.js';
 
 /** A server of the test. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Scenario } from '../../src/engine/insight/scenario.js';
+import type { Scenario } from '../../src/engine/insight/what-if/scenario.js';
 import type { WhatIfSubject } from '../../src/engine/what-ifs.js';
 import { limits } from '../../src/limits.js';
 import type { WorkerPool } from '../../src/workers/pool.js';

@@ -1,7 +1,7 @@
 import { apiErrors } from '../../api-error.js';
 import { createProject, createToken, hashOf, revokeToken, tokenId } from '../../engine/access.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in.js';
+import { createOperatorLink, createReaderLink, endSession, expiryOf, revokeLink, signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';

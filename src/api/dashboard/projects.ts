@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { medianWall } from '../../engine/insight/days.js';
-import { type Overview, overviewOf } from '../../engine/insight/overview.js';
-import { idleShare } from '../../engine/insight/summary.js';
+import { medianWall } from '../../engine/insight/trends/days.js';
+import { type Overview, overviewOf } from '../../engine/insight/trends/overview.js';
+import { idleShare } from '../../engine/insight/trends/summary.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { mayRead } from '../../engine/sign-in.js';
+import { mayRead } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { json } from '../json.js';

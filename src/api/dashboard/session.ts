@@ -1,6 +1,6 @@
 import { apiErrors } from '../../api-error.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
-import { findSession, isUseStale, mayRead } from '../../engine/sign-in.js';
+import { findSession, isUseStale, mayRead } from '../../engine/sign-in/sign-in.js';
 import type { Request } from '../../http/request.js';
 import type { Context } from '../context.js';
 import { sessionSecret } from './cookie.js';

@@ -1,6 +1,14 @@
 import { type ApiError, apiErrors } from '../../api-error.js';
 import type { Link, Session } from '../../engine/ports/sign-ins.js';
-import { expiryOf, findLink, mayRead, signInId, signInWithLink, signInWithPassword, type WithSecret } from '../../engine/sign-in.js';
+import {
+  expiryOf,
+  findLink,
+  mayRead,
+  signInId,
+  signInWithLink,
+  signInWithPassword,
+  type WithSecret,
+} from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import { version } from '../../version.js';
 import type { Context, Dashboard } from '../context.js';

@@ -1,7 +1,7 @@
 import { ApiError, apiErrors } from '../../api-error.js';
 import type { Session } from '../../engine/ports/sign-ins.js';
 import { Refusal } from '../../engine/refusal.js';
-import { signInId } from '../../engine/sign-in.js';
+import { signInId } from '../../engine/sign-in/sign-in.js';
 import type { Answer, Request } from '../../http/request.js';
 import type { Context, Dashboard } from '../context.js';
 import { json } from '../json.js';

@@ -1,5 +1,5 @@
 import type { Subject } from '../../engine/insight/subject.js';
-import type { Timeline } from '../../engine/insight/timeline.js';
+import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import { iso } from '../answers.js';
 import type { BuildHead } from '../messages/insight/minutes.js';
 

@@ -1,9 +1,9 @@
-import { fileOutcomes } from '../../engine/insight/file-outcomes.js';
-import { minutesOf, PART_DEFINITIONS } from '../../engine/insight/minutes.js';
-import { assumptionsOf } from '../../engine/insight/minutes-assumptions.js';
+import { assumptionsOf } from '../../engine/insight/minutes/assumptions.js';
+import { fileOutcomes } from '../../engine/insight/minutes/file-outcomes.js';
+import { minutesOf, PART_DEFINITIONS } from '../../engine/insight/minutes/minutes.js';
+import { verdictOf } from '../../engine/insight/minutes/verdict.js';
 import type { Subject } from '../../engine/insight/subject.js';
-import type { Timeline } from '../../engine/insight/timeline.js';
-import { verdictOf } from '../../engine/insight/verdict.js';
+import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import { limits } from '../../limits.js';
 import { iso } from '../answers.js';
 import type { MinutesAnswer } from '../messages/insight/minutes.js';

@@ -1,6 +1,6 @@
-import { minutesOf } from '../../engine/insight/minutes.js';
+import { minutesOf } from '../../engine/insight/minutes/minutes.js';
 import type { Subject } from '../../engine/insight/subject.js';
-import type { Timeline } from '../../engine/insight/timeline.js';
+import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import type { TimelineAnswer } from '../messages/insight/timeline.js';
 import { buildHead, orNull } from './build-head.js';
 

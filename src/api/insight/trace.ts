@@ -1,7 +1,7 @@
 import { apiErrors } from '../../api-error.js';
-import { executionsOf, type NodeWork, type Work } from '../../engine/insight/executions.js';
+import { executionsOf, type NodeWork, type Work } from '../../engine/insight/minutes/executions.js';
 import type { Subject } from '../../engine/insight/subject.js';
-import type { Timeline } from '../../engine/insight/timeline.js';
+import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import { limits } from '../../limits.js';
 import { iso } from '../answers.js';
 import type { TraceAnswer, TraceEvent } from '../messages/insight/trace.js';

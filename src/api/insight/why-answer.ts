@@ -1,5 +1,5 @@
 import type { Subject } from '../../engine/insight/subject.js';
-import type { HandOut, Why } from '../../engine/insight/why.js';
+import type { HandOut, Why } from '../../engine/insight/why/why.js';
 import { iso } from '../answers.js';
 import type { BatchReason, WhyAnswer } from '../messages/insight/why.js';
 import { buildHead, orNull } from './build-head.js';

@@ -1,5 +1,5 @@
-import { buildLines, type Line } from '../../engine/insight/build-lines.js';
-import { idleShare, savedTime } from '../../engine/insight/summary.js';
+import { buildLines, type Line } from '../../engine/insight/trends/build-lines.js';
+import { idleShare, savedTime } from '../../engine/insight/trends/summary.js';
 import type { Summary } from '../../engine/ports/summaries.js';
 import type { Answer, Request } from '../../http/request.js';
 import { projectOf } from '../authenticate.js';

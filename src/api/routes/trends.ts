@@ -1,11 +1,12 @@
 import { apiErrors } from '../../api-error.js';
-import { buildTrend } from '../../engine/insight/build-trend.js';
+import { buildTrend } from '../../engine/insight/trends/build-trend.js';
 import { DAY_MILLISECONDS } from '../../engine/retention.js';
 import type { Answer, Request } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import type { TrendJson } from '../../workers/trend-reads.js';
 import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { dayTrend } from '../insight/trend-answers.js';
 import { json } from '../json.js';
 import { decodeQuery } from '../messages/decode.js';
 import {
@@ -16,7 +17,6 @@ import {
   toNodeTrendsQuery,
 } from '../messages/insight/trend-queries.js';
 import type { BuildTrend } from '../messages/insight/trends.js';
-import { dayTrend } from '../trend-answers.js';
 
 /** Eight weeks. */
 const DEFAULT_DAYS = 56;

@@ -1,11 +1,11 @@
 import type { Answer, Request } from '../../http/request.js';
 import { projectOf } from '../authenticate.js';
 import type { Context } from '../context.js';
+import { planAnswer, whatIfAnswer } from '../insight/what-if-answers.js';
 import { json } from '../json.js';
 import { decodeQuery } from '../messages/decode.js';
 import { toWhatIfQuery } from '../messages/insight/what-if.js';
 import { prepare } from '../prepare.js';
-import { planAnswer, whatIfAnswer } from '../what-if-answers.js';
 
 /** GET /builds/:id/what_if: a build played again with other numbers of nodes. */
 export async function whatIfOfBuild(context: Context, request: Request, id: string): Promise<Answer> {

@@ -3,7 +3,7 @@ import type { AccessAnswer, CreatedLink } from '../../api/messages/dashboard.js'
 import { When } from '../parts/amounts.js';
 import { ConfirmButton } from '../parts/confirm.js';
 import { Secret } from '../parts/copy.js';
-import { inSentence } from '../paths.js';
+import { inSentence } from '../text/in-sentence.js';
 import type { Change } from './use-change.js';
 
 const DAYS = [1, 7, 30, 90];

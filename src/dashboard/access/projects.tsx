@@ -4,8 +4,8 @@ import { When } from '../parts/amounts.js';
 import { ConfirmButton } from '../parts/confirm.js';
 import { Secret } from '../parts/copy.js';
 import { Path } from '../parts/path.js';
-import { inSentence } from '../paths.js';
-import { projectPath } from '../routes.js';
+import { projectPath } from '../routes/routes.js';
+import { inSentence } from '../text/in-sentence.js';
 import type { Change } from './use-change.js';
 
 type Project = AccessAnswer['projects'][number];

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Problem, post } from '../api.js';
+import { Problem, post } from '../data/api.js';
 
 export interface Change {
   /** Why the last change did not happen; null: it did. */

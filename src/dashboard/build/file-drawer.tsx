@@ -1,15 +1,15 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
 import type { FileHistory } from '../../api/messages/insight/trends.js';
-import { duration, times } from '../format.js';
-import { useLive } from '../live.js';
+import { useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
 import { Drawer } from '../parts/drawer.js';
 import { Sparkline } from '../parts/sparkline.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { visible } from '../path-text.js';
-import { projectPath, withQuery } from '../routes.js';
+import { projectPath, withQuery } from '../routes/routes.js';
+import { duration, times } from '../text/format.js';
+import { visible } from '../text/path-text.js';
 import { FAILED, type Lane, REPEATED, RUNNING } from '../timeline/lanes.js';
 
 interface Props {

@@ -1,5 +1,5 @@
 import { SearchBox } from '../parts/search-box.js';
-import { setQuery, useAddress } from '../router.js';
+import { setQuery, useAddress } from '../routes/router.js';
 import { parseFilter } from '../timeline/filter.js';
 
 /** Searches the files of a build, in the timeline and in the table of files. */

@@ -1,8 +1,8 @@
-import { duration, number, times } from '../format.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
-import { setQuery, useAddress } from '../router.js';
+import { setQuery, useAddress } from '../routes/router.js';
+import { duration, number, times } from '../text/format.js';
 import { isOver } from '../timeline/lanes.js';
 import type { FileRow } from './file-rows.js';
 import { linkTo } from './link.js';

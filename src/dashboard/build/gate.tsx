@@ -1,7 +1,7 @@
 import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
-import { count, number } from '../format.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
+import { count, number } from '../text/format.js';
 
 type Missing = MinutesAnswer['missing'][number];
 

@@ -1,7 +1,7 @@
 import type { MinutePartAnswer, MinutesAnswer } from '../../api/messages/insight/minutes.js';
-import { duration, exactDuration } from '../format.js';
 import { type Column, Table } from '../parts/table.js';
-import { useAddress } from '../router.js';
+import { useAddress } from '../routes/router.js';
+import { duration, exactDuration } from '../text/format.js';
 import { linkTo } from './link.js';
 
 const NAMES: Record<MinutePartAnswer['name'], string> = {

@@ -1,8 +1,8 @@
 import type { MinutesAnswer, NodeSummary } from '../../api/messages/insight/minutes.js';
-import { number, times } from '../format.js';
 import { Duration } from '../parts/amounts.js';
 import { type Column, Table } from '../parts/table.js';
-import { setQuery, useAddress } from '../router.js';
+import { setQuery, useAddress } from '../routes/router.js';
+import { number, times } from '../text/format.js';
 import { linkTo } from './link.js';
 
 /** The nodes of a build as a table. */

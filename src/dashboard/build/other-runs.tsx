@@ -1,8 +1,8 @@
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { MinutesAnswer } from '../../api/messages/insight/minutes.js';
 import { When } from '../parts/amounts.js';
-import { visible } from '../path-text.js';
-import { projectPath } from '../routes.js';
+import { projectPath } from '../routes/routes.js';
+import { visible } from '../text/path-text.js';
 
 /** The other CI runs of the same commit, branch and number of nodes. */
 export function OtherRuns({ project, build: { other_ci_runs } }: { project: ProjectLine; build: MinutesAnswer }) {

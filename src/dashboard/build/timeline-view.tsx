@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
-import { setQuery } from '../router.js';
+import { setQuery } from '../routes/router.js';
 import type { Lane } from '../timeline/lanes.js';
 import { Legend } from '../timeline/legend.js';
 import { RunTable } from '../timeline/run-table.js';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
-import { get, Problem } from '../api.js';
+import { get, Problem } from '../data/api.js';
 
 /** Downloads the build as a Chrome trace. A link would not name the project. */
 export function Trace({ project, id, commit }: { project: ProjectLine; id: string; commit: string }) {

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { BuildViewProps } from '../pages.js';
 import { ProgressLine } from '../parts/states.js';
+import type { BuildViewProps } from '../routes/pages.js';
 
 /** Why each node got its files. It is loaded when somebody asks. */
 export function Why(props: BuildViewProps) {

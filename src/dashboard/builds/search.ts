@@ -1,4 +1,4 @@
-import { parseSearch } from '../search.js';
+import { parseSearch } from '../text/search.js';
 
 /** What the list of builds is searched by. */
 export const BUILD_WORDS = {

@@ -1,10 +1,10 @@
 import type { BuildLine } from '../../api/messages/insight/trends.js';
-import { percent } from '../format.js';
 import { Duration, When } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';
 import { type Column, Table } from '../parts/table.js';
-import { projectPath, withQuery } from '../routes.js';
+import { projectPath, withQuery } from '../routes/routes.js';
+import { percent } from '../text/format.js';
 import { buildKey } from './list.js';
 import { buildState, whatDecided } from './state.js';
 import { WallBar } from './wall-bar.js';

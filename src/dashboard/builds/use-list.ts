@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { BuildLine, BuildLines } from '../../api/messages/insight/trends.js';
-import { get, type Request } from '../api.js';
-import type { Live } from '../live.js';
-import { withQuery } from '../routes.js';
+import { get, type Request } from '../data/api.js';
+import type { Live } from '../data/live.js';
+import { withQuery } from '../routes/routes.js';
 import { mergeBuilds, updateBuilds } from './list.js';
 
 interface List {

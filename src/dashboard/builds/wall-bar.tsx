@@ -1,4 +1,4 @@
-import { duration } from '../format.js';
+import { duration } from '../text/format.js';
 
 /** The wall time of a build as a bar; its light end is what was lost beyond the floor. `longest`: the time that fills the width. */
 export function WallBar({ wall, floor, longest }: { wall: number; floor: number; longest: number }) {

@@ -2,11 +2,11 @@ import type { AccessAnswer } from '../../api/messages/dashboard.js';
 import { Links, Sessions } from '../access/people.js';
 import { Projects } from '../access/projects.js';
 import { useChange } from '../access/use-change.js';
-import { count } from '../format.js';
-import { useLive } from '../live.js';
+import { useLive } from '../data/live.js';
+import { useSession } from '../data/session.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Failure, Loaded } from '../parts/states.js';
-import { useSession } from '../session.js';
+import { count } from '../text/format.js';
 
 export default function AccessPage() {
   const live = useLive<AccessAnswer>('/dashboard/access', { attempt: 'load who has access' });

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { BatchReason, FileReason, WhyAnswer } from '../../api/messages/insight/why.js';
-import { clock, count, duration, exactTime, number, times } from '../format.js';
-import { useLive } from '../live.js';
-import type { ProjectPageProps } from '../pages.js';
+import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { setQuery, useAddress } from '../router.js';
-import { projectPath, withQuery } from '../routes.js';
+import type { ProjectPageProps } from '../routes/pages.js';
+import { setQuery, useAddress } from '../routes/router.js';
+import { projectPath, withQuery } from '../routes/routes.js';
+import { clock, count, duration, exactTime, number, times } from '../text/format.js';
 
 /** Batches that are shown before the reader asks for more. */
 const PAGE = 100;

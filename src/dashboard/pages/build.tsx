@@ -8,13 +8,13 @@ import { MinutesBar } from '../build/minutes-bar.js';
 import { BuildNodes } from '../build/nodes.js';
 import { OtherRuns } from '../build/other-runs.js';
 import { Why } from '../build/why.js';
-import { number } from '../format.js';
-import { useLive } from '../live.js';
-import type { ProjectPageProps } from '../pages.js';
+import { useLive } from '../data/live.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Tabs } from '../parts/tabs.js';
-import { useAddress } from '../router.js';
-import { projectPath } from '../routes.js';
+import type { ProjectPageProps } from '../routes/pages.js';
+import { useAddress } from '../routes/router.js';
+import { projectPath } from '../routes/routes.js';
+import { number } from '../text/format.js';
 
 /** Seconds between two looks at a build that runs. */
 const REFRESH = 2;

@@ -2,13 +2,13 @@ import type { BuildLines } from '../../api/messages/insight/trends.js';
 import { parseBuildSearch } from '../builds/search.js';
 import { BuildTable } from '../builds/table.js';
 import { useBuildList } from '../builds/use-list.js';
-import { count, exactTime } from '../format.js';
-import { useLive } from '../live.js';
-import type { ProjectPageProps } from '../pages.js';
+import { useLive } from '../data/live.js';
 import { SearchBox } from '../parts/search-box.js';
 import { Empty, Loaded } from '../parts/states.js';
-import { setQuery, useAddress } from '../router.js';
-import { projectPath, withQuery } from '../routes.js';
+import type { ProjectPageProps } from '../routes/pages.js';
+import { setQuery, useAddress } from '../routes/router.js';
+import { projectPath, withQuery } from '../routes/routes.js';
+import { count, exactTime } from '../text/format.js';
 
 /** Seconds between two looks for new builds; shorter while one is running. */
 const REFRESH = 10;

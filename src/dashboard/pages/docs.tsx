@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Problem } from '../api.js';
-import { guideHtml } from '../guide-html.js';
-import { type Guide, guides } from '../guides.js';
-import type { PageProps } from '../pages.js';
+import { Problem } from '../data/api.js';
+import { useSession } from '../data/session.js';
+import { guideHtml } from '../docs/guide-html.js';
+import { type Guide, guides } from '../docs/guides.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Empty, Failure, ProgressLine } from '../parts/states.js';
-import { inSentence } from '../paths.js';
-import { useSession } from '../session.js';
+import type { PageProps } from '../routes/pages.js';
+import { inSentence } from '../text/in-sentence.js';
 
 export default function DocsPage({ id }: PageProps) {
   if (id === '') return <Index />;

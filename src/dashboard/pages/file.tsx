@@ -1,16 +1,16 @@
 import type { FileHistory, FilePoint } from '../../api/messages/insight/trends.js';
-import { count, duration, times } from '../format.js';
-import { useLive } from '../live.js';
-import type { ProjectPageProps } from '../pages.js';
+import { useLive } from '../data/live.js';
 import { Duration, When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { commitOf } from '../paths.js';
-import { navigate, useAddress } from '../router.js';
-import { projectPath, withQuery } from '../routes.js';
+import type { ProjectPageProps } from '../routes/pages.js';
+import { navigate, useAddress } from '../routes/router.js';
+import { projectPath, withQuery } from '../routes/routes.js';
+import { count, duration, times } from '../text/format.js';
+import { commitOf } from '../text/in-sentence.js';
 import { HistoryChart } from '../trends/history-chart.js';
 import { fileSentences } from '../trends/sentences.js';
 

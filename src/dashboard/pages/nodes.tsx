@@ -1,14 +1,14 @@
 import type { NodeTrend, NodeTrends } from '../../api/messages/insight/trends.js';
-import { count, number } from '../format.js';
-import { useLive } from '../live.js';
-import type { ProjectPageProps } from '../pages.js';
+import { useLive } from '../data/live.js';
 import { When } from '../parts/amounts.js';
 import { BranchChoice } from '../parts/branch-choice.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { setQuery, useAddress } from '../router.js';
-import { projectPath, withQuery } from '../routes.js';
+import type { ProjectPageProps } from '../routes/pages.js';
+import { setQuery, useAddress } from '../routes/router.js';
+import { projectPath, withQuery } from '../routes/routes.js';
+import { count, number } from '../text/format.js';
 import { nodesSentence } from '../trends/sentences.js';
 import { Slowness } from '../trends/slowness.js';
 

@@ -1,17 +1,17 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { ProjectOverview, ProjectsAnswer } from '../../api/messages/dashboard.js';
-import { count, duration, percent } from '../format.js';
-import { useLive } from '../live.js';
+import { useLive } from '../data/live.js';
+import { useSession } from '../data/session.js';
 import { Duration } from '../parts/amounts.js';
 import { BuildBars } from '../parts/build-bars.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Empty, Loaded } from '../parts/states.js';
-import { projectsSentences } from '../projects-sentences.js';
-import { setQuery, useAddress } from '../router.js';
-import { projectPath } from '../routes.js';
-import { useSession } from '../session.js';
+import { projectsSentences } from '../projects/sentences.js';
+import { setQuery, useAddress } from '../routes/router.js';
+import { projectPath } from '../routes/routes.js';
+import { count, duration, percent } from '../text/format.js';
 
 /** How often the overview is loaded again, in seconds. */
 const REFRESH = 15;

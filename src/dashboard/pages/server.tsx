@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { RefusedLine, ServerAnswer } from '../../api/messages/dashboard.js';
-import { bytes, count, number } from '../format.js';
-import { useLive } from '../live.js';
+import { useLive } from '../data/live.js';
 import { When } from '../parts/amounts.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { visible } from '../path-text.js';
-import { deletedSentence, recordName, serverSentences } from '../server-sentences.js';
+import { deletedSentence, recordName, serverSentences } from '../server/sentences.js';
+import { bytes, count, number } from '../text/format.js';
+import { visible } from '../text/path-text.js';
 
 /** How often the page is loaded again, in seconds. */
 const REFRESH = 5;

@@ -1,22 +1,22 @@
 import { useState } from 'preact/hooks';
 import type { CreatedToken, ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildLines } from '../../api/messages/insight/trends.js';
-import { Problem, post } from '../api.js';
-import { count } from '../format.js';
-import { useLive } from '../live.js';
-import type { ProjectPageProps } from '../pages.js';
+import { Problem, post } from '../data/api.js';
+import { useLive } from '../data/live.js';
+import { useSession } from '../data/session.js';
 import { When } from '../parts/amounts.js';
 import { CopyButton, Secret } from '../parts/copy.js';
 import { FirstLine } from '../parts/first-line.js';
 import { Path } from '../parts/path.js';
 import { Failure } from '../parts/states.js';
-import { commitOf, inSentence } from '../paths.js';
-import { setQuery, useAddress } from '../router.js';
-import { projectPath } from '../routes.js';
-import { useSession } from '../session.js';
+import type { ProjectPageProps } from '../routes/pages.js';
+import { setQuery, useAddress } from '../routes/router.js';
+import { projectPath } from '../routes/routes.js';
 import { ciSystemOf, ciSystems } from '../set-up/ci-systems.js';
 import { runnerOf, runners } from '../set-up/runners.js';
 import { secretOf, snippetOf } from '../set-up/snippet.js';
+import { count } from '../text/format.js';
+import { commitOf, inSentence } from '../text/in-sentence.js';
 
 /** How often a page that waits for a build asks for one, and how often after it came, in seconds. */
 const WAITING = 2;

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Problem, post } from '../api.js';
+import { Problem, post } from '../data/api.js';
 import { ProgressLine } from '../parts/states.js';
-import { navigate } from '../router.js';
-import { landingOf, refusalOf } from '../sign-in.js';
+import { navigate } from '../routes/router.js';
+import { landingOf, refusalOf } from '../sign-in/sign-in.js';
 
 /** Returns the secret of a sign-in link, and takes it out of the address and the history. Null: the address has none. */
 function takeSecret(): string | null {

@@ -1,4 +1,4 @@
-import { duration, exactDuration, exactTime, when } from '../format.js';
+import { duration, exactDuration, exactTime, when } from '../text/format.js';
 
 /** Seconds as people read them, and exactly on hover. */
 export function Duration({ seconds }: { seconds: number | null | undefined }) {

@@ -1,4 +1,4 @@
-import { setQuery } from '../router.js';
+import { setQuery } from '../routes/router.js';
 
 /** Which branch a page is about. Empty: the default branch. */
 export function BranchChoice({ branch, placeholder = '' }: { branch: string; placeholder?: string }) {

@@ -1,6 +1,6 @@
 import type { ProjectOverview } from '../../api/messages/dashboard.js';
-import { duration } from '../format.js';
-import { projectPath } from '../routes.js';
+import { projectPath } from '../routes/routes.js';
+import { duration } from '../text/format.js';
 
 type Recent = ProjectOverview['recent'][number];
 

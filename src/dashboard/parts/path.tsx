@@ -1,4 +1,4 @@
-import { cutForColumn, visible } from '../path-text.js';
+import { cutForColumn, visible } from '../text/path-text.js';
 
 /** A path, a branch or other text that somebody else chose. Where it is too long, its middle is cut; its link shows it whole on focus. */
 export function Path({ text }: { text: string }) {

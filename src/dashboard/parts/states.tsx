@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Problem } from '../api.js';
-import type { Live } from '../live.js';
+import type { Problem } from '../data/api.js';
+import type { Live } from '../data/live.js';
 
 /** A thin line that moves while data is loaded. Its style hides it for the first 200 ms. */
 export function ProgressLine({ isLoading }: { isLoading: boolean }) {

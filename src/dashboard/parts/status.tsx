@@ -1,5 +1,5 @@
 import type { BuildState } from '../builds/state.js';
-import { number } from '../format.js';
+import { number } from '../text/format.js';
 
 const SHAPES: Record<BuildState, string> = { running: '◌', missing: '▲', failed: '✕', complete: '✓', unknown: '·' };
 

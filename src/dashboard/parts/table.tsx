@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { parseOrder, type SortKey, sortRows } from '../sorting.js';
-import { type RowRange, rowsInWindow } from '../visible-rows.js';
+import { parseOrder, type SortKey, sortRows } from './sorting.js';
+import { type RowRange, rowsInWindow } from './visible-rows.js';
 
 export interface Column<Row> {
   /** As in the address. */

@@ -1,4 +1,4 @@
-import { duration } from '../format.js';
+import { duration } from '../text/format.js';
 import { type Bar, barsOf } from './bars.js';
 import type { Picture } from './draw.js';
 import { type Geometry, LEFT, laneTop } from './geometry.js';

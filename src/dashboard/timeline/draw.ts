@@ -1,5 +1,5 @@
-import { duration, offset } from '../format.js';
-import { secondStep } from '../ticks.js';
+import { secondStep } from '../parts/ticks.js';
+import { duration, offset } from '../text/format.js';
 import { drawLane } from './draw-lane.js';
 import { AXIS_HEIGHT, type Geometry, LEFT, lanesInSight } from './geometry.js';
 import type { Lane } from './lanes.js';

@@ -1,4 +1,4 @@
-import { parseSearch } from '../search.js';
+import { parseSearch } from '../text/search.js';
 import { FAILED, type Lane, OVER, REPEATED, UNRECORDED } from './lanes.js';
 
 /** What the files of a build are searched by. A word alone is a part of a path. */

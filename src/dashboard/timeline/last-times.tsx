@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { FileHistory } from '../../api/messages/insight/trends.js';
-import { duration } from '../format.js';
-import { useLive } from '../live.js';
+import { useLive } from '../data/live.js';
 import { Sparkline } from '../parts/sparkline.js';
-import { withQuery } from '../routes.js';
+import { withQuery } from '../routes/routes.js';
+import { duration } from '../text/format.js';
 
 /** How many of the last builds are shown. */
 const SHOWN = 10;

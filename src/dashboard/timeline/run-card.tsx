@@ -1,6 +1,6 @@
 import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
-import { duration, offset, times } from '../format.js';
 import { Path } from '../parts/path.js';
+import { duration, offset, times } from '../text/format.js';
 import { LEFT } from './geometry.js';
 import { FAILED, type Lane, REPEATED, RUNNING, UNRECORDED } from './lanes.js';
 import { LastTimes } from './last-times.js';

@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import type { TimelineAnswer } from '../../api/messages/insight/timeline.js';
-import { duration, offset } from '../format.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
+import { duration, offset } from '../text/format.js';
 import { FAILED, type Lane, REPEATED, RUNNING } from './lanes.js';
 
 interface Row {

@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
-import { count, duration, number, offset, percent } from '../format.js';
 import { Path } from '../parts/path.js';
 import { type Column, Table } from '../parts/table.js';
-import { setQuery, useAddress } from '../router.js';
+import { setQuery, useAddress } from '../routes/router.js';
+import { count, duration, number, offset, percent } from '../text/format.js';
 import type { Lane } from './lanes.js';
 import { type Sum, type SumBy, sumSpan } from './sums.js';
 import type { Span } from './view.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { setQuery, useAddress } from '../router.js';
+import { setQuery, useAddress } from '../routes/router.js';
 import { parseSpan, type Span, spanText } from './view.js';
 
 /** The address follows after this many milliseconds: browsers refuse to change it with each turn of a wheel. */

@@ -2,13 +2,13 @@ import { useMemo, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { ProjectLine } from '../../api/messages/dashboard.js';
 import type { BuildTrend, DayTrend } from '../../api/messages/insight/trends.js';
-import { count, duration, offset, percent } from '../format.js';
-import { useLive } from '../live.js';
+import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
-import { secondTicks } from '../ticks.js';
+import { secondTicks } from '../parts/ticks.js';
+import { count, duration, offset, percent } from '../text/format.js';
 
 const HEIGHT = 200;
 

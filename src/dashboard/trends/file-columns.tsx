@@ -1,12 +1,12 @@
 import { useEffect } from 'preact/hooks';
 import type { FileTrend } from '../../api/messages/insight/trends.js';
-import { count, number, percent, times } from '../format.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
 import { Sparkline } from '../parts/sparkline.js';
 import type { Column } from '../parts/table.js';
-import { visible } from '../path-text.js';
-import { projectPath, withQuery } from '../routes.js';
+import { projectPath, withQuery } from '../routes/routes.js';
+import { count, number, percent, times } from '../text/format.js';
+import { visible } from '../text/path-text.js';
 import type { FileRow } from './use-file-pages.js';
 
 type Cell = Omit<Column<FileTrend>, 'sortBy'>;

@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { FileHistory, FilePoint } from '../../api/messages/insight/trends.js';
-import { duration, exactTime, offset } from '../format.js';
 import { axisOf, type Colours, Plot } from '../parts/plot.js';
-import { commitOf } from '../paths.js';
-import { secondTicks } from '../ticks.js';
+import { secondTicks } from '../parts/ticks.js';
+import { duration, exactTime, offset } from '../text/format.js';
+import { commitOf } from '../text/in-sentence.js';
 
 const HEIGHT = 300;
 /** What a date takes on the axis, in pixels. */

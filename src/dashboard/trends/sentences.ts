@@ -1,6 +1,6 @@
 import type { FileHistory, FileTrends, NodeTrends } from '../../api/messages/insight/trends.js';
-import { count, duration, times as factor, number, percent } from '../format.js';
-import { commitOf, nameOf } from '../paths.js';
+import { count, duration, times as factor, number, percent } from '../text/format.js';
+import { commitOf, nameOf } from '../text/in-sentence.js';
 
 const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
 const worded = (value: number) => WORDS[value] ?? number(value);

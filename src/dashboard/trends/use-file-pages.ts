@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FileTrend, FileTrends } from '../../api/messages/insight/trends.js';
-import { get } from '../api.js';
-import { type Live, useLive } from '../live.js';
-import { withQuery } from '../routes.js';
+import { get } from '../data/api.js';
+import { type Live, useLive } from '../data/live.js';
+import { withQuery } from '../routes/routes.js';
 
 /** Files of one request. */
 const PAGE = 500;

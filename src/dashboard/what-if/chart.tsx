@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { Variant } from '../../api/messages/insight/what-if.js';
-import { count, duration, number, offset } from '../format.js';
 import { useWidth } from '../parts/width.js';
+import { count, duration, number, offset } from '../text/format.js';
 import { type Curve, columnAfter, columnAt, curveOf, type Frame } from './curve.js';
 
 const HEIGHT = 360;

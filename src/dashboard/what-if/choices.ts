@@ -1,4 +1,4 @@
-import { withQuery } from '../routes.js';
+import { withQuery } from '../routes/routes.js';
 
 /** What is played, as it stands in the address of the page. Null: as in the build. */
 export interface Choices {

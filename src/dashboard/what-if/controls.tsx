@@ -1,7 +1,7 @@
 import type { WhatIfAnswer } from '../../api/messages/insight/what-if.js';
-import { duration } from '../format.js';
 import { Duration } from '../parts/amounts.js';
 import { Path } from '../parts/path.js';
+import { duration } from '../text/format.js';
 import { type Choices, withCut } from './choices.js';
 
 interface Props {

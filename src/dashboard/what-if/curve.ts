@@ -1,5 +1,5 @@
 import type { Variant } from '../../api/messages/insight/what-if.js';
-import { minuteTicks, secondTicks } from '../ticks.js';
+import { minuteTicks, secondTicks } from '../parts/ticks.js';
 
 /** The size of the chart and its margins, in pixels. */
 export interface Frame {

@@ -1,6 +1,6 @@
 import type { WhatIfAnswer } from '../../api/messages/insight/what-if.js';
-import { duration } from '../format.js';
 import { Duration } from '../parts/amounts.js';
+import { duration } from '../text/format.js';
 
 const METHODS: [name: 'round_robin' | 'by_name' | 'one_at_a_time', title: string, about: string][] = [
   ['round_robin', 'round-robin', 'File 1 to node 0, file 2 to node 1, and so on, in the order of the list.'],

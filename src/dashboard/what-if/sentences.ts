@@ -1,6 +1,6 @@
 import type { Variant, WhatIfAnswer } from '../../api/messages/insight/what-if.js';
-import { count, duration, number } from '../format.js';
-import { nameOf } from '../paths.js';
+import { count, duration, number } from '../text/format.js';
+import { nameOf } from '../text/in-sentence.js';
 import { columnOf } from './curve.js';
 
 /** What the numbers of nodes bring, in sentences: "12 nodes: 9 m 10 s." "14: 8 m 02 s." "From 17 on a_spec.rb decides, ..." */

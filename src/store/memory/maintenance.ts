@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { endOfDay } from '../../engine/insight/days.js';
+import { endOfDay } from '../../engine/insight/trends/days.js';
 import type { ExpiringKind, Maintenance } from '../../engine/ports/maintenance.js';
 import type { Millis } from '../../engine/ports/store.js';
 import type { Tables } from './tables.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { countOn, dayOf, emptyDay } from '../../engine/insight/days.js';
+import { countOn, dayOf, emptyDay } from '../../engine/insight/trends/days.js';
 import { buildDigest } from '../../engine/keys.js';
 import type { Build } from '../../engine/ports/builds.js';
 import type { Summaries, Summary } from '../../engine/ports/summaries.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createProject } from '../../../src/engine/access.js';
-import { hashPassword } from '../../../src/engine/password.js';
 import type { Store } from '../../../src/engine/ports/store.js';
-import { createOperatorLink, createReaderLink } from '../../../src/engine/sign-in.js';
+import { hashPassword } from '../../../src/engine/sign-in/password.js';
+import { createOperatorLink, createReaderLink } from '../../../src/engine/sign-in/sign-in.js';
 import { Browser, signedInOperator } from '../../harness/browser.js';
 import { Clock } from '../../harness/clock.js';
 import { CHEAP, SharedServer, startServer } from '../../harness/server.js';

@@ -1,6 +1,6 @@
-import { readTimeline } from '../../../src/engine/insight/read-timeline.js';
 import { findSubject } from '../../../src/engine/insight/subject.js';
-import type { Timeline } from '../../../src/engine/insight/timeline.js';
+import { readTimeline } from '../../../src/engine/insight/timeline/read-timeline.js';
+import type { Timeline } from '../../../src/engine/insight/timeline/timeline.js';
 import { type QueueKey, queueKey, type SplitKey, splitKey } from '../../../src/engine/keys.js';
 import type { Split } from '../../../src/engine/ports/splits.js';
 import type { Store } from '../../../src/engine/ports/store.js';

@@ -1,4 +1,4 @@
-import type { NodeLane, Span, Timeline } from '../../../src/engine/insight/timeline.js';
+import type { NodeLane, Span, Timeline } from '../../../src/engine/insight/timeline/timeline.js';
 
 /** A batch in a test: its files, their recorded seconds, and the seconds that the node had it, since the start of the build. */
 export interface Batch {

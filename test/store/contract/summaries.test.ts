@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countOn, emptyDay, medianWall } from '../../../src/engine/insight/days.js';
+import { countOn, emptyDay, medianWall } from '../../../src/engine/insight/trends/days.js';
 import type { Build } from '../../../src/engine/ports/builds.js';
 import type { Store } from '../../../src/engine/ports/store.js';
 import type { DaySummary, Summary } from '../../../src/engine/ports/summaries.js';

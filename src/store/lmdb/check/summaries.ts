@@ -1,4 +1,4 @@
-import { endOfDay } from '../../../engine/insight/days.js';
+import { endOfDay } from '../../../engine/insight/trends/days.js';
 import { decodeDay, decodeSummary } from '../codecs/summary-codec.js';
 import type { ExpiryKey, Tables } from '../tables.js';
 import { ofRecord, type Problem, type Seen } from './problem.js';

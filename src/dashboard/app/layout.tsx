@@ -1,0 +1,96 @@
+import type { ComponentChildren } from 'preact';
+import type { ProjectLine } from '../../api/messages/dashboard.js';
+import { useSession } from '../data/session.js';
+import { navigate } from '../routes/router.js';
+import { type ProjectPage, projectPath, type Route } from '../routes/routes.js';
+import { Footer } from './footer.js';
+import { useOnline } from './online.js';
+
+/** The header, with the project and the way to every page, and below it the page. */
+export function Layout({ route, project, children }: { route: Route; project: ProjectLine | null; children: ComponentChildren }) {
+  const { role } = useSession();
+  const isOnline = useOnline();
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="header">
+        <div class="bar">
+          <a class="brand" href="/" aria-current={route.page === 'projects' ? 'page' : undefined}>
+            Ballast
+          </a>
+          <ProjectSwitch route={route} project={project} />
+          {project && <ProjectNavigation route={route} project={project} />}
+          <nav class="apart" aria-label="Ballast">
+            {role === 'operator' && <NavigationLink href="/server" name="Server" isCurrent={route.page === 'server'} />}
+            {role === 'operator' && <NavigationLink href="/access" name="Access" isCurrent={route.page === 'access'} />}
+            <NavigationLink href="/docs" name="Docs" isCurrent={route.page === 'docs'} />
+          </nav>
+        </div>
+      </header>
+      {!isOnline && (
+        <p class="notice" role="status">
+          You are offline. What you see is what was loaded last; it goes on by itself when you are back.
+        </p>
+      )}
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <Footer />
+    </>
+  );
+}
+
+const NAVIGATION: [page: ProjectPage, name: string, parts: ProjectPage[]][] = [
+  ['builds', 'Builds', ['builds', 'build']],
+  ['files', 'Files', ['files', 'file']],
+  ['nodes', 'Nodes', ['nodes']],
+  ['what-if', 'What-if', ['what-if']],
+  ['set-up', 'Set-up', ['set-up']],
+];
+
+function ProjectNavigation({ route, project }: { route: Route; project: ProjectLine }) {
+  return (
+    <nav class="pages" aria-label="Project">
+      {NAVIGATION.map(([page, name, parts]) => (
+        <NavigationLink
+          key={page}
+          href={projectPath(project.name, page)}
+          name={name}
+          isCurrent={parts.includes(route.page as ProjectPage)}
+        />
+      ))}
+    </nav>
+  );
+}
+
+function NavigationLink({ href, name, isCurrent }: { href: string; name: string; isCurrent: boolean }) {
+  return (
+    <a href={href} aria-current={isCurrent ? 'page' : undefined}>
+      {name}
+    </a>
+  );
+}
+
+/** Shows the same page of another project. A build or a file is known in its own project only. */
+function ProjectSwitch({ route, project }: { route: Route; project: ProjectLine | null }) {
+  const { projects } = useSession();
+  if (projects.length === 0) return null;
+  const page = NAVIGATION.find(([, , parts]) => parts.includes(route.page as ProjectPage))?.[0] ?? 'builds';
+  return (
+    <select
+      class="project"
+      aria-label="Project"
+      value={project?.name ?? ''}
+      onChange={event => navigate(event.currentTarget.value === '' ? '/' : projectPath(event.currentTarget.value, page))}
+    >
+      <option value="">All projects</option>
+      {projects.map(({ id, name }) => (
+        <option key={id} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}

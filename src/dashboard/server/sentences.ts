@@ -1,0 +1,36 @@
+import type { ServerAnswer } from '../../api/messages/dashboard.js';
+import { count, number } from '../text/format.js';
+
+const capitalized = (text: string) => text.replace(/^./, letter => letter.toUpperCase());
+
+const RECORDS: Record<string, string> = {
+  build: 'builds',
+  subset: 'recordings',
+  path: 'paths',
+  split: 'splits',
+  queue: 'queues',
+  ci_run: 'CI runs',
+  day: 'days',
+};
+
+/** The name of a kind of record, as people say it. */
+export const recordName = (kind: string): string => RECORDS[kind] ?? kind;
+
+/** What a sweep deleted: "120 builds, 31 queues". */
+export function deletedSentence(deleted: Record<string, number>): string {
+  const parts = Object.entries(deleted).flatMap(([kind, records]) => (records > 0 ? [`${number(records)} ${recordName(kind)}`] : []));
+  return parts.join(', ') || 'nothing';
+}
+
+/** Does the server work, and did clients send what could not be used? */
+export function serverSentences({ health, refused }: Pick<ServerAnswer, 'health' | 'refused'>): string[] {
+  const failing = health.filter(({ is_ok }) => !is_ok);
+  const requests = refused.reduce((sum, line) => sum + line.count, 0);
+  return [
+    failing.length === 0
+      ? 'Everything works.'
+      : `${number(failing.length)} of ${count(health.length, 'check')} ${failing.length === 1 ? 'fails' : 'fail'}.`,
+    ...failing.map(({ name, text }) => `${capitalized(name)}: ${text}.`),
+    ...(requests > 0 ? [`${count(requests, 'request')} of clients could not be used since the start.`] : []),
+  ];
+}

@@ -1,0 +1,96 @@
+import type { TimelineFiles } from '../timeline/timeline.js';
+import { type Execution, type NodeWork, sumOf } from './executions.js';
+import type { PartName } from './minutes.js';
+import type { NodeMinutes } from './node-minutes.js';
+import type { Slowness } from './slowness.js';
+
+/** What a node's last span would have taken less, in milliseconds, without each cause. Negative: it would have taken longer. */
+type Excess = Record<Cause, number>;
+/** In the order in which they are looked at. */
+const CAUSES = ['estimates', 'slow_nodes', 'late_starts', 'repeats', 'gaps'] as const;
+type Cause = (typeof CAUSES)[number] & PartName;
+
+/** A part of the time that nodes waited for the last one, and the nodes that caused it, in milliseconds of node time. */
+export interface IdleCause {
+  name: Cause;
+  milliseconds: number;
+  nodes: Map<number, number>;
+}
+
+/**
+ * Divides the time after the ends of nodes by its causes: how much of it vanishes when every node's last span takes its estimated time,
+ * then when slow nodes are of usual speed, then when nodes that got everything at once begin on time, and so on. A cause whose removal does
+ * not bring the ends together is none.
+ */
+export function idleCauses(
+  nodes: readonly NodeWork[],
+  minutes: readonly NodeMinutes[],
+  slowness: Slowness,
+  files: TimelineFiles,
+): IdleCause[] {
+  const came = nodes.flatMap((node, index) => (node.lane.end === null || node.isLost ? [] : [{ node, index }]));
+  const moved = lostFiles(nodes, files.paths.length);
+  const excesses = came.map(({ node, index }) => excessOf(node, minutes[index]!, slowness, index, files, moved));
+  let ends = came.map(({ node }) => node.lane.end!);
+  return CAUSES.map(name => {
+    const changed = ends.map((end, i) => end - excesses[i]![name]);
+    const milliseconds = idleOf(ends) - idleOf(changed);
+    if (!(milliseconds > 0)) return { name, milliseconds: 0, nodes: new Map() };
+    const shares = blame(ends, changed).map((share, i) => [came[i]!.index, share * milliseconds] as const);
+    ends = changed;
+    return { name, milliseconds, nodes: new Map(shares.filter(([, share]) => share > 0)) };
+  });
+}
+
+/** By node: its part of what a change of the ends saves. It is on the nodes that no longer end late, or else on all that change. */
+function blame(ends: readonly number[], changed: readonly number[]): number[] {
+  const level = ends.reduce((sum, end) => sum + end, 0) / ends.length;
+  const later = ends.map((end, i) => Math.max(0, end - Math.max(level, changed[i]!)));
+  const changes = later.some(each => each > 0) ? later : ends.map((end, i) => Math.abs(end - changed[i]!));
+  const total = changes.reduce((sum, each) => sum + each, 0);
+  return changes.map(each => each / total);
+}
+
+/** The time that nodes wait for the last one. */
+function idleOf(ends: readonly number[]): number {
+  const last = ends.reduce((max, end) => Math.max(max, end), -Infinity);
+  return ends.reduce((sum, end) => sum + last - end, 0);
+}
+
+/** Has 1 for each file that ran again because its first node was lost or slow to answer. */
+function lostFiles(nodes: readonly NodeWork[], count: number): Uint8Array {
+  const lost = new Uint8Array(count);
+  for (const { works } of nodes)
+    for (const { executions } of works)
+      for (const { file, isRepeat, seconds } of executions) if (isRepeat && Number.isNaN(seconds)) lost[file] = 1;
+  return lost;
+}
+
+function excessOf(
+  { lane, works }: NodeWork,
+  { late }: NodeMinutes,
+  { significant, ratio }: Slowness,
+  node: number,
+  { estimates }: TimelineFiles,
+  moved: Uint8Array,
+): Excess {
+  const last = works.at(-1);
+  const factor = significant[node]!;
+  if (!last) return { estimates: 0, slow_nodes: 0, late_starts: late, repeats: 0, gaps: 0 };
+  const { span, executions, scale } = last;
+  const isAgain = ({ file, isRepeat }: Execution) => isRepeat || moved[file] === 1;
+  const work = executions.filter(execution => !isAgain(execution));
+  const busy = sumOf(work);
+  const error = work.reduce((sum, { file, seconds }) => {
+    const estimate = estimates[file]!;
+    return Number.isNaN(seconds) || !(estimate > 0) ? sum : sum + 1000 * scale * (seconds - estimate * ratio * factor);
+  }, 0);
+  return {
+    estimates: error,
+    slow_nodes: (busy - error) * (1 - 1 / factor),
+    // A node that asked again got less because it was late.
+    late_starts: works.length === 1 ? late : 0,
+    repeats: sumOf(executions, isAgain),
+    gaps: lane.end! - span.from - sumOf(executions),
+  };
+}

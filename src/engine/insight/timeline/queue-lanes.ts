@@ -1,0 +1,159 @@
+import type { Run } from '../../ports/builds.js';
+import type { Millis } from '../../ports/store.js';
+import type { Batch } from '../../queue/batch.js';
+import { decisionOf } from '../../queue/decision.js';
+import { estimateOf, mayBeAtWork } from './at-work.js';
+import { addRun, type DraftSpan, draftSpan, finishSpan, millisecondsIn } from './draft-span.js';
+import type { FileColumns } from './file-columns.js';
+import { steadyTimes } from './steady-times.js';
+import type { NodeLane } from './timeline.js';
+
+export interface Lanes {
+  nodes: NodeLane[];
+  /** Some node may be at work. */
+  isRunning: boolean;
+  /** Now, by the time of the lanes. */
+  now: Millis;
+}
+
+/** The batches of a CI run, in the order of their numbers, and its recorded runs, by node and in the order of recording. */
+export interface QueueHistory {
+  nodeTotal: number;
+  batches: readonly Batch[];
+  runs: readonly Run[];
+  /** When the CI run began. */
+  beganAt: Millis;
+}
+
+/** What each node of a queue did. */
+export function queueLanes({ nodeTotal, batches, runs, beganAt }: QueueHistory, columns: FileColumns, now: Millis): Lanes {
+  const { handedAt, shifts } = steadyTimes(batches);
+  const movedAt = timesOfMoves(batches, handedAt);
+  const lanes = Array.from({ length: nodeTotal }, (_, node_index) => new QueueLane(node_index, columns, beganAt));
+  const runsOf = lanes.map((): Run[] => []);
+  for (const run of runs) runsOf[run.node_index]?.push(run);
+  for (const batch of batches) {
+    const lane = lanes[batch.node_index];
+    if (!lane) continue;
+    const from = handedAt.get(batch)!;
+    const pending = runsOf[batch.node_index]!;
+    while (pending[0] && isBefore(pending[0], batch, lane.handedAt)) lane.record(pending.shift()!);
+    lane.hand(batch, from, shifts.get(batch)!, movedAt.get(batch) ?? Infinity);
+  }
+  for (const lane of lanes) for (const run of runsOf[lane.node_index]!) lane.record(run);
+  const last = batches.at(-1);
+  const steadyNow = now + (last ? shifts.get(last)! : 0);
+  const ended = lanes.map(lane => lane.end(steadyNow));
+  return { nodes: lanes.map(lane => lane.toLane()), isRunning: ended.includes(false), now: steadyNow };
+}
+
+/**
+ * Whether a run was recorded before its node got a batch. Where only the clock can tell, the run must also be later than the batch before.
+ *
+ * @param last when the node got that batch
+ */
+function isBefore(run: Run, { runs_before, handed_at }: Batch, last: Millis): boolean {
+  return runs_before === undefined ? run.created_at >= last && run.created_at < handed_at : run.ordinal <= runs_before;
+}
+
+/** The places of some files in a list of files. */
+function placesOf(some: readonly number[], files: readonly number[]): number[] {
+  const wanted = new Set(some);
+  return files.flatMap((file, i) => (wanted.has(file) ? [i] : []));
+}
+
+/** When a file of a batch next went to another node. */
+function timesOfMoves(batches: readonly Batch[], handedAt: ReadonlyMap<Batch, Millis>): Map<Batch, Millis> {
+  const moves = new Map<Batch, Millis>();
+  const next = new Map<number, Batch>();
+  for (const batch of batches.toReversed()) {
+    for (const file of batch.files) {
+      const later = next.get(file);
+      if (later && later.node_index !== batch.node_index) {
+        moves.set(batch, Math.min(moves.get(batch) ?? Infinity, handedAt.get(later)!));
+      }
+      next.set(file, batch);
+    }
+  }
+  return moves;
+}
+
+/** The lane of a node, made of its batches and runs in their order. */
+class QueueLane {
+  readonly #spans: DraftSpan[] = [];
+  /** The spans since the last recording: the next one has their times. */
+  #unrecorded: DraftSpan[] = [];
+  /** The span that the node works on; null: none. */
+  #open: DraftSpan | null = null;
+  /** When files of that span went to another node. */
+  #movedAt = Infinity;
+  #recordedAt: Millis | null = null;
+  /** What was added to the last time: see SteadyTimes. */
+  #shift = 0;
+  /** When the node got its last batch, by the server's clock. */
+  handedAt: Millis = -Infinity;
+
+  constructor(
+    readonly node_index: number,
+    readonly columns: FileColumns,
+    readonly beganAt: Millis,
+  ) {}
+
+  hand(batch: Batch, from: Millis, shift: number, movedAt: Millis): void {
+    const { seq, files, isReplay, isFirstRequest, lease = null, failed = null } = batch;
+    this.#shift = shift;
+    this.handedAt = batch.handed_at;
+    if (this.#open) this.#open.to = isFirstRequest ? Math.min(from, this.#expectedEnd(this.#open)) : from;
+    this.#open = null;
+    if (files.length === 0) return;
+    this.#open = draftSpan(from, from, [...files], {
+      seq,
+      isReplay,
+      lease,
+      failed: failed && placesOf(failed, files),
+      decision: decisionOf(batch),
+    });
+    this.#movedAt = movedAt;
+    this.#spans.push(this.#open);
+    this.#unrecorded.push(this.#open);
+  }
+
+  record(run: Run): void {
+    const last = this.#spans.at(-1);
+    const at = Math.max(run.created_at + this.#shift, last?.from ?? -Infinity, this.#recordedAt ?? -Infinity);
+    if (this.#open) this.#open.to = at;
+    else if (this.#unrecorded.length === 0 && run.paths.length > 0) this.#addUnplanned(run, at);
+    addRun(run, this.#unrecorded, this.columns);
+    this.#open = null;
+    this.#unrecorded = [];
+    this.#recordedAt = at;
+  }
+
+  /** Ends the last span. Returns false when the node may be at work. */
+  end(now: Millis): boolean {
+    const open = this.#open;
+    if (!open) return true;
+    const isAtWork = mayBeAtWork(open, this.columns, now);
+    open.to = isAtWork ? Math.max(open.from, now) : this.#expectedEnd(open);
+    return !isAtWork;
+  }
+
+  toLane(): NodeLane {
+    const spans = this.#spans;
+    const start = spans[0]?.from ?? this.#recordedAt;
+    const end = start === null ? null : Math.max(start, this.#recordedAt ?? start, spans.at(-1)?.to ?? start);
+    return { node_index: this.node_index, start, recordedAt: this.#recordedAt, end, spans: spans.map(finishSpan) };
+  }
+
+  /** A run of files that the node did not get from the queue. */
+  #addUnplanned(run: Run, at: Millis): void {
+    const earliest = this.#spans.at(-1)?.to ?? this.beganAt;
+    const span = draftSpan(Math.min(at, Math.max(earliest, at - millisecondsIn(run))), at, []);
+    this.#spans.push(span);
+    this.#unrecorded.push(span);
+  }
+
+  #expectedEnd(span: DraftSpan): Millis {
+    return Math.max(span.from, Math.min(this.#movedAt, span.from + estimateOf(span, this.columns)));
+  }
+}

@@ -1,0 +1,144 @@
+import { WEIGHTS_PER_SECOND } from '../../../planning/weight.js';
+import { boundedRuns } from '../../builds.js';
+import { isAfter } from '../../moment.js';
+import { decodeFiles } from '../../plans.js';
+import type { Run, RunHead } from '../../ports/builds.js';
+import type { Millis, Store } from '../../ports/store.js';
+import { type Batch, isRequeued } from '../../queue/batch.js';
+import type { Subject, SubjectRun } from '../subject.js';
+import { SILENT_MILLISECONDS } from './at-work.js';
+import { millisecondsIn } from './draft-span.js';
+import { FileColumns } from './file-columns.js';
+import { cutPauses } from './pauses.js';
+import { type Lanes, queueLanes } from './queue-lanes.js';
+import { recordedLanes } from './recorded-lanes.js';
+import { splitParts } from './split-parts.js';
+import type { Timeline } from './timeline.js';
+
+/** What the nodes of a CI run did. Throws a 422 when its recorded runs do not fit in memory. */
+export async function readTimeline(store: Store, subject: Subject, now: Millis): Promise<Timeline> {
+  const { ciRun } = subject;
+  const runs = await runsOf(store, subject);
+  const planned = ciRun && (await (ciRun.kind === 'queue' ? ofQueue : ofSplit)(store, subject, ciRun, runs, now));
+  return planned ?? ofRecordings(subject, runs, now);
+}
+
+/** The recorded runs of a CI run, by node and in the order of recording. */
+async function runsOf({ builds }: Store, { recorded, ciRun }: Subject): Promise<Run[]> {
+  if (!recorded) return [];
+  const heads = (await builds.runs(recorded.number)).filter(head => !ciRun || isOf(ciRun, head));
+  const runs: Run[] = [];
+  for await (const run of boundedRuns(builds, recorded, heads)) runs.push(run);
+  return runs.sort((a, b) => a.node_index - b.node_index || a.run - b.run);
+}
+
+/** Whether a run belongs to a CI run: it names this one, or none while this one was the newest of its build. */
+function isOf({ digest, since, next }: SubjectRun, { ordinal, created_at: at, ci_run }: RunHead): boolean {
+  const order = { ordinal, at };
+  if (!isAfter(order, since)) return false;
+  if (digest !== null && ci_run !== 0) return ci_run === digest;
+  return !next || !isAfter(order, next);
+}
+
+/** Null: the queue has expired. */
+async function ofQueue(
+  store: Store,
+  { build }: Subject,
+  { plan, since }: SubjectRun,
+  runs: readonly Run[],
+  now: Millis,
+): Promise<Timeline | null> {
+  const { queues } = store;
+  const weights = await queues.weights(plan);
+  if (weights.length === 0) return null;
+  const columns = new FileColumns();
+  const files = decodeFiles(await queues.files(plan, Array.from(weights.keys())));
+  for (const [i, { path, time_execution }] of files.entries())
+    columns.plan(path, weights[i]! / WEIGHTS_PER_SECOND, time_execution === null);
+  const copied = new Set((await queues.copiedBatches(plan)).map(({ seq }) => seq));
+  const batches = (await queues.batches(plan)).filter(({ seq }) => !copied.has(seq));
+  const lanes = queueLanes({ nodeTotal: build.node_total, batches, runs, beganAt: since.at }, columns, now);
+  const lastAt = lastOf(runs, Math.max(since.at, batches.at(-1)?.handed_at ?? since.at));
+  const isWaiting = hasFilesLeft(batches, weights.length) && now - lastAt <= SILENT_MILLISECONDS;
+  return toTimeline('queue', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning || isWaiting });
+}
+
+function hasFilesLeft(batches: readonly Batch[], count: number): boolean {
+  const taken = new Set<number>();
+  for (const batch of batches)
+    for (const file of batch.files)
+      if (isRequeued(batch)) taken.delete(file);
+      else taken.add(file);
+  return taken.size < count;
+}
+
+/** Null: the split has expired. */
+async function ofSplit(
+  store: Store,
+  { build }: Subject,
+  { plan, since }: SubjectRun,
+  runs: readonly Run[],
+  now: Millis,
+): Promise<Timeline | null> {
+  const parts = await splitParts(store.splits, { id: plan }, build.node_total);
+  if (!parts) return null;
+  const columns = new FileColumns();
+  const planned = parts.map(files => files.map(({ path, seconds, isGuess }) => columns.plan(path, seconds, isGuess)));
+  const lanes = recordedLanes({ nodeTotal: build.node_total, planned, runs, beganAt: since.at }, columns, now);
+  return toTimeline('split', lanes, columns, { beganAt: since.at, isRunning: lanes.isRunning });
+}
+
+function ofRecordings({ build, ciRun }: Subject, all: readonly Run[], now: Millis): Timeline {
+  const columns = new FileColumns();
+  const runs = ciRun ? all : lastCiRunIn(all);
+  const lanes = recordedLanes({ nodeTotal: build.node_total, planned: [], runs, beganAt: null }, columns, now);
+  const lastAt = lastOf(runs, -Infinity);
+  const isWaiting = lanes.nodes.some(({ start }) => start === null) && now - lastAt <= SILENT_MILLISECONDS;
+  const beganAt = ciRun?.since.at ?? runs.reduce((first, run) => Math.min(first, run.created_at - millisecondsIn(run)), now);
+  return toTimeline('recordings', lanes, columns, { beganAt, isRunning: isWaiting });
+}
+
+/**
+ * The runs of the newest CI run among all runs of a build, of which no queue and no split is known. Runs that name a CI run belong to it.
+ * Otherwise a CI run begins again when a node records after all nodes had recorded.
+ */
+function lastCiRunIn(runs: readonly Run[]): readonly Run[] {
+  const ordered = [...runs].sort((a, b) => a.ordinal - b.ordinal || a.created_at - b.created_at);
+  const last = ordered.at(-1);
+  if (!last) return runs;
+  const own = ordered.filter(({ ci_run }) => ci_run === last.ci_run);
+  if (last.ci_run !== 0) return runs.filter(run => own.includes(run));
+  const nodes = new Set(own.map(({ node_index }) => node_index)).size;
+  let began = 0;
+  let seen = new Set<number>();
+  for (const [i, { node_index }] of own.entries()) {
+    if (seen.size === nodes) {
+      seen = new Set();
+      // The retry of one node alone is no CI run of its own.
+      if (new Set(own.slice(i).map(run => run.node_index)).size === nodes) began = i;
+      else break;
+    }
+    seen.add(node_index);
+  }
+  const kept = new Set(own.slice(began));
+  return runs.filter(run => kept.has(run));
+}
+
+/** When the last run was recorded, or a time if that is later. */
+function lastOf(runs: readonly Run[], at: Millis): Millis {
+  return runs.reduce((last, { created_at }) => Math.max(last, created_at), at);
+}
+
+interface Extent {
+  beganAt: Millis;
+  isRunning: boolean;
+}
+
+function toTimeline(kind: Timeline['kind'], lanes: Lanes, columns: FileColumns, { beganAt, isRunning }: Extent): Timeline {
+  const { nodes, paused } = cutPauses(lanes.nodes);
+  const starts = nodes.flatMap(({ start }) => start ?? []);
+  // A split is first used by the first node that begins.
+  const start = kind === 'split' || starts.length === 0 ? Math.min(beganAt, ...starts) : Math.min(...starts);
+  const end = Math.max(start, ...(isRunning ? [lanes.now - paused] : []), ...nodes.flatMap(({ end: at }) => at ?? []));
+  return { kind, start, end, paused, isRunning, files: columns.toColumns(), nodes };
+}

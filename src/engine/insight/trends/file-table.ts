@@ -1,0 +1,90 @@
+import { limits } from '../../../limits.js';
+import type { Build, Builds, RunTimes } from '../../ports/builds.js';
+
+/**
+ * The times of all files in some builds, in columns: 100,000 files in 50 builds are five million times. The times of a file are in the
+ * order of the builds, at most one a build: the last one that was recorded. Files that were only scheduled have none.
+ */
+export interface FileTable {
+  /** Oldest first. */
+  builds: Build[];
+  /** By file: the number of its path. */
+  paths: Uint32Array;
+  /** The times of file i are from starts[i] up to starts[i + 1]. */
+  starts: Uint32Array;
+  /** By time: the index of its build, and its seconds. */
+  at: Uint8Array;
+  seconds: Float64Array;
+}
+
+interface BuildTimes {
+  build: Build;
+  /** In the order of recording. */
+  runs: RunTimes[];
+}
+
+/** Reads the last builds of a branch: at most `limits.trendBuilds`, and from the newest back while `limits.trendTestFiles` allow. */
+export async function fileTable(builds: Builds, project: number, branch: string): Promise<FileTable> {
+  const read: BuildTimes[] = [];
+  let files = 0;
+  for (const build of (await builds.older(project, { branch }, null, limits.trendBuilds)).builds) {
+    files += build.test_files;
+    if (read.length > 0 && files > limits.trendTestFiles) break;
+    const heads = (await builds.runs(build.number)).sort((a, b) => a.ordinal - b.ordinal);
+    const runs: RunTimes[] = [];
+    for (const head of heads) {
+      const times = await builds.times(build.number, head);
+      if (times) runs.push(times);
+    }
+    read.push({ build, runs });
+  }
+  return toTable(read.reverse());
+}
+
+function toTable(read: readonly BuildTimes[]): FileTable {
+  const files = new Map<number, number>();
+  const counts: number[] = [];
+  for (const { paths, seconds } of read.flatMap(({ runs }) => runs)) {
+    for (let i = 0; i < paths.length; i++) {
+      if (!(seconds[i]! > 0)) continue;
+      let file = files.get(paths[i]!);
+      if (file === undefined) {
+        file = counts.push(0) - 1;
+        files.set(paths[i]!, file);
+      }
+      counts[file]! += 1;
+      // The number of the path is replaced by that of the file, because a look-up takes longer than all else.
+      paths[i] = file;
+    }
+  }
+  const starts = new Uint32Array(counts.length + 1);
+  for (let file = 0; file < counts.length; file++) starts[file + 1] = starts[file]! + counts[file]!;
+  const size = starts.at(-1)!;
+  const table = { at: new Uint8Array(size), seconds: new Float64Array(size) };
+  const ends = starts.slice(0, counts.length);
+  for (const [at, { runs }] of read.entries()) {
+    for (const { paths, seconds } of runs) {
+      for (let i = 0; i < paths.length; i++) {
+        if (!(seconds[i]! > 0)) continue;
+        const file = paths[i]!;
+        const isAgain = ends[file]! > starts[file]! && table.at[ends[file]! - 1] === at;
+        const entry = isAgain ? ends[file]! - 1 : ends[file]!++;
+        table.at[entry] = at;
+        table.seconds[entry] = seconds[i]!;
+      }
+    }
+  }
+  return { builds: read.map(({ build }) => build), paths: Uint32Array.from(files.keys()), ...packed(starts, ends, table) };
+}
+
+/** Closes the gaps that times of one build recorded again have left. */
+function packed(starts: Uint32Array, ends: Uint32Array, { at, seconds }: Pick<FileTable, 'at' | 'seconds'>) {
+  const closed = new Uint32Array(starts.length);
+  for (let file = 0; file < ends.length; file++) {
+    const [from, to, target] = [starts[file]!, ends[file]!, closed[file]!];
+    if (target < from) for (const column of [at, seconds]) column.copyWithin(target, from, to);
+    closed[file + 1] = target + to - from;
+  }
+  const size = closed.at(-1)!;
+  return { starts: closed, at: at.subarray(0, size), seconds: seconds.subarray(0, size) };
+}

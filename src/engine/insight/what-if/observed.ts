@@ -1,0 +1,86 @@
+import { median } from '../../../planning/estimating/median.js';
+import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
+
+/** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */
+export interface Observed {
+  /** By file: the longest of its recorded times; NaN: no node recorded it. */
+  seconds: Float64Array;
+  /** By file: the index in `lanes` of the node with that time; meaningless where it is NaN. */
+  nodes: Uint32Array;
+  /** The nodes that came. */
+  lanes: NodeLane[];
+  /** When each of them started, since the start of the build. */
+  starts: Float64Array;
+  /** What a node loses with each batch. */
+  pullCost: number;
+  /** Seconds of test files that a node runs in a second: 1, or more when it runs files side by side. */
+  rate: number;
+}
+
+/** Spans that are needed to tell the cost of a batch from a rate other than 1. */
+const MIN_SPANS = 6;
+/** When batches take less than this part of their files' time, the server's clock does not measure the nodes' time. */
+const CREDIBLE_PART = 0.05;
+/** A rate differs from 1 when it does so by this many standard errors. */
+const SIGNIFICANT_ERRORS = 3;
+/** The standard error of a median of normally distributed values, in median absolute deviations over the root of their number. */
+const ERROR_OF_MEDIAN = 1.86;
+
+export function observe(timeline: Timeline): Observed {
+  const lanes = timeline.nodes.filter(({ start }) => start !== null);
+  const seconds = new Float64Array(timeline.files.paths.length).fill(NaN);
+  const nodes = new Uint32Array(seconds.length);
+  for (const [node, { spans }] of lanes.entries()) {
+    for (const span of spans) {
+      for (const [i, file] of span.files.entries()) {
+        const time = span.seconds[i]!;
+        if (Number.isNaN(time) || time <= seconds[file]!) continue;
+        seconds[file] = time;
+        nodes[file] = node;
+      }
+    }
+  }
+  const starts = Float64Array.from(lanes, ({ start }) => Math.max(0, start! - timeline.start) / 1000);
+  return { seconds, nodes, lanes, starts, ...costOfBatches(lanes) };
+}
+
+/** A finished batch: the seconds of its files, and how long the node had it. */
+interface Work {
+  seconds: number;
+  elapsed: number;
+}
+
+/**
+ * Fits `elapsed = pullCost + seconds / rate` to the finished batches: the slope is the median of those between a smaller and a larger
+ * batch, the cost the median of what remains. The slope is 1 unless the batches show another one.
+ */
+function costOfBatches(lanes: readonly NodeLane[]): { pullCost: number; rate: number } {
+  const works = lanes.flatMap(({ spans }) => spans.filter(isFinished).map(toWork));
+  const slope = slopeOf(works.sort((a, b) => a.seconds - b.seconds));
+  const pullCost = Math.max(0, median(works.map(({ seconds, elapsed }) => elapsed - slope * seconds)));
+  return { pullCost, rate: 1 / slope };
+}
+
+function isFinished({ seconds, to, from, lease }: Span): boolean {
+  return seconds.length > 0 && to > from && lease !== 'expired' && lease !== 'restarted' && !seconds.some(Number.isNaN);
+}
+
+function toWork({ seconds, from, to }: Span): Work {
+  return { seconds: seconds.reduce((sum, each) => sum + each, 0), elapsed: (to - from) / 1000 };
+}
+
+/** @param works the smallest first */
+function slopeOf(works: readonly Work[]): number {
+  const half = works.length >> 1;
+  const pairs = works.slice(0, half).map((small, i) => [small, works[works.length - half + i]!] as const);
+  const slopes = pairs
+    .filter(([small, large]) => large.seconds > small.seconds)
+    .map(([small, large]) => (large.elapsed - small.elapsed) / (large.seconds - small.seconds));
+  const slope = median(slopes);
+  const error = (ERROR_OF_MEDIAN * median(slopes.map(each => Math.abs(each - slope)))) / Math.sqrt(slopes.length);
+  if (works.length >= MIN_SPANS && slope > CREDIBLE_PART && Math.abs(slope - 1) > SIGNIFICANT_ERRORS * error) return slope;
+  // A node needs at least the time of its files, unless it runs them side by side.
+  const total = (of: (work: Work) => number) => works.reduce((sum, work) => sum + of(work), 0);
+  const part = total(({ elapsed }) => elapsed) / total(({ seconds }) => seconds);
+  return part > CREDIBLE_PART && part < 1 ? part : 1;
+}

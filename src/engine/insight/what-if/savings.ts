@@ -1,0 +1,45 @@
+import type { Timeline } from '../timeline/timeline.js';
+import { observe } from './observed.js';
+import { type PlayedNodes, playNodes, playParts } from './play.js';
+
+/** Milliseconds of wall time that other methods would have taken. */
+export interface Baselines {
+  /** File i in the order of the paths goes to node i mod N. */
+  round_robin: number;
+  /** The first node gets the first N-th of the files in the order of the paths, and so on. */
+  by_name: number;
+  /** A queue in the order of the paths that hands out one file at a time. */
+  one_at_a_time: number;
+}
+
+/** What the baselines assume. */
+export const BASELINE_ASSUMPTIONS = [
+  'Other methods get the same nodes, which start when they started in this build. A node that never came gets no files.',
+  'Each file takes its recorded time on every node, and the longest one if it was recorded several times. A file that was not recorded takes none.',
+  'A node that gets its files at once loses the cost of one batch. One file at a time loses it with each file.',
+] as const;
+
+/** What other methods would have taken on the recorded times of a CI run. */
+export function baselinesOf(timeline: Timeline): Baselines {
+  const { seconds, starts, pullCost, rate } = observe(timeline);
+  const files = inOrderOfPaths(timeline.files.paths).filter(file => !Number.isNaN(seconds[file]));
+  const nodes: PlayedNodes = { starts, speeds: new Float64Array(starts.length).fill(rate), pullCost };
+  const fixed = (partOf: (position: number) => number) => {
+    const parts = Array.from(starts, (): number[] => []);
+    for (const [position, file] of files.entries()) parts[partOf(position)]!.push(file);
+    return Math.round(playParts(seconds, nodes, parts).wall * 1000);
+  };
+  const count = starts.length;
+  if (count === 0) return { round_robin: 0, by_name: 0, one_at_a_time: 0 };
+  let next = 0;
+  return {
+    round_robin: fixed(position => position % count),
+    by_name: fixed(position => Math.floor((position * count) / files.length)),
+    one_at_a_time: Math.round(playNodes(seconds, nodes, () => files.slice(next, ++next)).wall * 1000),
+  };
+}
+
+/** The indices of the paths, sorted by UTF-16 code units. */
+function inOrderOfPaths(paths: readonly string[]): number[] {
+  return Array.from(paths.keys()).sort((a, b) => (paths[a]! < paths[b]! ? -1 : 1));
+}

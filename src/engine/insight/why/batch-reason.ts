@@ -1,0 +1,97 @@
+import { isRestSmall } from '../../../planning/batching/batch-weight.js';
+import type { Decision } from '../../queue/decision.js';
+import { durationText } from '../duration.js';
+import type { ReturnedFiles } from './returned-files.js';
+
+/** What the reason for a batch is made of. Durations are seconds. */
+export interface BatchFacts {
+  node_index: number;
+  nodeTotal: number;
+  /** Null: the planner did not size it, or an older Ballast handed it out. */
+  decision: Decision | null;
+  /** Most files of the queue were never measured. */
+  isGuessed: boolean;
+  /** The estimates of its files together. */
+  weight: number;
+  files: number;
+  /** Files whose failed test cases alone run again. */
+  filesWithCases: number;
+  /** Null: it has files that its node did not have before. `copied`: those of the CI run that this one repeats. */
+  replay: 'unfinished' | 'own' | 'copied' | null;
+  returned: readonly ReturnedFiles[];
+}
+
+/** Why a node got this batch, in a few sentences. */
+export function batchReason(facts: BatchFacts): string {
+  const { replay, decision } = facts;
+  const sentences = replay ? [replayReason(facts, replay)] : decision ? sizeReasons(facts, decision) : [UNKNOWN];
+  return [...sentences, ...facts.returned.slice(0, MAX_RETURNS).map(returnReason), ...caseReason(facts)].join(' ');
+}
+
+const UNKNOWN = 'An older Ballast handed out this batch and did not keep why.';
+/** Nodes that a reason names at most. */
+const MAX_RETURNS = 3;
+
+function replayReason({ node_index, files }: BatchFacts, replay: 'unfinished' | 'own' | 'copied'): string {
+  const node = `Node ${node_index}`;
+  const them = files === 1 ? 'one file' : `${files} files`;
+  if (replay === 'copied') return `${node} got the ${them} that it had in the CI run that this one repeats.`;
+  if (replay === 'own') return `${node} was retried, and a retry gets all files that the node had: ${them}.`;
+  return `${node} restarted, and got the ${them} again that it had not reported as run, or that failed.`;
+}
+
+function sizeReasons(facts: BatchFacts, decision: Decision): string[] {
+  const { node_index, nodeTotal, files, weight } = facts;
+  const { remaining, finishIn, slowdown, target } = decision;
+  if (nodeTotal === 1) return [`Node ${node_index} is the only node, so it got all that was left: ${durationText(remaining)} of work.`];
+  const pace = isUsual(slowdown) ? '' : ` and files took ${ratioText(slowdown)} times their estimates until then,`;
+  const sentences = [
+    `${durationText(remaining)} of work was left for ${nodeTotal} nodes,${pace} so all would finish in ${durationText(finishIn)}.`,
+    `${shareReason(facts, decision)}.`,
+  ];
+  if (remaining - weight < 0.001 * remaining) sentences.push(files === 1 ? 'It was the last file.' : 'These files were the last ones.');
+  else if (files === 1 && weight > 1.05 * target)
+    sentences.push(`Its one file is longer than that, ${durationText(weight)}: a batch has at least one file.`);
+  return sentences;
+}
+
+function shareReason({ node_index, isGuessed }: BatchFacts, decision: Decision): string {
+  const { speed, share, target, pullCost } = decision;
+  const pace = isUsual(speed) ? '' : `runs at ${ratioText(speed)} of the usual speed and `;
+  const would = `Node ${node_index} ${pace}would do ${durationText(share)} of that`;
+  const part = target / share;
+  if (isGuessed)
+    return `${would}; it got ${durationText(target)} of it, because most files were never measured and later batches can correct the guesses`;
+  if (part < WHOLE)
+    return `${would}; it got ${ratioText(part)} of its share, ${durationText(target)}, so that later batches can correct errors`;
+  const why = isRestSmall(share - ROUNDING, pullCost)
+    ? `another pull would take ${durationText(pullCost)}, more than it could gain`
+    : `it had enough batches before to correct errors`;
+  return `${would}; it got all of its share, because ${why}`;
+}
+
+/** From this part of a share on, the batch is the whole share. */
+const WHOLE = 0.99;
+/** Decisions are kept in whole milliseconds. */
+const ROUNDING = 0.01;
+
+function returnReason({ node_index, lease, files }: ReturnedFiles): string {
+  const had = files === 1 ? 'One file was' : `${files} files were`;
+  const why = { expired: 'was silent for too long', returned: 'was silent for too long, and came back later', restarted: 'restarted' };
+  return `${had} with node ${node_index} before, which ${lease === 'closed' ? 'ended' : why[lease]}.`;
+}
+
+function caseReason({ filesWithCases }: BatchFacts): string[] {
+  if (filesWithCases === 0) return [];
+  return [
+    filesWithCases === 1 ? 'Of one file only the failed test cases ran.' : `Of ${filesWithCases} files only the failed test cases ran.`,
+  ];
+}
+
+function isUsual(ratio: number): boolean {
+  return Math.abs(ratio - 1) < 0.02;
+}
+
+function ratioText(ratio: number): string {
+  return String(Number(ratio.toPrecision(2)));
+}

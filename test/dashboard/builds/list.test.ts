@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { BuildLine, BuildLineSummary } from '../../../src/api/messages/insight/trends.js';
+import { mergeBuilds, updateBuilds } from '../../../src/dashboard/builds/list.js';
+import { buildState, whatDecided } from '../../../src/dashboard/builds/state.js';
+
+/** A build that began so many minutes after midnight. */
+const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({
+  build_id: `build ${minutes}`,
+  ci_run_id: `run ${minutes}`,
+  ci_run: null,
+  commit_hash: 'c',
+  branch: 'main',
+  node_total: 2,
+  created_at: new Date(Date.UTC(2026, 0, 1) + minutes * 60_000).toISOString(),
+  is_running: false,
+  summary: null,
+  ...more,
+});
+
+const summary = (more: Partial<BuildLineSummary>): BuildLineSummary => ({
+  kind: 'queue',
+  wall: 100,
+  floor: 80,
+  idle_share: 0,
+  files: 10,
+  failed: 0,
+  missing: 0,
+  longest: { path: 'a', seconds: 10 },
+  last: { node_index: 1, seconds: 0.5 },
+  saved: 0,
+  ...more,
+});
+
+describe('the list of builds', () => {
+  it('keeps older builds when a new one pushes the first page on', () => {
+    const known = [build(3), build(2), build(1)];
+    expect(mergeBuilds(known, [build(4), build(3)])).toEqual([build(4), build(3), build(2), build(1)]);
+  });
+
+  it('shows a build once when its first recording gives it an id', () => {
+    const before = build(3, { build_id: null, is_running: true });
+    expect(mergeBuilds([before, build(2)], [build(3), build(2)])).toEqual([build(3), build(2)]);
+  });
+
+  it('leaves out a build that has expired', () => {
+    expect(mergeBuilds([build(3), build(2), build(1)], [build(3), build(1)])).toEqual([build(3), build(1)]);
+    expect(mergeBuilds([build(1)], [])).toEqual([]);
+  });
+
+  it('changes builds in their places while somebody reads, and counts the new ones', () => {
+    const ended = build(2, { summary: summary({}) });
+    expect(updateBuilds([build(2, { is_running: true }), build(1)], [build(3), ended])).toEqual({ builds: [ended, build(1)], added: 1 });
+  });
+});
+
+describe('the state of a build', () => {
+  it.each([
+    ['running', { is_running: true, summary: summary({ failed: 1 }) }],
+    ['unknown', { is_running: false, summary: null }],
+    ['missing', { is_running: false, summary: summary({ failed: 1, missing: 1 }) }],
+    ['failed', { is_running: false, summary: summary({ failed: 1 }) }],
+    ['complete', { is_running: false, summary: summary({ failed: null }) }],
+  ] as const)('is %s by what matters most', (state, line) => {
+    expect(buildState(line)).toBe(state);
+  });
+});
+
+describe('what decided a build', () => {
+  it('is its longest file where that leaves the nodes no choice', () => {
+    expect(whatDecided({ summary: summary({ longest: { path: 'a', seconds: 41 } }) })).toEqual({ kind: 'file', path: 'a' });
+  });
+
+  it('is the node that ended late', () => {
+    expect(whatDecided({ summary: summary({ last: { node_index: 5, seconds: 2 } }) })).toEqual({ kind: 'node', node: 5 });
+  });
+
+  it('is nothing where the nodes end together', () => {
+    expect(whatDecided({ summary: summary({}) })).toBeNull();
+    expect(whatDecided({ summary: null })).toBeNull();
+  });
+});

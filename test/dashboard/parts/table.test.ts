@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseOrder, sortRows } from '../../../src/dashboard/parts/sorting.js';
+import { rowsInWindow } from '../../../src/dashboard/parts/visible-rows.js';
+
+describe('the order of a table', () => {
+  it('stands in the address', () => {
+    expect([parseOrder('-wall'), parseOrder('path')]).toEqual([
+      { column: 'wall', isDescending: true },
+      { column: 'path', isDescending: false },
+    ]);
+  });
+
+  it('has what is unknown last, in both directions, and keeps equal rows as they were', () => {
+    const rows = [null, 2, 1, null, 3];
+    expect(sortRows(rows, row => row, false)).toEqual([1, 2, 3, null, null]);
+    expect(sortRows(rows, row => row, true)).toEqual([3, 2, 1, null, null]);
+    expect(sortRows(['b1', 'a1', 'b2'], text => text[0]!, true)).toEqual(['b1', 'b2', 'a1']);
+  });
+});
+
+describe('the rows in the window', () => {
+  it('are all that are seen, of a long list only those and a few more', () => {
+    const list = fc.record({
+      rows: fc.nat(100_000),
+      offset: fc.integer({ min: -5000, max: 4_000_000 }),
+      height: fc.integer({ min: 1, max: 4000 }),
+    });
+    fc.assert(
+      fc.property(list, ({ rows, offset, height }) => {
+        const { first, end } = rowsInWindow(rows, 32, offset, height);
+        expect(0 <= first && first <= end && end <= rows).toBe(true);
+        expect(end - first).toBeLessThanOrEqual(height / 32 + 42);
+        const seen = [Math.floor(offset / 32), Math.ceil((offset + height) / 32) - 1].filter(row => row >= 0 && row < rows);
+        for (const row of seen) expect(first <= row && row < end).toBe(true);
+      }),
+    );
+  });
+});

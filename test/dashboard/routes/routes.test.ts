@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OTHER_PAGES, PROJECT_PAGES, projectPath, routeOf, withQuery } from '../../../src/dashboard/routes/routes.js';
+
+describe('an address', () => {
+  it.each([
+    ['/', { page: 'projects', project: null, id: '' }],
+    ['/p/web', { page: 'builds', project: 'web', id: '' }],
+    ['/p/web/builds/4d5e', { page: 'build', project: 'web', id: '4d5e' }],
+    ['/p/web/files/file', { page: 'file', project: 'web', id: '' }],
+    ['/p/web/what-if/', { page: 'what-if', project: 'web', id: '' }],
+    ['/docs/api', { page: 'docs', project: null, id: 'api' }],
+    ['/sign-in', { page: 'sign-in', project: null, id: '' }],
+  ])('shows its page: %s', (path, route) => {
+    expect(routeOf(path)).toEqual(route);
+  });
+
+  it.each(['/p', '/p/web/build', '/p/web/file', '/p/web/builds/1/2', '/p/web/nodes/3', '/server/x', '/nothing', '/p/web/constructor'])(
+    'that no page has shows nothing: %s',
+    path => {
+      expect(routeOf(path).page).toBe('not-found');
+    },
+  );
+
+  it('with a broken escape is read as it stands', () => {
+    expect(routeOf('/p/100%/builds')).toEqual({ page: 'builds', project: '100%', id: '' });
+  });
+
+  it('of a project is read back, whatever its name', () => {
+    const name = fc.string({ minLength: 1, unit: fc.constantFrom(...'a/%?#&+ .:ü🙂') });
+    fc.assert(
+      fc.property(name, fc.constantFrom(...PROJECT_PAGES), (project, page) => {
+        const { pathname } = new URL(projectPath(project, page, 'b'), 'http://localhost');
+        // A browser resolves the segments "." and "..", also when they are escaped.
+        fc.pre(project !== '.' && project !== '..');
+        expect(routeOf(pathname)).toEqual({ page, project, id: page === 'build' ? 'b' : '' });
+      }),
+    );
+  });
+
+  it('of each other page is its name', () => {
+    for (const page of OTHER_PAGES) expect(routeOf(`/${page}`).page).toBe(page);
+  });
+});
+
+describe('a query', () => {
+  it('leaves out what is empty', () => {
+    expect(withQuery('/a', { b: '', c: null, d: undefined })).toBe('/a');
+    expect(withQuery('/a', { b: 0, c: 'x&y=z' })).toBe('/a?b=0&c=x%26y%3Dz');
+  });
+});

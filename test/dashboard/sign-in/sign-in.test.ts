@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { landingOf, refusalOf } from '../../../src/dashboard/sign-in/sign-in.js';
+
+describe('after signing in', () => {
+  const origin = 'http://ballast.example:8080';
+
+  it('a reader lands on the page that asked for it', () => {
+    expect(landingOf('/p/web/files?q=a', origin)).toBe('/p/web/files?q=a');
+    expect(landingOf(null, origin)).toBe('/');
+  });
+
+  it.each(['//evil.example/', '/\\evil.example', 'http://evil.example/', 'javascript:alert(1)', '/sign-in', '/\t/evil.example'])(
+    'a reader is not sent elsewhere: %s',
+    to => {
+      expect(landingOf(to, origin)).toBe('/');
+    },
+  );
+});
+
+describe('who is not signed in', () => {
+  const refused = (status: number, isLink: boolean, reasons: string[] = []) => refusalOf({ status, reasons }, isLink);
+
+  it('reads the reason of the server', () => {
+    expect(refused(429, false, ['too many wrong sign-ins; try again in 8 seconds'])).toBe(
+      'Too many wrong sign-ins; try again in 8 seconds.',
+    );
+  });
+
+  it('reads how to get another link', () => {
+    for (const text of [refused(401, true), refused(401, false)]) expect(text).toContain('run "ballast dashboard link"');
+  });
+
+  it('reads what to do when a proxy or nobody answered', () => {
+    expect(refused(429, false)).toContain('Wait');
+    expect(refused(502, true)).toBe('The server answered 502. Try again.');
+    expect(refused(0, true)).toContain('Nothing was used up');
+  });
+});

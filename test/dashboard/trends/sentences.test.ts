@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { FileHistory, NodeTrend } from '../../../src/api/messages/insight/trends.js';
+import { fileSentences, filesSentence, nodesSentence } from '../../../src/dashboard/trends/sentences.js';
+
+describe('the first line of the files', () => {
+  it('says how few decide when builds end', () => {
+    const decided = [50, 15, 10, 10, 10, 5].map((builds, i) => ({ path: `spec/${i}`, builds }));
+    expect(filesSentence({ decided, file_count: 1122, builds: 100 })).toBe(
+      'Four of 1\u202f122 files decide 85\u202f% of your builds’ ends.',
+    );
+  });
+
+  it('says that none decides', () => {
+    expect(filesSentence({ decided: [], file_count: 7, builds: 10 })).toBe('None of 7 files decides when your builds end.');
+    expect(filesSentence({ decided: [], file_count: 0, builds: 0 })).toBe('No file was measured yet.');
+  });
+});
+
+describe('the first line of a file', () => {
+  const point = { build_id: 'b', commit_hash: 'abc', at: '2026-11-22T10:00:00Z', node_index: 0, estimate: null, low: null, high: null };
+  const history: FileHistory = {
+    path: 'spec/cart_spec.rb',
+    branch: 'main',
+    points: [20, 21, 62].map(seconds => ({ ...point, seconds })),
+    changes: [{ at: point.at, build_id: 'b', commit_hash: '4d5e6f7a8b', factor: 3.1, before: 20, after: 62 }],
+    decided: [{ build_id: 'b', commit_hash: 'abc', at: point.at, seconds: 12 }],
+    cut_saves: 30,
+  };
+
+  it('says what it takes, since when, and how often it decided', () => {
+    expect(fileSentences(history).join(' ')).toBe(
+      'cart_spec.rb takes 62 s. Since 4d5e6f7a it takes 3.1× as long as before. It decided 1 of 3 builds.',
+    );
+    expect(fileSentences({ ...history, changes: [], decided: [] }).join(' ')).toBe('cart_spec.rb takes 21 s. Its time did not change.');
+    expect(fileSentences({ ...history, points: [] }).join(' ')).toBe('cart_spec.rb was not measured on this branch.');
+  });
+});
+
+describe('the first line of the nodes', () => {
+  const builds = Array.from({ length: 20 }, (_, i) => ({ build_id: String(i), at: '', commit_hash: '' }));
+  const node = (node_index: number, slow_builds: number): NodeTrend => ({
+    node_index,
+    slowness: builds.map(() => 1),
+    median: 1,
+    is_slow: slow_builds > 10,
+    slow_builds,
+    last_builds: 0,
+  });
+
+  it('names slow runners', () => {
+    expect(nodesSentence({ builds, nodes: [node(0, 1), node(3, 18)] })).toBe(
+      'Node 3 was slow in 18 of 20 builds: the runner, not the split.',
+    );
+    expect(nodesSentence({ builds, nodes: [node(0, 20), node(3, 18)] })).toBe(
+      'Node 0 was slow in 20 of 20 builds, node 3 was slow in 18 of 20 builds: the runners, not the split.',
+    );
+    expect(nodesSentence({ builds, nodes: [node(0, 1)] })).toBe('No node was slow again and again in the last 20 builds.');
+    expect(nodesSentence({ builds: [], nodes: [] })).toBe('No build was measured yet.');
+  });
+});

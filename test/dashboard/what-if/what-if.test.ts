@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Variant, WhatIfAnswer } from '../../../src/api/messages/insight/what-if.js';
+import { columnAfter, columnAt, columnOf, curveOf } from '../../../src/dashboard/what-if/curve.js';
+import { difference, whatIfSentences } from '../../../src/dashboard/what-if/sentences.js';
+
+const frame = { width: 1000, height: 300, left: 60, right: 60, top: 20, bottom: 30 };
+
+const variant = (nodes: number, wall: number, more: Partial<Variant> = {}): Variant => ({
+  nodes,
+  wall,
+  node_seconds: nodes * wall,
+  floor: wall,
+  ratio: 1,
+  bound_by_file: false,
+  measured: null,
+  ...more,
+});
+
+const answer = (variants: Variant[], node_total: number, useful_nodes: number): WhatIfAnswer => ({
+  build_id: null,
+  ci_run_id: null,
+  ci_run: null,
+  kind: 'queue',
+  commit_hash: 'abc',
+  branch: 'main',
+  node_total,
+  started_at: '2026-11-22T10:00:00Z',
+  ended_at: '2026-11-22T10:10:00Z',
+  is_running: false,
+  assumptions: { mode: 'queue', start_spread: 0, pull_cost: 0, estimates: 'then', cut: [], sentences: [] },
+  variants,
+  useful_nodes,
+  longest: { path: 'spec/checkout_spec.rb', seconds: 400 },
+  baselines: { round_robin: 0, by_name: 0, one_at_a_time: 0 },
+  worth_cutting: [],
+});
+
+describe('the curve of numbers of nodes', () => {
+  const variants = [variant(2, 600), variant(4, 320, { measured: 330 }), variant(8, 200)];
+
+  it('has a column for each number, and a dot where a build measured it', () => {
+    const curve = curveOf(variants, frame, 320);
+    expect(curve.bars).toHaveLength(3);
+    expect(curve.line.match(/[ML]/g)).toHaveLength(3);
+    expect(curve.measured.map(({ nodes }) => nodes)).toEqual([4]);
+    // Up is longer.
+    expect(curve.ys[0]!).toBeLessThan(curve.ys[2]!);
+  });
+
+  it('stays in its frame, whatever the times', () => {
+    const times = fc.array(fc.double({ min: 0, max: 1e7, noNaN: true }), { minLength: 1, maxLength: 64 });
+    fc.assert(
+      fc.property(times, walls => {
+        const curve = curveOf(
+          walls.map((wall, i) => variant(i + 1, wall)),
+          frame,
+          walls[0]!,
+        );
+        for (const y of curve.ys) expect(y >= frame.top && y <= frame.height - frame.bottom).toBe(true);
+        for (const { x, y, width, height } of curve.bars) {
+          expect(x >= frame.left - 1 && x + width <= frame.width - frame.right + 1).toBe(true);
+          expect(y >= frame.top && y + height <= frame.height - frame.bottom + 0.2).toBe(true);
+        }
+        for (const ticks of [curve.wallTicks, curve.workTicks]) expect(ticks.length >= 1 && ticks.length <= 7).toBe(true);
+      }),
+    );
+  });
+
+  it('shows the numbers of nodes around that of the build, also where few nodes take much longer', () => {
+    const curve = curveOf([variant(1, 10_000), variant(10, 1000), variant(11, 900)], frame, 1000);
+    expect(curve.ys[0]).toBe(frame.top);
+    expect(curve.ys[2]! - curve.ys[1]!).toBeGreaterThan(5);
+    expect(curve.wallTicks.at(-1)!.seconds).toBeLessThanOrEqual(3000);
+  });
+
+  it('puts the handle on the column under the pointer, and on the last one beyond', () => {
+    const curve = curveOf(variants, frame, 320);
+    expect(curve.xs.map(x => columnAt(x, 3, frame))).toEqual([0, 1, 2]);
+    expect([columnAt(-50, 3, frame), columnAt(5000, 3, frame)]).toEqual([0, 2]);
+  });
+
+  it('moves the handle by keys', () => {
+    expect(columnAfter('ArrowRight', 0, 3)).toBe(1);
+    expect(columnAfter('ArrowLeft', 0, 3)).toBe(0);
+    expect(columnAfter('End', 0, 3)).toBe(2);
+    expect(columnAfter('PageDown', 2, 3)).toBe(0);
+    expect(columnAfter('Tab', 0, 3)).toBeNull();
+  });
+
+  it('finds the nearest number of nodes', () => {
+    expect(columnOf(variants, 5)).toBe(1);
+    expect(columnOf(variants, 100)).toBe(2);
+  });
+});
+
+describe('the first line of what-if', () => {
+  const bound = { bound_by_file: true };
+  const variants = [variant(8, 700), variant(12, 550), variant(14, 482), variant(17, 401, bound), variant(20, 400, bound)];
+
+  it('compares the number at the handle with that of the build, and says where more nodes bring nothing', () => {
+    expect(whatIfSentences(answer(variants, 12, 17), 14).join(' ')).toBe(
+      '12 nodes: 9 m 10 s. 14: 8 m 02 s. From 17 on checkout_spec.rb decides, more nodes bring nothing.',
+    );
+  });
+
+  it('compares with the useful number while the handle is at that of the build', () => {
+    expect(whatIfSentences(answer(variants, 12, 17), 12).join(' ')).toContain('12 nodes: 9 m 10 s. 17: 6 m 41 s.');
+  });
+
+  it('says that fewer nodes are enough', () => {
+    expect(whatIfSentences(answer(variants, 20, 17), 20).join(' ')).toBe(
+      '20 nodes: 6 m 40 s. 17 are enough. From 17 on checkout_spec.rb decides, more nodes bring nothing.',
+    );
+  });
+
+  it('says that every node helps', () => {
+    expect(whatIfSentences(answer([variant(1, 100), variant(2, 50)], 1, 2), 1).join(' ')).toBe(
+      '1 node: 1 m 40 s. 2: 50 s. Every node up to 2 makes the build faster.',
+    );
+  });
+
+  it('says what a number of nodes gains and costs', () => {
+    expect(difference(variant(14, 482), variant(12, 550))).toBe('68 s sooner, for 2 node-minutes more');
+    expect(difference(variant(12, 550), variant(12, 550))).toBe('as in the build');
+    expect(difference(variant(10, 660), variant(12, 550))).toBe('1 m 50 s later, for as many node-minutes');
+  });
+});

@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest';
+import { assumptionsOf } from '../../../../src/engine/insight/minutes/assumptions.js';
+import { fileOutcomes } from '../../../../src/engine/insight/minutes/file-outcomes.js';
+import { minutesOf } from '../../../../src/engine/insight/minutes/minutes.js';
+import { verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';
+import type { Timeline } from '../../../../src/engine/insight/timeline/timeline.js';
+import { type Batch, timelineOf } from '../lanes.js';
+
+const batch = (node: number, seconds: readonly number[], from = 0, to = from + seconds.reduce((sum, each) => sum + each, 0)): Batch => ({
+  files: seconds.map((_, i) => `${node}-${from}-${i}.rb`),
+  seconds: [...seconds],
+  from,
+  to,
+});
+const TEN = Array<number>(10).fill(10);
+const estimatesOf = (...batches: Batch[]) => Object.fromEntries(batches.flatMap(({ files }) => files.map(path => [path, 10])));
+const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline));
+
+it.each<[situation: string, timeline: Timeline, verdict: string]>([
+  ['no node came', timelineOf([null, null]), 'No node came.'],
+  ['one node ran everything', timelineOf([[batch(0, TEN)]]), 'One node ran everything.'],
+  ['one of two nodes came', timelineOf([[batch(0, TEN)], null]), 'Only node 0 came. Node 1 never came.'],
+  ['all nodes end together', timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 1])]]), 'All nodes finished within 1.0 s.'],
+  [
+    'a file decides',
+    timelineOf([[batch(0, [90])], [batch(1, [20, 10])]]),
+    '0-0-0.rb decides this build: it took 90 s on node 0, longer than an even share of 60 s.',
+  ],
+  [
+    'an estimate was wrong',
+    timelineOf([[batch(0, TEN)], [batch(1, [31, ...TEN.slice(1)])]], estimatesOf(batch(0, TEN), batch(1, TEN))),
+    'Node 1 finished 21 s after node 0: 1-0-0.rb took 3.1x its estimate there.',
+  ],
+  [
+    'many estimates were wrong',
+    timelineOf(
+      [[batch(0, TEN)], [batch(1, TEN)], [batch(2, [...TEN.slice(5), ...Array<number>(5).fill(15)])]],
+      estimatesOf(batch(0, TEN), batch(1, TEN), batch(2, TEN)),
+    ),
+    'Node 2 finished 25 s after node 0: its last files took 1.3x their estimates.',
+  ],
+  [
+    'a node was slow',
+    timelineOf(
+      [0, 1, 2].map(node => [batch(node, node === 2 ? TEN.map(() => 15) : TEN)]),
+      estimatesOf(...[0, 1, 2].map(node => batch(node, TEN))),
+    ),
+    'Node 2 finished 50 s after node 0: it took 1.5x as long as other nodes for its files.',
+  ],
+  ['a node began late', timelineOf([[batch(0, TEN)], [batch(1, TEN, 30)]]), 'Node 1 finished 30 s after node 0: it began 30 s late.'],
+  [
+    'a node lost time between its files',
+    timelineOf([[batch(0, TEN)], [batch(1, TEN, 0, 140)]]),
+    'Node 1 finished 40 s after node 0: it lost 40 s between its files.',
+  ],
+  [
+    'several nodes end late',
+    timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 30])], [batch(2, [...TEN, 29])]]),
+    'Nodes finished up to 30 s apart: node 0 first, node 1 last.',
+  ],
+])('the verdict when %s', (_, timeline, expected) => {
+  expect(verdict(timeline)).toBe(expected);
+});
+
+it('the verdict of a lost node names it', () => {
+  const timeline = timelineOf([[batch(0, [NaN, NaN], 0, 20)], [batch(1, TEN)], [batch(2, TEN)]]);
+  Object.assign(timeline.nodes[0]!, { recordedAt: null });
+  expect(verdict(timeline)).toBe(
+    'Nodes finished up to 80 s apart: node 0 first, node 1 last. Node 0 recorded nothing after the last files that it got.',
+  );
+  expect(assumptionsOf(timeline)).toEqual([
+    'Node 0 recorded nothing at the end: the last files count for their estimated time, or until they went to another node.',
+  ]);
+});
+
+it('the verdict of a running build counts the nodes at work', () => {
+  const timeline = timelineOf([[batch(0, [NaN], 0, 20)], [batch(1, [10])], null]);
+  Object.assign(timeline.nodes[0]!, { recordedAt: null });
+  expect(verdict({ ...timeline, isRunning: true })).toBe('The build is running: 1 of 3 nodes are at work, 1 have ended.');
+});
+
+it('the assumptions name what is not known', () => {
+  const timeline = timelineOf([[batch(0, TEN, 0, 50)], null]);
+  expect(assumptionsOf({ ...timeline, kind: 'recordings', paused: 90_000 })).toEqual([
+    'When a node began is not known: its last recording minus its recorded times counts, so late starts include gaps.',
+    'No queue and no split is known: the build begins with the first recorded time, and nothing is known to be missing.',
+    'Node 0 recorded more time than passed, as parallel test runners do: the file times are scaled down to it.',
+    'Node 1 recorded nothing and counts as late for the whole build.',
+    '90 s in which nothing ran, until a node was retried, are left out.',
+  ]);
+  expect(assumptionsOf(timelineOf([[batch(0, TEN)]]))).toEqual([]);
+});
+
+it('files that failed when they last ran, that are missing and that took longest', () => {
+  const first = { ...batch(0, [3, 9, NaN]), to: 20 };
+  const again = { ...first, seconds: [4, 2, NaN], from: 20, to: 40 };
+  const timeline = timelineOf([[first, again]]);
+  const [ran, ranAgain] = timeline.nodes[0]!.spans;
+  ran!.failed = [0, 1];
+  ranAgain!.failed = [1];
+  timeline.files.paths.push('0-0-2.rb[1:1]', 'left.rb');
+  expect(fileOutcomes(timeline, 1)).toEqual({
+    slowest: [{ file: 1, seconds: 9, node_index: 0 }],
+    failed: ['0-0-1.rb'],
+    missing: [
+      { path: '0-0-2.rb', node_index: 0 },
+      { path: '0-0-2.rb[1:1]', node_index: null },
+      { path: 'left.rb', node_index: null },
+    ],
+  });
+});

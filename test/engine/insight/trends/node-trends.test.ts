@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { normal, seededRandom } from '../../../../bench/random.js';
+import { chanceOfHeads, patternOf } from '../../../../src/engine/insight/trends/node-trends.js';
+
+const seed = 20_261_122;
+const builds = (count: number, slowness: number) => Array.from({ length: count }, () => slowness);
+
+describe('a node', () => {
+  it('is slow when it was in so many builds that it is no chance', () => {
+    expect(patternOf(builds(12, 1.2), 8)).toMatchObject({ isSlow: true, median: 1.2, slowBuilds: 12 });
+    // Too few builds, too little, too seldom.
+    expect(patternOf(builds(6, 1.2), 8).isSlow).toBe(false);
+    expect(patternOf(builds(50, 1.05), 8).isSlow).toBe(false);
+    expect(patternOf([...builds(9, 3), ...builds(11, 1)], 8)).toMatchObject({ isSlow: false, slowBuilds: 9 });
+    expect(patternOf([null, null], 8)).toEqual({ slowness: [null, null], median: null, isSlow: false, slowBuilds: 0 });
+  });
+
+  it('is called slow in fewer than one of 100 projects with equal runners', () => {
+    const random = seededRandom(seed);
+    const alarms = Array.from({ length: 400 }, () =>
+      Array.from({ length: 8 }, () =>
+        patternOf(
+          Array.from({ length: 20 }, () => Math.exp(0.25 * normal(random))),
+          8,
+        ),
+      ).some(({ isSlow }) => isSlow),
+    );
+    expect(alarms.filter(Boolean).length).toBeLessThan(4);
+  });
+});
+
+describe('the chance of so many heads', () => {
+  it('is that of a fair coin', () => {
+    expect([chanceOfHeads(0, 10), chanceOfHeads(10, 10), chanceOfHeads(2, 2), chanceOfHeads(0, 0)]).toEqual([1, 2 ** -10, 0.25, 1]);
+    fc.assert(
+      fc.property(fc.nat(100), fc.nat(100), (heads, more) => {
+        const tosses = heads + more;
+        expect(chanceOfHeads(heads, tosses)).toBeGreaterThanOrEqual(chanceOfHeads(heads + 1, tosses));
+        expect(chanceOfHeads(heads, tosses) + chanceOfHeads(more + 1, tosses)).toBeCloseTo(1, 9);
+      }),
+      { seed },
+    );
+  });
+});

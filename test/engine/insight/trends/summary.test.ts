@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import type { Minutes } from '../../../../src/engine/insight/minutes/minutes.js';
+import { PART_NAMES } from '../../../../src/engine/insight/minutes/minutes.js';
+import { decidingFile, idleShare, isOutOfDate, savedTime, summarize } from '../../../../src/engine/insight/trends/summary.js';
+import { type Batch, START, timelineOf } from '../lanes.js';
+
+const BASELINES = { round_robin: 40_000, by_name: 50_000, one_at_a_time: 33_000 };
+
+function minutes(parts: Partial<Record<(typeof PART_NAMES)[number], number>>): Minutes {
+  const all = PART_NAMES.map(name => ({ name, milliseconds: parts[name] ?? 0, nodes: [] }));
+  const node = { late: 0, work: 0, repeats: 0, gaps: 0 };
+  const nodes = [
+    { ...node, node_index: 0, idle: 0, slowness: 1.254 },
+    { ...node, node_index: 1, idle: 6000, slowness: null },
+  ];
+  return { wall: all.reduce((sum, { milliseconds }) => sum + milliseconds, 0), floor: 0, parts: all, nodes };
+}
+
+/** A batch of one file after another. */
+const batch = (from: number, seconds: Record<string, number>): Batch => {
+  const times = Object.values(seconds);
+  return { files: Object.keys(seconds), seconds: times, from, to: from + times.reduce((sum, each) => sum + (each || 0), 0) };
+};
+
+describe('a summary', () => {
+  const timeline = timelineOf([[batch(0, { a: 10, b: 4 })], [batch(2, { c: 6, d: NaN })], null]);
+
+  it('has what its timeline and its minutes tell', () => {
+    const summary = summarize({ recorded: 7 }, timeline, minutes({ even_share: 10_000, idle: 4000 }), BASELINES);
+    expect(summary).toEqual({
+      recorded: 7,
+      kind: 'queue',
+      started_at: START,
+      is_running: false,
+      wall: 14_000,
+      floor: 0,
+      parts: [10_000, 0, 0, 0, 0, 0, 0, 4000],
+      nodeTime: 28_000,
+      idleTime: 6000,
+      total: 20_000,
+      files: 4,
+      failed: null,
+      missing: 1,
+      longest: { path: 'a', milliseconds: 10_000 },
+      last: { node_index: 0, milliseconds: 6000 },
+      decided_by: null,
+      slowness: [1.25, 0],
+      baselines: BASELINES,
+    });
+    expect([idleShare(summary), savedTime(summary)]).toEqual([6 / 28, 19_000]);
+  });
+
+  it('compares a split with other splits only', () => {
+    const baselines = { round_robin: 30_000, by_name: 40_000, one_at_a_time: 20_000 };
+    expect(savedTime({ kind: 'queue', wall: 25_000, baselines })).toBe(-5000);
+    expect(savedTime({ kind: 'split', wall: 25_000, baselines })).toBe(5000);
+  });
+
+  it('counts what failed when it ran last', () => {
+    const again = timelineOf([[batch(0, { a: 10, b: 4 }), batch(20, { a: 9 })]]);
+    const [first, second] = again.nodes[0]!.spans;
+    first!.failed = [0, 1];
+    second!.failed = [];
+    expect(summarize({ recorded: 1 }, again, minutes({}), BASELINES)).toMatchObject({ failed: 1, total: 13_000, last: null });
+  });
+
+  it('of nothing is all zeros', () => {
+    const summary = summarize({ recorded: 1 }, timelineOf([null]), minutes({}), BASELINES);
+    expect(summary).toMatchObject({ wall: 0, total: 0, files: 0, longest: null, last: null, decided_by: null, nodeTime: 0 });
+    expect(idleShare({ nodeTime: 0, idleTime: 0 })).toBe(0);
+  });
+
+  it('is out of date when it is missing, older than the last run, or was made while nodes ran', () => {
+    const summary = summarize({ recorded: 2 }, timeline, minutes({}), BASELINES);
+    expect(isOutOfDate({ recorded: 2 }, summary)).toBe(false);
+    expect(isOutOfDate({ recorded: 3 }, summary)).toBe(true);
+    expect(isOutOfDate({ recorded: 2 }, { ...summary, is_running: true })).toBe(true);
+    expect(isOutOfDate({ recorded: 2 }, null)).toBe(true);
+  });
+});
+
+describe('the file that decided a build', () => {
+  it('is the longest one if it takes more than an even share', () => {
+    const timeline = timelineOf([[batch(0, { long: 30 })], [batch(0, { a: 5, b: 5 })]]);
+    expect(decidingFile(timeline, minutes({ longest_file: 20_000 }), 0)).toBe('long');
+    expect(decidingFile(timeline, minutes({ longest_file: 1000 }), 0)).toBeNull();
+  });
+
+  it('is else the one that made the last node late', () => {
+    const nodes = [[batch(0, { a: 10, b: 10 })], [batch(0, { c: 12, d: 18 })]];
+    expect(decidingFile(timelineOf(nodes, { c: 11, d: 9 }), minutes({}), 0)).toBe('d');
+    // The overrun is shared by many files.
+    expect(decidingFile(timelineOf(nodes, { c: 8, d: 15 }), minutes({}), 0)).toBeNull();
+    // The last node was hardly late.
+    expect(decidingFile(timelineOf([[batch(0, { a: 10 })], [batch(0, { b: 11.9 })]], { b: 1 }), minutes({}), 0)).toBeNull();
+    expect(decidingFile(timelineOf([[batch(0, { a: 10 })]], { a: 1 }), minutes({}), 0)).toBeNull();
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { withFileCut } from '../../../../src/engine/insight/what-if/cut.js';
+import { observe } from '../../../../src/engine/insight/what-if/observed.js';
+import { playVariants } from '../../../../src/engine/insight/what-if/scenario.js';
+import { speedsOf } from '../../../../src/engine/insight/what-if/speeds.js';
+import { resampleStarts } from '../../../../src/engine/insight/what-if/starts.js';
+import { nodesWithin, usefulNodesOf } from '../../../../src/engine/insight/what-if/useful.js';
+import { type Changes, type Knowledge, playCuts, whatIfOf } from '../../../../src/engine/insight/what-if/what-if.js';
+import { type Batch, timelineOf } from '../lanes.js';
+
+const AS_IT_WAS: Changes = { mode: null, estimates: null, startSpread: null, pullCost: null, cut: [] };
+const known = (nodeTotal: number): Knowledge => ({ nodeTotal, now: null, cases: new Map(), expectedPullCost: 10_000 });
+
+/** Two nodes with a long file and forty short ones; each batch costs a second. */
+function build(longSeconds = 40) {
+  const files = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `${from + i}`);
+  const batch = (paths: string[], from: number): Batch => ({
+    files: paths,
+    seconds: paths.map(() => 2),
+    from,
+    to: from + 1 + 2 * paths.length,
+  });
+  const first: Batch = { files: ['long'], seconds: [longSeconds], from: 0, to: longSeconds + 1 };
+  return timelineOf([
+    [first, batch(files(20, 25), longSeconds + 1)],
+    [batch(files(0, 10), 4), batch(files(10, 20), 25), batch(files(25, 40), 46)],
+  ]);
+}
+
+const ratios = (speeds: readonly number[]) =>
+  timelineOf(
+    speeds.map((speed, node) => {
+      const seconds = Array.from({ length: 20 }, (_, i) => ((i % 5) + 8) / 10 / speed);
+      return [{ files: seconds.map((_, i) => `${node}-${i}`), seconds, from: 0, to: 30 }];
+    }),
+    Object.fromEntries(speeds.flatMap((_, node) => Array.from({ length: 20 }, (__, i) => [`${node}-${i}`, 1]))),
+  );
+
+describe('a build that is played again', () => {
+  it('takes as long as it did with its own number of nodes', () => {
+    const { scenario, assumptions } = whatIfOf(build(), AS_IT_WAS, known(2));
+    const [played] = playVariants(scenario, [2]);
+    expect(assumptions).toMatchObject({ mode: 'queue', startSpread: 4, pullCost: 1, estimates: 'then', cut: [] });
+    // 120 seconds of files, six batches and a start 4 s late.
+    expect(played!.wall).toBeGreaterThanOrEqual(64);
+    expect(played!.wall).toBeLessThan(68);
+    expect(played).toMatchObject({ nodes: 2, floor: 60, isBoundByFile: false });
+    expect(played!.nodeSeconds).toBeCloseTo(2 * played!.wall - 4, 6);
+  });
+
+  it('is bound by its longest file from some number of nodes on', () => {
+    const { scenario, mostUseful, longest } = whatIfOf(build(), { ...AS_IT_WAS, startSpread: 0, pullCost: 0 }, known(2));
+    const outcomes = playVariants(scenario, [2, 3, 4, 8]);
+    expect(outcomes.map(({ wall }) => wall)).toEqual([60, 40, 40, 40]);
+    expect(outcomes.map(({ isBoundByFile }) => isBoundByFile)).toEqual([false, false, true, true]);
+    expect([mostUseful, usefulNodesOf(outcomes, mostUseful), nodesWithin(outcomes, 45), nodesWithin(outcomes, 39)]).toEqual([
+      3,
+      3,
+      3,
+      null,
+    ]);
+    expect(longest[0]).toEqual({ path: 'long', seconds: 40, file: 0, pieces: 2 });
+  });
+
+  it('ends sooner when the file that binds it is cut, and not when another is', () => {
+    const { scenario, longest } = whatIfOf(build(), { ...AS_IT_WAS, startSpread: 0, pullCost: 0 }, known(4));
+    expect(playCuts(scenario, 4, [longest[0]!, longest[1]!])).toEqual([30, 40]);
+  });
+
+  it('plays a file in the parts that its test cases have in it', () => {
+    const cases = new Map([['long', [1, 3, 1]]]);
+    const { scenario, assumptions } = whatIfOf(build(), { ...AS_IT_WAS, cut: ['long', '7'] }, { ...known(2), cases });
+    expect([...scenario.suite.seconds.subarray(0, 3)]).toEqual([24, 8, 8]);
+    expect(assumptions.cut).toEqual([
+      { path: 'long', pieces: 3, isMeasured: true },
+      { path: '7', pieces: 2, isMeasured: false },
+    ]);
+    expect(scenario.suite.seconds).toHaveLength(44);
+    expect(assumptions.sentences).toContain('7 is cut into 2 equal pieces, as the times of its test cases are not known.');
+  });
+
+  it('takes the estimate of a file that was not recorded', () => {
+    const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, NaN], from: 0, to: 9 }]], { b: 5 });
+    const { scenario, assumptions } = whatIfOf(timeline, AS_IT_WAS, known(1));
+    expect([...scenario.suite.seconds]).toEqual([5, 3]);
+    expect(assumptions.sentences).toContain('Each file takes its recorded time. One file was not recorded and takes its estimate.');
+  });
+
+  it('is planned with the estimates of today, or with the recorded times', () => {
+    const timeline = timelineOf([[{ files: ['a', 'b'], seconds: [3, 2], from: 0, to: 5 }]], { a: 1, b: 9 });
+    const weights = (changes: Partial<Changes>) => {
+      const now = {
+        seconds: new Map([
+          ['a', 4],
+          ['b', 6],
+        ]),
+        isGuessed: false,
+      };
+      return [...whatIfOf(timeline, { ...AS_IT_WAS, ...changes }, { ...known(1), now }).scenario.suite.weights];
+    };
+    expect(weights({})).toEqual([90_000, 10_000]);
+    expect(weights({ estimates: 'now' })).toEqual([60_000, 40_000]);
+    expect(weights({ estimates: 'exact' })).toEqual([30_000, 20_000]);
+  });
+
+  it('is a queue if it was one, else a split', () => {
+    const modeOf = (kind: 'queue' | 'split' | 'recordings', mode: Changes['mode'] = null) =>
+      whatIfOf({ ...build(), kind }, { ...AS_IT_WAS, mode, estimates: 'exact' }, known(2)).scenario.mode;
+    expect([modeOf('queue'), modeOf('split'), modeOf('recordings'), modeOf('split', 'queue')]).toEqual([
+      'queue',
+      'split',
+      'split',
+      'queue',
+    ]);
+  });
+});
+
+describe('the speeds of nodes', () => {
+  const speedsOfBuild = (speeds: readonly number[]) => {
+    const timeline = ratios(speeds);
+    return [...speedsOf(observe(timeline), timeline.files.estimates)].map(speed => Number(speed.toFixed(2)));
+  };
+
+  it('are 1 but for nodes that differ from the others by more than chance', () => {
+    expect(speedsOfBuild([1, 1, 1, 0.5])).toEqual([1, 1, 1, 0.5]);
+    expect(speedsOfBuild([1, 1.02, 1, 0.98])).toEqual([1, 1, 1, 1]);
+  });
+
+  it('are relative: estimates that are all wrong by the same factor make no node slow', () => {
+    expect(speedsOfBuild([0.5, 0.5, 0.5])).toEqual([1, 1, 1]);
+  });
+});
+
+describe('starts of another number of nodes', () => {
+  it('are those of the build if it has that number', () => {
+    expect([...resampleStarts(Float64Array.of(0, 20, 5), 3)]).toEqual([0, 20, 5]);
+  });
+
+  it('continue an even spread', () => {
+    expect([...resampleStarts(Float64Array.of(0, 12, 24, 36), 9)].map(Math.round)).toEqual([0, 6, 12, 18, 24, 30, 36, 42, 48]);
+    expect([...resampleStarts(Float64Array.of(0, 12, 24, 36, 48), 1)]).toEqual([0]);
+  });
+
+  it('begin when the first node of the build began', () => {
+    expect([...resampleStarts(Float64Array.of(10, 22, 34, 46), 1)]).toEqual([10]);
+    expect(Math.min(...resampleStarts(Float64Array.of(30, 10), 7))).toBe(10);
+  });
+
+  it('do not turn one straggler into many', () => {
+    const starts = resampleStarts(Float64Array.of(0, 0, 0, 0, 0, 0, 60), 14);
+    expect(starts.filter(start => start > 30)).toHaveLength(2);
+    expect(Math.max(...starts)).toBeLessThan(70);
+  });
+
+  it('are together after a build of one node', () => {
+    expect([...resampleStarts(Float64Array.of(0), 3)]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('a file in equal pieces', () => {
+  it('is planned in its place', () => {
+    const suite = { weights: Float64Array.of(90, 40, 20), seconds: Float64Array.of(9, 4, 2) };
+    expect(withFileCut(suite, 0, 3)).toEqual({ weights: Float64Array.of(40, 30, 30, 30, 20), seconds: Float64Array.of(4, 3, 3, 3, 2) });
+    expect(withFileCut(suite, 2, 2)).toEqual({ weights: Float64Array.of(90, 40, 10, 10), seconds: Float64Array.of(9, 4, 1, 1) });
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { durationText } from '../../../../src/engine/insight/duration.js';
+import { type BatchFacts, batchReason } from '../../../../src/engine/insight/why/batch-reason.js';
+import { partReason } from '../../../../src/engine/insight/why/part-reason.js';
+
+const decision = { remaining: 2400, finishIn: 312, speed: 0.9, slowdown: 1, share: 280, target: 168, pullCost: 2 };
+const facts: BatchFacts = {
+  ...{ node_index: 3, nodeTotal: 8, decision, isGuessed: false, weight: 168, files: 12, filesWithCases: 0, replay: null, returned: [] },
+};
+const reason = (more: Partial<BatchFacts> = {}, sized: Partial<typeof decision> = {}) =>
+  batchReason({ ...facts, decision: { ...decision, ...sized }, ...more });
+
+describe('the reason for a batch', () => {
+  it('tells what was left, when all would finish, and the share of the node', () => {
+    expect(reason()).toBe(
+      '40 m 00 s of work was left for 8 nodes, so all would finish in 5 m 12 s. Node 3 runs at 0.9 of the usual speed and would do ' +
+        '4 m 40 s of that; it got 0.6 of its share, 2 m 48 s, so that later batches can correct errors.',
+    );
+  });
+
+  it('leaves out what is as usual', () => {
+    expect(reason({}, { speed: 1.01 })).toContain('Node 3 would do 4 m 40 s of that;');
+  });
+
+  it.each<[situation: string, more: Partial<BatchFacts>, sized: Partial<typeof decision>, text: string]>([
+    ['files take longer', {}, { slowdown: 1.3 }, 'was left for 8 nodes, and files took 1.3 times their estimates until then, so all would'],
+    [
+      'the end is near',
+      {},
+      { share: 8, target: 8 },
+      'it got all of its share, because another pull would take 2.0 s, more than it could gain.',
+    ],
+    ['it had many batches', {}, { target: 280 }, 'it got all of its share, because it had enough batches before to correct errors.'],
+    ['most files are guessed', { isGuessed: true }, { target: 42 }, 'it got 42 s of it, because most files were never measured'],
+    ['it is alone', { nodeTotal: 1 }, {}, 'Node 3 is the only node, so it got all that was left: 40 m 00 s of work.'],
+    ['it got the rest', { weight: 20 }, { remaining: 20, target: 20 }, 'These files were the last ones.'],
+    ['it got the last file', { weight: 20, files: 1 }, { remaining: 20 }, 'It was the last file.'],
+    ['its file is long', { weight: 600, files: 1 }, {}, 'Its one file is longer than that, 10 m 00 s: a batch has at least one file.'],
+    ['only test cases ran', { filesWithCases: 2 }, {}, 'Of 2 files only the failed test cases ran.'],
+  ])('tells that %s', (_, more, sized, text) => {
+    expect(reason(more, sized)).toContain(text);
+  });
+
+  it('tells from which nodes files came back, and names a few of them', () => {
+    const returned = [
+      { node_index: 5, lease: 'expired' as const, files: 7 },
+      { node_index: 2, lease: 'restarted' as const, files: 1 },
+      { node_index: 1, lease: 'returned' as const, files: 1 },
+      { node_index: 0, lease: 'returned' as const, files: 1 },
+    ];
+    expect(reason({ returned })).toMatch(
+      /errors\. 7 files were with node 5 before, which was silent for too long\. One file was with node 2 before, which restarted\. One file was with node 1 before, which was silent for too long, and came back later\.$/,
+    );
+  });
+
+  it.each([
+    ['unfinished', 'Node 3 restarted, and got the 12 files again that it had not reported as run, or that failed.'],
+    ['own', 'Node 3 was retried, and a retry gets all files that the node had: 12 files.'],
+    ['copied', 'Node 3 got the 12 files that it had in the CI run that this one repeats.'],
+  ] as const)('of a repeat (%s) needs no decision', (replay, text) => {
+    expect(reason({ replay, decision: null })).toBe(text);
+  });
+
+  it('is unknown when an older Ballast handed it out', () => {
+    expect(reason({ decision: null })).toBe('An older Ballast handed out this batch and did not keep why.');
+  });
+});
+
+describe('the reason for a part of a split', () => {
+  const part = { node_index: 1, nodeTotal: 2, files: 3, weight: 280, mean: 270, makespan: 280, bound: 275, isReused: false };
+
+  it('tells the work of the node, of the others and the bound', () => {
+    expect(partReason(part)).toBe(
+      'A split goes through the files longest first, gives each to the node with the least work, and then evens the nodes out. ' +
+        'Node 1 got 4 m 40 s of work; the mean of the 2 nodes is 4 m 30 s. ' +
+        'The node with most has 4 m 40 s, and no split of whole files has less than 4 m 35 s.',
+    );
+  });
+
+  it('tells that the node got no files, is alone, or that the split is an old one', () => {
+    expect(partReason({ ...part, files: 0, weight: 0 })).toContain('Node 1 got no files; the mean');
+    expect(partReason({ ...part, node_index: 0, nodeTotal: 1 })).toBe('Node 0 is the only node, so it got all files.');
+    expect(partReason({ ...part, isReused: true })).toMatch(/made for an earlier CI run of this build, and later ones get the same\.$/);
+  });
+
+  it('tells no numbers that an older Ballast did not keep', () => {
+    expect(partReason({ ...part, weight: NaN, mean: NaN })).not.toMatch(/NaN|\d m/);
+  });
+});
+
+it('a duration in a sentence has the units that people use', () => {
+  const texts = [0, 0.0004, 0.34, 4.21, 9.96, 94, 99.6, 492, 3599.6, 3840, 183_600].map(durationText);
+  expect(texts).toEqual(['0 s', '0 s', '340 ms', '4.2 s', '10 s', '94 s', '1 m 40 s', '8 m 12 s', '1 h 00 m', '1 h 04 m', '2 d 3 h']);
+});
