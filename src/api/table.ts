@@ -1,6 +1,7 @@
 import { apiErrors } from '../api-error.js';
 import type { Answer, Request } from '../http/request.js';
 import type { Context } from './context.js';
+import { withSecurityHeaders } from './dashboard/security-headers.js';
 import { dashboardEndpointOf, routeDashboard } from './dashboard/table.js';
 import { recordBuildSubset } from './routes/build-subsets.js';
 import { buildSummaries } from './routes/build-summaries.js';
@@ -77,7 +78,9 @@ export function route(context: Context, request: Request): Answer | Promise<Answ
     if (answer) return answer;
     if (/^\/v\d\/v\d\//.test(path)) throw apiErrors.versionRepeated(path);
     if (path.startsWith('/v2/')) throw apiErrors.v2PathNotSupported(path);
-    throw apiErrors.pathNotFound(request.method, path);
+    const error = apiErrors.pathNotFound(request.method, path);
+    // Who mistypes the address of a page is shown it by a browser.
+    throw context.dashboard ? withSecurityHeaders(error) : error;
   }
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const handle = Object.hasOwn(methods, method) ? methods[method] : undefined;

@@ -8,8 +8,14 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The build of a project by its id in the API, in upper or lower case; null: there is none. */
 export async function buildWithId(builds: Builds, project: number, id: string): Promise<Build | null> {
+  const uuid = uuidOf(id);
+  return uuid === null ? null : builds.get(project, uuid);
+}
+
+/** An id of the API in lower case; null: it is no UUID, so nothing has it, and a store may not be able to look it up. */
+export function uuidOf(id: string): string | null {
   const uuid = id.toLowerCase();
-  return UUID.test(uuid) ? builds.get(project, uuid) : null;
+  return UUID.test(uuid) ? uuid : null;
 }
 
 /**

@@ -129,6 +129,11 @@ describe('GET /builds/:id/why', () => {
     expect((await client.get(url)).json).toMatchObject({ kind: 'recordings', batches: [], batch_count: 0 });
   });
 
+  it.each(['why', 'minutes', 'what_if'])('answers 404 from %s for an id that is longer than a key of the store', async name => {
+    const client = await startServerOnDisk();
+    expect((await client.get(`/v1/builds/${'a'.repeat(12_000)}/${name}`)).status).toBe(404);
+  });
+
   it('explains a large build in a worker thread, which sees the last batch', async () => {
     const client = await startServerOnDisk();
     const paths = manyPaths(limits.pooledTestFiles);

@@ -87,7 +87,9 @@ describe('a page of the dashboard', () => {
     ['GET', '/v1'],
     ['DELETE', '/projects'],
   ])('is not the answer to %s %s', async (method, path) => {
-    expect(await server.send(path, { method })).toMatchObject({ status: 404, json: { errors: [expect.stringContaining(path)] } });
+    const reply = await server.send(path, { method });
+    expect(reply).toMatchObject({ status: 404, json: { errors: [expect.stringContaining(path)] } });
+    expect(reply.headers.get('content-security-policy')).toBe(CSP);
   });
 });
 

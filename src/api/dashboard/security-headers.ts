@@ -1,3 +1,5 @@
+import { ApiError } from '../../api-error.js';
+
 /**
  * Headers of all answers of the dashboard. A page loads nothing from elsewhere, has no inline code or style, and is not framed. Browsers
  * do not send its address to other sites.
@@ -20,3 +22,8 @@ export const SECURITY_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
+
+/** The same error with these headers. */
+export function withSecurityHeaders({ status, errors, headers, cause, reason }: ApiError): ApiError {
+  return new ApiError(status, errors, { ...SECURITY_HEADERS, ...headers }, cause, reason);
+}

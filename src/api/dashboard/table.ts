@@ -10,7 +10,7 @@ import { decodeDashboardBody } from '../messages/dashboard-request.js';
 import { answerAccess, endSessionById, makeLink, makeProject, makeToken, revokeLinkById, revokeTokenById } from './access.js';
 import { assetAnswer, isAsset, isPage, pageAnswer } from './pages.js';
 import { answerProjects } from './projects.js';
-import { SECURITY_HEADERS } from './security-headers.js';
+import { SECURITY_HEADERS, withSecurityHeaders } from './security-headers.js';
 import { answerServer } from './server.js';
 import { requireOwnPage, requireSession } from './session.js';
 import { answerSession, signIn, signOut } from './sign-in.js';
@@ -97,8 +97,6 @@ async function secured(answer: () => Answer | Promise<Answer>): Promise<Answer> 
     return { ...rest, headers: { ...SECURITY_HEADERS, ...headers } };
   } catch (error) {
     const apiError = error instanceof Refusal ? apiErrors.refused(error.message) : error;
-    if (!(apiError instanceof ApiError)) throw error;
-    const { status, errors, headers, cause, reason } = apiError;
-    throw new ApiError(status, errors, { ...SECURITY_HEADERS, ...headers }, cause, reason);
+    throw apiError instanceof ApiError ? withSecurityHeaders(apiError) : error;
   }
 }

@@ -1,5 +1,5 @@
 import type { BuildKey } from '../build-key.js';
-import { buildWithId } from '../builds.js';
+import { uuidOf } from '../builds.js';
 import { splitKey } from '../keys.js';
 import { beginningOf, isLater, type Moment } from '../moment.js';
 import type { Build } from '../ports/builds.js';
@@ -40,8 +40,10 @@ const UNNAMED = 'unknown';
  * @param ci_run the id of another CI run of the same build; undefined: the newest, or the one with the first id
  */
 export async function findSubject(store: Store, project: number, id: string, ci_run?: string): Promise<Subject | null> {
-  const recorded = await buildWithId(store.builds, project, id);
-  const named = recorded ? null : await store.ciRuns.get(project, id.toLowerCase());
+  const uuid = uuidOf(id);
+  if (uuid === null) return null;
+  const recorded = await store.builds.get(project, uuid);
+  const named = recorded ? null : await store.ciRuns.get(project, uuid);
   const build = recorded ?? named;
   return build && subjectOf(store, project, build, recorded, ci_run?.toLowerCase() ?? named?.id);
 }
