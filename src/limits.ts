@@ -133,14 +133,14 @@ export const limits = {
   sessionUseUpdateMilliseconds: 300_000,
   passwordMinCharacters: 12,
   passwordMaxCharacters: 1024,
-  /** Wrong sign-ins after which each further one doubles the wait, and the longest wait: of one address, and of all. */
+  /** Failed sign-ins after which each further one doubles the wait, and the longest wait: of one address, and of all. */
   wrongSignInsPerAddress: 5,
   signInWaitMilliseconds: 900_000,
   wrongSignInsOfAll: 50,
   signInWaitOfAllMilliseconds: 10_000,
-  /** Time without a wrong sign-in after which the earlier ones are forgotten. */
+  /** Time without a failed sign-in after which the earlier ones are forgotten. */
   wrongSignInMilliseconds: 3_600_000,
-  /** Addresses whose wrong sign-ins are counted. */
+  /** Addresses whose failed sign-ins are counted. */
   signInAddresses: 10_000,
   /** Builds of a project that the dashboard's list of projects has. */
   recentBuilds: 30,

@@ -102,7 +102,7 @@ function table({ variants, useful_nodes, files, unknown_files, total, longest, a
     '',
     ...[head, ...rows].map(row => row.map((cell, column) => (column < 3 ? cell.padStart(widths[column]!) : cell)).join('  ')),
     '',
-    `* more than ${pluralize(useful_nodes, 'node')} make nothing faster`,
+    `* more than ${pluralize(useful_nodes, 'node')} bring nothing`,
     ...assumptions.sentences,
   ];
 }

@@ -9,14 +9,14 @@ const MAX_NODES = 3;
 
 /** The names of the parts, as people read them. A newer server may have others. */
 const PARTS: Readonly<Record<string, string>> = {
-  even_share: 'an even share of the work',
-  longest_file: 'the longest file, beyond an even share',
+  even_share: 'even share of the work',
+  longest_file: 'longest file, beyond an even share',
   slow_nodes: 'slow nodes',
   estimates: 'wrong estimates',
   late_starts: 'late starts',
   gaps: 'gaps between files',
-  repeats: 'files run again, and lost nodes',
-  idle: 'other waits for the last node',
+  repeats: 'repeats, and lost nodes',
+  idle: 'other idle time',
 };
 
 /** A summary of a build in Markdown, as lines. @param gate null: nothing is known of its queue or split */

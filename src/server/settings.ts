@@ -141,7 +141,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     flag: '--trusted-proxies <list>',
     env: 'BALLAST_TRUSTED_PROXIES',
     defaultText: '',
-    help: 'proxies whose X-Forwarded-Proto, -Host and -For are used, in links and to slow down wrong sign-ins, as addresses and ranges (10.0.0.0/8,::1)',
+    help: 'proxies whose X-Forwarded-Proto, -Host and -For are used, in links and to slow down failed sign-ins, as addresses and ranges (10.0.0.0/8,::1)',
     parse: parseTrustedProxies,
   },
   retentionDays: {

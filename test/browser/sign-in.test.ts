@@ -51,7 +51,7 @@ describe('signing in', () => {
         await alert.getByText(/^The password is wrong/).waitFor();
       } else {
         expect((await answered).status()).toBe(429);
-        await alert.getByText(/^Too many wrong sign-ins; try again in/).waitFor();
+        await alert.getByText(/^Too many failed sign-ins; try again in/).waitFor();
         break;
       }
     }

@@ -30,7 +30,7 @@ describe('ballast plan', () => {
       '  * 3       40 s           2.0  1.000',
       '    4       40 s           2.7  1.000 (longest file)',
       '',
-      '* more than 3 nodes make nothing faster',
+      '* more than 3 nodes bring nothing',
     ]);
     expect(stdout).toContain('\nEach file takes its estimate.\n');
   });

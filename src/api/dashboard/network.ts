@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** What wrong sign-ins are counted by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host may use all addresses that share them. */
+/** What failed sign-ins are counted by: an IPv4 address, or the first 64 bits of an IPv6 address, because a host may use all addresses that share them. */
 export function networkOf(address: string): string {
   const [plain = ''] = address.split('%');
   if (isIP(plain) !== 6) return plain;

@@ -45,7 +45,7 @@ export async function signIn(context: Context, dashboard: Dashboard, request: Re
     log.info({ session: signInId(session), project: session.project, address }, 'signed in to the dashboard');
     return { ...(await answerSession(context, request, session)), headers: sessionCookie(request, session.secret) };
   } catch (error) {
-    if ((error as ApiError).status === 401) log.warn({ address }, 'a wrong sign-in to the dashboard');
+    if ((error as ApiError).status === 401) log.warn({ address }, 'sign-in to the dashboard failed');
     throw error;
   }
 }

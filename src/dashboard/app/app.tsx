@@ -38,7 +38,7 @@ function Page({ route, loaded, project }: { route: Route; loaded: AnyPage | 'fai
   useEffect(() => {
     document.title = [TITLES[page], route.project, 'Ballast'].filter(Boolean).join(' · ');
   }, [page, route.project]);
-  if (route.page === 'not-found') return <NotFound what="This address shows nothing." />;
+  if (route.page === 'not-found') return <NotFound what="There is no page at this address." />;
   if (route.project !== null && !project)
     return <NotFound what={`There is no project "${route.project}", or this session may not see it.`} />;
   if (loaded === 'failed') return <Outdated />;

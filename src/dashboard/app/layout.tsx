@@ -31,7 +31,7 @@ export function Layout({ route, project, children }: { route: Route; project: Pr
       </header>
       {!isOnline && (
         <p class="notice" role="status">
-          You are offline. What you see is what was loaded last; it goes on by itself when you are back.
+          You are offline. The page shows what it loaded last, and updates itself when you are online again.
         </p>
       )}
       <main id="content" tabIndex={-1}>

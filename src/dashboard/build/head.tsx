@@ -51,14 +51,14 @@ export function BuildHead({ project, build, id }: { project: ProjectLine; build:
         <span class="headline number" title={exactDuration(wall)}>
           {duration(wall)}
         </span>{' '}
-        {is_running ? <Expected project={project} id={id} /> : <Possible build={build} />}
+        {is_running ? <Expected project={project} id={id} /> : <Floor build={build} />}
       </h1>
       <Verdict build={build} />
     </header>
   );
 }
 
-function Possible({ build: { floor, lost } }: { build: MinutesAnswer }) {
+function Floor({ build: { floor, lost } }: { build: MinutesAnswer }) {
   return (
     <>
       <Duration seconds={floor} /> was possible

@@ -8,15 +8,15 @@ const NAMES: Record<MinutePartAnswer['name'], string> = {
   even_share: 'even share',
   longest_file: 'longest file',
   slow_nodes: 'slow nodes',
-  estimates: 'estimates',
+  estimates: 'wrong estimates',
   late_starts: 'late starts',
   gaps: 'gaps',
   repeats: 'repeats',
-  idle: 'idle',
+  idle: 'other idle time',
 };
 
-/** What no plan with whole files avoids. */
-const POSSIBLE: MinutePartAnswer['name'][] = ['even_share', 'longest_file'];
+/** The parts of the floor: no plan with whole files avoids them. */
+const FLOOR: MinutePartAnswer['name'][] = ['even_share', 'longest_file'];
 /** Parts below half a millisecond are none. */
 const SMALLEST = 0.0005;
 
@@ -34,8 +34,8 @@ export function MinutesBar({ build }: { build: MinutesAnswer }) {
         ))}
       </div>
       <dl>
-        <Group title="possible" seconds={build.floor} parts={parts.filter(({ name }) => POSSIBLE.includes(name))} />
-        <Group title="lost" seconds={build.lost} parts={parts.filter(({ name }) => !POSSIBLE.includes(name))} />
+        <Group title="floor" seconds={build.floor} parts={parts.filter(({ name }) => FLOOR.includes(name))} />
+        <Group title="lost" seconds={build.lost} parts={parts.filter(({ name }) => !FLOOR.includes(name))} />
       </dl>
       {chosen && <Part part={chosen} />}
     </section>

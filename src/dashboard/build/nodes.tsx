@@ -38,7 +38,7 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
       sortBy: ({ node_index }) => node_index,
     },
     { name: 'state', title: 'State', cell: stateOf, sortBy: stateOf },
-    time('start', 'Began', 'After the start of the build'),
+    time('start', 'Started', 'After the start of the build'),
     time('end', 'Ended', 'After the start of the build'),
     {
       name: 'batches',
@@ -52,11 +52,11 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
     time('busy', 'Tests', 'The sum of the recorded times'),
     time('gaps', 'Gaps', 'Between two batches, and between the files and the end of their batch'),
     time('idle', 'Idle', 'From its end to the end of the build'),
-    time('repeats', 'Repeats', 'Work that was done twice'),
+    time('repeats', 'Repeats', 'Files that had run before'),
     {
       name: 'slowness',
-      title: 'Speed',
-      about: 'How long its files took, relative to their estimates and to the other nodes: above 1 it is slower than they are',
+      title: 'Slowness',
+      about: 'How long its files took, relative to their estimates and to the other nodes. Above 1, the node is slower than they are',
       isNumber: true,
       cell: ({ slowness }) => times(slowness),
       sortBy: ({ slowness }) => slowness,
@@ -65,6 +65,6 @@ function columnsOf(link: (node: number) => string): Column<NodeSummary>[] {
 }
 
 function stateOf({ start, recorded }: NodeSummary): string {
-  if (start === null) return 'never came';
+  if (start === null) return 'never started';
   return recorded ? 'recorded' : 'not recorded';
 }

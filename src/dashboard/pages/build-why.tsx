@@ -63,7 +63,7 @@ function Batches({ answer, node, project }: { answer: WhyAnswer; node: string | 
 }
 
 function sentence({ batches, batch_count, kind }: WhyAnswer): string {
-  if (kind === 'recordings') return 'Only recordings of this build are known: nothing was planned here, so there is nothing to explain.';
+  if (kind === 'recordings') return 'Only recordings of this build are known. Ballast did not plan it, so there is nothing to explain.';
   if (batches.length === 0) return 'No files were handed out here yet.';
   const parts = kind === 'split' ? count(batch_count, 'part') : count(batch_count, 'batch', 'batches');
   const cut = batches.length < batch_count ? ` The first ${number(batches.length)} are listed: choose a node to see its others.` : '';
@@ -114,13 +114,17 @@ function Batch({ batch, started_at, project, branch }: BatchProps) {
 function Decision({ decision }: { decision: NonNullable<BatchReason['decision']> }) {
   const { remaining, finish_in, speed, slowdown, share, target, pull_cost } = decision;
   const figures: [name: string, value: string, about: string][] = [
-    ['Left in the queue', duration(remaining), 'Seconds of estimates that were left, those of this batch included.'],
-    ['All would finish in', duration(finish_in), 'Until all nodes would finish together, as expected then.'],
+    ['Left in the queue', duration(remaining), 'The estimates of all files that were left, this batch included.'],
+    ['All would finish in', duration(finish_in), 'The time until all nodes would finish together, as expected then.'],
     ['Speed of the node', `${number(speed, 2)}×`, 'Relative to the other nodes, as measured until then.'],
-    ['Actual over estimated', `${number(slowdown, 2)}×`, 'Of all batches of the queue until then.'],
-    ['Its share', duration(share), 'Estimates that the node would run until all finish.'],
-    ['Size of this batch', duration(target), 'A part of the share, so that later batches can even out.'],
-    ['A pull costs', duration(pull_cost), 'What a node loses between two batches, as estimated until then.'],
+    [
+      'Actual over estimated',
+      `${number(slowdown, 2)}×`,
+      'The duration of all batches of the queue until then, relative to their estimates.',
+    ],
+    ['Its share', duration(share), 'The estimates that the node would run until all nodes finish.'],
+    ['Size of this batch', duration(target), 'A part of the share, so that later batches can correct errors.'],
+    ['Pull cost', duration(pull_cost), 'What a node loses between two batches, as estimated until then.'],
   ];
   return (
     <dl class="figures">

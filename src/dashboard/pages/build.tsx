@@ -29,7 +29,7 @@ export default function BuildPage({ project, id }: ProjectPageProps) {
   if (live.problem?.status === 404) {
     return (
       <Empty title="This project has no such build.">
-        <p>It has expired, or its address was cut off.</p>
+        <p>The build has expired, or the address is incomplete.</p>
         <a class="button" href={projectPath(project.name, 'builds')}>
           All builds
         </a>

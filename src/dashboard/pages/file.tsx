@@ -123,7 +123,7 @@ const decidedColumns = (project: string): Column<Decided>[] => [
   { name: 'at', title: 'When', cell: ({ at }) => <When time={at} /> },
   {
     name: 'seconds',
-    title: 'The last node was later by',
+    title: 'Delay of the last node',
     isWide: true,
     cell: ({ seconds }) => <Duration seconds={seconds} />,
   },
@@ -137,8 +137,9 @@ const pointColumns = (project: string): Column<FilePoint>[] => [
   { name: 'estimate', title: 'Estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
   {
     name: 'band',
-    title: 'Two of three between',
+    title: 'Expected',
+    about: 'About two of three builds take a time in this range.',
     isWide: true,
-    cell: ({ low, high }) => (low === null ? '' : `${duration(low)} and ${duration(high)}`),
+    cell: ({ low, high }) => (low === null ? '' : `${duration(low)} to ${duration(high)}`),
   },
 ];

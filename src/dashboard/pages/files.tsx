@@ -19,7 +19,7 @@ import { type FilePages, type FileRow, useFilePages } from '../trends/use-file-p
 
 /** Which files come first. */
 const ORDERS = [
-  { sort: 'decided', title: 'Decide the end' },
+  { sort: 'decided', title: 'Decide builds' },
   { sort: 'median', title: 'Slowest' },
   { sort: 'spread', title: 'Most variable' },
   { sort: 'growth', title: 'Growing' },

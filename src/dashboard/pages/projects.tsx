@@ -132,7 +132,7 @@ function Figures({ project }: { project: ProjectOverview }) {
         <dt>Idle</dt>
         <dd class="number">{percent(idle_share)}</dd>
       </div>
-      <div title="Wall time that the best of round-robin, by name and one at a time would have taken more, on the same recorded times.">
+      <div title="How much longer the best of the other methods (see What-if) would have taken with the same recorded times.">
         <dt>Saved in 30 days</dt>
         <dd class="number">
           {duration(saved_30_days)} <span class="quiet">in {count(builds_30_days, 'build')}</span>

@@ -138,8 +138,8 @@ function Reading({ chosen, today }: { chosen: Variant; today: Variant }) {
         <dt>Against {count(today.nodes, 'node')}</dt>
         <dd>{difference(chosen, today)}</dd>
       </div>
-      <div title="No plan with whole files could end sooner.">
-        <dt>Above the possible</dt>
+      <div title="The floor is an even share of the files, or the longest file if that is more. No plan with whole files ends sooner.">
+        <dt>Above the floor</dt>
         <dd class="number">{percent(Math.max(0, chosen.ratio - 1))}</dd>
       </div>
       <div>
@@ -154,7 +154,7 @@ const COLUMNS: Column<Variant>[] = [
   { name: 'nodes', title: 'Nodes', isNumber: true, cell: ({ nodes }) => nodes },
   { name: 'wall', title: 'Wall time', isNumber: true, cell: ({ wall }) => <Duration seconds={wall} /> },
   { name: 'work', title: 'Node-minutes', isNumber: true, cell: ({ node_seconds }) => number(node_seconds / 60, 1) },
-  { name: 'floor', title: 'Possible', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'floor', title: 'Floor', isNumber: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'measured', title: 'Measured', isNumber: true, cell: ({ measured }) => <Duration seconds={measured} /> },
   {
     name: 'bound',

@@ -29,8 +29,8 @@ export function parseSearch<Words extends Vocabulary>(text: string, vocabulary: 
     if (word === null) search.problems.push(`There is no ${name}: here. ${namesOf(vocabulary)}`);
     else if (word.kind === 'flag' && value !== '') search.problems.push(`${name}: has no value; write ${name}: alone.`);
     else if (word.kind !== 'flag' && value === '') search.problems.push(`${name}: needs a value: ${word.about}.`);
-    else if (word.kind === 'number' && !/^\d{1,9}$/.test(value)) search.problems.push(`${name}:${value} is no whole number.`);
-    else if (name in search.filters) search.problems.push(`${name}: stands twice; the first one counts.`);
+    else if (word.kind === 'number' && !/^\d{1,9}$/.test(value)) search.problems.push(`${name}:${value} is not a whole number.`);
+    else if (name in search.filters) search.problems.push(`${name}: is given twice; the first one counts.`);
     else search.filters[name as Name] = value;
   }
   return search;

@@ -51,20 +51,20 @@ function drawAxis(
   const step = secondStep(view.to - view.from, Math.max(1, Math.floor(width / 96)));
   context.textAlign = 'center';
   context.fillStyle = palette.quiet;
-  const possible = LEFT + xOf(floor, view, width);
-  // What was possible is known when the build has ended.
-  const isPossibleInSight = !isRunning && floor >= view.from && floor <= view.to;
+  const floorAt = LEFT + xOf(floor, view, width);
+  // The floor is known when the build has ended.
+  const isFloorInSight = !isRunning && floor >= view.from && floor <= view.to;
   for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step) {
     const x = LEFT + xOf(time, view, width);
-    if (!isPossibleInSight || Math.abs(x - possible) > 64) context.fillText(offset(time, step), x, 10);
+    if (!isFloorInSight || Math.abs(x - floorAt) > 64) context.fillText(offset(time, step), x, 10);
     context.fillRect(Math.round(x), AXIS_HEIGHT - 8, 1, 4);
   }
-  if (isPossibleInSight) {
+  if (isFloorInSight) {
     context.fillStyle = palette.text;
-    const text = `possible ${duration(floor)}`;
+    const text = `floor ${duration(floor)}`;
     const half = context.measureText(text).width / 2;
-    context.fillText(text, Math.max(half, Math.min(possible, LEFT + width + 8 - half)), 10);
-    line(context, possible, AXIS_HEIGHT - 8, height, palette.text, [4, 3]);
+    context.fillText(text, Math.max(half, Math.min(floorAt, LEFT + width + 8 - half)), 10);
+    line(context, floorAt, AXIS_HEIGHT - 8, height, palette.text, [4, 3]);
   }
   if (isRunning && wall <= view.to) line(context, LEFT + xOf(wall, view, width), AXIS_HEIGHT - 4, height, palette.edge, []);
 }

@@ -22,7 +22,7 @@ function columnsOf({ paths, estimates }: TimelineAnswer): Column<Row>[] {
   return [
     { name: 'node', title: 'Node', isNumber: true, cell: ({ lane }) => lane.node },
     { name: 'batch', title: 'Batch', isNumber: true, cell: ({ lane, run }) => lane.batches[lane.batch[run]!]!.number ?? '–' },
-    { name: 'start', title: 'Begins at', isNumber: true, cell: ({ lane, run }) => offset(lane.from[run]!, 1) },
+    { name: 'start', title: 'Start', isNumber: true, cell: ({ lane, run }) => offset(lane.from[run]!, 1) },
     { name: 'file', title: 'File', isWide: true, cell: ({ lane, run }) => <Path text={paths[lane.file[run]!]!} /> },
     {
       name: 'estimate',

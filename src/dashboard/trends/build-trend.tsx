@@ -12,7 +12,7 @@ import { count, duration, offset, percent } from '../text/format.js';
 
 const HEIGHT = 200;
 
-/** Wall time and possible time of a project's builds by day, and the same by week as a table. */
+/** Wall time and floor of a project's builds by day, and the same by week as a table. */
 export default function BuildTrendChart({ project }: { project: ProjectLine }) {
   const request = { attempt: `load the trend of ${project.name}`, project: project.id };
   const live = useLive<BuildTrend>('/v1/trends/builds?by=day', request);
@@ -43,7 +43,7 @@ function Days({ days, weeks }: { days: DayTrend[]; weeks: DayTrend[] }) {
     <>
       <Plot label="Wall time by day" height={HEIGHT} data={data} options={optionsOf} onPoint={setIndex} />
       <p class="small quiet plot-reading">
-        {day}, {count(builds, 'build')}: median {duration(median_wall)} (line), possible {duration(floor)} (dashed), {percent(idle_share)}{' '}
+        {day}, {count(builds, 'build')}: median {duration(median_wall)} (line), floor {duration(floor)} (dashed), {percent(idle_share)}{' '}
         idle.
       </p>
       <Table label="By week" columns={COLUMNS} rows={weeks} keyOf={week => week.day} />
@@ -83,12 +83,12 @@ const COLUMNS: Column<DayTrend>[] = [
     isNumber: true,
     cell: ({ median_wall }) => <Duration seconds={median_wall} />,
   },
-  { name: 'floor', title: 'Possible', isNumber: true, isExtra: true, cell: ({ floor }) => <Duration seconds={floor} /> },
+  { name: 'floor', title: 'Floor', isNumber: true, isExtra: true, cell: ({ floor }) => <Duration seconds={floor} /> },
   { name: 'idle', title: 'Idle', isNumber: true, cell: ({ idle_share }) => percent(idle_share) },
   {
     name: 'saved',
     title: 'Saved',
-    about: 'Wall time that the best of the other methods would have taken more, on the same recorded times.',
+    about: 'How much longer the best of the other methods (see What-if) would have taken with the same recorded times.',
     isNumber: true,
     isExtra: true,
     cell: ({ saved }) => <Duration seconds={saved.best} />,

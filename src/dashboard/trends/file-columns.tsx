@@ -41,7 +41,7 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
   {
     name: 'decided',
     title: 'Decided',
-    about: 'Builds that ended with it as the last or longest file.',
+    about: 'Builds that this file decided: it took longer than an even share, or made the last node late.',
     isNumber: true,
     cell: ({ decided }) => (decided === 0 ? '' : count(decided, 'build')),
   },

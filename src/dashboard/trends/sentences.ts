@@ -5,14 +5,14 @@ import { commitOf, nameOf } from '../text/in-sentence.js';
 const WORDS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten', 'Eleven', 'Twelve'];
 const worded = (value: number) => WORDS[value] ?? number(value);
 
-/** The part of the builds' ends that "a few files" decide. */
+/** The part of the builds that "a few files" decide. */
 const MOST_ENDS = 0.8;
 
-/** How few files decide when builds end: "Five of 1,122 files decide 80 % of your builds' ends." */
+/** How few files decide builds: "Five of 1,122 files decided 80 % of your builds." */
 export function filesSentence({ decided, file_count, builds }: Pick<FileTrends, 'decided' | 'file_count' | 'builds'>): string {
   if (file_count === 0) return 'No file was measured yet.';
   const ends = decided.reduce((sum, file) => sum + file.builds, 0);
-  if (ends === 0 || builds === 0) return `None of ${count(file_count, 'file')} decides when your builds end.`;
+  if (ends === 0 || builds === 0) return `None of ${count(file_count, 'file')} decided a build.`;
   let files = 0;
   let reached = 0;
   for (const file of [...decided].sort((a, b) => b.builds - a.builds)) {
@@ -21,7 +21,7 @@ export function filesSentence({ decided, file_count, builds }: Pick<FileTrends, 
     files++;
   }
   const part = percent(Math.min(1, reached / builds));
-  return `${worded(files)} of ${number(file_count)} files ${files === 1 ? 'decides' : 'decide'} ${part} of your builds’ ends.`;
+  return `${worded(files)} of ${number(file_count)} files decided ${part} of your builds.`;
 }
 
 /** What a file costs, whether that changed, and how often it decided. */

@@ -4,7 +4,7 @@ import { duration } from '../text/format.js';
 
 const METHODS: [name: 'round_robin' | 'by_name' | 'one_at_a_time', title: string, about: string][] = [
   ['round_robin', 'round-robin', 'File 1 to node 0, file 2 to node 1, and so on, in the order of the list.'],
-  ['by_name', 'by name', 'Equal numbers of files to each node, in the order of their names.'],
+  ['by_name', 'by name', 'Each node gets the same number of files, in the order of their names.'],
   ['one_at_a_time', 'one at a time', 'A queue in the order of the list, from which each node takes one file at a time.'],
 ];
 

@@ -26,7 +26,7 @@ export interface Summary {
   floor: number;
   /** Milliseconds of wall time by part, in the order of PART_NAMES. */
   parts: number[];
-  /** Node time: nodes that came times wall; and the part of it after the end of each node. */
+  /** Node time: the number of nodes that started, times wall; and the part of it after the end of each node. */
   nodeTime: number;
   idleTime: number;
   /** The sum of the recorded times, each file once. */

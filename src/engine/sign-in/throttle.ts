@@ -7,7 +7,7 @@ interface Failures {
 }
 
 /**
- * Slows down guessing. After some wrong sign-ins of one address, or of all, each further one doubles the wait for the next. An attempt
+ * Slows down guessing. After some failed sign-ins of one address, or of all, each further one doubles the wait for the next. An attempt
  * counts as wrong when it begins, so that concurrent attempts count, too.
  */
 export class SignInThrottle {

@@ -122,7 +122,7 @@ describe('the password', () => {
   });
 });
 
-describe('wrong sign-ins', () => {
+describe('failed sign-ins', () => {
   const tries = async (browser: Browser, count: number) => {
     const replies = [];
     for (let i = 0; i < count; i++) replies.push(await browser.post('/dashboard/sign_in', { password: `wrong ${i}` }));
@@ -137,7 +137,7 @@ describe('wrong sign-ins', () => {
     const right = await browser.post('/dashboard/sign_in', { password: PASSWORD });
     expect(right).toMatchObject({
       status: 429,
-      json: { errors: ['too many wrong sign-ins; try again in 1 seconds, or use a link from "ballast dashboard link"'] },
+      json: { errors: ['too many failed sign-ins; try again in 1 seconds, or use a link from "ballast dashboard link"'] },
     });
     expect(right.headers.get('retry-after')).toBe('1');
     clock.advance({ seconds: 1 });
@@ -317,7 +317,7 @@ describe('the log', () => {
     const made = await browser.post('/dashboard/projects', { name: 'web' });
     const log = own.log.join('');
     expect(log).toContain('signed in to the dashboard');
-    expect(log).toContain('a wrong sign-in to the dashboard');
+    expect(log).toContain('sign-in to the dashboard failed');
     expect(log).toContain('127.0.0.1');
     for (const secret of [link, link.slice(1), PASSWORD, browser.cookie.split('=')[1]!, made.json.token]) expect(log).not.toContain(secret);
   });

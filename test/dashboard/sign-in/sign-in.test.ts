@@ -21,8 +21,8 @@ describe('who is not signed in', () => {
   const refused = (status: number, isLink: boolean, reasons: string[] = []) => refusalOf({ status, reasons }, isLink);
 
   it('reads the reason of the server', () => {
-    expect(refused(429, false, ['too many wrong sign-ins; try again in 8 seconds'])).toBe(
-      'Too many wrong sign-ins; try again in 8 seconds.',
+    expect(refused(429, false, ['too many failed sign-ins; try again in 8 seconds'])).toBe(
+      'Too many failed sign-ins; try again in 8 seconds.',
     );
   });
 

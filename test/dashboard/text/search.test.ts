@@ -22,8 +22,8 @@ describe('a search for builds', () => {
     ['constructor:1', 'There is no constructor: here. There are branch:, commit:, failed: and nodes:.'],
     ['failed:yes', 'failed: has no value; write failed: alone.'],
     ['branch:', 'branch: needs a value: the name of a branch.'],
-    ['nodes:many', 'nodes:many is no whole number.'],
-    ['nodes:8 nodes:9', 'nodes: stands twice; the first one counts.'],
+    ['nodes:many', 'nodes:many is not a whole number.'],
+    ['nodes:8 nodes:9', 'nodes: is given twice; the first one counts.'],
     ['branch:main cart', '"cart" has no name before it. Write branch:cart or commit:cart.'],
   ])('explains what it does not understand: %s', (text, problem) => {
     expect(parseBuildSearch(text).problems).toEqual([problem]);

@@ -5,13 +5,11 @@ import { fileSentences, filesSentence, nodesSentence } from '../../../src/dashbo
 describe('the first line of the files', () => {
   it('says how few decide when builds end', () => {
     const decided = [50, 15, 10, 10, 10, 5].map((builds, i) => ({ path: `spec/${i}`, builds }));
-    expect(filesSentence({ decided, file_count: 1122, builds: 100 })).toBe(
-      'Four of 1\u202f122 files decide 85\u202f% of your builds’ ends.',
-    );
+    expect(filesSentence({ decided, file_count: 1122, builds: 100 })).toBe('Four of 1\u202f122 files decided 85\u202f% of your builds.');
   });
 
   it('says that none decides', () => {
-    expect(filesSentence({ decided: [], file_count: 7, builds: 10 })).toBe('None of 7 files decides when your builds end.');
+    expect(filesSentence({ decided: [], file_count: 7, builds: 10 })).toBe('None of 7 files decided a build.');
     expect(filesSentence({ decided: [], file_count: 0, builds: 0 })).toBe('No file was measured yet.');
   });
 });

@@ -55,7 +55,7 @@ export interface MinutePartAnswer {
 /** Seconds since the start of the build. */
 export interface NodeSummary {
   node_index: Count;
-  /** Null: it never came. */
+  /** Null: it never started. */
   start: number | null;
   end: number | null;
   recorded: boolean;

@@ -23,7 +23,7 @@ export interface Work {
 export interface NodeWork {
   lane: NodeLane;
   works: Work[];
-  /** It came and recorded nothing after its last files, and cannot be at work: what is left of the build is lost time. */
+  /** It started and recorded nothing after its last files, and cannot be at work: what is left of the build is lost time. */
   isLost: boolean;
 }
 

@@ -33,14 +33,14 @@ export interface MinutePart {
  * others are what was lost.
  */
 export const PART_DEFINITIONS: Readonly<Record<PartName, string>> = {
-  even_share: 'the first execution of each file at the usual speed of the nodes, divided evenly among all nodes',
-  longest_file: 'what the longest file takes more than an even share: whatever other nodes lose meanwhile costs nothing',
-  slow_nodes: 'what nodes took longer for their files than usual nodes, and others waited for them',
-  estimates: 'the wait at the end that would not have been if each last batch had taken its estimated time',
-  late_starts: 'node time before the first request of a node, and the wait for it at the end',
-  gaps: 'node time between files: the start and end of the test runner, the wait for the next batch',
-  repeats: 'files that ran again, files of a node that was lost, the rest of its time, and the wait for them',
-  idle: 'the rest of the wait for the last node',
+  even_share: 'the time of all files at the usual speed of the nodes, each file once, divided by the number of nodes',
+  longest_file: 'how much longer than an even share the longest file takes; what other nodes lose in that time costs nothing',
+  slow_nodes: 'how much longer slow nodes took for their files than usual nodes, and the wait of the others for them',
+  estimates: 'the part of the wait for the last node that vanishes if the last batch of each node takes its estimated time',
+  late_starts: 'the time before the first request of each node, and the wait for late nodes at the end',
+  gaps: 'the time of nodes between files: the start and end of the test runner, the wait for the next batch',
+  repeats: 'files that ran again, the files and the remaining time of lost nodes, and the wait for them',
+  idle: 'the wait for the last node that no other part explains',
 };
 
 /** In this order the longest file makes other losses cost nothing. */

@@ -3,7 +3,7 @@ import { type NodeWork, sumOf, type Work } from './executions.js';
 /** Where the wall time of one node went, in milliseconds. late + work + repeats + gaps + idle is the wall time of the build. */
 export interface NodeMinutes {
   node_index: number;
-  /** Until its first request. All of the wall time, when it never came. */
+  /** Until its first request. All of the wall time, when it never started. */
   late: number;
   /** First recorded executions of files. */
   work: number;

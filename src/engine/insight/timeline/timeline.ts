@@ -16,7 +16,7 @@ export interface Timeline {
   isRunning: boolean;
   /** All files that were planned or recorded. */
   files: TimelineFiles;
-  /** By node_index: one for each node of the build, also for a node that never came. */
+  /** By node_index: one for each node of the build, also for a node that never started. */
   nodes: NodeLane[];
 }
 
@@ -31,11 +31,11 @@ export interface TimelineFiles {
 
 export interface NodeLane {
   node_index: number;
-  /** When it first asked for files, or (of a split or recordings) when it must have begun; null: it never came. */
+  /** When it first asked for files, or (of a split or recordings) when it must have begun; null: it never started. */
   start: Millis | null;
   /** When it last recorded a run; null: it has not recorded since it began. */
   recordedAt: Millis | null;
-  /** When it ended: `recordedAt`, or else its last sign of life; null: it never came. */
+  /** When it ended: `recordedAt`, or else its last sign of life; null: it never started. */
   end: Millis | null;
   /** In the order of time, without overlaps. Of a split or of recordings: one for each recorded run, or one of what is planned. */
   spans: Span[];

@@ -86,7 +86,7 @@ export function decidingFile({ files, nodes }: Timeline, minutes: Minutes, longe
   return decisive === null ? null : files.paths[decisive]!;
 }
 
-/** The node that ended last, and how many milliseconds after the one before; null: fewer than two nodes came. */
+/** The node that ended last, and how many milliseconds after the one before; null: fewer than two nodes started. */
 function lastNode(nodes: readonly NodeLane[]): { lane: NodeLane; late: number } | null {
   const [last, before] = nodes.filter(({ end }) => end !== null).sort((a, b) => b.end! - a.end!);
   return last && before ? { lane: last, late: last.end! - before.end! } : null;

@@ -44,7 +44,7 @@ export function assume(scenario: Scenario, { estimates, cuts, unrecorded, nodeIn
     `The files are planned with ${estimatesText(estimates)}.`,
     startText(scenario, startSpread),
     `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'besides its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
-    ...(rate > 1.02 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files in a second.`] : []),
+    ...(rate > 1.02 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files per second.`] : []),
     ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
     ...speedTexts(scenario, nodeIndexes),
     ...cuts.map(cutText),
@@ -65,7 +65,7 @@ function unrecordedText(files: number): string {
 function startText({ startSpread, starts }: Scenario, spread: number): string {
   if (spread === 0) return 'The nodes start together.';
   if (startSpread !== null) return `The nodes start evenly over ${seconds(spread)}.`;
-  return `The ${starts.length} nodes of that build started within ${seconds(spread)}. Another number of nodes starts like a sample of the same kind.`;
+  return `The ${starts.length} nodes of that build started within ${seconds(spread)}. The starts of another number of nodes are interpolated from these.`;
 }
 
 function speedTexts({ speeds }: Scenario, nodeIndexes: readonly number[]): string[] {
@@ -73,7 +73,9 @@ function speedTexts({ speeds }: Scenario, nodeIndexes: readonly number[]): strin
   if (unusual.length === 0) return ['All nodes have the same speed.'];
   const list = unusual.slice(0, 10).map(([node, speed]) => `node ${nodeIndexes[node]} ${speed.toFixed(2)}`);
   const more = unusual.length > list.length ? ` and ${unusual.length - list.length} more` : '';
-  return [`Speeds as measured in that build, where the usual speed is 1: ${list.join(', ')}${more}. Added nodes have the usual speed.`];
+  return [
+    `Some nodes have the speeds measured in that build, where 1 is usual: ${list.join(', ')}${more}. Added nodes have the usual speed.`,
+  ];
 }
 
 function cutText({ path, pieces, isMeasured }: Cut): string {

@@ -7,7 +7,7 @@ export interface Observed {
   seconds: Float64Array;
   /** By file: the index in `lanes` of the node with that time; meaningless where it is NaN. */
   nodes: Uint32Array;
-  /** The nodes that came. */
+  /** The nodes that started. */
   lanes: NodeLane[];
   /** When each of them started, since the start of the build. */
   starts: Float64Array;

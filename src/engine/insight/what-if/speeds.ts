@@ -9,7 +9,7 @@ const SIGNIFICANT_ERRORS = 3;
 const ERROR_OF_MEDIAN = 1.86;
 
 /**
- * Returns the speed of each node that came, relative to the others: 1 unless the recorded times of its files differ from their
+ * Returns the speed of each node that started, relative to the others: 1 unless the recorded times of its files differ from their
  * estimates by another factor than those of the other nodes, and by more than chance. The factor of a node is the median of its files.
  *
  * @param estimates seconds by file; NaN: there is none, or it is a guess

@@ -23,10 +23,13 @@ export function partReason({ node_index, nodeTotal, files, weight, mean, makespa
     const work = files === 0 ? 'got no files' : `got ${durationText(weight)} of work`;
     sentences.push(`Node ${node_index} ${work}; the mean of the ${nodeTotal} nodes is ${durationText(mean)}.`);
     if (!Number.isNaN(makespan + bound))
-      sentences.push(`The node with most has ${durationText(makespan)}, and no split of whole files has less than ${durationText(bound)}.`);
+      sentences.push(
+        `The node with the most work has ${durationText(makespan)}; in no split of whole files could it have less than ${durationText(bound)}.`,
+      );
   }
   if (isReused) sentences.push('The split was made for an earlier CI run of this build, and later ones get the same.');
   return sentences.join(' ');
 }
 
-const METHOD = 'A split goes through the files longest first, gives each to the node with the least work, and then evens the nodes out.';
+const METHOD =
+  'A split gives each file, the longest first, to the node with the least work, and then moves files between nodes to even them out.';

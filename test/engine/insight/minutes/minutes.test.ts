@@ -59,7 +59,7 @@ describe('the minutes of a build', () => {
     expect(partsOf(minutes)).toEqual({ even_share: 105, late_starts: 5 });
   });
 
-  it('name a node that never came', () => {
+  it('name a node that never started', () => {
     expect(partsOf(minutesOf(timelineOf([[files(0, TEN, 0)], null])))).toEqual({ even_share: 50, late_starts: 50 });
   });
 

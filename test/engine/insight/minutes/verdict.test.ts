@@ -17,10 +17,10 @@ const estimatesOf = (...batches: Batch[]) => Object.fromEntries(batches.flatMap(
 const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline));
 
 it.each<[situation: string, timeline: Timeline, verdict: string]>([
-  ['no node came', timelineOf([null, null]), 'No node came.'],
+  ['no node came', timelineOf([null, null]), 'No node started.'],
   ['one node ran everything', timelineOf([[batch(0, TEN)]]), 'One node ran everything.'],
-  ['one of two nodes came', timelineOf([[batch(0, TEN)], null]), 'Only node 0 came. Node 1 never came.'],
-  ['all nodes end together', timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 1])]]), 'All nodes finished within 1.0 s.'],
+  ['one of two nodes came', timelineOf([[batch(0, TEN)], null]), 'Only node 0 started. Node 1 never started.'],
+  ['all nodes end together', timelineOf([[batch(0, TEN)], [batch(1, [...TEN, 1])]]), 'All nodes finished within 1.0 s of each other.'],
   [
     'a file decides',
     timelineOf([[batch(0, [90])], [batch(1, [20, 10])]]),
@@ -47,7 +47,7 @@ it.each<[situation: string, timeline: Timeline, verdict: string]>([
     ),
     'Node 2 finished 50 s after node 0: it took 1.5x as long as other nodes for its files.',
   ],
-  ['a node began late', timelineOf([[batch(0, TEN)], [batch(1, TEN, 30)]]), 'Node 1 finished 30 s after node 0: it began 30 s late.'],
+  ['a node began late', timelineOf([[batch(0, TEN)], [batch(1, TEN, 30)]]), 'Node 1 finished 30 s after node 0: it started 30 s late.'],
   [
     'a node lost time between its files',
     timelineOf([[batch(0, TEN)], [batch(1, TEN, 0, 140)]]),
@@ -69,7 +69,7 @@ it('the verdict of a lost node names it', () => {
     'Nodes finished up to 80 s apart: node 0 first, node 1 last. Node 0 recorded nothing after the last files that it got.',
   );
   expect(assumptionsOf(timeline)).toEqual([
-    'Node 0 recorded nothing at the end: the last files count for their estimated time, or until they went to another node.',
+    'Node 0 recorded nothing for its last files. They count with their estimates, or until another node got them.',
   ]);
 });
 
@@ -82,11 +82,11 @@ it('the verdict of a running build counts the nodes at work', () => {
 it('the assumptions name what is not known', () => {
   const timeline = timelineOf([[batch(0, TEN, 0, 50)], null]);
   expect(assumptionsOf({ ...timeline, kind: 'recordings', paused: 90_000 })).toEqual([
-    'When a node began is not known: its last recording minus its recorded times counts, so late starts include gaps.',
-    'No queue and no split is known: the build begins with the first recorded time, and nothing is known to be missing.',
-    'Node 0 recorded more time than passed, as parallel test runners do: the file times are scaled down to it.',
+    'The start of a node is not known. It is taken to be the last recording minus the recorded times, so late starts include gaps.',
+    'No queue or split of the build is known. It is taken to begin with the first recorded time, and no file is known to be missing.',
+    'Node 0 recorded more time than passed, as parallel test runners do. The times of its files are scaled down to fit.',
     'Node 1 recorded nothing and counts as late for the whole build.',
-    '90 s in which nothing ran, until a node was retried, are left out.',
+    'A pause of 90 s, in which nothing ran until a node was retried, is left out.',
   ]);
   expect(assumptionsOf(timelineOf([[batch(0, TEN)]]))).toEqual([]);
 });

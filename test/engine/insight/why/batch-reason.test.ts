@@ -71,9 +71,9 @@ describe('the reason for a part of a split', () => {
 
   it('tells the work of the node, of the others and the bound', () => {
     expect(partReason(part)).toBe(
-      'A split goes through the files longest first, gives each to the node with the least work, and then evens the nodes out. ' +
+      'A split gives each file, the longest first, to the node with the least work, and then moves files between nodes to even them out. ' +
         'Node 1 got 4 m 40 s of work; the mean of the 2 nodes is 4 m 30 s. ' +
-        'The node with most has 4 m 40 s, and no split of whole files has less than 4 m 35 s.',
+        'The node with the most work has 4 m 40 s; in no split of whole files could it have less than 4 m 35 s.',
     );
   });
 
