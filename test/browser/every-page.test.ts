@@ -72,9 +72,8 @@ describe('every page', () => {
     for (const name of ['Server', 'Access', 'Docs', project.name, 'Files', 'Nodes', 'What-if', 'Set-up', 'Builds']) {
       await tabTo(tab, name);
       await tab.keyboard.press('Enter');
-      await tab.waitForFunction(
-        `document.querySelector('[aria-current=page]')?.innerText === ${JSON.stringify(name === project.name ? 'Builds' : name)}`,
-      );
+      const current = tab.locator('[aria-current=page]').first();
+      await expect.poll(() => current.innerText()).toBe(name === project.name ? 'Builds' : name);
       if (name === 'Docs') {
         await tabTo(tab, 'Ballast');
         await tab.keyboard.press('Enter');

@@ -6,6 +6,14 @@ import { openAsOperator } from './operator.js';
 
 const server = new SharedServer();
 
+/** Whether the canvas has the colour of the files of a batch, in light colours. */
+const HAS_WORK = `(() => {
+  const canvas = document.querySelector('.timeline canvas');
+  const { data } = canvas?.width ? canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height) : { data: [] };
+  for (let i = 0; i < data.length; i += 4) if (data[i] === 0 && data[i + 1] === 114 && data[i + 2] === 178) return true;
+  return false;
+})()`;
+
 describe('the timeline of a build', () => {
   let project: BrowsedProject;
   let build: string;
@@ -22,6 +30,15 @@ describe('the timeline of a build', () => {
   };
   const inAddress = (tab: Page, name: string) => new URL(tab.url()).searchParams.get(name);
   const untilAddressHas = (tab: Page, name: string, isThere = true) => tab.waitForURL(url => url.searchParams.has(name) === isThere);
+
+  it('draws the files that ran, with motion and without', async () => {
+    for (const reducedMotion of ['reduce', 'no-preference'] as const) {
+      const { tab } = await open();
+      await tab.emulateMedia({ reducedMotion });
+      await tab.reload();
+      await expect.poll(() => tab.evaluate(HAS_WORK)).toBe(true);
+    }
+  });
 
   it('zooms and pans by keys, and Escape shows the whole build again', async () => {
     const { tab, timeline } = await open();
