@@ -65,6 +65,8 @@ function toMessage({ expected, value }: IValidation.IError): string {
     case 'MaxItems':
       return `is too long (maximum is ${bound} entries)`;
   }
+  const words = [...expected.matchAll(/"([^"]+)"/g)].map(([, word]) => word);
+  if (/^\(*"/.test(expected)) return `must be one of ${words.join(', ')}`;
   const type = /^\(*(\w+)/.exec(expected)?.[1];
   switch (type) {
     case 'Array':
