@@ -4,15 +4,16 @@ import type { Build, RunHead } from '../engine/ports/builds.js';
 import { limits } from '../limits.js';
 import type { BuildAnswer, BuildDetail, BuildSubset } from './messages/build.js';
 import type { CompletenessAnswer } from './messages/completeness.js';
+import { timestamp } from './units.js';
 
 /** Builds, runs and comparisons in the form that the API returns. */
 
 export function buildAnswer({ id, commit_hash, branch, node_total, created_at, updated_at }: Build): BuildAnswer {
-  return { id, commit_hash, branch, node_total, created_at: iso(created_at), updated_at: iso(updated_at) };
+  return { id, commit_hash, branch, node_total, created_at: timestamp(created_at), updated_at: timestamp(updated_at) };
 }
 
 export function subsetAnswer({ id, node_index, created_at }: RunHead, test_files: BuildSubset['test_files']): BuildSubset {
-  const at = iso(created_at);
+  const at = timestamp(created_at);
   return { id, node_index, created_at: at, updated_at: at, test_files };
 }
 
@@ -39,7 +40,7 @@ export function completenessAnswer({ assigned, comparison, errors, warnings }: C
     handed_out_not_recorded: cut(notRecorded).map(({ path, node_index, at }) => ({
       path,
       node_index,
-      handed_out_at: at === null ? null : iso(at),
+      handed_out_at: at === null ? null : timestamp(at),
     })),
     ran_not_recorded: cut(ranNotRecorded).map(({ path, node_index }: AssignedFile) => ({ path, node_index })),
     handed_on: cut(assigned?.reassigned ?? []),
@@ -52,9 +53,4 @@ export function completenessAnswer({ assigned, comparison, errors, warnings }: C
 
 function cut<T>(list: readonly T[]): T[] {
   return list.slice(0, limits.completenessEntries);
-}
-
-/** ISO 8601 in UTC. */
-export function iso(millis: number): string {
-  return new Date(millis).toISOString();
 }

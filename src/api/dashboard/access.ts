@@ -8,11 +8,11 @@ import { json } from '../json.js';
 import type { RawParameters } from '../messages/coerce.js';
 import type { AccessAnswer, CreatedLink, CreatedProject, CreatedToken } from '../messages/dashboard.js';
 import { toNamed, toNewLink, toProjectName, toProjectNumber } from '../messages/dashboard-request.js';
+import { timestamp } from '../units.js';
 
 /** Projects, tokens, links and sessions, for operators. */
 
-const iso = (millis: number) => new Date(millis).toISOString();
-const isoOrNull = (millis: number | null) => (millis === null ? null : iso(millis));
+const timestampOrNull = (millis: number | null) => (millis === null ? null : timestamp(millis));
 
 /** GET /dashboard/access */
 export async function answerAccess({ store, now }: Context, _: Request, own: Session): Promise<Answer> {
@@ -23,10 +23,10 @@ export async function answerAccess({ store, now }: Context, _: Request, own: Ses
     projects: projects.map(({ id, name, created_at }) => ({
       id,
       name,
-      created_at: iso(created_at),
+      created_at: timestamp(created_at),
       tokens: tokens
         .filter(({ project }) => project === id)
-        .map(token => ({ id: tokenId(token), created_at: iso(token.created_at), revoked_at: isoOrNull(token.revoked_at) })),
+        .map(token => ({ id: tokenId(token), created_at: timestamp(token.created_at), revoked_at: timestampOrNull(token.revoked_at) })),
     })),
     sessions: sessions
       .filter(session => expiryOf(session) > at)
@@ -34,14 +34,19 @@ export async function answerAccess({ store, now }: Context, _: Request, own: Ses
         id: signInId(session),
         role: session.project === null ? 'operator' : 'reader',
         project: session.project,
-        created_at: iso(session.created_at),
-        used_at: iso(session.used_at),
-        expires_at: iso(expiryOf(session)),
+        created_at: timestamp(session.created_at),
+        used_at: timestamp(session.used_at),
+        expires_at: timestamp(expiryOf(session)),
         is_own: session.hash === own.hash,
       })),
     links: links
       .filter(({ expires_at }) => expires_at > at)
-      .map(link => ({ id: signInId(link), project: link.project, created_at: iso(link.created_at), expires_at: iso(link.expires_at) })),
+      .map(link => ({
+        id: signInId(link),
+        project: link.project,
+        created_at: timestamp(link.created_at),
+        expires_at: timestamp(link.expires_at),
+      })),
   };
   return json(200, answer);
 }
@@ -75,7 +80,7 @@ export async function makeLink(context: Context, message: RawParameters, { origi
     project === undefined ? await createOperatorLink(store.signIns, now()) : await createReaderLink(store.signIns, project, days, now());
   // The browser knows best by which address it reaches these pages.
   const url = `${origin || `${scheme}://${host}`}/sign-in#${link.secret}`;
-  return { id: signInId(link), url, expires_at: iso(link.expires_at) };
+  return { id: signInId(link), url, expires_at: timestamp(link.expires_at) };
 }
 
 /** POST /dashboard/links/revoke */

@@ -1,14 +1,14 @@
 import { ApiError } from '../../api-error.js';
+import { DAY_MILLISECONDS } from '../../engine/retention.js';
 import type { Answer } from '../../http/request.js';
 import { limits } from '../../limits.js';
 import { version } from '../../version.js';
 import type { Context, Dashboard } from '../context.js';
 import { json } from '../json.js';
 import type { ServerAnswer } from '../messages/dashboard.js';
+import { timestamp } from '../units.js';
 
 type Health = ServerAnswer['health'][number];
-
-const iso = (millis: number) => new Date(millis).toISOString();
 
 /** GET /dashboard/server: the state of this server, for operators. */
 export async function answerServer(context: Context, dashboard: Dashboard): Promise<Answer> {
@@ -30,20 +30,20 @@ export async function answerServer(context: Context, dashboard: Dashboard): Prom
     version,
     node: process.version,
     http_server: sources.httpServer,
-    started_at: iso(startedAt),
+    started_at: timestamp(startedAt),
     health,
     store: { bytes, disk_free_bytes: diskFreeBytes, records },
     memory: { resident_bytes: rss, heap_bytes: heapUsed },
     connections: sources.connections(),
     requests_in_flight: sources.requestsInFlight(),
-    sweep: { last_at: endedAt === null ? null : iso(endedAt), deleted, retention_days: retentionDays },
-    backup: backedUpAt === null ? null : { last_at: iso(backedUpAt) },
+    sweep: { last_at: endedAt === null ? null : timestamp(endedAt), deleted, retention_days: retentionDays },
+    backup: backedUpAt === null ? null : { last_at: timestamp(backedUpAt) },
     jobs: { waiting, running, threads },
     queues: { in_memory: inMemory, open, bytes: queueBytes },
-    clients: clients.list().map(client => ({ ...client, last_at: iso(client.last_at) })),
+    clients: clients.list().map(client => ({ ...client, last_at: timestamp(client.last_at) })),
     refused: refused.list().map(({ project, last_at, ...request }) => ({
       ...request,
-      last_at: iso(last_at),
+      last_at: timestamp(last_at),
       project: project === null ? null : (names.get(project) ?? null),
     })),
   };
@@ -81,7 +81,7 @@ function sweepHealth(lastAt: number, now: number): Health {
 
 function certificateHealth(expiresAt: number | null, now: number): Health[] {
   if (expiresAt === null) return [];
-  const isOk = expiresAt - now > limits.certificateWarningDays * 86_400_000;
-  const text = `${expiresAt < now ? 'expired' : 'expires'} on ${iso(expiresAt).slice(0, 10)}${isOk ? '' : '; renew it, and send SIGHUP'}`;
+  const isOk = expiresAt - now > limits.certificateWarningDays * DAY_MILLISECONDS;
+  const text = `${expiresAt < now ? 'expired' : 'expires'} on ${timestamp(expiresAt).slice(0, 10)}${isOk ? '' : '; renew it, and send SIGHUP'}`;
   return [{ name: 'certificate', is_ok: isOk, text }];
 }

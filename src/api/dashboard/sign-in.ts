@@ -15,6 +15,7 @@ import type { Context, Dashboard } from '../context.js';
 import { json } from '../json.js';
 import type { SessionAnswer } from '../messages/dashboard.js';
 import { decodeDashboardBody, toSignIn } from '../messages/dashboard-request.js';
+import { timestamp } from '../units.js';
 import { noSessionCookie, sessionCookie } from './cookie.js';
 import { networkOf } from './network.js';
 import { findSessionOf, requireOwnPage } from './session.js';
@@ -93,7 +94,7 @@ async function sessionAnswer(
   const projects = (await store.access.projects()).filter(({ id }) => mayRead(session, id));
   return {
     role: session.project === null ? 'operator' : 'reader',
-    expires_at: new Date(expiryOf(session)).toISOString(),
+    expires_at: timestamp(expiryOf(session)),
     projects: projects.map(({ id, name, default_branch }) => ({ id, name, default_branch })),
     has_password: (await store.signIns.password()) !== null,
     version,

@@ -1,7 +1,7 @@
 import type { Subject } from '../../engine/insight/subject.js';
 import type { Timeline } from '../../engine/insight/timeline/timeline.js';
-import { iso } from '../answers.js';
 import type { BuildHead } from '../messages/insight/minutes.js';
+import { timestamp } from '../units.js';
 
 /** The kind of a timeline, and its extent. */
 export type TimelineExtent = Pick<Timeline, 'kind' | 'start' | 'end' | 'paused' | 'isRunning'>;
@@ -14,8 +14,8 @@ export function buildHead({ build, recorded, ciRun }: Subject, { kind, start, en
     ci_run: ciRun?.ci_run ?? null,
     kind,
     ...build,
-    started_at: iso(start),
-    ended_at: iso(end + paused),
+    started_at: timestamp(start),
+    ended_at: timestamp(end + paused),
     is_running: isRunning,
   };
 }

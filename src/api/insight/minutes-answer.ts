@@ -5,8 +5,8 @@ import { verdictOf } from '../../engine/insight/minutes/verdict.js';
 import type { Subject } from '../../engine/insight/subject.js';
 import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import { limits } from '../../limits.js';
-import { iso } from '../answers.js';
 import type { MinutesAnswer } from '../messages/insight/minutes.js';
+import { secondsOf, timestamp } from '../units.js';
 import { buildHead, orNull } from './build-head.js';
 
 /** Where the wall time of a CI run went, in the form that the API returns. */
@@ -37,10 +37,10 @@ export function minutesAnswer(subject: Subject, timeline: Timeline): MinutesAnsw
         recorded: recordedAt !== null,
         batches: spans.filter(({ seq }) => seq !== null).length,
         files: new Set(spans.flatMap(span => [...span.files])).size,
-        busy: toSeconds(work + repeats),
-        gaps: toSeconds(gaps),
-        idle: toSeconds(idle),
-        repeats: toSeconds(repeats),
+        busy: secondsOf(work + repeats),
+        gaps: secondsOf(gaps),
+        idle: secondsOf(idle),
+        repeats: secondsOf(repeats),
         slowness: slowness === null ? null : Number(slowness.toFixed(3)),
       };
     }),
@@ -57,10 +57,6 @@ export function minutesAnswer(subject: Subject, timeline: Timeline): MinutesAnsw
     files: files.paths.length,
     other_ci_runs: subject.ciRuns
       .filter(({ id }) => id !== subject.ciRun?.id)
-      .map(({ id, ci_run, kind, created_at }) => ({ ci_run_id: id, ci_run, kind, created_at: iso(created_at) })),
+      .map(({ id, ci_run, kind, created_at }) => ({ ci_run_id: id, ci_run, kind, created_at: timestamp(created_at) })),
   };
-}
-
-function toSeconds(milliseconds: number): number {
-  return Math.round(milliseconds) / 1000;
 }

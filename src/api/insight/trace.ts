@@ -3,8 +3,8 @@ import { executionsOf, type NodeWork, type Work } from '../../engine/insight/min
 import type { Subject } from '../../engine/insight/subject.js';
 import type { Timeline } from '../../engine/insight/timeline/timeline.js';
 import { limits } from '../../limits.js';
-import { iso } from '../answers.js';
 import type { TraceAnswer, TraceEvent } from '../messages/insight/trace.js';
+import { timestamp } from '../units.js';
 import { orNull } from './build-head.js';
 
 const PROCESS = 1;
@@ -21,7 +21,7 @@ export function traceAnswer({ build, recorded, ciRun }: Subject, timeline: Timel
   const name = `${build.branch} ${build.commit_hash}`;
   return {
     displayTimeUnit: 'ms',
-    otherData: { ...build, build_id: recorded?.id ?? null, ci_run: ciRun?.ci_run ?? null, kind, started_at: iso(start) },
+    otherData: { ...build, build_id: recorded?.id ?? null, ci_run: ciRun?.ci_run ?? null, kind, started_at: timestamp(start) },
     traceEvents: [
       metadata('process_name', 0, { name }),
       ...nodes.flatMap(({ node_index }) => [

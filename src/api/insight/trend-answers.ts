@@ -5,6 +5,7 @@ import type { FileRow, FileTrendPage } from '../../engine/insight/trends/file-tr
 import type { NodeHistory } from '../../engine/insight/trends/node-trends.js';
 import { idleShare } from '../../engine/insight/trends/summary.js';
 import type { DaySummary } from '../../engine/ports/summaries.js';
+import { DAY_MILLISECONDS } from '../../engine/retention.js';
 import type { DayTrend, FileHistory, FileTrend, FileTrends, NodeTrends } from '../messages/insight/trends.js';
 import { secondsOf, timestamp } from '../units.js';
 
@@ -32,8 +33,6 @@ export function dayTrend(day: DaySummary): DayTrend {
     node_seconds: secondsOf(day.nodeTime),
   };
 }
-
-const DAY_MILLISECONDS = 86_400_000;
 
 export function fileTrendsAnswer(branch: string, { since, files, count, total, builds, decided }: FileTrendPage): FileTrends {
   return {

@@ -1,7 +1,7 @@
 import type { Subject } from '../../engine/insight/subject.js';
 import type { HandOut, Why } from '../../engine/insight/why/why.js';
-import { iso } from '../answers.js';
 import type { BatchReason, WhyAnswer } from '../messages/insight/why.js';
+import { timestamp } from '../units.js';
 import { buildHead, orNull } from './build-head.js';
 
 /** Why the nodes of a CI run got their files, in the form that the API returns. */
@@ -13,7 +13,7 @@ function batchReason({ seq, node_index, at, reason, decision, files, fileCount }
   return {
     batch: seq,
     node_index,
-    handed_at: iso(at),
+    handed_at: timestamp(at),
     reason,
     decision: decision && {
       remaining: decision.remaining,
