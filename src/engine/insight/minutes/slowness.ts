@@ -1,4 +1,4 @@
-import { median } from '../../../planning/estimating/median.js';
+import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
 import type { TimelineFiles } from '../timeline/timeline.js';
 import type { NodeWork } from './executions.js';
 
@@ -18,8 +18,6 @@ const MIN_FACTOR = 1.15;
 const MIN_FILES = 5;
 const MIN_FILES_OF_LONG_RUN = 3;
 const LONG_RUN_SECONDS = 60;
-/** The standard error of a median, in median absolute deviations over the square root of the number of values. */
-const ERROR_OF_MEDIAN = 1.4826 * 1.2533;
 
 /**
  * How slow each node was. The slowness of a node is the median of the ratio of actual to estimated duration of its files, over that of the

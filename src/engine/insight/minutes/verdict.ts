@@ -1,12 +1,10 @@
 import { durationText } from '../duration.js';
 import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
+import { leastDelay, MAIN_PART } from './delay.js';
 import type { Minutes, PartName } from './minutes.js';
 
-/** Nodes that end within this time, or within this part of the wall time, end together. */
-const TOGETHER_MILLISECONDS = 2000;
-const TOGETHER_PART = 0.02;
-/** A file or a node stands out when its part of a delay is at least this. */
-const MAIN_PART = 0.5;
+/** Repeats are told when they took a node more than this part of the wall time. */
+const REPEATS_PART = 0.02;
 
 /** Who ended last, and what decided it, in one or two sentences. */
 export function verdictOf(timeline: Timeline, minutes: Minutes): string {
@@ -30,7 +28,7 @@ function isAtWork({ spans, recordedAt }: NodeLane, end: number): boolean {
 function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLane[]): string {
   const { files } = timeline;
   const [even, longest] = minutes.parts;
-  const together = Math.max(TOGETHER_MILLISECONDS, minutes.wall * TOGETHER_PART);
+  const together = leastDelay(minutes.wall);
   if (longest!.milliseconds > together) {
     const { file, seconds, node_index } = longestFile(started);
     const share = durationText(even!.milliseconds / 1000);
@@ -57,7 +55,7 @@ function causeOf({ parts, nodes, wall }: Minutes, lane: NodeLane, files: Timelin
     milliseconds: causes.find(({ node_index }) => node_index === lane.node_index)?.milliseconds ?? 0,
   }));
   const main = blamed.reduce((most, part) => (part.name !== 'idle' && part.milliseconds > most.milliseconds ? part : most));
-  if (main.milliseconds < Math.max(TOGETHER_MILLISECONDS, wall * TOGETHER_PART)) return '';
+  if (main.milliseconds < leastDelay(wall)) return '';
   const own = nodes[lane.node_index]!;
   const texts: Partial<Record<PartName, () => string>> = {
     estimates: () => wrongEstimate(lane.spans.at(-1)!, files),
@@ -92,7 +90,7 @@ function wrongEstimate({ files: indices, seconds }: Span, { paths, estimates }: 
 function absence({ nodes, kind }: Timeline, { nodes: minutes, wall }: Minutes): string {
   const never = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);
   const lost = nodes.filter(({ recordedAt, spans }) => spans.length > 0 && spans.at(-1)!.to > (recordedAt ?? -Infinity));
-  const cost = lost.filter(({ node_index, start }) => start !== null && minutes[node_index]!.repeats > wall * TOGETHER_PART);
+  const cost = lost.filter(({ node_index, start }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
   if (cost.length > 0)
     return `${nodesText(cost.map(({ node_index }) => node_index))} recorded nothing after the last files that ${cost.length === 1 ? 'it' : 'they'} got.`;
   return never.length > 0 ? `${nodesText(never)} ${kind === 'queue' ? 'never started' : 'recorded nothing'}.` : '';

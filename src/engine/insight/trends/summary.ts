@@ -1,5 +1,6 @@
 import type { Build } from '../../ports/builds.js';
 import type { Summary } from '../../ports/summaries.js';
+import { leastDelay, MAIN_PART } from '../minutes/delay.js';
 import { type Minutes, PART_NAMES } from '../minutes/minutes.js';
 import type { NodeLane, Timeline } from '../timeline/timeline.js';
 
@@ -23,11 +24,6 @@ export function savedTime({ kind, wall, baselines }: Pick<Summary, 'kind' | 'wal
 }
 
 const MOST_SLOWNESS = 655;
-/** A delay below this time, and below this part of the wall time, decides nothing. */
-const LATE_MILLISECONDS = 2000;
-const LATE_PART = 0.02;
-/** A file stands out when it causes at least this part of a delay. */
-const MAIN_PART = 0.5;
 
 /** What lists and trends tell of a build, made of the timeline of its newest CI run. */
 export function summarize(
@@ -69,7 +65,7 @@ export function summarize(
  * stands out.
  */
 export function decidingFile({ files, nodes }: Timeline, minutes: Minutes, longest: number): string | null {
-  const least = Math.max(LATE_MILLISECONDS, LATE_PART * minutes.wall);
+  const least = leastDelay(minutes.wall);
   if (partOf(minutes, 'longest_file') > least) return files.paths[longest] ?? null;
   const last = lastNode(nodes);
   if (!last || last.late <= least) return null;

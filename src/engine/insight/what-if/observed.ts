@@ -1,4 +1,4 @@
-import { median } from '../../../planning/estimating/median.js';
+import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
 import type { NodeLane, Span, Timeline } from '../timeline/timeline.js';
 
 /** What the timeline of a CI run says about its files and its nodes. Durations are seconds. */
@@ -23,8 +23,6 @@ const MIN_SPANS = 6;
 const CREDIBLE_PART = 0.05;
 /** A rate differs from 1 when it does so by this many standard errors. */
 const SIGNIFICANT_ERRORS = 3;
-/** The standard error of a median of normally distributed values, in median absolute deviations over the root of their number. */
-const ERROR_OF_MEDIAN = 1.86;
 
 export function observe(timeline: Timeline): Observed {
   const lanes = timeline.nodes.filter(({ start }) => start !== null);

@@ -1,12 +1,10 @@
-import { median } from '../../../planning/estimating/median.js';
+import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
 import type { Observed } from './observed.js';
 
 /** A node's speed is told from the usual one by at least this many files, this part, and this many standard errors. */
 const MIN_FILES = 5;
 const MIN_DEVIATION = 0.03;
 const SIGNIFICANT_ERRORS = 3;
-/** The standard error of a median of normally distributed values, in median absolute deviations over the root of their number. */
-const ERROR_OF_MEDIAN = 1.86;
 
 /**
  * Returns the speed of each node that started, relative to the others: 1 unless the recorded times of its files differ from their

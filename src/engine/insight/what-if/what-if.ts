@@ -130,7 +130,7 @@ function cut(times: FileTimes, path: string, share: number, cases: readonly numb
 }
 
 /** @param share the seconds of an even share */
-export function longestFiles({ suite, paths }: NamedSuite, share: number): LongFile[] {
+function longestFiles({ suite, paths }: NamedSuite, share: number): LongFile[] {
   const files = [...paths.keys()].sort((a, b) => suite.seconds[b]! - suite.seconds[a]!).slice(0, LONGEST_FILES);
   return files.map(file => {
     const seconds = suite.seconds[file]!;
