@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import * as forecasts from '../../src/engine/forecasts.js';
 import { queueKey, splitKey } from '../../src/engine/keys.js';
 import { buildKey, initialise, record, startSplit, timedTestFiles } from '../harness/messages.js';
 import { SharedServer } from '../harness/server.js';
@@ -11,9 +10,17 @@ async function project() {
   return { client, id: (await shared.store.access.projects()).at(-1)!.id };
 }
 
-const splitForecast = (project: number, ci_run: string | null) =>
-  forecasts.splitForecast(shared.store, splitKey(project, buildKey, ci_run ?? 'any', ci_run === null));
-const queueForecast = (project: number, ci_run: string) => forecasts.queueForecast(shared.store, queueKey(project, buildKey, ci_run));
+async function splitForecast(project: number, ci_run: string | null) {
+  const { splits } = shared.store;
+  const split = await splits.find(splitKey(project, buildKey, ci_run ?? 'any', ci_run === null));
+  return split && splits.forecast(split);
+}
+
+async function queueForecast(project: number, ci_run: string) {
+  const { queues } = shared.store;
+  const queue = await queues.find(queueKey(project, buildKey, ci_run));
+  return queue && queues.forecast(queue.id);
+}
 
 const seconds = { 'a_spec.rb': 30, 'b_spec.rb': 6, 'c_spec.rb': 5, 'd_spec.rb': 4 };
 
