@@ -1,7 +1,7 @@
 import { parseSearch } from '../text/search.js';
 
 /** What the list of builds is searched by. */
-export const BUILD_WORDS = {
+const BUILD_WORDS = {
   branch: { kind: 'text', about: 'the name of a branch' },
   commit: { kind: 'text', about: 'a commit hash' },
   failed: { kind: 'flag', about: 'only builds with failed tests' },

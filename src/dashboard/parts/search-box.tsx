@@ -60,6 +60,6 @@ export function SearchBox({ label, placeholder, value, onSearch, children }: Pro
 }
 
 /** Keys belong to a field that has the focus. */
-export function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('input, textarea, select, dialog') !== null;
 }

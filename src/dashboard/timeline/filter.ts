@@ -2,7 +2,7 @@ import { parseSearch } from '../text/search.js';
 import { FAILED, type Lane, OVER, REPEATED, UNRECORDED } from './lanes.js';
 
 /** What the files of a build are searched by. A word alone is a part of a path. */
-export const FILE_WORDS = {
+const FILE_WORDS = {
   node: { kind: 'number', about: 'the number of a node' },
   failed: { kind: 'flag', about: 'only failed files' },
   over: { kind: 'flag', about: 'only files over their estimate' },
