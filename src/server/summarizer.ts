@@ -18,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * Writes the summaries of builds some seconds after a run was recorded: one at a time, in a worker thread, and never so that a recording
- * waits. What waits is only in memory. After a kill, a list that shows the build finds that its summary is out of date.
+ * Writes the summaries of builds some seconds after a run was recorded: one at a time, in a worker thread. A recording never
+ * waits for it. The waiting builds are only in memory: after a kill, a list that shows such a build has its summary written.
  */
 export class Summarizer {
   /** How many summaries were written since the start. */
@@ -96,7 +96,7 @@ export class Summarizer {
     return this.#closing.signal.aborted;
   }
 
-  /** Pauses after a summary that took so long, or until the close. */
+  /** Pauses after a summary that took this long. The close ends the pause. */
   #pause(milliseconds: number): Promise<void> {
     return sleep(limits.summaryPauseFactor * milliseconds, undefined, { signal: this.#closing.signal }).catch(() => {});
   }

@@ -26,8 +26,8 @@ export async function answerSession(context: Context, request: Request, session:
 }
 
 /**
- * POST /dashboard/sign_in: creates a session from a link or the password. Throws a 401 when it is wrong, and a 429 when too many were. A
- * right link is never throttled, so that strangers cannot lock an operator out. An operator who opens a reader's link stays an operator.
+ * POST /dashboard/sign_in: creates a session from a link or the password. Throws a 401 when it is wrong, and a 429 after too many
+ * failed ones. A valid link is never throttled, so that strangers cannot lock an operator out. An operator who opens a reader's link stays an operator.
  */
 export async function signIn(context: Context, dashboard: Dashboard, request: Request): Promise<Answer> {
   requireOwnPage(context, request);

@@ -33,13 +33,13 @@ const table: Readonly<Record<string, { GET?: Handle; POST?: Handle }>> = {
 };
 const endpoints = new Map(Object.entries(table));
 
-/** Answers a request of the dashboard; null: its path or method is none of the dashboard's, or this port does not serve the dashboard. */
+/** Answers a request of the dashboard; null: the dashboard has no such path or method, or this port does not serve it. */
 export function routeDashboard(context: Context, request: Request): Answer | Promise<Answer> | null {
   const handle = context.dashboard && handlerOf(request);
   return handle ? secured(() => handle(context, context.dashboard!, request)) : null;
 }
 
-/** The endpoint of a path in metrics; null: it is none of the dashboard's. */
+/** The endpoint of a path in metrics; null: the dashboard has no such path. */
 export function dashboardEndpointOf(path: string): string | null {
   if (isAsset(path)) return '/assets';
   if (endpoints.has(path)) return path;

@@ -89,7 +89,7 @@ const COLUMNS: Column<NodeTrend>[] = [
     isNumber: true,
     cell: ({ slow_builds, is_slow, slowness }) => {
       const text = `${slow_builds} of ${slowness.filter(value => value !== null).length}`;
-      return is_slow ? <strong title="So often that it is no chance: the runner, not the split">▲ {text}</strong> : text;
+      return is_slow ? <strong title="More often than chance explains: the runner is slow, not the split">▲ {text}</strong> : text;
     },
     sortBy: ({ slow_builds }) => slow_builds,
   },

@@ -1,7 +1,7 @@
 import type { Build } from './builds.js';
 import type { Millis, Soon } from './store.js';
 
-/** What lists and trends tell of a build without reading its runs. Written some seconds after a run of the build was recorded. */
+/** Summaries of builds, so that lists and trends need not read runs. Written some seconds after a run of the build was recorded. */
 export interface Summaries {
   /** Null: none is written yet. It is out of date when its `recorded` is not that of the build. */
   get(build: number): Soon<Summary | null>;
@@ -32,7 +32,7 @@ export interface Summary {
   /** The sum of the recorded times, each file once. */
   total: number;
   files: number;
-  /** Files that failed when they last ran; null: the clients do not tell. */
+  /** Files that failed when they last ran; null: the clients do not report it. */
   failed: number | null;
   /** Files that were planned and not recorded. */
   missing: number;

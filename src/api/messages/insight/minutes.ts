@@ -25,11 +25,11 @@ export interface MinutesAnswer extends BuildHead {
   floor: number;
   /** wall - floor */
   lost: number;
-  /** They add up to `wall`. */
+  /** The parts of the wall time: they add up to `wall`. */
   parts: MinutePartAnswer[];
   /** In one or two sentences: who ended last, and what decided it. */
   verdict: string;
-  /** What is not known of this build, and how it was counted instead. */
+  /** What is not known of this build, and what is assumed instead. */
   assumptions: string[];
   nodes: NodeSummary[];
   /** The files that took longest, slowest first, at most 20. */
@@ -46,9 +46,9 @@ export interface MinutesAnswer extends BuildHead {
 export interface MinutePartAnswer {
   name: 'even_share' | 'longest_file' | 'slow_nodes' | 'estimates' | 'late_starts' | 'gaps' | 'repeats' | 'idle';
   seconds: number;
-  /** How it is defined. */
+  /** The definition of the part, as a phrase. */
   definition: string;
-  /** Seconds of node time by node, the largest first, where a node is its cause. */
+  /** The nodes that caused it, with seconds of node time, the largest first. */
   nodes: { node_index: Count; seconds: number }[];
 }
 

@@ -10,7 +10,7 @@ export interface BuildLinesQuery {
   branch?: OptionalText;
   commit_hash?: OptionalText;
   node_total?: NodeTotal;
-  /** Only builds with files that failed, as far as the clients tell. */
+  /** Only builds with files that failed, as far as the clients report them. */
   failed?: boolean;
   /** `next` of the answer before. */
   cursor?: string & tags.Pattern<'^[0-9a-z]{1,10}$'>;

@@ -90,7 +90,7 @@ export interface FileTrend {
   share: number;
   /** Builds that measured it. */
   builds: Count;
-  /** Builds that ended with it as the last or longest file. */
+  /** Builds that it decided: it took longer than an even share, or made the last node late. */
   decided: Count;
   /** Null: its duration did not change. `factor`: after over before. */
   change: { at: Timestamp; commit_hash: string; factor: number } | null;
@@ -116,7 +116,7 @@ export interface FilePoint {
   at: Timestamp;
   node_index: Count;
   seconds: number;
-  /** The estimate before this build, with the band that holds two of three builds; null: none was measured before. */
+  /** The estimate before this build, with the range of two of three builds; null: none was measured before. */
   estimate: number | null;
   low: number | null;
   high: number | null;
@@ -135,7 +135,7 @@ export interface NodeTrend {
   /** By build, oldest first: duration relative to its estimates and to the other nodes; null: unknown. */
   slowness: (number | null)[];
   median: number | null;
-  /** Slow in so many builds that it is no chance: a slow runner, not a bad split. */
+  /** Slow in more builds than chance explains: a slow runner, not a bad split. */
   is_slow: boolean;
   slow_builds: Count;
   /** How often it ended last. */

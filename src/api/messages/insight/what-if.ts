@@ -77,7 +77,7 @@ export interface Assumptions {
 export interface WhatIfAnswer extends BuildHead {
   assumptions: Assumptions;
   variants: Variant[];
-  /** More nodes than these make nothing faster. */
+  /** More nodes than these bring nothing. */
   useful_nodes: Count;
   /** The longest file, and what cutting it would bring at today's number of nodes. */
   longest: { path: string; seconds: number } | null;

@@ -4,7 +4,7 @@ import type { NodeWork } from './executions.js';
 
 /** How long nodes took for their files, relative to the estimates. */
 export interface Slowness {
-  /** By node: its duration relative to its estimates and to the other nodes, 1 as the others; null: too few files tell. */
+  /** By node: its duration relative to its estimates and to the other nodes, 1 as the others; null: too few files to know. */
   factors: (number | null)[];
   /** By node: the factor if the node is significantly slow, else 1. */
   significant: number[];
@@ -14,7 +14,7 @@ export interface Slowness {
 
 /** A node must be slow by this factor. */
 const MIN_FACTOR = 1.15;
-/** So many files with an estimate tell how slow a node is, or fewer that take this many seconds. One slow file is no slow node. */
+/** The slowness of a node is known from this many files with an estimate, or from fewer that take this many seconds. One slow file is no slow node. */
 const MIN_FILES = 5;
 const MIN_FILES_OF_LONG_RUN = 3;
 const LONG_RUN_SECONDS = 60;

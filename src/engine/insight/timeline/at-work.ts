@@ -2,7 +2,7 @@ import type { Millis } from '../../ports/store.js';
 import type { DraftSpan } from './draft-span.js';
 import type { FileColumns } from './file-columns.js';
 
-/** A node that is silent with its files for this long, and for this multiple of their estimates besides, is no longer at work. */
+/** A node is no longer at work when it is silent with its files for this long plus this multiple of their estimates. */
 export const SILENT_MILLISECONDS = 900_000;
 const SILENT_FACTOR = 3;
 

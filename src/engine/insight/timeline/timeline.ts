@@ -60,7 +60,7 @@ export interface Span {
   isReplay: boolean;
   /** Why the batch's lease ended early; null: it did not. */
   lease: EndedLease | null;
-  /** Which of `files` failed; null: the client does not tell. */
+  /** Which of `files` failed; null: the client does not report it. */
   failed: number[] | null;
   /** Null: the batch was not sized by the planner, or an older Ballast handed it out. */
   decision: Decision | null;

@@ -3,7 +3,7 @@ import { DAY_MILLISECONDS } from '../../retention.js';
 import { PART_NAMES } from '../minutes/minutes.js';
 import { savedTime } from './summary.js';
 
-/** No duration counts more on a day, so that sums stay exact whatever clients record: 31 years in milliseconds. */
+/** The longest duration that a day counts, 31 years in milliseconds: sums stay exact for all recorded times. */
 const MOST_MILLISECONDS = 1e12;
 const LAST_DAY = 1e8;
 /** The ratio of two neighbouring wall times in `DaySummary.walls`. */

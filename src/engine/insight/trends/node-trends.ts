@@ -5,7 +5,7 @@ import { isOutOfDate } from './summary.js';
 
 /** A node that takes this many times as long as the others is slow in a build. */
 const SLOW = 1.1;
-/** One project of this many with equal runners is told of a slow node. */
+/** The part of the projects with equal runners that see a wrong alarm. */
 const FALSE_ALARM = 0.01;
 
 export interface NodeTrendSubject {

@@ -6,7 +6,7 @@ import { DAY_MILLISECONDS } from '../../retention.js';
 import { buildLines } from './build-lines.js';
 import { addDays, dayOf, emptyDay } from './days.js';
 
-/** How a project fares. It is read from summaries, so it takes as long whatever the number of builds. */
+/** The state of a project. It is read from summaries, so its cost does not grow with the number of builds. */
 export interface Overview {
   today: DaySummary;
   /** Builds of today with files that were planned and not recorded, without those that are running. */

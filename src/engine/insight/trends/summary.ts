@@ -25,7 +25,7 @@ export function savedTime({ kind, wall, baselines }: Pick<Summary, 'kind' | 'wal
 
 const MOST_SLOWNESS = 655;
 
-/** What lists and trends tell of a build, made of the timeline of its newest CI run. */
+/** The summary of a build for lists and trends, made of the timeline of its newest CI run. */
 export function summarize(
   { recorded }: Pick<Build, 'recorded'>,
   timeline: Timeline,
@@ -88,7 +88,7 @@ function lastNode(nodes: readonly NodeLane[]): { lane: NodeLane; late: number } 
   return last && before ? { lane: last, late: last.end! - before.end! } : null;
 }
 
-/** By file: what its last run took, NaN without one; and how many files failed then, null if no client tells. */
+/** By file: what its last run took, NaN without one; and how many files failed then, null if no client reports it. */
 function lastRuns({ files, nodes }: Timeline): { seconds: Float64Array; failed: number | null } {
   const seconds = new Float64Array(files.paths.length).fill(NaN);
   const hasFailed = new Uint8Array(seconds.length);

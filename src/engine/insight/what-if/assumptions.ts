@@ -43,7 +43,7 @@ export function assume(scenario: Scenario, { estimates, cuts, unrecorded, nodeIn
     unrecorded === null ? 'Each file takes its estimate.' : `Each file takes its recorded time${unrecordedText(unrecorded)}.`,
     `The files are planned with ${estimatesText(estimates)}.`,
     startText(scenario, startSpread),
-    `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'besides its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
+    `A node loses ${seconds(pullCost)} ${mode === 'queue' ? 'with each batch' : 'in addition to its files'}${isPullCostObserved ? ', the median of that build' : ''}.`,
     ...(rate > 1.02 ? [`A node runs files side by side: ${rate.toFixed(1)} seconds of files per second.`] : []),
     ...(rate < 0.98 ? [`A node needs ${(1 / rate).toFixed(2)} seconds for each recorded second.`] : []),
     ...speedTexts(scenario, nodeIndexes),

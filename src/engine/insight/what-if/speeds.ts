@@ -1,7 +1,7 @@
 import { ERROR_OF_MEDIAN, median } from '../../../planning/estimating/median.js';
 import type { Observed } from './observed.js';
 
-/** A node's speed is told from the usual one by at least this many files, this part, and this many standard errors. */
+/** A node's speed differs from the usual one if at least this many files show it, by this part and this many standard errors. */
 const MIN_FILES = 5;
 const MIN_DEVIATION = 0.03;
 const SIGNIFICANT_ERRORS = 3;

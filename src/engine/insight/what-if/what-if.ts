@@ -22,7 +22,7 @@ export interface Changes {
   cut: readonly string[];
 }
 
-/** What is known besides the timeline. */
+/** What is known in addition to the timeline. */
 export interface Knowledge {
   nodeTotal: number;
   /** Today's estimates by path; null: they are not needed. */
