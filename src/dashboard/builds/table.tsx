@@ -1,9 +1,9 @@
 import type { BuildLine } from '../../api/messages/insight/trends.js';
 import { Duration, When } from '../parts/amounts.js';
-import { Path } from '../parts/path.js';
+import { FileLink, Path } from '../parts/path.js';
 import { Status } from '../parts/status.js';
 import { type Column, Table } from '../parts/table.js';
-import { projectPath, withQuery } from '../routes/routes.js';
+import { projectPath } from '../routes/routes.js';
 import { percent } from '../text/format.js';
 import { buildKey } from './list.js';
 import { buildState, whatDecided } from './state.js';
@@ -84,9 +84,5 @@ function Decided({ build, project }: { build: BuildLine; project: string }) {
   const decided = whatDecided(build);
   if (decided === null) return '';
   if (decided.kind === 'node') return `node ${decided.node}`;
-  return (
-    <a class="decided" href={withQuery(projectPath(project, 'file'), { path: decided.path, branch: build.branch })}>
-      <Path text={decided.path} />
-    </a>
-  );
+  return <FileLink className="decided" project={project} path={decided.path} branch={build.branch} />;
 }

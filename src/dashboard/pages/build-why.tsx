@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import type { BatchReason, FileReason, WhyAnswer } from '../../api/messages/insight/why.js';
 import { useLive } from '../data/live.js';
 import { Duration } from '../parts/amounts.js';
-import { Path } from '../parts/path.js';
+import { FileLink } from '../parts/path.js';
 import { Loaded } from '../parts/states.js';
 import { type Column, Table } from '../parts/table.js';
 import type { ProjectPageProps } from '../routes/pages.js';
 import { setQuery, useAddress } from '../routes/router.js';
-import { projectPath, withQuery } from '../routes/routes.js';
+import { withQuery } from '../routes/routes.js';
 import { clock, count, duration, exactTime, number, times } from '../text/format.js';
 
 /** Batches that are shown before the reader asks for more. */
@@ -157,11 +157,7 @@ const columnsOf = (project: string, branch: string): Column<FileReason>[] => [
     name: 'path',
     title: 'File',
     isWide: true,
-    cell: ({ path }) => (
-      <a href={withQuery(projectPath(project, 'file'), { path, branch })}>
-        <Path text={path} />
-      </a>
-    ),
+    cell: ({ path }) => <FileLink project={project} path={path} branch={branch} />,
   },
   { name: 'estimate', title: 'Estimate', isNumber: true, cell: ({ estimate }) => <Duration seconds={estimate} /> },
   { name: 'source', title: 'Known from', isExtra: true, cell: ({ source }) => (source === null ? 'unknown' : SOURCES[source]) },

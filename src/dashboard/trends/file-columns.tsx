@@ -1,10 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import type { FileTrend } from '../../api/messages/insight/trends.js';
 import { Duration } from '../parts/amounts.js';
-import { Path } from '../parts/path.js';
+import { FileLink } from '../parts/path.js';
 import { Sparkline } from '../parts/sparkline.js';
 import type { Column } from '../parts/table.js';
-import { projectPath, withQuery } from '../routes/routes.js';
 import { count, number, percent, times } from '../text/format.js';
 import { visible } from '../text/path-text.js';
 import type { FileRow } from './use-file-pages.js';
@@ -32,11 +31,7 @@ const cellsOf = (project: string, branch: string | null): Cell[] => [
     name: 'path',
     title: 'File',
     isWide: true,
-    cell: ({ path }) => (
-      <a href={withQuery(projectPath(project, 'file'), { path, branch })}>
-        <Path text={path} />
-      </a>
-    ),
+    cell: ({ path }) => <FileLink project={project} path={path} branch={branch} />,
   },
   {
     name: 'decided',
