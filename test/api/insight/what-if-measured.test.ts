@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../bench/random.js';
-import { residual, syntheticSuite } from '../../bench/suites/synthetic.js';
-import type { WhatIfAnswer } from '../../src/api/messages/insight/what-if.js';
-import type { Client } from '../harness/client.js';
-import { Clock } from '../harness/clock.js';
-import { record } from '../harness/messages.js';
-import { startServer, type TestServer } from '../harness/server.js';
-import { runVirtualBuild, type VirtualBuild } from '../harness/virtual-nodes.js';
+import { seededRandom } from '../../../bench/random.js';
+import { residual, syntheticSuite } from '../../../bench/suites/synthetic.js';
+import type { WhatIfAnswer } from '../../../src/api/messages/insight/what-if.js';
+import type { Client } from '../../harness/client.js';
+import { Clock } from '../../harness/clock.js';
+import { record } from '../../harness/messages.js';
+import { startServer, type TestServer } from '../../harness/server.js';
+import { runVirtualBuild, type VirtualBuild } from '../../harness/virtual-nodes.js';
 
 /** What a build with N nodes says of M nodes, against a real build with M nodes of the same suite on the same day. */
 

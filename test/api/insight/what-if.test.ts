@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { PlanAnswer, WhatIfAnswer } from '../../src/api/messages/insight/what-if.js';
-import type { Client } from '../harness/client.js';
-import { buildKey, initialise, manyPaths, pullAll, record, testFiles, timedTestFiles } from '../harness/messages.js';
-import { SharedServer } from '../harness/server.js';
+import type { PlanAnswer, WhatIfAnswer } from '../../../src/api/messages/insight/what-if.js';
+import type { Client } from '../../harness/client.js';
+import { buildKey, initialise, manyPaths, pullAll, record, testFiles, timedTestFiles } from '../../harness/messages.js';
+import { SharedServer } from '../../harness/server.js';
 
 const shared = new SharedServer();
 

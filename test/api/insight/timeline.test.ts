@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Clock } from '../harness/clock.js';
-import { buildKey, connect, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
-import { SharedServer, startServer, startServerOnDisk, type TestServer } from '../harness/server.js';
+import { Clock } from '../../harness/clock.js';
+import { buildKey, connect, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
+import { SharedServer, startServer, startServerOnDisk, type TestServer } from '../../harness/server.js';
 
 const shared = new SharedServer();
 const SUITE = ['a_spec.rb', 'b_spec.rb', 'c_spec.rb', 'd_spec.rb'];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../harness/client.js';
-import { Clock } from '../harness/clock.js';
-import { record, timedTestFiles, uuidPattern } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
+import type { Client } from '../../harness/client.js';
+import { Clock } from '../../harness/clock.js';
+import { record, timedTestFiles, uuidPattern } from '../../harness/messages.js';
+import { SharedServer, startServer } from '../../harness/server.js';
 
 const shared = new SharedServer();
 const DAY = 86_400;

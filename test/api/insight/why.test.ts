@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/limits.js';
-import type { Client } from '../harness/client.js';
-import { buildKey, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../harness/messages.js';
-import { SharedServer, startServerOnDisk } from '../harness/server.js';
+import { limits } from '../../../src/limits.js';
+import type { Client } from '../../harness/client.js';
+import { buildKey, initialise, manyPaths, pathsIn, pull, record, startSplit, timedTestFiles } from '../../harness/messages.js';
+import { SharedServer, startServerOnDisk } from '../../harness/server.js';
 
 const shared = new SharedServer();
 

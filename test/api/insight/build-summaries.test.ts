@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { BuildLine } from '../../src/api/messages/insight/trends.js';
-import type { Client } from '../harness/client.js';
-import { Clock } from '../harness/clock.js';
-import { buildKey, initialise, pullAll, record, timedTestFiles, uuidPattern } from '../harness/messages.js';
-import { SharedServer, startServer } from '../harness/server.js';
-import { temporaryFolder } from '../harness/temporary-folder.js';
+import type { BuildLine } from '../../../src/api/messages/insight/trends.js';
+import type { Client } from '../../harness/client.js';
+import { Clock } from '../../harness/clock.js';
+import { buildKey, initialise, pullAll, record, timedTestFiles, uuidPattern } from '../../harness/messages.js';
+import { SharedServer, startServer } from '../../harness/server.js';
+import { temporaryFolder } from '../../harness/temporary-folder.js';
 
 const shared = new SharedServer();
 
