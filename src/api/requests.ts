@@ -1,7 +1,7 @@
 import type { NodeKey } from '../engine/build-key.js';
 import { digest } from '../engine/digest.js';
+import type { PlanSubject } from '../engine/insight/what-if/prepare-plan.js';
 import { queueKey, splitKey } from '../engine/keys.js';
-import type { PlanSubject } from '../engine/plan-ahead.js';
 import type { NewRun } from '../engine/ports/recordings.js';
 import type { QueueRequest } from '../engine/queues.js';
 import { newRun } from '../engine/recordings.js';

@@ -1,8 +1,9 @@
 import type { RawParameters } from '../api/messages/coerce.js';
 import { planSubject, queueRequest, recordingRequest, splitRequest, testQueueRequest } from '../api/requests.js';
+import { type PreparedPlan, preparePlan } from '../engine/insight/what-if/prepare-plan.js';
+import { prepareWhatIf } from '../engine/insight/what-if/prepare-what-if.js';
 import { playVariants, type Scenario } from '../engine/insight/what-if/scenario.js';
 import { type LongFile, playCuts } from '../engine/insight/what-if/what-if.js';
-import { type PreparedPlan, preparePlan } from '../engine/plan-ahead.js';
 import { NOTHING_PLANNED, type Planned, type PlanOptions, planQueue, planSplit, type Suite } from '../engine/plans.js';
 import type { NewQueue } from '../engine/ports/queues.js';
 import type { NewSplit } from '../engine/ports/splits.js';
@@ -10,7 +11,6 @@ import type { Soon, Store } from '../engine/ports/store.js';
 import type { QueueRequest } from '../engine/queues.js';
 import { toSegments } from '../engine/segments.js';
 import type { SplitRequest } from '../engine/splits.js';
-import { prepareWhatIf } from '../engine/what-ifs.js';
 import { buildOutline, buildPiece } from './build-pieces.js';
 import { insightReads } from './insight-reads.js';
 import { completenessJson, distributionJson, failedPathsJson } from './reads.js';

@@ -1,7 +1,7 @@
 import { apiErrors } from '../api-error.js';
+import type { PreparedWhatIf, WhatIfSubject } from '../engine/insight/what-if/prepare-what-if.js';
 import type { Outcome, Scenario } from '../engine/insight/what-if/scenario.js';
 import type { LongFile } from '../engine/insight/what-if/what-if.js';
-import type { PreparedWhatIf, WhatIfSubject } from '../engine/what-ifs.js';
 import { limits } from '../limits.js';
 import { FairSemaphore } from './fair-semaphore.js';
 import type { WorkerPool } from './pool.js';

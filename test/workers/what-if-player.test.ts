@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WhatIfSubject } from '../../src/engine/insight/what-if/prepare-what-if.js';
 import type { Scenario } from '../../src/engine/insight/what-if/scenario.js';
-import type { WhatIfSubject } from '../../src/engine/what-ifs.js';
 import { limits } from '../../src/limits.js';
 import type { WorkerPool } from '../../src/workers/pool.js';
 import { type Asker, WhatIfPlayer } from '../../src/workers/what-if-player.js';

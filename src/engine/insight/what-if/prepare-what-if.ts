@@ -1,14 +1,14 @@
-import { apiErrors } from '../api-error.js';
-import { limits } from '../limits.js';
-import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
-import { unknownFiles } from '../planning/forecasting/forecast.js';
-import { toSeconds } from '../planning/weight.js';
-import { findSubject, type Subject } from './insight/subject.js';
-import { readTimeline } from './insight/timeline/read-timeline.js';
-import type { Timeline } from './insight/timeline/timeline.js';
-import { type Changes, type Knowledge, type WhatIf, whatIfOf } from './insight/what-if/what-if.js';
-import type { Build } from './ports/builds.js';
-import type { Millis, Store } from './ports/store.js';
+import { apiErrors } from '../../../api-error.js';
+import { limits } from '../../../limits.js';
+import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
+import { unknownFiles } from '../../../planning/forecasting/forecast.js';
+import { toSeconds } from '../../../planning/weight.js';
+import type { Build } from '../../ports/builds.js';
+import type { Millis, Store } from '../../ports/store.js';
+import { findSubject, type Subject } from '../subject.js';
+import { readTimeline } from '../timeline/read-timeline.js';
+import type { Timeline } from '../timeline/timeline.js';
+import { type Changes, type Knowledge, type WhatIf, whatIfOf } from './what-if.js';
 
 /** Which build to play again, and how. */
 export interface WhatIfSubject {

@@ -1,17 +1,17 @@
-import { apiErrors } from '../api-error.js';
-import { limits } from '../limits.js';
-import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../planning/estimating/estimate.js';
-import { unknownFiles } from '../planning/forecasting/forecast.js';
-import { toSeconds } from '../planning/weight.js';
-import { newestSubject } from './insight/subject.js';
-import { readTimeline } from './insight/timeline/read-timeline.js';
-import type { Timeline } from './insight/timeline/timeline.js';
-import { type Assumptions, assume } from './insight/what-if/assumptions.js';
-import { observe } from './insight/what-if/observed.js';
-import { type Mode, mostUsefulNodes, type Scenario } from './insight/what-if/scenario.js';
-import type { Build } from './ports/builds.js';
-import type { Store } from './ports/store.js';
-import { usualNodes } from './what-ifs.js';
+import { apiErrors } from '../../../api-error.js';
+import { limits } from '../../../limits.js';
+import { estimate, QUEUE_PERCENTILE, SPLIT_PERCENTILE } from '../../../planning/estimating/estimate.js';
+import { unknownFiles } from '../../../planning/forecasting/forecast.js';
+import { toSeconds } from '../../../planning/weight.js';
+import type { Build } from '../../ports/builds.js';
+import type { Store } from '../../ports/store.js';
+import { newestSubject } from '../subject.js';
+import { readTimeline } from '../timeline/read-timeline.js';
+import type { Timeline } from '../timeline/timeline.js';
+import { type Assumptions, assume } from './assumptions.js';
+import { observe } from './observed.js';
+import { usualNodes } from './prepare-what-if.js';
+import { type Mode, mostUsefulNodes, type Scenario } from './scenario.js';
 
 /** The build to plan. Durations are seconds. */
 export interface PlanSubject {
