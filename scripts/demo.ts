@@ -53,7 +53,7 @@ async function demo({ port, seed, days, keep = false as true }: Options): Promis
     process.stdout.write(`${running.link}\n`);
     process.stdout.write(`"npm run -s ballast -- dashboard link --data-dir ${dataDir}" makes another. Ctrl-C ends the demo.\n`);
     try {
-      await running.play(stopping.signal);
+      await running.play(stopping.signal, ({ message }) => process.stderr.write(`demo: ${message}\n`));
     } finally {
       await running.close();
     }

@@ -8,12 +8,10 @@ import { settings } from '../src/server/settings.js';
 import { temporaryFolder } from './harness/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const guides = readdirSync(join(root, 'src/docs')).filter(name => name.endsWith('.md'));
 /** The README and the guides, by their paths from the root. */
 const documents = new Map(
-  ['README.md', ...readdirSync(join(root, 'src/docs')).map(name => `src/docs/${name}`)].map(path => [
-    path,
-    readFileSync(join(root, path), 'utf8'),
-  ]),
+  ['README.md', ...guides.map(name => `src/docs/${name}`)].map(path => [path, readFileSync(join(root, path), 'utf8')]),
 );
 
 const blocks = [...documents.values()]

@@ -17,12 +17,20 @@ export interface LiveProject {
 /**
  * Lets nodes run on in real time, as clients of the server, and starts a CI run a minute, of each project in turn.
  * Ends when the signal aborts.
+ *
+ * @param failed called when the server refuses a request, for example because its token was revoked: that node ends
  */
-export async function playLive(url: string, projects: readonly LiveProject[], signal: AbortSignal): Promise<void> {
+export async function playLive(
+  url: string,
+  projects: readonly LiveProject[],
+  signal: AbortSignal,
+  failed: (error: Error) => void,
+): Promise<void> {
   // Each waiting node listens.
   setMaxListeners(0, signal);
   const nodes: Promise<void>[] = [];
-  for (const { token, running } of projects) for (const node of running) nodes.push(runNode({ url, token, signal }, node));
+  const start = (token: string, node: RunningNode) => nodes.push(runNode({ url, token, signal }, node).catch(failed));
+  for (const { token, running } of projects) for (const node of running) start(token, node);
   for (let turn = 0; !signal.aborted; turn++) {
     await pause(1000 * EVERY_SECONDS, signal);
     if (signal.aborted) break;
@@ -30,7 +38,7 @@ export async function playLive(url: string, projects: readonly LiveProject[], si
     const run = calendar.next(Date.now());
     for (const plan of run.nodes) {
       const node = startNode(run, plan);
-      nodes.push(runNode({ url, token, signal }, { run, node_index: plan.node_index, node, request: node.next().value as NodeRequest }));
+      start(token, { run, node_index: plan.node_index, node, request: node.next().value as NodeRequest });
     }
   }
   await Promise.all(nodes);

@@ -24,6 +24,8 @@ export interface DemoOptions {
   now: number;
   /** The clock of the server; undefined: the real one. */
   clock?: () => number;
+  /** See Past. */
+  isExact?: boolean;
 }
 
 export interface Demo {
@@ -33,25 +35,25 @@ export interface Demo {
   projects: { name: string; token: string }[];
   /** How many CI runs there are. */
   ciRuns: number;
-  /** Plays the CI runs that are running, and a new one a minute, until the signal aborts. */
-  play(signal: AbortSignal): Promise<void>;
+  /** Plays the CI runs that are running, and a new one a minute, until the signal aborts. `failed`: see playLive. */
+  play(signal: AbortSignal, failed: (error: Error) => void): Promise<void>;
   close(): Promise<void>;
 }
 
 const DAY = 86_400_000;
 
 /** Makes the builds in a folder, then serves it. */
-export async function openDemo({ dataDir, port, seed, days, now, clock }: DemoOptions): Promise<Demo> {
+export async function openDemo({ dataDir, port, seed, days, now, clock, isExact = false }: DemoOptions): Promise<Demo> {
   const config = parseConfig({ port: String(port), dataDir, logLevel: 'error', leaseFactor: '3', leaseGraceSeconds: '60' });
   const log = openLog(config.logLevel);
-  const { live, secret } = await makeBuilds(config, log, { seed, days, now, linkedAt: clock ?? Date.now });
+  const { live, secret } = await makeBuilds(config, log, { seed, days, now, linkedAt: clock ?? Date.now, isExact });
   const service = await openService(config, log, clock && { now: clock });
   return {
     url: service.url,
     link: signInUrl(service.url, secret),
     projects: live.map(({ token, calendar }) => ({ name: calendar.project.name, token })),
     ciRuns: live.reduce((sum, { ciRuns }) => sum + ciRuns, 0),
-    play: signal => playLive(service.url, live, signal),
+    play: (signal, failed) => playLive(service.url, live, signal, failed),
     close: () => service.close(),
   };
 }
@@ -62,7 +64,7 @@ type Config = ReturnType<typeof parseConfig>;
 async function makeBuilds(
   config: Config,
   log: ReturnType<typeof openLog>,
-  { seed, days, now, linkedAt }: Pick<DemoOptions, 'seed' | 'days' | 'now'> & { linkedAt: () => number },
+  { seed, days, now, linkedAt, isExact }: Pick<DemoOptions, 'seed' | 'days' | 'now'> & { linkedAt: () => number; isExact: boolean },
 ) {
   const { dataDir, leaseFactor, leaseGraceSeconds, queueCacheBytes } = config;
   const pullCost = toWeight(config.pullCostSeconds);
@@ -81,7 +83,7 @@ async function makeBuilds(
       projects.map(async (project, i): Promise<LiveProject & { ciRuns: number }> => {
         const { id, token } = await createProject(store.access, project.name, now - days * DAY);
         const calendar = new Calendar(project, 1000 * seed + i, now, days);
-        return { token, calendar, ...(await playPast({ store, project: id, pullCost, clock, summaries }, calendar)) };
+        return { token, calendar, ...(await playPast({ store, project: id, pullCost, clock, summaries, isExact }, calendar)) };
       }),
     );
     await summaries.end();

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Calendar } from '../../scripts/demo/calendar.js';
+import { playLive } from '../../scripts/demo/live.js';
+import { type NodeRequest, startNode } from '../../scripts/demo/node.js';
 import { type Demo, openDemo } from '../../scripts/demo/open-demo.js';
 import { projects } from '../../scripts/demo/projects.js';
 import { Client } from '../harness/client.js';
 import { temporaryFolder } from '../harness/temporary-folder.js';
 
 const DAYS = 4;
-/** A Thursday. */
-const NOW = Date.UTC(2026, 10, 19, 15);
+const DAY = 86_400_000;
+/** The afternoon of the last Thursday. 1970 began on one. */
+const NOW = Math.floor((Date.now() - DAY) / (7 * DAY)) * 7 * DAY + 0.6 * DAY;
 
 interface BuildLine {
   commit_hash: string;
@@ -67,10 +70,35 @@ describe('the demo', () => {
     expect(drawn(1000).map(({ build }) => build.commit_hash)).toEqual(expect.arrayContaining(recorded));
   });
 
-  it('runs on in real time', async () => {
+  it('runs on as a client of the server, until it is ended', async () => {
+    const before = await buildsOf('web-rspec');
     const stopping = new AbortController();
-    const played = demo.play(stopping.signal);
+    const failures: string[] = [];
+    const played = demo.play(stopping.signal, ({ message }) => failures.push(message));
+    // The demo's time has passed, so its nodes wait for nothing.
+    await expect.poll(async () => (await buildsOf('web-rspec')).length).toBe(before.length + 1);
     stopping.abort();
-    await expect(played).resolves.toBeUndefined();
+    await played;
+    expect(failures).toEqual([]);
+    const [running] = await buildsOf('web-rspec');
+    expect((await completeness('web-rspec', running!)).is_complete).toBe(true);
+  });
+
+  it('outlives a token that is revoked', async () => {
+    const failures: string[] = [];
+    const stopping = new AbortController();
+    const project = { token: 'revoked', calendar: new Calendar(projects[1]!, 1, NOW, 1), running: runningNodes() };
+    await playLive(demo.url, [project], stopping.signal, ({ message }) => {
+      failures.push(message);
+      stopping.abort();
+    });
+    expect(failures[0]).toMatch(/answered 403/);
   });
 });
+
+/** A node that asks for its files now. */
+function runningNodes() {
+  const run = [...new Calendar(projects[1]!, 1, NOW, 1).past()].at(-1)!;
+  const node = startNode(run, run.nodes[0]!);
+  return [{ run, node_index: 0, node, request: node.next().value as NodeRequest }];
+}
