@@ -23,6 +23,14 @@ export function splitKey(project: number, { commit_hash, branch, node_total }: B
   };
 }
 
+/** The id of a CI run whose clients send none. */
+export const UNNAMED_CI_RUN = 'unknown';
+
+/** The key of the split that all CI runs of a build share. */
+export function fixedSplitKey(project: number, build: BuildKey): SplitKey {
+  return splitKey(project, build, UNNAMED_CI_RUN, true);
+}
+
 /** The part of a request that names a queue. */
 export interface QueueKey {
   project: number;

@@ -1,5 +1,5 @@
 import type { BuildKey } from '../build-key.js';
-import { queueKey, type SplitKey, splitKey } from '../keys.js';
+import { fixedSplitKey, queueKey, type SplitKey, splitKey, UNNAMED_CI_RUN } from '../keys.js';
 import { beginningOf, isLater, type Moment } from '../moment.js';
 import { pathsByNode, pathsOfQueue } from '../plans.js';
 import type { QueueInfo } from '../ports/queues.js';
@@ -16,9 +16,6 @@ export interface CompletenessSubject {
   /** The id of its split. */
   ci_build_id?: string;
 }
-
-/** The id of a CI run whose clients send none. */
-const UNNAMED_CI_RUN = 'unknown';
 
 /** What was assigned to the nodes of a CI run. */
 export interface Assigned {
@@ -46,15 +43,11 @@ export async function findAssigned(
   if (node_build_id !== undefined) return assignedByQueue(store, await store.queues.find(queueKey(project, build, node_build_id)));
   if (ci_build_id !== undefined) {
     const own = await assignedBySplit(store, splitKey(project, build, ci_build_id, false), null);
-    return own ?? assignedBySplit(store, fixedSplit(project, build), ci_build_id);
+    return own ?? assignedBySplit(store, fixedSplitKey(project, build), ci_build_id);
   }
-  const split = await assignedBySplit(store, fixedSplit(project, build), null);
+  const split = await assignedBySplit(store, fixedSplitKey(project, build), null);
   const queue = await assignedByQueue(store, await store.queues.newest(project, build));
   return split && queue ? (isLater(queue.since, split.since) ? queue : split) : (split ?? queue);
-}
-
-function fixedSplit(project: number, build: BuildKey): SplitKey {
-  return splitKey(project, build, UNNAMED_CI_RUN, true);
 }
 
 /** @param ci_run the CI run among those that share a fixed split; null: any */

@@ -1,6 +1,6 @@
 import type { BuildKey } from '../build-key.js';
 import { uuidOf } from '../builds.js';
-import { splitKey } from '../keys.js';
+import { fixedSplitKey, UNNAMED_CI_RUN } from '../keys.js';
 import { beginningOf, isLater, type Moment } from '../moment.js';
 import type { Build } from '../ports/builds.js';
 import type { CiRun } from '../ports/ci-runs.js';
@@ -30,9 +30,6 @@ export interface SubjectRun extends Pick<CiRun, 'id' | 'kind' | 'plan'> {
   /** When the next CI run of the build began: later runs that name no CI run belong to that one; null: there is none. */
   next: Moment | null;
 }
-
-/** The id of a CI run whose clients send none: see UNKNOWN_CI_BUILD_ID. */
-const UNNAMED = 'unknown';
 
 /**
  * The subject with the id of a build or of a CI run, in upper or lower case; null: the project has neither.
@@ -72,7 +69,7 @@ async function subjectOf(
   const next = ciRuns[at - 1];
   const ciRun: SubjectRun = {
     ...{ id: run.id, kind, plan, ci_run },
-    digest: ci_run === UNNAMED ? null : digest,
+    digest: ci_run === UNNAMED_CI_RUN ? null : digest,
     since: beginningOf(run),
     next: next ? beginningOf(next) : null,
   };
@@ -81,7 +78,7 @@ async function subjectOf(
 
 /** The newest queue or fixed split of a build whose CI runs an older Ballast did not note. */
 async function unlisted(store: Store, project: number, build: BuildKey): Promise<SubjectRun | null> {
-  const split = await store.splits.find(splitKey(project, build, UNNAMED, true));
+  const split = await store.splits.find(fixedSplitKey(project, build));
   const queue = await store.queues.newest(project, build);
   const known = { ci_run: null, digest: null, next: null };
   const ofSplit = split && { ...known, id: split.id, kind: 'split' as const, plan: split.id, since: beginningOf(split) };
