@@ -27,7 +27,7 @@ export function minutesAnswer(subject: Subject, timeline: Timeline): MinutesAnsw
       nodes: nodes.map(({ node_index, milliseconds: each }) => ({ node_index, seconds: each / 1000 })),
     })),
     verdict: verdictOf(timeline, minutes),
-    assumptions: assumptionsOf(timeline),
+    assumptions: assumptionsOf(timeline, minutes),
     nodes: timeline.nodes.map(({ node_index, start: began, end, recordedAt, spans }, i) => {
       const { work, repeats, gaps, idle, slowness } = minutes.nodes[i]!;
       return {
@@ -51,7 +51,7 @@ export function minutesAnswer(subject: Subject, timeline: Timeline): MinutesAnsw
       is_guess: files.isGuess[file] === 1,
       node_index,
     })),
-    failed: failed.slice(0, limits.completenessEntries),
+    failed: (failed ?? []).slice(0, limits.completenessEntries),
     missing: missing.slice(0, limits.completenessEntries),
     missing_count: missing.length,
     files: files.paths.length,

@@ -38,13 +38,13 @@ export interface Summary {
   missing: number;
   /** The file that took longest. */
   longest: { path: string; milliseconds: number } | null;
-  /** The file without which the build would have ended earlier; see `decidingFile` in insight/summary.ts. Null: none stands out. */
+  /** The file without which the build would have ended earlier; see `decidingFile` in insight/minutes/deciding-file.ts. Null: none stands out. */
   decided_by: string | null;
   /** The node that ended last, and how long after the one before. */
   last: { node_index: number; milliseconds: number } | null;
   /** By node: its duration relative to its estimates and to the other nodes, 1 as the others, in whole hundredths up to 655; 0: unknown. */
   slowness: number[];
-  /** Wall time that other methods would have taken on the same recorded times; see savings.ts. */
+  /** Wall time that other methods would have taken on the same recorded times; see insight/what-if/savings.ts. */
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };
 }
 
@@ -60,7 +60,7 @@ export interface DaySummary {
   nodeTime: number;
   idleTime: number;
   baselines: { round_robin: number; by_name: number; one_at_a_time: number };
-  /** See `savedTime` in insight/summary.ts. */
+  /** See `savedTime` in insight/trends/summary.ts. */
   saved: number;
   /** How many builds had a wall time of about 1.05^bucket seconds, by bucket: for the median. */
   walls: Record<number, number>;

@@ -1,12 +1,10 @@
 import { durationText } from '../duration.js';
 import type { Timeline } from '../timeline/timeline.js';
-import { executionsOf } from './executions.js';
+import type { Minutes } from './minutes.js';
 import { nodesText } from './verdict.js';
 
 /** What is not known of a CI run and what is assumed instead, one sentence each. */
-export function assumptionsOf(timeline: Timeline): string[] {
-  const { kind, isRunning, paused, nodes } = timeline;
-  const worked = executionsOf(timeline);
+export function assumptionsOf({ kind, isRunning, paused, nodes }: Timeline, minutes: Minutes): string[] {
   const sentences: string[] = [];
   if (isRunning)
     sentences.push('The build is running. Its time counts until now, and files that are not recorded yet share the time of their batch.');
@@ -19,13 +17,13 @@ export function assumptionsOf(timeline: Timeline): string[] {
     sentences.push(
       'No queue or split of the build is known. It is taken to begin with the first recorded time, and no file is known to be missing.',
     );
-  const scaled = worked.filter(({ works }) => works.some(({ scale }) => scale < 0.99)).map(({ lane }) => lane.node_index);
+  const scaled = minutes.nodes.filter(({ isScaled }) => isScaled).map(({ node_index }) => node_index);
   if (scaled.length > 0) {
     sentences.push(
       `${nodesText(scaled)} recorded more time than passed, as parallel test runners do. The times of ${scaled.length === 1 ? 'its' : 'their'} files are scaled down to fit.`,
     );
   }
-  const lost = worked.filter(({ isLost }) => isLost).map(({ lane }) => lane.node_index);
+  const lost = minutes.nodes.filter(({ isLost }) => isLost).map(({ node_index }) => node_index);
   if (lost.length > 0) {
     sentences.push(
       `${nodesText(lost)} recorded nothing for ${lost.length === 1 ? 'its' : 'their'} last files. They count with their estimates, or until another node got them.`,

@@ -14,6 +14,15 @@ export interface Minutes {
   parts: MinutePart[];
   /** By node_index. */
   nodes: NodeMinutes[];
+  /** The execution that took longest at usual speed; null: nothing ran. */
+  longest: LongExecution | null;
+}
+
+export interface LongExecution {
+  file: number;
+  node_index: number;
+  /** How long it took there. */
+  seconds: number;
 }
 
 export const PART_NAMES = ['even_share', 'longest_file', 'slow_nodes', 'estimates', 'late_starts', 'gaps', 'repeats', 'idle'] as const;
@@ -66,8 +75,9 @@ export function minutesOf(timeline: Timeline): Minutes {
   }
   const wall = end - start;
   const count = lanes.length;
-  const longest = Math.max(0, longestFile(worked, factors) - usual / count);
-  let covered = longest * count;
+  const longest = longestExecution(worked, factors);
+  const beyond = Math.max(0, (longest?.milliseconds ?? 0) - usual / count);
+  let covered = beyond * count;
   for (const name of COVERED) covered -= losses.take(name, covered);
   for (const { name, milliseconds, nodes: causes } of idleCauses(worked, nodes, slowness, files)) {
     const taken = losses.take('idle', milliseconds);
@@ -75,25 +85,30 @@ export function minutesOf(timeline: Timeline): Minutes {
   }
   const milliseconds = PART_NAMES.map(name => {
     if (name === 'even_share') return usual / count;
-    return name === 'longest_file' ? longest : losses.sum(name) / count;
+    return name === 'longest_file' ? beyond : losses.sum(name) / count;
   });
   const whole = largestRemainder(milliseconds, wall);
   const parts = PART_NAMES.map((name, i) => {
     const causes = name === 'even_share' || name === 'longest_file' ? [] : losses.nodes(name);
     return { name, milliseconds: whole[i]!, nodes: causes.map(([node_index, each]) => ({ node_index, milliseconds: Math.round(each) })) };
   });
-  return { wall, floor: whole[0]! + whole[1]!, parts, nodes };
+  return { wall, floor: whole[0]! + whole[1]!, parts, nodes, longest: longest?.execution ?? null };
 }
 
-/** The longest that any file took at usual speed, at most the span that it was in. */
-function longestFile(nodes: readonly NodeWork[], factors: readonly number[]): number {
-  let longest = 0;
-  for (const [i, { works }] of nodes.entries()) {
+/** The execution that took longest at usual speed, and how long that is. It counts as at most the span that it was in. */
+function longestExecution(
+  nodes: readonly NodeWork[],
+  factors: readonly number[],
+): { execution: LongExecution; milliseconds: number } | null {
+  let longest: { execution: LongExecution; milliseconds: number } | null = null;
+  for (const [node_index, { works }] of nodes.entries()) {
     for (const { span, executions } of works) {
-      for (const { isRepeat, seconds, milliseconds } of executions) {
+      for (const { file, isRepeat, seconds, milliseconds } of executions) {
         if (isRepeat) continue;
-        const own = Number.isNaN(seconds) ? milliseconds : Math.min(1000 * seconds, span.to - span.from);
-        longest = Math.max(longest, own / factors[i]!);
+        const own = Number.isNaN(seconds) ? milliseconds : 1000 * seconds;
+        const usual = Math.min(own, span.to - span.from) / factors[node_index]!;
+        if (longest && usual <= longest.milliseconds) continue;
+        longest = { execution: { file, node_index, seconds: own / 1000 }, milliseconds: usual };
       }
     }
   }

@@ -15,7 +15,14 @@ export interface NodeMinutes {
   idle: number;
   /** Its duration relative to its estimates and to the other nodes; null: unknown. */
   slowness: number | null;
+  /** It recorded nothing after its last files, and cannot be at work. */
+  isLost: boolean;
+  /** Its files took longer together than it had them, as with parallel test runners. Their times are scaled down to fit. */
+  isScaled: boolean;
 }
+
+/** Rounded times may be scaled down by a factor between this and 1. */
+const SCALE_OF_ROUNDING = 0.99;
 
 /** @param extent the start and end of the build */
 export function nodeMinutes(
@@ -25,7 +32,7 @@ export function nodeMinutes(
 ): NodeMinutes {
   const { node_index, start, end } = lane;
   const wall = extent.end - extent.start;
-  if (start === null) return { node_index, late: wall, work: 0, repeats: 0, gaps: 0, idle: 0, slowness };
+  if (start === null) return { node_index, late: wall, work: 0, repeats: 0, gaps: 0, idle: 0, slowness, isLost, isScaled: false };
   const sum = (part: (work: Work) => number) => works.reduce((total, work) => total + part(work), 0);
   const work = sum(({ executions }) => sumOf(executions, ({ isRepeat }) => !isRepeat));
   const repeats = sum(({ executions }) => sumOf(executions, ({ isRepeat }) => isRepeat));
@@ -38,5 +45,7 @@ export function nodeMinutes(
     gaps: Math.max(0, end! - start - work - repeats),
     idle: isLost ? 0 : tail,
     slowness,
+    isLost,
+    isScaled: works.some(({ scale }) => scale < SCALE_OF_ROUNDING),
   };
 }

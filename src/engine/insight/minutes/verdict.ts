@@ -1,6 +1,7 @@
 import { durationText } from '../duration.js';
 import type { NodeLane, Span, Timeline, TimelineFiles } from '../timeline/timeline.js';
-import { leastDelay, MAIN_PART } from './delay.js';
+import { leastDelay, mainCause, overrunFile } from './delay.js';
+import { lastNode } from './last-node.js';
 import type { Minutes, PartName } from './minutes.js';
 
 /** Repeats are told when they took a node more than this part of the wall time. */
@@ -30,80 +31,69 @@ function decision(timeline: Timeline, minutes: Minutes, started: readonly NodeLa
   const [even, longest] = minutes.parts;
   const together = leastDelay(minutes.wall);
   if (longest!.milliseconds > together) {
-    const { file, seconds, node_index } = longestFile(started);
+    const { file, seconds, node_index } = minutes.longest!;
     const share = durationText(even!.milliseconds / 1000);
     return `${files.paths[file]} decides this build: it took ${durationText(seconds)} on node ${node_index}, longer than an even share of ${share}.`;
   }
-  const ended = [...started].sort((a, b) => b.end! - a.end! || a.node_index - b.node_index);
-  const [last, before] = ended;
-  if (!before) return minutes.nodes.length === 1 ? 'One node ran everything.' : `Only node ${last!.node_index} started.`;
-  const late = last!.end! - before.end!;
-  const spread = last!.end! - ended.at(-1)!.end!;
+  const last = lastNode(timeline);
+  if (!last) return minutes.nodes.length === 1 ? 'One node ran everything.' : `Only node ${started[0]!.node_index} started.`;
+  const { lane, before, late, first, spread } = last;
   if (spread <= together) return `All nodes finished within ${durationText(spread / 1000)} of each other.`;
-  const cause = causeOf(minutes, last!, files);
+  const cause = causeOf(minutes, lane, files, late <= together ? spread : late);
   if (late <= together) {
-    const first = ended.at(-1)!;
-    return `Nodes finished up to ${durationText(spread / 1000)} apart: node ${first.node_index} first, node ${last!.node_index} last${cause && `: ${cause}`}.`;
+    return `Nodes finished up to ${durationText(spread / 1000)} apart: node ${first.node_index} first, node ${lane.node_index} last${cause && `: ${cause}`}.`;
   }
-  return `Node ${last!.node_index} finished ${durationText(late / 1000)} after node ${before.node_index}${cause && `: ${cause}`}.`;
+  return `Node ${lane.node_index} finished ${durationText(late / 1000)} after node ${before.node_index}${cause && `: ${cause}`}.`;
 }
 
-/** Why a node ended late, as a part of a sentence; empty: no cause stands out. */
-function causeOf({ parts, nodes, wall }: Minutes, lane: NodeLane, files: TimelineFiles): string {
-  const blamed = parts.map(({ name, nodes: causes }) => ({
-    name,
-    milliseconds: causes.find(({ node_index }) => node_index === lane.node_index)?.milliseconds ?? 0,
-  }));
-  const main = blamed.reduce((most, part) => (part.name !== 'idle' && part.milliseconds > most.milliseconds ? part : most));
-  if (main.milliseconds < leastDelay(wall)) return '';
-  const own = nodes[lane.node_index]!;
+/**
+ * Why a node ended late, as a part of a sentence; empty: no cause stands out.
+ *
+ * @param delay in milliseconds
+ */
+function causeOf(minutes: Minutes, lane: NodeLane, files: TimelineFiles, delay: number): string {
+  const main = mainCause(minutes, lane.node_index);
+  const own = minutes.nodes[lane.node_index]!;
   const texts: Partial<Record<PartName, () => string>> = {
-    estimates: () => wrongEstimate(lane.spans.at(-1)!, files),
+    estimates: () => wrongEstimate(lane.spans.at(-1)!, files, delay),
     slow_nodes: () => `it took ${factorText(own.slowness ?? 1)} as long as other nodes for its files`,
     late_starts: () => `it started ${durationText(own.late / 1000)} late`,
     gaps: () => `it lost ${durationText(own.gaps / 1000)} between its files`,
     repeats: () => `it ran files that had run before, or that a lost node had`,
   };
-  return texts[main.name]?.() ?? '';
+  return (main && texts[main]?.()) ?? '';
 }
 
-function wrongEstimate({ files: indices, seconds }: Span, { paths, estimates }: TimelineFiles): string {
-  let worst: { file: number; excess: number; seconds: number } | null = null;
-  let excess = 0;
+function wrongEstimate(span: Span, files: TimelineFiles, delay: number): string {
+  const worst = overrunFile(span, files, delay);
+  if (worst) return `${files.paths[worst.file]} took ${factorText(worst.seconds / files.estimates[worst.file]!)} its estimate there`;
   let actual = 0;
   let estimated = 0;
-  for (const [i, file] of indices.entries()) {
-    const over = seconds[i]! - estimates[file]!;
-    if (Number.isNaN(over)) continue;
-    excess += over;
-    actual += seconds[i]!;
-    estimated += estimates[file]!;
-    if (over > (worst?.excess ?? 0)) worst = { file, excess: over, seconds: seconds[i]! };
+  for (const [i, file] of span.files.entries()) {
+    if (Number.isNaN(span.seconds[i]! - files.estimates[file]!)) continue;
+    actual += span.seconds[i]!;
+    estimated += files.estimates[file]!;
   }
-  if (worst && worst.excess >= excess * MAIN_PART) {
-    return `${paths[worst.file]} took ${factorText(worst.seconds / estimates[worst.file]!)} its estimate there`;
-  }
-  return excess > 0 ? `its last files took ${factorText(actual / estimated)} their estimates` : '';
+  return actual > estimated ? `its last files took ${factorText(actual / estimated)} their estimates` : '';
 }
 
-/** What nodes that were lost or never started mean, as a sentence; empty: there are none. */
+/** What nodes that were lost, gave files back or never started mean, as a sentence; empty: there are none. */
 function absence({ nodes, kind }: Timeline, { nodes: minutes, wall }: Minutes): string {
-  const never = nodes.filter(({ start }) => start === null).map(({ node_index }) => node_index);
-  const lost = nodes.filter(({ recordedAt, spans }) => spans.length > 0 && spans.at(-1)!.to > (recordedAt ?? -Infinity));
-  const cost = lost.filter(({ node_index, start }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
-  if (cost.length > 0)
-    return `${nodesText(cost.map(({ node_index }) => node_index))} recorded nothing after the last files that ${cost.length === 1 ? 'it' : 'they'} got.`;
+  const costly = nodes.filter(({ start, node_index }) => start !== null && minutes[node_index]!.repeats > wall * REPEATS_PART);
+  const lost = costly.filter(({ node_index }) => minutes[node_index]!.isLost);
+  if (lost.length > 0)
+    return `${nodesText(indexesOf(lost))} recorded nothing after the last files that ${lost.length === 1 ? 'it' : 'they'} got.`;
+  const silent = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'expired' || lease === 'returned'));
+  if (silent.length > 0)
+    return `${nodesText(indexesOf(silent))} fell silent, and ${silent.length === 1 ? 'its' : 'their'} files ran again.`;
+  const restarted = costly.filter(({ spans }) => spans.some(({ lease }) => lease === 'restarted'));
+  if (restarted.length > 0) return `${nodesText(indexesOf(restarted))} restarted, and files ran again.`;
+  const never = indexesOf(nodes.filter(({ start }) => start === null));
   return never.length > 0 ? `${nodesText(never)} ${kind === 'queue' ? 'never started' : 'recorded nothing'}.` : '';
 }
 
-function longestFile(started: readonly NodeLane[]): { file: number; seconds: number; node_index: number } {
-  let longest = { file: 0, seconds: -1, node_index: 0 };
-  for (const { node_index, spans } of started) {
-    for (const { files, seconds } of spans) {
-      for (const [i, file] of files.entries()) if (seconds[i]! > longest.seconds) longest = { file, seconds: seconds[i]!, node_index };
-    }
-  }
-  return longest;
+function indexesOf(nodes: readonly NodeLane[]): number[] {
+  return nodes.map(({ node_index }) => node_index);
 }
 
 const NODES_NAMED = 5;

@@ -1,8 +1,10 @@
 import type { Build } from '../../ports/builds.js';
 import type { Summary } from '../../ports/summaries.js';
-import { leastDelay, MAIN_PART } from '../minutes/delay.js';
+import { decidingFile } from '../minutes/deciding-file.js';
+import { fileOutcomes } from '../minutes/file-outcomes.js';
+import { lastNode } from '../minutes/last-node.js';
 import { type Minutes, PART_NAMES } from '../minutes/minutes.js';
-import type { NodeLane, Timeline } from '../timeline/timeline.js';
+import type { Timeline } from '../timeline/timeline.js';
 
 /** Whether a build needs another summary: it has none, runs were recorded later, or nodes were at work when it was made. */
 export function isOutOfDate({ recorded }: Pick<Build, 'recorded'>, summary: Summary | null): boolean {
@@ -33,10 +35,10 @@ export function summarize(
   baselines: Summary['baselines'],
 ): Summary {
   const { kind, start, end, files, nodes } = timeline;
-  const { seconds, failed } = lastRuns(timeline);
-  const times = seconds.map(each => (Number.isNaN(each) ? 0 : each));
-  const longest = times.reduce((best, each, file) => (each > times[best]! ? file : best), 0);
-  const last = lastNode(nodes);
+  const { slowest, total, failed, missing } = fileOutcomes(timeline, 1);
+  const [longest] = slowest;
+  const last = lastNode(timeline);
+  const deciding = decidingFile(timeline, minutes);
   return {
     recorded,
     kind,
@@ -44,68 +46,17 @@ export function summarize(
     is_running: timeline.isRunning,
     wall: minutes.wall,
     floor: minutes.floor,
-    parts: PART_NAMES.map(name => partOf(minutes, name)),
+    parts: PART_NAMES.map(name => minutes.parts.find(part => part.name === name)?.milliseconds ?? 0),
     nodeTime: nodes.filter(node => node.start !== null).length * (end - start),
     idleTime: minutes.nodes.reduce((sum, { idle }) => sum + idle, 0),
-    total: Math.round(1000 * times.reduce((sum, each) => sum + each, 0)),
-    files: times.length,
-    failed,
-    missing: seconds.reduce((sum, each) => sum + Number(Number.isNaN(each)), 0),
-    longest: times[longest]! > 0 ? { path: files.paths[longest]!, milliseconds: Math.round(1000 * times[longest]!) } : null,
+    total: Math.round(1000 * total),
+    files: files.paths.length,
+    failed: failed === null ? null : failed.length,
+    missing: missing.length,
+    longest: longest ? { path: files.paths[longest.file]!, milliseconds: Math.round(1000 * longest.seconds) } : null,
     last: last && { node_index: last.lane.node_index, milliseconds: last.late },
-    decided_by: decidingFile(timeline, minutes, longest),
+    decided_by: deciding === null ? null : files.paths[deciding]!,
     slowness: minutes.nodes.map(({ slowness }) => Math.min(MOST_SLOWNESS, Math.round(100 * (slowness ?? 0)) / 100)),
     baselines,
   };
-}
-
-/**
- * The file without which the build would have ended earlier: the longest one, if it takes longer than an even share of the work. Else,
- * if the last node was late, the file of that node that exceeded its estimate most, and by at least half of the delay. Null: none
- * stands out.
- */
-export function decidingFile({ files, nodes }: Timeline, minutes: Minutes, longest: number): string | null {
-  const least = leastDelay(minutes.wall);
-  if (partOf(minutes, 'longest_file') > least) return files.paths[longest] ?? null;
-  const last = lastNode(nodes);
-  if (!last || last.late <= least) return null;
-  let most = (MAIN_PART * last.late) / 1000;
-  let decisive: number | null = null;
-  for (const span of last.lane.spans) {
-    for (const [i, file] of span.files.entries()) {
-      const excess = span.seconds[i]! - files.estimates[file]!;
-      if (!(excess >= most)) continue;
-      most = excess;
-      decisive = file;
-    }
-  }
-  return decisive === null ? null : files.paths[decisive]!;
-}
-
-/** The node that ended last, and how many milliseconds after the one before; null: fewer than two nodes started. */
-function lastNode(nodes: readonly NodeLane[]): { lane: NodeLane; late: number } | null {
-  const [last, before] = nodes.filter(({ end }) => end !== null).sort((a, b) => b.end! - a.end!);
-  return last && before ? { lane: last, late: last.end! - before.end! } : null;
-}
-
-/** By file: what its last run took, NaN without one; and how many files failed then, null if no client reports it. */
-function lastRuns({ files, nodes }: Timeline): { seconds: Float64Array; failed: number | null } {
-  const seconds = new Float64Array(files.paths.length).fill(NaN);
-  const hasFailed = new Uint8Array(seconds.length);
-  let isTold = false;
-  const spans = nodes.flatMap(node => node.spans).sort((a, b) => a.from - b.from);
-  for (const span of spans) {
-    isTold ||= span.failed !== null;
-    const failed = new Set(span.failed);
-    for (const [i, file] of span.files.entries()) {
-      if (Number.isNaN(span.seconds[i]!)) continue;
-      seconds[file] = span.seconds[i]!;
-      hasFailed[file] = Number(failed.has(file));
-    }
-  }
-  return { seconds, failed: isTold ? hasFailed.reduce((sum, each) => sum + each, 0) : null };
-}
-
-function partOf({ parts }: Minutes, name: string): number {
-  return parts.find(part => part.name === name)?.milliseconds ?? 0;
 }

@@ -3,7 +3,7 @@ import { assumptionsOf } from '../../../../src/engine/insight/minutes/assumption
 import { fileOutcomes } from '../../../../src/engine/insight/minutes/file-outcomes.js';
 import { minutesOf } from '../../../../src/engine/insight/minutes/minutes.js';
 import { verdictOf } from '../../../../src/engine/insight/minutes/verdict.js';
-import type { Timeline } from '../../../../src/engine/insight/timeline/timeline.js';
+import type { Span, Timeline } from '../../../../src/engine/insight/timeline/timeline.js';
 import { type Batch, timelineOf } from '../lanes.js';
 
 const batch = (node: number, seconds: readonly number[], from = 0, to = from + seconds.reduce((sum, each) => sum + each, 0)): Batch => ({
@@ -15,6 +15,7 @@ const batch = (node: number, seconds: readonly number[], from = 0, to = from + s
 const TEN = Array<number>(10).fill(10);
 const estimatesOf = (...batches: Batch[]) => Object.fromEntries(batches.flatMap(({ files }) => files.map(path => [path, 10])));
 const verdict = (timeline: Timeline) => verdictOf(timeline, minutesOf(timeline));
+const assumptions = (timeline: Timeline) => assumptionsOf(timeline, minutesOf(timeline));
 
 it.each<[situation: string, timeline: Timeline, verdict: string]>([
   ['no node came', timelineOf([null, null]), 'No node started.'],
@@ -68,9 +69,21 @@ it('the verdict of a lost node names it', () => {
   expect(verdict(timeline)).toBe(
     'Nodes finished up to 80 s apart: node 0 first, node 1 last. Node 0 recorded nothing after the last files that it got.',
   );
-  expect(assumptionsOf(timeline)).toEqual([
+  expect(assumptions(timeline)).toEqual([
     'Node 0 recorded nothing for its last files. They count with their estimates, or until another node got them.',
   ]);
+});
+
+it.each<[Span['lease'], string]>([
+  ['expired', 'Node 0 fell silent, and its files ran again.'],
+  ['returned', 'Node 0 fell silent, and its files ran again.'],
+  ['restarted', 'Node 0 restarted, and files ran again.'],
+  ['closed', ''],
+])('the verdict of a node whose lease is %s, and that ends with the others, names its repeats', (lease, sentence) => {
+  const again = batch(0, TEN.slice(5));
+  const timeline = timelineOf([[again, { ...again, from: 50, to: 100 }], [batch(1, TEN)]]);
+  timeline.nodes[0]!.spans[0]!.lease = lease;
+  expect(verdict(timeline)).toBe(`All nodes finished within 0 s of each other. ${sentence}`.trim());
 });
 
 it('the verdict of a running build counts the nodes at work', () => {
@@ -81,14 +94,14 @@ it('the verdict of a running build counts the nodes at work', () => {
 
 it('the assumptions name what is not known', () => {
   const timeline = timelineOf([[batch(0, TEN, 0, 50)], null]);
-  expect(assumptionsOf({ ...timeline, kind: 'recordings', paused: 90_000 })).toEqual([
+  expect(assumptions({ ...timeline, kind: 'recordings', paused: 90_000 })).toEqual([
     'The start of a node is not known. It is taken to be the last recording minus the recorded times, so late starts include gaps.',
     'No queue or split of the build is known. It is taken to begin with the first recorded time, and no file is known to be missing.',
     'Node 0 recorded more time than passed, as parallel test runners do. The times of its files are scaled down to fit.',
     'Node 1 recorded nothing and counts as late for the whole build.',
     'A pause of 90 s, in which nothing ran until a node was retried, is left out.',
   ]);
-  expect(assumptionsOf(timelineOf([[batch(0, TEN)]]))).toEqual([]);
+  expect(assumptions(timelineOf([[batch(0, TEN)]]))).toEqual([]);
 });
 
 it('files that failed when they last ran, that are missing and that took longest', () => {
@@ -101,6 +114,7 @@ it('files that failed when they last ran, that are missing and that took longest
   timeline.files.paths.push('0-0-2.rb[1:1]', 'left.rb');
   expect(fileOutcomes(timeline, 1)).toEqual({
     slowest: [{ file: 1, seconds: 9, node_index: 0 }],
+    total: 6,
     failed: ['0-0-1.rb'],
     missing: [
       { path: '0-0-2.rb', node_index: 0 },

@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { Minutes } from '../../../../src/engine/insight/minutes/minutes.js';
-import { PART_NAMES } from '../../../../src/engine/insight/minutes/minutes.js';
-import { decidingFile, idleShare, isOutOfDate, savedTime, summarize } from '../../../../src/engine/insight/trends/summary.js';
+import { type Minutes, PART_NAMES } from '../../../../src/engine/insight/minutes/minutes.js';
+import { idleShare, isOutOfDate, savedTime, summarize } from '../../../../src/engine/insight/trends/summary.js';
 import { type Batch, START, timelineOf } from '../lanes.js';
 
 const BASELINES = { round_robin: 40_000, by_name: 50_000, one_at_a_time: 33_000 };
 
 function minutes(parts: Partial<Record<(typeof PART_NAMES)[number], number>>): Minutes {
   const all = PART_NAMES.map(name => ({ name, milliseconds: parts[name] ?? 0, nodes: [] }));
-  const node = { late: 0, work: 0, repeats: 0, gaps: 0 };
+  const node = { late: 0, work: 0, repeats: 0, gaps: 0, isLost: false, isScaled: false };
   const nodes = [
     { ...node, node_index: 0, idle: 0, slowness: 1.254 },
     { ...node, node_index: 1, idle: 6000, slowness: null },
   ];
-  return { wall: all.reduce((sum, { milliseconds }) => sum + milliseconds, 0), floor: 0, parts: all, nodes };
+  return { wall: all.reduce((sum, { milliseconds }) => sum + milliseconds, 0), floor: 0, parts: all, nodes, longest: null };
 }
 
 /** A batch of one file after another. */
@@ -57,11 +56,18 @@ describe('a summary', () => {
   });
 
   it('counts what failed when it ran last', () => {
-    const again = timelineOf([[batch(0, { a: 10, b: 4 }), batch(20, { a: 9 })]]);
+    const again = timelineOf([[batch(0, { a: 10, b: 4, c: 1 }), batch(20, { c: 2, a: 9 })]]);
     const [first, second] = again.nodes[0]!.spans;
     first!.failed = [0, 1];
+    second!.failed = [0];
+    expect(summarize({ recorded: 1 }, again, minutes({}), BASELINES)).toMatchObject({ failed: 2, total: 15_000, last: null });
     second!.failed = [];
-    expect(summarize({ recorded: 1 }, again, minutes({}), BASELINES)).toMatchObject({ failed: 1, total: 13_000, last: null });
+    expect(summarize({ recorded: 1 }, again, minutes({}), BASELINES)).toMatchObject({ failed: 1 });
+  });
+
+  it('misses no file of which a test case was recorded', () => {
+    const cases = timelineOf([[batch(0, { 'a_spec.rb': NaN, 'a_spec.rb[1:1]': 4, 'b_spec.rb': NaN })]]);
+    expect(summarize({ recorded: 1 }, cases, minutes({}), BASELINES)).toMatchObject({ missing: 1, files: 3, total: 4000 });
   });
 
   it('of nothing is all zeros', () => {
@@ -76,23 +82,5 @@ describe('a summary', () => {
     expect(isOutOfDate({ recorded: 3 }, summary)).toBe(true);
     expect(isOutOfDate({ recorded: 2 }, { ...summary, is_running: true })).toBe(true);
     expect(isOutOfDate({ recorded: 2 }, null)).toBe(true);
-  });
-});
-
-describe('the file that decided a build', () => {
-  it('is the longest one if it takes more than an even share', () => {
-    const timeline = timelineOf([[batch(0, { long: 30 })], [batch(0, { a: 5, b: 5 })]]);
-    expect(decidingFile(timeline, minutes({ longest_file: 20_000 }), 0)).toBe('long');
-    expect(decidingFile(timeline, minutes({ longest_file: 1000 }), 0)).toBeNull();
-  });
-
-  it('is else the one that made the last node late', () => {
-    const nodes = [[batch(0, { a: 10, b: 10 })], [batch(0, { c: 12, d: 18 })]];
-    expect(decidingFile(timelineOf(nodes, { c: 11, d: 9 }), minutes({}), 0)).toBe('d');
-    // The overrun is shared by many files.
-    expect(decidingFile(timelineOf(nodes, { c: 8, d: 15 }), minutes({}), 0)).toBeNull();
-    // The last node was hardly late.
-    expect(decidingFile(timelineOf([[batch(0, { a: 10 })], [batch(0, { b: 11.9 })]], { b: 1 }), minutes({}), 0)).toBeNull();
-    expect(decidingFile(timelineOf([[batch(0, { a: 10 })]], { a: 1 }), minutes({}), 0)).toBeNull();
   });
 });
