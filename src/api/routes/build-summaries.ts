@@ -1,5 +1,5 @@
 import { buildLines, type Line } from '../../engine/insight/trends/build-lines.js';
-import { idleShare, savedTime } from '../../engine/insight/trends/summary.js';
+import { decidedBy, idleShare, savedTime } from '../../engine/insight/trends/summary.js';
 import type { Summary } from '../../engine/ports/summaries.js';
 import type { Answer, Request } from '../../http/request.js';
 import { projectOf } from '../authenticate.js';
@@ -58,6 +58,7 @@ function summaryAnswer(summary: Summary): BuildLineSummary {
     missing,
     longest: longest && { path: longest.path, seconds: secondsOf(longest.milliseconds) },
     last: last && { node_index: last.node_index, seconds: secondsOf(last.milliseconds) },
+    decided_by: decidedBy(summary),
     saved: secondsOf(savedTime(summary)),
   };
 }

@@ -6,7 +6,7 @@ import { type Column, Table } from '../parts/table.js';
 import { projectPath } from '../routes/routes.js';
 import { percent } from '../text/format.js';
 import { buildKey } from './list.js';
-import { buildState, whatDecided } from './state.js';
+import { buildState } from './state.js';
 import { WallBar } from './wall-bar.js';
 
 /** Builds, a row each. The whole row is the link to the build. */
@@ -81,8 +81,8 @@ function Wall({ build: { summary, is_running, created_at }, longest }: { build: 
 }
 
 function Decided({ build, project }: { build: BuildLine; project: string }) {
-  const decided = whatDecided(build);
-  if (decided === null) return '';
-  if (decided.kind === 'node') return `node ${decided.node}`;
+  const decided = build.summary?.decided_by;
+  if (!decided) return '';
+  if ('node_index' in decided) return `node ${decided.node_index}`;
   return <FileLink className="decided" project={project} path={decided.path} branch={build.branch} />;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BuildLine, BuildLineSummary } from '../../../src/api/messages/insight/trends.js';
 import { mergeBuilds, updateBuilds } from '../../../src/dashboard/builds/list.js';
-import { buildState, whatDecided } from '../../../src/dashboard/builds/state.js';
+import { buildState } from '../../../src/dashboard/builds/state.js';
 
 /** A build that began so many minutes after midnight. */
 const build = (minutes: number, more: Partial<BuildLine> = {}): BuildLine => ({
@@ -27,6 +27,7 @@ const summary = (more: Partial<BuildLineSummary>): BuildLineSummary => ({
   missing: 0,
   longest: { path: 'a', seconds: 10 },
   last: { node_index: 1, seconds: 0.5 },
+  decided_by: null,
   saved: 0,
   ...more,
 });
@@ -62,20 +63,5 @@ describe('the state of a build', () => {
     ['complete', { is_running: false, summary: summary({ failed: null }) }],
   ] as const)('is %s by what matters most', (state, line) => {
     expect(buildState(line)).toBe(state);
-  });
-});
-
-describe('what decided a build', () => {
-  it('is its longest file where that leaves the nodes no choice', () => {
-    expect(whatDecided({ summary: summary({ longest: { path: 'a', seconds: 41 } }) })).toEqual({ kind: 'file', path: 'a' });
-  });
-
-  it('is the node that ended late', () => {
-    expect(whatDecided({ summary: summary({ last: { node_index: 5, seconds: 2 } }) })).toEqual({ kind: 'node', node: 5 });
-  });
-
-  it('is nothing where the nodes end together', () => {
-    expect(whatDecided({ summary: summary({}) })).toBeNull();
-    expect(whatDecided({ summary: null })).toBeNull();
   });
 });

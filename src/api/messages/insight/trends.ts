@@ -25,7 +25,10 @@ export interface BuildLineSummary {
   failed: Count | null;
   missing: Count;
   longest: { path: string; seconds: number } | null;
+  /** The node that ended last, and how long after the one before. */
   last: { node_index: Count; seconds: number } | null;
+  /** The file that decided when the build ended, or else the node that was late; null: nothing stands out. */
+  decided_by: { path: string } | { node_index: Count } | null;
   saved: number;
 }
 

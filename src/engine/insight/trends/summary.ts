@@ -1,6 +1,7 @@
 import type { Build } from '../../ports/builds.js';
 import type { Summary } from '../../ports/summaries.js';
 import { decidingFile } from '../minutes/deciding-file.js';
+import { leastDelay } from '../minutes/delay.js';
 import { fileOutcomes } from '../minutes/file-outcomes.js';
 import { lastNode } from '../minutes/last-node.js';
 import { type Minutes, PART_NAMES } from '../minutes/minutes.js';
@@ -23,6 +24,16 @@ export function idleShare({ nodeTime, idleTime }: Pick<Summary, 'nodeTime' | 'id
 export function savedTime({ kind, wall, baselines }: Pick<Summary, 'kind' | 'wall' | 'baselines'>): number {
   const { round_robin, by_name, one_at_a_time } = baselines;
   return Math.min(round_robin, by_name, kind === 'queue' ? one_at_a_time : Infinity) - wall;
+}
+
+/** What decided when a build ended: a file, or else the node that was late. Null: nothing stands out. */
+export function decidedBy({
+  decided_by,
+  last,
+  wall,
+}: Pick<Summary, 'decided_by' | 'last' | 'wall'>): { path: string } | { node_index: number } | null {
+  if (decided_by !== null) return { path: decided_by };
+  return last && last.milliseconds > leastDelay(wall) ? { node_index: last.node_index } : null;
 }
 
 const MOST_SLOWNESS = 655;

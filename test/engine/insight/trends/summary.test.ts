@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Minutes, PART_NAMES } from '../../../../src/engine/insight/minutes/minutes.js';
-import { idleShare, isOutOfDate, savedTime, summarize } from '../../../../src/engine/insight/trends/summary.js';
+import { decidedBy, idleShare, isOutOfDate, savedTime, summarize } from '../../../../src/engine/insight/trends/summary.js';
 import { type Batch, START, timelineOf } from '../lanes.js';
 
 const BASELINES = { round_robin: 40_000, by_name: 50_000, one_at_a_time: 33_000 };
@@ -68,6 +68,14 @@ describe('a summary', () => {
   it('misses no file of which a test case was recorded', () => {
     const cases = timelineOf([[batch(0, { 'a_spec.rb': NaN, 'a_spec.rb[1:1]': 4, 'b_spec.rb': NaN })]]);
     expect(summarize({ recorded: 1 }, cases, minutes({}), BASELINES)).toMatchObject({ missing: 1, files: 3, total: 4000 });
+  });
+
+  it('tells the file that decided, or else the node that was late', () => {
+    const last = { node_index: 5, milliseconds: 3000 };
+    expect(decidedBy({ decided_by: 'a', last, wall: 100_000 })).toEqual({ path: 'a' });
+    expect(decidedBy({ decided_by: null, last, wall: 100_000 })).toEqual({ node_index: 5 });
+    expect(decidedBy({ decided_by: null, last, wall: 150_000 })).toBeNull();
+    expect(decidedBy({ decided_by: null, last: null, wall: 1000 })).toBeNull();
   });
 
   it('of nothing is all zeros', () => {
